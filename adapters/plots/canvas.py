@@ -40,14 +40,14 @@ _STYLE = {
 
 
 @contextmanager
-def drawing(path: Path) -> Iterator[None]:
+def drawing(*paths: Path) -> Iterator[None]:
     """Draw in one style, whatever the user has set for pictures of their own.
 
     The style is the process's for as long as it takes: two threads cannot draw at once.
 
-    Raises `ConfigError` if `path` ends in neither ``.png`` nor ``.svg``.
+    Raises `ConfigError` if a path ends in neither ``.png`` nor ``.svg``.
     """
-    _check_ending(path)
+    _check_endings(paths)
     with style.context(_STYLE, after_reset=True):
         yield
 
@@ -58,20 +58,23 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, figure.subplots()
 
 
-def save(figure: Figure, path: Path, *, dpi: int = _DPI) -> None:
-    """Write a figure as its path says, the same one always the same way.
+def save(figure: Figure, *paths: Path, dpi: int = _DPI) -> None:
+    """Write a figure to each path as its ending says, the same one always in the same form.
 
-    Raises `ConfigError` if `path` ends in neither ``.png`` nor ``.svg``.
+    Raises `ConfigError` if a path ends in neither ``.png`` nor ``.svg``.
     """
-    _check_ending(path)
+    _check_endings(paths)
     FigureCanvasAgg(figure)
-    dated = {"Date": None} if path.suffix == ".svg" else {}
-    figure.savefig(path, dpi=dpi, metadata=dated)
+    for path in paths:
+        dated = {"Date": None} if path.suffix == ".svg" else {}
+        figure.savefig(path, dpi=dpi, metadata=dated)
+        figure.set_layout_engine("none")  # once laid out, the next file needs no second layout
 
 
-def _check_ending(path: Path) -> None:
-    if path.suffix not in _ENDINGS:
-        raise ConfigError(f"a picture ends in .png or .svg, got {path.name!r}")
+def _check_endings(paths: Sequence[Path]) -> None:
+    for path in paths:
+        if path.suffix not in _ENDINGS:
+            raise ConfigError(f"a picture ends in .png or .svg, got {path.name!r}")
 
 
 def label(name: str, *, width: int = _WIDTH) -> str:

@@ -46,7 +46,7 @@ _RINGS = 10
 Box = tuple[float, float, float, float]
 
 
-def draw_costs(path: Path, *, scorers: Sequence[ScorerCost], unit: str, measure: str) -> None:
+def draw_costs(*paths: Path, scorers: Sequence[ScorerCost], unit: str, measure: str) -> None:
     """Draw correlation against cost on a logarithmic axis; see `meta` for what holds of all.
 
     A line joins the scorers that no cheaper one equals. Scorers that cost nothing stand in a strip
@@ -56,7 +56,7 @@ def draw_costs(path: Path, *, scorers: Sequence[ScorerCost], unit: str, measure:
     shown = [scorer for scorer in scorers if math.isfinite(scorer.cost + scorer.correlation)]
     free_at = _free_at(shown)
     points = [(scorer.cost or free_at, scorer.correlation) for scorer in shown]
-    with drawing(path):
+    with drawing(*paths):
         figure, axes = new_figure(9, 6 + 0.05 * max(0, len(shown) - 20))
         axes.set_xscale("log")
         if not shown:
@@ -81,7 +81,7 @@ def draw_costs(path: Path, *, scorers: Sequence[ScorerCost], unit: str, measure:
         figure.draw_without_rendering()  # gives the axes their place
         figure.set_layout_engine("none")
         _name(figure, points, names=make_labels([scorer.name for scorer in shown]), front=front)
-        save(figure, path)
+        save(figure, *paths)
 
 
 def _free_at(shown: Sequence[ScorerCost]) -> float:

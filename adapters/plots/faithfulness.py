@@ -70,7 +70,7 @@ class Curve(Protocol):
         """One a position, at least 0."""
 
 
-def draw_stacks(path: Path, *, panels: Mapping[str, Sequence[Stack]]) -> None:
+def draw_stacks(*paths: Path, panels: Mapping[str, Sequence[Stack]]) -> None:
     """Draw stacked bars, a row of panels for each name; names without any are skipped."""
     rows = {name: stacks for name, stacks in panels.items() if stacks}
     across = max((len(stacks) for stacks in rows.values()), default=1)
@@ -85,11 +85,11 @@ def draw_stacks(path: Path, *, panels: Mapping[str, Sequence[Stack]]) -> None:
     handles, names = first.get_legend_handles_labels()
     columns = min(5, max(1, len(names)))
     figure.legend(handles, names, loc="outside upper center", ncols=columns, frameon=False)
-    save(figure, path, dpi=_DPI)
+    save(figure, *paths, dpi=_DPI)
 
 
 def draw_curves(
-    path: Path, *, panels: Mapping[str, Sequence[Curve]], measure: tuple[str, str]
+    *paths: Path, panels: Mapping[str, Sequence[Curve]], measure: tuple[str, str]
 ) -> None:
     """Draw lines with their spread as a shade, a panel for each name; empty ones are skipped.
 
@@ -109,7 +109,7 @@ def draw_curves(
         panel.legend(frameon=False, fontsize="x-small")
     for panel in axes[len(drawn) :]:
         panel.set_visible(False)
-    save(figure, path, dpi=_DPI)
+    save(figure, *paths, dpi=_DPI)
 
 
 def _panels(down: int, across: int) -> tuple[Figure, list[list[Axes]]]:

@@ -1,8 +1,8 @@
 """A comparison with people in pictures.
 
 The same input makes the same file. Names may be any text: long ones are folded, and characters
-that the font lacks are written as escapes. A path ends in ``.png`` or ``.svg``; for another ending
-every function raises `ConfigError`.
+that the font lacks are written as escapes. A picture is written to each path, which ends in
+``.png`` or ``.svg``; for another ending every function raises `ConfigError`.
 """
 
 import math
@@ -43,7 +43,7 @@ from spanjury.adapters.plots.meta_inputs import (
 __all__ = ["draw_agreement", "draw_correlations", "draw_costs", "draw_ensembles", "draw_ranking"]
 
 FloatArray = NDArray[np.float64]
-_CROWD = 3000
+_CROWD = 1000
 """Number of points from which they are drawn as one image, also in an SVG."""
 _RUG = 0.025
 """Length of the strokes of the rug, as a share of the picture."""
@@ -60,13 +60,13 @@ _ROW = 0.3
 """Height of a system, in inches."""
 
 
-def draw_agreement(path: Path, *, agreement: Agreement) -> None:
+def draw_agreement(*paths: Path, agreement: Agreement) -> None:
     """Draw scores against people's, with the line of least squares and a rug."""
     pairs = np.column_stack((agreement.scores, agreement.human)).astype(np.float64)
     complete = pairs[np.isfinite(pairs).all(axis=1)]
     scores, human = complete.T
     crowded = len(complete) > _CROWD
-    with drawing(path):
+    with drawing(*paths):
         figure, axes = new_figure(6, 5)
         visible = float(np.clip(40 / np.sqrt(max(1, len(complete))) / 4, 0.12, 0.8))
         axes.scatter(
@@ -85,7 +85,7 @@ def draw_agreement(path: Path, *, agreement: Agreement) -> None:
                 f"{len(pairs) - len(complete):,} of {len(pairs):,} skipped: without a number"
             )
         note(figure, notes)
-        save(figure, path)
+        save(figure, *paths)
 
 
 def _line(axes: Axes, scores: FloatArray, human: FloatArray) -> str:
@@ -113,7 +113,7 @@ def _rug(axes: Axes, values: FloatArray, *, crowded: bool, across: bool) -> None
     axes.add_collection(rug, autolim=False)
 
 
-def draw_correlations(path: Path, *, correlations: CorrelationMap) -> None:
+def draw_correlations(*paths: Path, correlations: CorrelationMap) -> None:
     """Draw a heat map with a number in each cell; undefined cells are hatched."""
     values = np.clip(np.asarray(correlations.values, dtype=np.float64), -1, 1)
     down, across = _orders(correlations, values)
@@ -121,7 +121,7 @@ def draw_correlations(path: Path, *, correlations: CorrelationMap) -> None:
     rows, columns = labels(correlations.rows), labels(correlations.columns)
     many = max(values.shape) > _MANY
     cell = _SMALL_CELL if many else _CELL
-    with drawing(path):
+    with drawing(*paths):
         size = (max(5.0, 3.4 + cell * values.shape[1]), 2.6 + cell * values.shape[0])
         figure, axes = new_figure(*size)
         palette = colormaps["PuOr_r"]
@@ -139,7 +139,7 @@ def draw_correlations(path: Path, *, correlations: CorrelationMap) -> None:
         undefined = int(np.isnan(values).sum())
         remark = f"Hatched: undefined ({undefined} of {values.size})" if undefined else ""
         note(figure, [remark])
-        save(figure, path)
+        save(figure, *paths)
 
 
 def _numbers(axes: Axes, values: FloatArray, *, size: float) -> None:
@@ -178,10 +178,10 @@ def _leaves(distances: FloatArray) -> list[int]:
     return [int(leaf) for leaf in leaves_list(tree)]
 
 
-def draw_ensembles(path: Path, *, curves: Sequence[EnsembleCurve], measure: str) -> None:
+def draw_ensembles(*paths: Path, curves: Sequence[EnsembleCurve], measure: str) -> None:
     """Draw correlation against the size of an ensemble, with the spread as a shade."""
     names = labels([curve.name for curve in curves], width=36)
-    with drawing(path):
+    with drawing(*paths):
         figure, axes = new_figure(6.5, 4.5 + 0.2 * max(0, len(curves) - 6))
         lines: list[Line2D] = []
         for number, curve in enumerate(curves):
@@ -207,14 +207,14 @@ def draw_ensembles(path: Path, *, curves: Sequence[EnsembleCurve], measure: str)
         elif curves:
             axes.set_title(names[0], loc="left")
         note(figure, ["Shaded: the spread over ensembles of a size"])
-        save(figure, path)
+        save(figure, *paths)
 
 
-def draw_ranking(path: Path, *, systems: Sequence[SystemScore], measure: str) -> None:
+def draw_ranking(*paths: Path, systems: Sequence[SystemScore], measure: str) -> None:
     """Draw systems with their intervals, the highest score first."""
     ranked = sorted(systems, key=_best_first)
     names = labels([system.name for system in ranked], width=32)
-    with drawing(path):
+    with drawing(*paths):
         figure, axes = new_figure(7, 1.6 + _ROW * max(3, len(ranked)))
         if not ranked:
             say_empty(axes)
@@ -230,7 +230,7 @@ def draw_ranking(path: Path, *, systems: Sequence[SystemScore], measure: str) ->
         axes.margins(x=0.12)
         axes.set_xlabel(measure)
         note(figure, _ranking_notes(ranked))
-        save(figure, path)
+        save(figure, *paths)
 
 
 def _best_first(system: SystemScore) -> tuple[bool, float, str]:

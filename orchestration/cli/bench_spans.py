@@ -16,7 +16,7 @@ from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 from spanjury.orchestration.cli.study import Output, Require, exit_if_missed, missed_gates
 
 with lazily():
-    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.cli import console, logging, progress, session
     from spanjury.orchestration.report import destination
     from spanjury.orchestration.services.exams import span_bench
     from spanjury.orchestration.studies import card
@@ -93,7 +93,12 @@ def spans(
     ]
     say(plan.scope)
     finished = session.run_exam(
-        plan.run, total=plan.total, limits=asked.limits, memory=memory, quiet=show.no_progress
+        plan.run,
+        total=plan.total,
+        limits=asked.limits,
+        memory=memory,
+        quiet=show.no_progress,
+        panel=asked.described,
     )
     report = finished.result
     if bench.json:
@@ -102,7 +107,9 @@ def spans(
         typer.echo(report.to_markdown(), nl=False)
     else:
         console.print_report(report.document)
-    for path in target.write(report.write):
+    with progress.working("writing the report", quiet=show.no_progress):
+        written = target.write(report.write)
+    for path in written:
         say(f"written: {path}")
     finished.require_scores()
-    exit_if_missed(missed_gates(gates, report.measures.values()))
+    exit_if_missed(missed_gates(gates, report.measures.values()), written=written)

@@ -3,23 +3,27 @@
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import ConfigError, DataError, Outcome, Trajectory
+from spanjury.judges.core import ConfigError, DataError, Outcome, RunStoppedError, Trajectory
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
-from spanjury.orchestration.cli.exits import COVERAGE, ERROR, GATE, INTERRUPTED, say
+from spanjury.orchestration.cli.exits import COVERAGE, ERROR, GATE, INTERRUPTED, LIMIT, say
 from spanjury.orchestration.cli.flags.data import Aspects, AspectsFiles, Task
 from spanjury.orchestration.cli.flags.gates import DemandFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags
+from spanjury.orchestration.cli.flags.run import MaxCost, MaxSeconds
 
 with lazily():
-    from spanjury.orchestration.cli import run_view, segment_view
-    from spanjury.orchestration.engine import summary
+    import anyio
+
+    from spanjury.orchestration.cli import run_view, segment_view, session
+    from spanjury.orchestration.engine import metering, summary
     from spanjury.orchestration.services.judging import check as checks
     from spanjury.orchestration.services.judging import evaluation, text_report
     from spanjury.orchestration.studies.failing import gate as gates
@@ -94,6 +98,8 @@ def check(
     text: TextFlags,
     judges: PanelFlags,
     gate: DemandFlags,
+    max_cost: MaxCost = None,
+    max_seconds: MaxSeconds = None,
     json: Annotated[bool, Flag("Print the report as JSON.")] = False,
 ) -> None:
     """Judge one text against its sources, or what an agent said and did.
@@ -111,15 +117,19 @@ def check(
         called = f"{calls} call{'s' * (calls != 1)} of tools"
         say(f"read as a trajectory: {len(output.turns)} turns, {called}")
     try:
-        report = checks.check(
+        request = checks.request_of(
             output,
             source=text.sources(),
             task=text.task,
             aspects=text.aspect,
             aspects_files=text.aspects_file,
             segment_id=text.name,
-            panel=panel,
         )
+        limits = metering.Limits(max_cost=max_cost, max_seconds=max_seconds)
+        report = anyio.run(partial(checks.judge_within, panel, request, limits=limits))
+    except RunStoppedError as stopped:
+        say(f"{stopped}: no report was made; raise the limit, or ask fewer judges")
+        raise typer.Exit(LIMIT) from None
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
     if json:
@@ -128,6 +138,7 @@ def check(
         _show([report])
     if _summed_up([report]).unanswered:
         say("a judge did not answer: the report is not complete")
+        session.say_how_to_see_why(panel)
         raise typer.Exit(ERROR)
     if undecided := _undecided(report):
         hint = (

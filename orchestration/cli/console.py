@@ -35,6 +35,12 @@ class CleanConsole(Console):
             stderr=stderr, soft_wrap=soft_wrap, highlight=False, markup=False, emoji=False
         )
 
+    @property
+    def is_watched(self) -> bool:
+        """True if it is a terminal on which something can move."""
+        # FORCE_COLOR makes rich take a file for a terminal, which is right for colours only.
+        return self.is_interactive and self.file.isatty()
+
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:

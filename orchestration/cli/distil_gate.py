@@ -167,9 +167,10 @@ def gate(
     console.print_report(gate_study.gate_report(findings))
     for caution in job.cautions:
         say(f"note: {caution}")
-    for path in target.with_page(written):
+    written = target.with_page(written)
+    for path in written:
         say(f"written: {path}")
-    exit_if_missed(result.line for result in findings.missed)
+    exit_if_missed((result.line for result in findings.missed), written=written)
 
 
 def _job(

@@ -2,7 +2,7 @@
 
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Annotated
@@ -23,6 +23,7 @@ from spanjury.judges.core.registry import OUR_PACKAGE, Registry
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR
 from spanjury.orchestration.cli.flags.panel import ModelBaseUrls, Tokenizer
+from spanjury.orchestration.cli.flags.run import NoProgress
 
 with lazily():
     from importlib import metadata
@@ -32,7 +33,7 @@ with lazily():
     from rich import text as texts
 
     from spanjury.judges import tasks
-    from spanjury.orchestration.cli import console
+    from spanjury.orchestration.cli import console, progress
     from spanjury.orchestration.wiring import (
         checker_models,
         config,
@@ -81,25 +82,32 @@ def doctor(
     all: Annotated[  # noqa: A002  the flag's name
         bool, Flag("Also load the libraries of models, which takes half a minute.")
     ] = False,
+    no_progress: NoProgress = False,
 ) -> None:
     """Check what is installed, which plugins load and which models answer.
 
     Exits with 1 if a plugin does not load, a model does not answer, or --offline finds that the
     network was used.
     """
-    if offline:
-        with forbid_network() as watch:
-            rows = [*_installed(heavy=True), ("offline panel", "works", anyio.run(_judge_sample))]
-        rows.append(_network(watch))
-    else:
-        rows = list(_installed(heavy=all))
+    with progress.working("looking at what is installed", quiet=no_progress) as begin:
+        if offline:
+            with forbid_network() as watch:
+                rows = list(_installed(heavy=True, begin=begin))
+                begin("judging a sample")
+                rows.append(("offline panel", "works", anyio.run(_judge_sample)))
+            rows.append(_network(watch))
+        else:
+            rows = list(_installed(heavy=all, begin=begin))
+        answers: list[Finding] = []
+        for name in model:
+            begin(f"asking {name}")
+            asked = config.ModelConfig(
+                name=name, base_url=model_base_url, attempts=1, tokenizer=tokenizer
+            )
+            answers.extend(anyio.run(_ask, asked))
     for notice in checker_models.notices(config.PanelConfig(models=model)) if model else ():
         rows.append(("licence", "restricted", notice))
-    for name in model:
-        asked = config.ModelConfig(
-            name=name, base_url=model_base_url, attempts=1, tokenizer=tokenizer
-        )
-        rows.extend(anyio.run(_ask, asked))
+    rows += answers
     failing = [what for what, state, _ in rows if state == _FAILS]
     broken = [what for what, state, _ in rows if state == _BROKEN]
     console.print_view(texts.Text(_verdict(failing, broken), "red" if failing else "green"))
@@ -119,7 +127,7 @@ def _verdict(failing: list[str], broken: list[str]) -> str:
     return "all is well"
 
 
-def _installed(*, heavy: bool) -> Iterator[Finding]:
+def _installed(*, heavy: bool, begin: Callable[[str], None]) -> Iterator[Finding]:
     yield "python", platform.python_version(), platform.platform()
     yield "spanjury", VERSION, ""
     for name in _PACKAGES:
@@ -128,14 +136,17 @@ def _installed(*, heavy: bool) -> Iterator[Finding]:
         except metadata.PackageNotFoundError:
             yield name, "absent", "only for --model embedded"
     if heavy:
+        begin("loading the libraries of models")
         yield _attention()
     for group in plugins.GROUPS:
+        begin(f"loading {group.group}")
         if group is plugins.METRICS:
             yield from _metrics()
         elif group is plugins.MODELS and not heavy:
             yield group.group, "installed", f"{', '.join(group.names())}; --all loads them"
         else:
             yield from _loads(group)
+    begin("looking for checkers")
     yield from _checkers()
 
 

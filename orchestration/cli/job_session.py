@@ -21,7 +21,7 @@ from spanjury.orchestration.cli.exits import ERROR, GATE, INTERRUPTED, say
 from spanjury.orchestration.cli.flags.gates import GateFlags
 from spanjury.orchestration.cli.flags.run import ShowFlags
 from spanjury.orchestration.cli.run_view import View
-from spanjury.orchestration.cli.session import Session, require_coverage
+from spanjury.orchestration.cli.session import Session, require_coverage, say_how_to_see_why
 from spanjury.orchestration.cli.shown import Shown
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.services.judging.evaluate import run
@@ -111,7 +111,8 @@ def run_job(
     if not is_answered:
         raise typer.Exit(ERROR)
     if planned.assessments:
-        require_coverage(session.view.summary.whole.coverage, at_least=show.min_coverage)
+        coverage = session.view.summary.whole.coverage
+        require_coverage(coverage, at_least=show.min_coverage, panel=job.panel)
     if session.useless:
         raise typer.Exit(ERROR)
     if not passes:
@@ -219,6 +220,7 @@ class JobSession(Session):
         if unanswered:
             say(f"spanjury: {unanswered} of {self._total} assessments were not answered")
         if lacks_answers:
+            say_how_to_see_why(self._job.panel)
             self.say_how_to_go_on()
         if self._job.silent:
             self._say_what_is_missing()
@@ -245,6 +247,7 @@ class JobSession(Session):
             say(f"{self.done} of {self._total} results are in {self._job.output}.part")
             self._note_stop()
         self._close_gate_early()
+        say_how_to_see_why(self._job.panel)
         self.say_how_to_go_on()
 
     def close_stopped(self, stopped: RunStoppedError) -> int:

@@ -14,7 +14,7 @@ from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, Task
 
 with lazily():
     from spanjury.judges.tasks import catalogue
-    from spanjury.orchestration.cli import console
+    from spanjury.orchestration.cli import console, progress
     from spanjury.orchestration.report import files, html, markdown, numbers
     from spanjury.orchestration.services.people import sampling
     from spanjury.orchestration.services.people.marks import (
@@ -126,10 +126,11 @@ def agreement(
 ) -> None:
     """Measure how far annotators agree, and what share of judges' spans they keep."""
     marked = marked_run.MarkedRun(run, data=data)
-    agreed = comparison.people_agreement(
-        marked, settings=estimates.Settings(seed=seed, draws=draws)
-    )
-    judged = marked_run.judges_spans(marked)
+    with progress.working("comparing annotators"):
+        agreed = comparison.people_agreement(
+            marked, settings=estimates.Settings(seed=seed, draws=draws)
+        )
+        judged = marked_run.judges_spans(marked)
     if json:
         console.print_json(
             {
@@ -252,7 +253,8 @@ def sample(
         data=data,
         columns=column,
     )
-    drawn = sampling.draw(job)
+    with progress.working("reading the results"):
+        drawn = sampling.draw(job)
     console.print_table(
         ("stratum", "panel's scores", "texts", "drawn", "chance"),
         (

@@ -205,12 +205,6 @@ class Output(CleanConsole):
         """Throw away what is still to come, where rich would exit at once."""
         self.quiet = True
 
-    @property
-    def is_watched(self) -> bool:
-        """True if it is a terminal on which something can move."""
-        # FORCE_COLOR makes rich take a file for a terminal, which is right for colours only.
-        return self.is_interactive and self.file.isatty()
-
     def show(self, view: RenderableType) -> None:
         """Print `view`; in a file without the blanks that fill a terminal's lines."""
         if self.is_terminal:

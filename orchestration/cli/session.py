@@ -1,5 +1,6 @@
 """Sessions of judges: limits and signals end them, and an exit code closes them."""
 
+import shlex
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
@@ -13,11 +14,12 @@ from anyio import open_signal_receiver, sleep_forever
 
 from spanjury.judges.core import RunFailedError, RunStoppedError
 from spanjury.orchestration.cli.exits import COVERAGE, ERROR, LIMIT, say
-from spanjury.orchestration.cli.progress import ProgressLines
+from spanjury.orchestration.cli.progress import judging
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import GRACE, StopToken, run_watched
 from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.services.exams.study import Watch
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
 _BY_SIGNAL = 128
 """The number that shells add to the number of the signal that ended a process."""
@@ -62,11 +64,27 @@ class Session:
         await sleep_forever()
 
 
-def require_coverage(coverage: float, *, at_least: float) -> None:
-    """Exit with 3 if too few assessments have a score, or none."""
+def require_coverage(coverage: float, *, at_least: float, panel: PanelConfig | None = None) -> None:
+    """Exit with 3 if too few assessments have a score, or none; say how to see why."""
     if coverage < at_least or not coverage:
         say(f"coverage {coverage:.1%}: too few assessments have a score")
+        say_how_to_see_why(panel)
         raise typer.Exit(COVERAGE)
+
+
+def say_how_to_see_why(panel: PanelConfig | None) -> None:
+    """Name the command that shows why judges of a panel do not answer, as far as there is one."""
+    if panel is None:
+        return
+    if not panel.models:
+        say("see what each judge can judge: spanjury judges")
+        return
+    models = [ModelConfig(name=each) if isinstance(each, str) else each for each in panel.models]
+    flags = [part for model in models for part in ("--model", model.name)]
+    addresses = {model.base_urls for model in models}
+    for url in filter(None, addresses.pop() if len(addresses) == 1 else ()):
+        flags += ["--model-base-url", url]
+    say(f"see which models answer: spanjury doctor {shlex.join(flags)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +93,13 @@ class Finished(Generic[T]):
 
     result: T
     summary: Summary
+    panel: PanelConfig | None = None
 
     def require_scores(self) -> None:
         """Exit with 3 if judges were asked, and none of them gave a score."""
         if self.summary.whole.total:
-            require_coverage(self.summary.whole.coverage, at_least=0.0)
+            coverage = self.summary.whole.coverage
+            require_coverage(coverage, at_least=0.0, panel=self.panel)
 
 
 def run_exam(
@@ -89,6 +109,7 @@ def run_exam(
     limits: Limits,
     memory: Path | None,
     quiet: bool,
+    panel: PanelConfig | None = None,
 ) -> Finished[T]:
     """Run an exam, or exit if it is ended early.
 
@@ -104,6 +125,8 @@ def run_exam(
         Where it keeps replies; the folder is made.
     quiet
         Do not show how far it is.
+    panel
+        The panel that is examined, if there is one: if it does not answer, its models are named.
     """
     if memory is not None:
         memory.parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +138,7 @@ def run_exam(
         results.append(await exam(watch))
 
     try:
-        with ProgressLines(watch.tracker, write=(lambda _: None) if quiet else say):
+        with judging(watch.tracker, quiet=quiet):
             session.run(work)
     except RunStoppedError as stopped:
         _say_what_is_kept(watch, f"{stopped}: ")
@@ -123,8 +146,9 @@ def run_exam(
     except RunFailedError as failed:
         say(f"spanjury: {failed}")
         _say_what_is_kept(watch)
+        say_how_to_see_why(panel)
         raise typer.Exit(ERROR) from failed
-    return Finished(result=results[0], summary=watch.summary)
+    return Finished(result=results[0], summary=watch.summary, panel=panel)
 
 
 def _say_what_is_kept(watch: Watch, reason: str = "") -> None:

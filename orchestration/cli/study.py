@@ -18,6 +18,7 @@ from spanjury.orchestration.cli.exits import GATE, say
 from spanjury.orchestration.cli.flags.data import BareTexts, Columns, DataFlags, Human, Sample
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags, NoProgress
+from spanjury.orchestration.report.files import PAGE_ENDING
 from spanjury.orchestration.services.exams.study import (
     ONE_SOURCE,
     Declared,
@@ -30,7 +31,7 @@ from spanjury.orchestration.services.exams.study import (
 with lazily():
     import anyio
 
-    from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.cli import console, logging, progress, session
     from spanjury.orchestration.report import destination
     from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.services.viewing import sources
@@ -93,9 +94,11 @@ def file_command(study: type[FileStudy[object]], *, name: str) -> Callable[..., 
         last = {**sections.pop("", {}), **last}
     for title, declared in sections.items():
         groups[title] = _group(Flags, _declared(declared), title=title)
-    targets: list[_Part] = [("html", Html, None), ("json", PrintJson, False)]
-    if study.has_progress:
-        targets.append(("no_progress", NoProgress, False))
+    targets: list[_Part] = [
+        ("html", Html, None),
+        ("json", PrintJson, False),
+        ("no_progress", NoProgress, False),
+    ]
     if study.has_folder:
         targets = [("output", Folder, None), *targets]
     groups["places"] = _group(Flags, [*_declared(last), *targets], title=_OPTIONS)
@@ -231,10 +234,12 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
         limits=asked.limits,
         memory=memory,
         quiet=given.show.no_progress or not plan.total,
+        panel=asked.described,
     )
     report = finished.result
     console.print_report(report.document)
-    written = target.write(report.write)
+    with progress.working("writing the report", quiet=given.show.no_progress):
+        written = target.write(report.write)
     if study.has_pictures:
         console.say_written(written)
     else:
@@ -243,7 +248,7 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     if any(path.name == sources.JUDGED_TEXTS for path in written):
         say(f"all texts on a page: spanjury view {shlex.quote(str(target.folder))}")
     finished.require_scores()
-    exit_if_missed(missed_gates(gates, report.measures.values()))
+    exit_if_missed(missed_gates(gates, report.measures.values()), written=written)
 
 
 def _values(study: type[PanelStudy[object]], own: Own, given: _Given) -> dict[str, Any]:
@@ -283,15 +288,15 @@ def _run_on_files(study: type[FileStudy[object]], own: Own, flags: Mapping[str, 
         values |= {name: flags[name] for name in ("results", "human", "sample", "data")}
         values["aspects"] = tuple(filter(None, [aspects])) if study.of_one_aspect else aspects
         values["columns"] = flags["column"]
-    shows = study.has_progress and not flags["no_progress"]
-    asked = study(**values, **study.for_command(say if shows else None))
-    report = anyio.run(asked.answer)
+    with progress.working("reading the files", quiet=flags["no_progress"]) as begin:
+        report = anyio.run(study(**values, on_part=begin).answer)
     if flags["json"]:
         printed = report.values[study.printed] if study.printed else report.values
         console.print_json(printed)
     else:
         console.print_report(report.document)
-    written = target.write(report.write)
+    with progress.working("writing the report", quiet=flags["no_progress"]):
+        written = target.write(report.write)
     if study.has_pictures and folder is not None:
         console.say_written(written, counts_pictures=True)
     else:
@@ -332,12 +337,14 @@ def missed_gates(gates: "Sequence[card.Gate]", measures: "Iterable[card.Measure]
             yield gate.shortfall(measured)
 
 
-def exit_if_missed(missed: Iterable[str]) -> None:
-    """Say which requirements are not met, and exit with 5 if there are any."""
+def exit_if_missed(missed: Iterable[str], *, written: Sequence[Path]) -> None:
+    """Say which requirements are not met and which page shows why, and exit with 5 if any is."""
     lines = list(missed)
     for line in lines:
         say(f"not met: {line}")
     if lines:
+        for page in [path for path in written if path.suffix == PAGE_ENDING][-1:]:
+            say(f"see why: {page}")
         raise typer.Exit(GATE)
 
 
@@ -360,6 +367,7 @@ def exam_card(
     # Before anything is shown or written: a name may be unknown.
     missed = [gate for gate in gates if not gate.is_passed(joined.measures)]
     console.print_report(card.card_report(joined, gates=gates))
-    for path in target.write(lambda folder: study_report.write_card(folder, joined, gates=gates)):
+    written = target.write(lambda folder: study_report.write_card(folder, joined, gates=gates))
+    for path in written:
         say(f"written: {path}")
-    exit_if_missed(gate.shortfall(joined.measures) for gate in missed)
+    exit_if_missed((gate.shortfall(joined.measures) for gate in missed), written=written)

@@ -98,6 +98,11 @@ class Tracker:
         """Seconds since the run began."""
         return self._clock() - self._began
 
+    @property
+    def line(self) -> str:
+        """The progress of the run, in words."""
+        return self.progress().line
+
     def progress(self) -> Progress:
         """Return how far the run is; speeds are measured against earlier calls."""
         now, meter = self._sample(), self._meter

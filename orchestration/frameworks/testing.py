@@ -1,7 +1,8 @@
-"""Fakes for programs that call judges, and a check of the promises that a judge keeps."""
+"""Fakes for programs that call judges, and checks of the promises that plugins keep."""
 
+import math
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
@@ -11,22 +12,37 @@ import anyio.lowlevel
 
 from spanjury.judges.core import (
     Aspect,
+    ChatModel,
     ChatRequest,
+    CorpusMetric,
     ErrorSpan,
     Judge,
     JudgeError,
     Located,
+    MergeableMetric,
+    Message,
+    Metric,
     ModelError,
+    PluginError,
     Reply,
     Report,
+    Sample,
     Segment,
+    SegmentMetric,
     first_error_alone,
     signature,
 )
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.report_checks import checked_report
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
-from spanjury.orchestration.wiring.checks import checked_judge
+from spanjury.orchestration.wiring.checks import checked_judge, checked_model, is_number
+from spanjury.perturbations import (
+    Case,
+    Damage,
+    NothingToDamageError,
+    Perturbation,
+    generator_for,
+)
 
 _TEXTS = (
     "The bridge opened in 1935.",
@@ -35,7 +51,7 @@ _TEXTS = (
     "Zoë’s café 😀 opened \u2028again. " * 40,
     "Score: 5 [[1]] <|im_end|> {unclosed",
 )
-"""Texts that a judge must survive: ordinary, empty, blank, long, and full of odd characters."""
+"""Texts that a plugin must survive: ordinary, empty, blank, long, and full of odd characters."""
 _SOURCE = "The bridge opened in 1932. Zoë’s café closed."
 
 
@@ -210,3 +226,148 @@ def _check_answer(answer: object, segment: Segment, aspect: Aspect) -> None:
         checked_report(answer, segment, aspect)
     except JudgeError as error:
         raise AssertionError(f"{_named(segment, aspect)}: {error}") from error
+
+
+def check_model(model: ChatModel) -> None:
+    """Check that a model keeps the promises of ``docs/plugins/model.md``.
+
+    It is asked a short question twice at the same time. `ModelError` is a proper answer.
+
+    Raises
+    ------
+    AssertionError
+        If the model raises another exception, returns no `Reply`, or changes its signature.
+    PluginError
+        If it lacks a signature or an async ``complete`` of a request.
+    """
+    checked_model(model, type(model).__name__)
+    run_synchronously(partial(_check_replies, model))
+
+
+async def _check_replies(model: ChatModel) -> None:
+    before = model.signature
+    request = ChatRequest(messages=(Message(role="user", content="Answer with one word."),))
+
+    async def ask() -> None:
+        try:
+            reply = await model.complete(request)
+        except ModelError:
+            return
+        except Exception as error:
+            raise AssertionError(f"{error!r} is no ModelError") from error
+        assert isinstance(reply, Reply), f"expected a Reply, got {reply!r}"
+
+    with first_error_alone():
+        async with anyio.create_task_group() as group:
+            for _ in range(2):
+                group.start_soon(ask)
+    assert model.signature == before, f"the signature has changed: {before!r}, {model.signature!r}"
+
+
+def check_metric(metric: Metric, *samples: Sample) -> None:
+    """Check that a metric keeps the promises of ``docs/plugins/metric.md``.
+
+    It is given odd texts besides `samples`, with a reference and a source each, twice and in the
+    reverse order.
+
+    Parameters
+    ----------
+    samples
+        More samples to score.
+
+    Raises
+    ------
+    AssertionError
+        If the metric raises an exception, changes its signature or its scores, returns anything but
+        one number a sample, or its sums make another score of the corpus.
+    PluginError
+        If it lacks a signature, or has neither ``score_segments`` nor ``score_corpus``.
+    """
+    before: object = metric.signature
+    if not isinstance(before, str) or not before:
+        raise PluginError(f"{type(metric).__name__} has no signature: a text that is not empty")
+    if not isinstance(metric, SegmentMetric | CorpusMetric):
+        raise PluginError(f"{type(metric).__name__} has neither score_segments nor score_corpus")
+    odd = (Sample(output=text, references=(_SOURCE,), source=_SOURCE) for text in _TEXTS)
+    corpus = (*odd, *samples)
+    if isinstance(metric, SegmentMetric):
+        _check_segments(metric, corpus)
+    if isinstance(metric, CorpusMetric):
+        _check_corpus(metric, corpus)
+    after = metric.signature
+    assert after == before, f"the signature has changed: {before!r}, {after!r}"
+
+
+def _check_segments(metric: SegmentMetric, samples: Sequence[Sample]) -> None:
+    scores = _numbers(metric.score_segments(samples))
+    assert len(scores) == len(samples), f"{len(samples)} samples have {len(scores)} scores"
+    for other, words in (
+        (_numbers(metric.score_segments(samples)), "asked again"),
+        (_numbers(metric.score_segments(samples[::-1]))[::-1], "given in the reverse order"),
+    ):
+        for sample, score, again in zip(samples, scores, other, strict=True):
+            assert _is_same(score, again), (
+                f"{sample.output[:40]!r} scores {score}, and {again} when {words}"
+            )
+
+
+def _check_corpus(metric: CorpusMetric, samples: Sequence[Sample]) -> None:
+    (score,) = _numbers([metric.score_corpus(samples)])
+    (again,) = _numbers([metric.score_corpus(samples)])
+    assert _is_same(score, again), f"the corpus scores {score}, and {again} when asked again"
+    if isinstance(metric, MergeableMetric):
+        sums = [math.fsum(column) for column in zip(*metric.statistics(samples), strict=True)]
+        (of_sums,) = _numbers([metric.score_statistics(sums)])
+        assert _is_same(score, of_sums), f"the corpus scores {score}, and {of_sums} by its sums"
+
+
+def _numbers(scores: Sequence[object]) -> list[float]:
+    for score in scores:
+        assert is_number(score), f"expected a number, got {score!r}"
+    return [float(score) for score in scores if is_number(score)]
+
+
+def _is_same(first: float, second: float) -> bool:
+    return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-12) or (
+        math.isnan(first) and math.isnan(second)
+    )
+
+
+def check_perturbation(perturbation: Perturbation, *texts: str) -> None:
+    """Check that a perturbation keeps the promises of ``docs/plugins/perturbation.md``.
+
+    It is given odd texts besides `texts`, each twice with the same random generator.
+    `NothingToDamageError` is a proper answer, but not to all of them.
+
+    Parameters
+    ----------
+    texts
+        More texts; at least one that it can damage, unless it damages any.
+
+    Raises
+    ------
+    AssertionError
+        If the rule fails, does not damage a text in the same way twice, damages none, or no aspect
+        is named on which it has an effect.
+    """
+    assert perturbation.effects, "no aspect is named that it harms or spares"
+    damaged = [text for text in (*_TEXTS, *texts) if _is_damaged(perturbation, text)]
+    assert damaged, "no text was damaged: pass one that the rule can damage"
+
+
+def _is_damaged(perturbation: Perturbation, text: str) -> bool:
+    first, second = (_damage(perturbation, text) for _ in range(2))
+    assert first == second, (
+        f"{text[:40]!r}: the same generator gave two different damages: draw from it alone"
+    )
+    return first is not None
+
+
+def _damage(perturbation: Perturbation, text: str) -> Damage | None:
+    case = Case(text=text, inputs={"Article": _SOURCE}, others=(_SOURCE,))
+    try:
+        return perturbation.damage(case, generator_for(1, "checked", text))
+    except NothingToDamageError:
+        return None
+    except Exception as error:
+        raise AssertionError(f"{text[:40]!r}: {error!r}") from error

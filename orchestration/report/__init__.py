@@ -13,7 +13,7 @@ from spanjury.orchestration.report.document import (
 )
 from spanjury.orchestration.report.numbers import between, defined, figure
 from spanjury.orchestration.report.plot import Plot, PlotPoint
-from spanjury.orchestration.report.prose import Prose, code, emphasis, prose, strong
+from spanjury.orchestration.report.prose import Prose, code, emphasis, named, prose, strong
 from spanjury.orchestration.report.tables import Cell, Column, Row, Table, numeric, row, table
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "defined",
     "emphasis",
     "figure",
+    "named",
     "numeric",
     "prose",
     "row",

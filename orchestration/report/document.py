@@ -1,11 +1,13 @@
 """A report before it is shown: titles, sentences, tables and pictures, of no format.
 
 A study makes a `Report` of its findings. `markdown`, `html` and `terminal` show it, and
-`files.write_report` writes it. The terminal shows less than a page: the title and the facts are
-on pages only, and `only` binds a block or a column to either medium.
+`files.write_report` writes it. The answer comes first, and the facts last. The terminal shows less
+than a page: the title and the facts are on pages only, and `only` binds a block or a column to
+either medium.
 
     Report(
         title="Judge card",
+        answer="The judge meets all 3 demands.",
         facts=[prose("judge: {}", code(signature))],
         sections=[
             Section(
@@ -96,15 +98,35 @@ class Report:
 
     Parameters
     ----------
-    facts
-        What was examined, on what and by which settings; on pages.
+    answer
+        What was found, in a sentence or two: pages and terminals begin with it.
+    picture
+        What a page shows beside the answer.
     sections
         What follows; blocks may stand outside of any section.
+    facts
+        What was examined, on what and by which settings: signatures, data, seeds; at the end of a
+        page.
     """
 
     title: str
+    answer: Prose = ""
+    picture: Picture | Plot | None = None
     facts: Sequence[Prose] = ()
     sections: Sequence[Block] = ()
+
+
+def opening(report: Report) -> Iterator[Block]:
+    """Yield the blocks that a report begins with."""
+    if report.answer:
+        yield Paragraph(report.answer, tone="strong")
+    if report.picture is not None:
+        yield report.picture
+
+
+def closing(report: Report) -> Section:
+    """Return the section that a page ends with: what was examined, on what, by which settings."""
+    return Section("Judges, data and settings", [Bullets(report.facts)], only="page")
 
 
 def shown_on(medium: Medium, blocks: Iterable[Block]) -> Iterator[Block]:

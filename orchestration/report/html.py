@@ -19,6 +19,8 @@ from spanjury.orchestration.report.document import (
     Picture,
     Report,
     Section,
+    closing,
+    opening,
     shown_on,
 )
 from spanjury.orchestration.report.page import Page, breakable, page_html, safe, template
@@ -58,17 +60,16 @@ def report_fragment(report: Report) -> str:
 def _content(report: Report, *, has_contents: bool) -> Iterator[str]:
     yield "<header>"
     yield f"<h1><bdi>{breakable(report.title)}</bdi></h1>"
-    for block in shown_on("page", [Bullets(report.facts)]):
+    for block in shown_on("page", opening(report)):
         yield from _lines(block)
     yield "</header>"
-    sections = [
-        section for section in shown_on("page", report.sections) if isinstance(section, Section)
-    ]
+    blocks = [*report.sections, closing(report)]
+    sections = [section for section in shown_on("page", blocks) if isinstance(section, Section)]
     anchors = _anchors(sections) if has_contents else []
     if len(anchors) >= _MANY_SECTIONS:
         yield _contents(sections, anchors)
     yield "<main>"
-    yield from _flow(report.sections, level=2, anchors=iter(anchors))
+    yield from _flow(blocks, level=2, anchors=iter(anchors))
     yield "</main>"
 
 

@@ -12,6 +12,8 @@ from spanjury.orchestration.report.document import (
     Picture,
     Report,
     Section,
+    closing,
+    opening,
     shown_on,
 )
 from spanjury.orchestration.report.plot import Plot
@@ -23,9 +25,8 @@ _DEEPEST = 6
 
 def report_markdown(report: Report, *, folder: Path | None = None) -> str:
     """Return `report` as a page in Markdown, which links pictures as seen from its `folder`."""
-    facts = Bullets(report.facts)
     blocks = [f"# {markdown(report.title)}"]
-    for block in shown_on("page", (facts, *report.sections)):
+    for block in shown_on("page", (*opening(report), *report.sections, closing(report))):
         blocks.extend(_blocks(block, level=2, folder=folder))
     return "\n\n".join(blocks) + "\n"
 

@@ -1,7 +1,7 @@
 """Sentences whose pieces may be bold, in italics or code, before any format is chosen."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -74,6 +74,21 @@ def _piece(match: re.Match[str], values: Iterator[str | float | Styled]) -> str 
         case _:
             value = next(values)
             return value if isinstance(value, Styled) else str(value)
+
+
+def named(names: Sequence[str], *, most: int = 5) -> str:
+    """Return names as a part of a sentence, where more than `most` are counted.
+
+    Examples
+    --------
+    >>> named(["gemma"]), named(["gemma", "qwen", "nemotron"]), named(["a", "b", "c"], most=1)
+    ('gemma', 'gemma, qwen and nemotron', 'a and 2 more')
+    """
+    shown = list(names[:most])
+    if len(names) > most:
+        shown.append(f"{len(names) - most} more")
+    *first, last = shown or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def parts(text: Prose) -> Iterator[Styled]:

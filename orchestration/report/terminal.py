@@ -15,6 +15,7 @@ from spanjury.orchestration.report.document import (
     Report,
     Section,
     Tone,
+    opening,
     shown_on,
 )
 from spanjury.orchestration.report.plot import Plot
@@ -32,7 +33,7 @@ _STYLES = MappingProxyType({"plain": "", "strong": "bold", "emphasis": "italic",
 
 def report_view(report: Report) -> RenderableType:
     """Return what a terminal shows of `report`."""
-    blocks = shown_on("terminal", report.sections)
+    blocks = shown_on("terminal", (*opening(report), *report.sections))
     return Group(*(view for block in blocks for view in _views(block, title="")))
 
 

@@ -17,6 +17,7 @@ from spanjury.orchestration.report import (
     between,
     code,
     figure,
+    named,
     numeric,
     prose,
     row,
@@ -250,6 +251,7 @@ def card_report(card: Card, *, gates: Sequence[Gate]) -> Report:
     seats = dict(pair for record in card.records for pair in record.seats.items())
     return Report(
         title="Judge card",
+        answer=_answer(card, gates),
         facts=[prose("{}: {}", name, code(signature)) for name, signature in seats.items()],
         sections=[
             table(
@@ -265,6 +267,13 @@ def card_report(card: Card, *, gates: Sequence[Gate]) -> Report:
             ),
         ],
     )
+
+
+def _answer(card: Card, gates: Sequence[Gate]) -> str:
+    missed = [str(gate) for gate in gates if not gate.is_passed(card.measures)]
+    if missed:
+        return f"The judge misses {len(missed)} of {len(gates)} demands: {named(missed)}."
+    return f"The judge meets all demands ({len(gates)})." if gates else ""
 
 
 def card_json(card: Card, *, gates: Sequence[Gate]) -> dict[str, object]:

@@ -200,6 +200,8 @@ def gate_report(findings: GateFindings) -> Report:
     )
     return Report(
         title=f"Gate: {'not passed' if findings.missed else 'passed'}",
+        answer=f"The model meets {len(findings.demands) - len(findings.missed)} of"
+        f" {len(findings.demands)} demands.",
         facts=[(code(findings.model), " on ", *data[1:])],
         sections=[
             Bullets([*_demands(findings)], only="page"),

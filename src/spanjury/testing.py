@@ -1,5 +1,19 @@
-"""Fakes for tests of programs that call judges, and a check of the promises that judges keep."""
+"""Fakes for tests of programs that call judges, and checks of the promises that plugins keep."""
 
-from spanjury.orchestration.frameworks.testing import MarkingJudge, ScriptedModel, check_judge
+from spanjury.orchestration.frameworks.testing import (
+    MarkingJudge,
+    ScriptedModel,
+    check_judge,
+    check_metric,
+    check_model,
+    check_perturbation,
+)
 
-__all__ = ["MarkingJudge", "ScriptedModel", "check_judge"]
+__all__ = [
+    "MarkingJudge",
+    "ScriptedModel",
+    "check_judge",
+    "check_metric",
+    "check_model",
+    "check_perturbation",
+]

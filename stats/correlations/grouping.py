@@ -111,14 +111,19 @@ def level_correlations(
     rows = _rows(people, scores, level=level, method=method)
     present = ~(np.isnan(people) | np.isnan(scores))
     defined = ~np.isnan(rows.value)
-    groups = np.count_nonzero(defined, axis=-1)
-    total = np.sum(rows.value, axis=-1, where=defined)
     return LevelCorrelations(
-        safe_divide(total, groups),
+        mean_of_groups(rows.value),
         np.count_nonzero(present, axis=(-2, -1)),
-        groups,
+        np.count_nonzero(defined, axis=-1),
         np.count_nonzero(~defined, axis=-1),
     )
+
+
+def mean_of_groups(values: FloatArray) -> FloatArray:
+    """Return the means of the defined correlations, ``(..., groups)`` to ``(...)``."""
+    defined = ~np.isnan(values)
+    total = np.sum(values, axis=-1, where=defined)
+    return safe_divide(total, np.count_nonzero(defined, axis=-1))
 
 
 def _rows(human: FloatArray, metric: FloatArray, *, level: Level, method: Method) -> Correlations:

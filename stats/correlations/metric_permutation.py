@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.correlations.correlation import Method
-from spanjury.stats.correlations.grouping import Level, level_correlations
+from spanjury.stats.correlations.grouping import Level, level_correlations, mean_of_groups
+from spanjury.stats.correlations.rank_signs import counts_signs, swapped_correlations
 from spanjury.stats.correlations.resampled_correlations import block_sizes, common_cells
 from spanjury.stats.significance.permutation import ROUNDING, log_share_reaching
 
@@ -83,12 +84,16 @@ def perm_both(
     people, scores = common_cells(human, metrics)
     first, second = level_correlations(people, scores, level=level, method=method).value
     observed = float(first - second)
-    left, right = np.nan_to_num(_standardised(scores))  # what is missing is so in `people`
+    standard = np.nan_to_num(_standardised(scores))  # what is missing is so in `people`
+    left, right = standard
     blocks: list[FloatArray] = []
     for size in block_sizes(draws, cells=2 * people.size):
         swap = rng.integers(2, size=(size, *people.shape), dtype=np.bool_)
-        mixed = np.stack([np.where(swap, right, left), np.where(swap, left, right)])
-        values = level_correlations(people, mixed, level=level, method=method).value
+        if counts_signs(len(people), level=level, method=method):
+            values = mean_of_groups(swapped_correlations(people, standard, swap))
+        else:
+            mixed = np.stack([np.where(swap, right, left), np.where(swap, left, right)])
+            values = level_correlations(people, mixed, level=level, method=method).value
         blocks.append(values[0] - values[1])
     drawn = np.concatenate(blocks)
     return _answer(observed, drawn[~np.isnan(drawn)])

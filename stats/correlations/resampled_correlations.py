@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.correlation import Method
-from spanjury.stats.correlations.grouping import Level, level_correlations
+from spanjury.stats.correlations.grouping import Level, level_correlations, mean_of_groups
+from spanjury.stats.correlations.rank_signs import counts_signs, drawn_correlations
 from spanjury.stats.correlations.ranks import IntArray
 from spanjury.stats.correlations.score_tables import Tables, tables
 from spanjury.stats.resampling import Resampled, percentile_interval, two_sided_p
@@ -84,11 +85,16 @@ def resampled_correlations(
     systems, inputs = people.shape
     blocks: list[FloatArray] = []
     for size in block_sizes(draws, cells=scores.size):
-        rows = _drawn(systems, size, rng=rng if over != "inputs" else None)[:, :, np.newaxis]
-        columns = _drawn(inputs, size, rng=rng if over != "systems" else None)[:, np.newaxis]
-        drawn = np.moveaxis(scores[..., rows, columns], -3, 0)
-        sampled = people[rows, columns]
-        sampled = sampled.reshape(size, *[1] * (scores.ndim - 2), systems, inputs)
+        rows = _drawn(systems, size, rng=rng if over != "inputs" else None)
+        columns = _drawn(inputs, size, rng=rng if over != "systems" else None)
+        if counts_signs(systems, level=level, method=method):
+            by_input = drawn_correlations(people, scores, rows)
+            picked = columns.reshape(size, *[1] * (scores.ndim - 2), inputs)
+            blocks.append(mean_of_groups(np.take_along_axis(by_input, picked, axis=-1)))
+            continue
+        cells = rows[:, :, np.newaxis], columns[:, np.newaxis]
+        drawn = np.moveaxis(scores[..., *cells], -3, 0)
+        sampled = people[cells].reshape(size, *[1] * (scores.ndim - 2), systems, inputs)
         blocks.append(level_correlations(sampled, drawn, level=level, method=method).value)
     estimate = level_correlations(people, scores, level=level, method=method).value
     return Resampled(estimate, np.concatenate(blocks))

@@ -12,6 +12,7 @@ from scipy.stats import kendalltau
 
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.correlations import rank_signs
 from spanjury.stats.correlations import resampled_correlations as module
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlation
@@ -233,3 +234,20 @@ def test_no_outputs_have_no_correlation_in_any_draw() -> None:
     nothing = np.ones((4, 0))
     result = resampled_correlations(nothing, nothing, level="pooled", rng=default_rng(1), draws=3)
     assert np.isnan(result.draws).all()
+
+
+def test_ranks_by_signs_equal_those_by_sorting(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = default_rng(5)
+    human = rng.integers(1, 4, (6, 9)).astype(float)
+    pair = rng.integers(1, 4, (2, 6, 9)).astype(float)
+    human[0, :2] = pair[1, 3:, 4] = math.nan
+
+    def results() -> list[FloatArray]:
+        drawn = resampled_correlations(human, pair, level="by-input", rng=default_rng(2), draws=40)
+        swapped = perm_both(human, pair, level="by-input", rng=default_rng(3), draws=40)
+        return [drawn.estimate, drawn.draws, np.array(swapped.p_two_sided)]
+
+    by_signs = results()
+    monkeypatch.setattr(rank_signs, "_MOST_SYSTEMS", 0)
+    for fast, sorted_ in zip(by_signs, results(), strict=True):
+        np.testing.assert_allclose(fast, sorted_, rtol=0, atol=1e-12)

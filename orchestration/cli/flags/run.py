@@ -16,16 +16,20 @@ Html = Annotated[
     Path | None, Flag("Write the whole report as one page, to a file that ends in .html.")
 ]
 NoProgress = Annotated[bool, _NO_PROGRESS]
+MaxCost = Annotated[
+    float | None,
+    Flag("Stop and exit with 4 after spending this much.", "DOLLARS", min=1e-9, env=True),
+]
+MaxSeconds = Annotated[
+    float | None, Flag("Stop and exit with 4 after this time.", "SECONDS", min=0.1, env=True)
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitFlags(Flags, title="Limits"):
     """The flags that end a run early."""
 
-    max_cost: Annotated[
-        float | None,
-        Flag("Stop and exit with 4 after spending this much.", "DOLLARS", min=1e-9, env=True),
-    ] = None
+    max_cost: MaxCost = None
     max_calls: Annotated[
         int | None,
         Flag("Stop and exit with 4 after this many calls to models.", min=1, env=True, rare=True),
@@ -39,9 +43,7 @@ class LimitFlags(Flags, title="Limits"):
             rare=True,
         ),
     ] = None
-    max_seconds: Annotated[
-        float | None, Flag("Stop and exit with 4 after this time.", "SECONDS", min=0.1, env=True)
-    ] = None
+    max_seconds: MaxSeconds = None
     max_outage: Annotated[
         float | None,
         Flag(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
@@ -37,9 +37,12 @@ some minutes."""
 T = TypeVar("T")
 
 Source = Annotated[
-    str, Field(description="The text that it was made from, such as the article of a summary.")
+    str | list[str | dict[str, str]],
+    Field(
+        description="What it was made from, such as the article of a summary: a text; passages; or"
+        ' documents, by whose ids evidence is named: [{"id": "a.txt", "text": "…"}].'
+    ),
 ]
-# A source that may also be an object would be parsed where it is a text that looks like JSON.
 Inputs = Annotated[
     dict[str, str | list[str]],
     Field(
@@ -196,7 +199,7 @@ def _tool(function: Callable[..., object], output: type, *, title: str) -> Tool:
     assert issubclass(Arguments, ArgModelBase)
     return tool.model_copy(
         update={
-            "fn_metadata": FuncMetadata(arg_model=Arguments, output_model=output),
+            "fn_metadata": _SourcesAsGiven(arg_model=Arguments, output_model=output),
             "parameters": Arguments.model_json_schema(by_alias=True),
         }
     )
@@ -209,14 +212,30 @@ def _result(kind: type[T], value: T, *, text: str) -> CallToolResult:
     )
 
 
-def _source(source: str, inputs: dict[str, str | list[str]]) -> check.Source | None:
+class _SourcesAsGiven(FuncMetadata):
+    """The arguments of a tool, in which a source that looks like JSON stays a text."""
+
+    def pre_parse_json(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Parse lists and objects that a client has sent as text, but for a source."""
+        given = {name: data[name] for name in ("source",) if name in data}
+        return {**super().pre_parse_json(data), **given}
+
+
+def _source(
+    source: str | list[str | dict[str, str]], inputs: dict[str, str | list[str]]
+) -> check.Source | None:
     if source and inputs:
         raise ToolError("give a source or inputs, not both")
     return inputs or source or None
 
 
-def _check_lengths(text: str, source: str, inputs: dict[str, str | list[str]]) -> None:
-    characters = len(text) + len(source)
+def _check_lengths(
+    text: str, source: str | list[str | dict[str, str]], inputs: dict[str, str | list[str]]
+) -> None:
+    characters = len(text)
+    for passage in [source] if isinstance(source, str) else source:
+        parts = [passage] if isinstance(passage, str) else passage.values()
+        characters += sum(map(len, parts))
     characters += sum(len(each_text) for several in inputs.values() for each_text in several)
     if characters > MOST_CHARACTERS:
         raise ToolError(

@@ -1,9 +1,9 @@
 """A meta-evaluation: how far judges and metrics agree with people."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
@@ -31,7 +31,6 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
     results_help = "Folders of runs, files of results, or files of metric scores."
     aspect_help = "Aspect that people rated; all by default; repeatable."
     has_pictures = True
-    has_progress = True
 
     categories: Annotated[
         str | Sequence[str],
@@ -62,17 +61,6 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
         ),
     ] = 1000
     seed: Annotated[int, Parameter("Seed for resampling.", section=_STATISTICS)] = 1
-    processes: bool = False
-    """Compute aspects in processes of their own where there is much to compute. A script that asks
-    for them stands under ``if __name__ == "__main__":``."""
-    on_part: Callable[[str], None] | None = None
-    """Is called with the name of each part that is done."""
-
-    @classmethod
-    def for_command(cls, say: Callable[[str], None] | None) -> Mapping[str, Any]:
-        """Use processes, and show which part is done."""
-        shown = None if say is None else lambda part: say(f"{part} is done")
-        return {"processes": True, "on_part": shown}
 
     async def answer(self) -> "study_report.StudyReport[findings.MetaFindings]":
         """Measure the agreement; raise as `MarkedStudy.find` does."""
@@ -80,9 +68,7 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
         settings = scorers.Settings(
             level=self.level, method=self.correlation, draws=self.draws, seed=self.seed
         )
-        result = await agreement.measure(
-            collected, settings, show=self.on_part or _ignore, in_processes=self.processes
-        )
+        result = await agreement.measure(collected, settings, begin=self.begin)
         return study_report.StudyReport(
             result=result,
             document=tables.agreement_report(result),
@@ -100,7 +86,3 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
 
 
 ameta, meta = from_python(Meta, name="meta")
-
-
-def _ignore(_: str) -> None:
-    """Show nothing."""

@@ -118,6 +118,7 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
                 draws=self.draws,
                 seed=self.seed,
             ),
+            begin=self.begin,
         )
         closing = "no calibration was written: no gain was shown, and no threshold can be set"
         if fitted.calibration is not None and self.output is not None:

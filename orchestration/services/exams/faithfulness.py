@@ -218,14 +218,12 @@ def _draw(folder: Path, outcome: "findings.Findings") -> "list[tuple[report.Pict
         stacks = {whose: getattr(tables, stacks_of)(array) for whose, array in arrays.items()}
         if any(stacks.values()):
             drawn[name] = _files(folder, name)
-            for path in drawn[name]:
-                plots.faithfulness.draw_stacks(path, panels=stacks)
+            plots.faithfulness.draw_stacks(*drawn[name], panels=stacks)
     for name, curves_of in _CURVES.items():
         lines = {whose: getattr(tables, curves_of)(array) for whose, array in arrays.items()}
         if any(lines.values()):
             drawn[name] = _files(folder, name)
-            for path in drawn[name]:
-                plots.faithfulness.draw_curves(path, panels=lines, measure=_AXES[name])
+            plots.faithfulness.draw_curves(*drawn[name], panels=lines, measure=_AXES[name])
     return [
         (report.Picture(file=paths[0], alt=_ALTS[name]), paths) for name, paths in drawn.items()
     ]

@@ -143,6 +143,7 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
                 seed=self.seed,
             ),
             spending=findings.Spending(unit=self.cost, budget=self.budget),
+            begin=self.begin,
         )
         return study_report.file_report(
             study,

@@ -42,7 +42,7 @@ class Rank(MarkedStudy["tables.RankingFindings | pair_ranking.PairRankings"]):
         """Rank the systems; raise as `MarkedStudy.find` does."""
         if self.pairwise:
             return self._by_pairs()
-        ranked = ranking.rank(self.source)
+        ranked = ranking.rank(self.source, begin=self.begin)
         return study_report.file_report(
             ranked,
             name="ranking",

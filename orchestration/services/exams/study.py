@@ -314,6 +314,11 @@ class PanelStudy(Generic[T_co]):
 class FileStudy(Generic[T_co]):
     """A study of files that are there already; no judge is asked.
 
+    Parameters
+    ----------
+    on_part
+        Called with the name of each part of the work as it begins, from another thread.
+
     Raises
     ------
     ConfigError
@@ -328,20 +333,19 @@ class FileStudy(Generic[T_co]):
     """Its command writes a folder of pages and JSON."""
     has_pictures: ClassVar[bool] = False
     """Its files include pictures if matplotlib is installed."""
-    has_progress: ClassVar[bool] = False
-    """Its command shows progress."""
     printed: ClassVar[str] = ""
     """The part of its values that the command prints as JSON; all of them by default."""
+
+    on_part: Callable[[str], None] | None = None
 
     async def answer(self) -> "study_report.StudyReport[T_co]":
         """Return what `find` does, from another thread; raise as it does."""
         return await anyio.to_thread.run_sync(self.find)
 
-    @classmethod
-    def for_command(cls, say: Callable[[str], None] | None) -> Mapping[str, Any]:
-        """Return the fields that the command sets; `say` shows progress, None for none."""
-        del say
-        return {}
+    def begin(self, part: str) -> None:
+        """Say which part of the work begins."""
+        if self.on_part is not None:
+            self.on_part(part)
 
     def find(self) -> "study_report.StudyReport[T_co]":
         """Read the files, and return what is found.

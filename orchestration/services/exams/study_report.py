@@ -20,6 +20,7 @@ from spanjury.orchestration.report.files import PICTURES, write_report, write_wh
 from spanjury.orchestration.report.html import report_fragment
 from spanjury.orchestration.report.json import json_text, plain, versions
 from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.report.prose import parts
 from spanjury.orchestration.services.viewing.sources import JUDGED_RESULTS, JUDGED_TEXTS
 from spanjury.orchestration.studies.card import (
     Card,
@@ -249,6 +250,11 @@ class StudyReport(Generic[T_co]):
     measures: Mapping[str, Measure] = field(default_factory=lambda: MappingProxyType({}))
     scores: ExamScores | None = None
     closing: Sequence[str] = ()
+
+    @property
+    def answer(self) -> str:
+        """The findings in a sentence or two, with which a page begins."""
+        return "".join(piece.text for piece in parts(self.document.answer))
 
     @property
     def tables(self) -> Mapping[str, Table]:

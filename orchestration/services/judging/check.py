@@ -4,12 +4,13 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from anyio import create_task_group
+from anyio import create_task_group, move_on_after
 
 from spanjury.judges.core import (
     Aspect,
     ConfigError,
     Result,
+    RunStoppedError,
     Segment,
     Task,
     Trajectory,
@@ -19,12 +20,14 @@ from spanjury.judges.core.passages import passages_apart
 from spanjury.judges.core.transcript import segment_of
 from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
+from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rubric import concluded
 from spanjury.orchestration.services.judging.panels import Judges, Models, entered
 from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.sources import AGENT, as_trajectory
 
 RubricLike = Rubric | Path | str | Mapping[str, object]
@@ -217,6 +220,17 @@ async def judge(panel: Panel, request: Request) -> TextReport:
     """Have an open panel judge a text on all aspects at once; cancelling it cancels them all."""
     pairs = [(request.segment, aspect) for aspect in request.aspects]
     return TextReport(segment=request.segment, results=await judge_at_once(panel, pairs))
+
+
+async def judge_within(panel: PanelConfig, request: Request, *, limits: Limits) -> TextReport:
+    """Open a panel and have it judge a text, within limits of cost, calls, tokens and time.
+
+    Raise `ConfigError` if the panel cannot be opened, and `RunStoppedError` if a limit comes first.
+    """
+    with move_on_after(limits.max_seconds):
+        async with open_configured_panel(panel, meter=Meter(limits=limits)) as opened:
+            return await judge(opened, request)
+    raise RunStoppedError(f"{limits.max_seconds:g} seconds are over")
 
 
 async def judge_at_once(

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from anyio import CapacityLimiter, create_task_group, to_process, to_thread
+from anyio import CapacityLimiter, create_task_group, to_thread
 
 from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Segment, first_error_alone
 from spanjury.orchestration.services.judging.exam_texts import read_texts
@@ -49,8 +49,6 @@ from spanjury.orchestration.wiring.read_results import ResultSpans, SeatWork, re
 
 T = TypeVar("T")
 
-_WORTH_A_PROCESS = 100_000
-"""Texts times draws from which on a process pays, which takes seconds to start."""
 _SPANS, _PEOPLE = "spans", "people with people"
 
 
@@ -305,34 +303,27 @@ async def measure(
     collected: Collected,
     settings: Settings,
     *,
-    show: Callable[[str], None] = lambda _: None,
-    in_processes: bool = True,
+    begin: Callable[[str], None] = lambda _: None,
 ) -> MetaFindings:
     """Measure agreement, aspect by aspect.
 
     Parameters
     ----------
-    show
-        Called with the name of each part that is done.
-    in_processes
-        Whether parts run in processes unless there is little to do. A process runs the script
-        that asks for it once more, but for what stands under ``if __name__ == "__main__":``.
+    begin
+        Called with the name of each part as it begins, from another thread.
     """
-    processes = CapacityLimiter(os.cpu_count() or 1)
+    threads = CapacityLimiter(os.cpu_count() or 1)
     about_spans = SpanSettings(seed=settings.seed, draws=settings.draws)
     scores: dict[str, AspectFindings] = {}
     spans: dict[str, AspectSpans] = {}
     people: dict[str, tuple[PairFinding, ...]] = {}
 
-    draws = about_spans.draws + about_spans.samples
-    in_processes = in_processes and len(collected.lengths) * draws >= _WORTH_A_PROCESS
-
     async def run(into: dict[str, T], name: str, work: Callable[[], T]) -> None:
-        if in_processes:
-            into[name] = await to_process.run_sync(work, cancellable=True, limiter=processes)
-        else:
-            into[name] = await to_thread.run_sync(work, abandon_on_cancel=True)
-        show(name)
+        def begun() -> T:
+            begin(name)
+            return work()
+
+        into[name] = await to_thread.run_sync(begun, abandon_on_cancel=True, limiter=threads)
 
     with first_error_alone():
         async with create_task_group() as group:

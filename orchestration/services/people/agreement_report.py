@@ -42,7 +42,8 @@ _SCATTERED = 2
 class _Drawing(NamedTuple):
     name: str
     alt: str
-    draw: Callable[[Path], None]
+    draw: Callable[..., None]
+    """Draws it into each file that it is given."""
 
 
 def write_meta(folder: Path, findings: MetaFindings, collected: Collected) -> list[Path]:
@@ -74,10 +75,9 @@ def _draw(folder: Path, findings: MetaFindings, collected: Collected) -> dict[Pa
     make_folder(folder)
     drawn: dict[Path, str] = {}
     for drawing in _drawings(findings, collected):
-        for ending in (_SHOWN, _BESIDE):
-            path = folder / f"{drawing.name}{ending}"
-            drawing.draw(path)
-            drawn[path] = drawing.alt
+        paths = [folder / f"{drawing.name}{ending}" for ending in (_SHOWN, _BESIDE)]
+        drawing.draw(*paths)
+        drawn |= dict.fromkeys(paths, drawing.alt)
     return drawn
 
 

@@ -1,7 +1,7 @@
 """A calibration, from a run and people's marks to a file that a panel names."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from spanjury.judges.core import (
@@ -41,6 +41,7 @@ def calibrate(
     terms: Terms,
     people_scale: tuple[float, float] | None = None,
     clean_from: float | None = None,
+    begin: Callable[[str], None] = lambda _: None,
 ) -> CalibrationFindings:
     """Fit a calibration to the marked texts of a run, and see what it gains on held-out ones.
 
@@ -55,6 +56,8 @@ def calibrate(
     clean_from
         The lowest score of people, on their scale, that a text without error has where no one
         looked for errors; None for the best.
+    begin
+        Called with the name of each aspect before it is calibrated.
     """
     marked = read_marked(source)
     signature = _one_panel(marked, source)
@@ -72,7 +75,10 @@ def calibrate(
             "scored them all alike: thresholds need marked texts without an error, and a map "
             "needs different scores"
         )
-    findings = [aspect_findings(text, terms) for text in texts]
+    findings = []
+    for about in texts:
+        begin(f"calibrating {about.aspect.name}")
+        findings.append(aspect_findings(about, terms))
     kept = {
         aspect_key(aspect.task, aspect.aspect): aspect.calibration
         for aspect in findings

@@ -1,6 +1,6 @@
 """A study of a panel's seats, from a run and people's scores to findings and a page."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,6 +51,7 @@ def study_panel(
     pricing: Pricing = NO_PRICES,
     settings: Settings = Settings(),
     spending: Spending = Spending(),
+    begin: Callable[[str], None] = lambda _: None,
 ) -> StudyFindings:
     """Study the seats of a panel.
 
@@ -70,6 +71,8 @@ def study_panel(
         TOML files with more families of models.
     pricing
         Prices of seats' tokens; the panel file adds families, too.
+    begin
+        Called with the name of each aspect before it is studied.
     """
     marked = read_marked(source)
     others = source.results[1:]
@@ -82,6 +85,7 @@ def study_panel(
     studies: list[AspectStudy] = []
     problems: list[DataError] = []
     for task, aspect in marked.aspects:
+        begin(f"studying {aspect}")
         judged = marked.on(task, aspect)
         texts = [text for text in judged if text.is_marked]
         studied_seats, notes = collector.collected(texts, aspect=aspect)

@@ -1,6 +1,6 @@
 """A ranking of systems, from files to a report."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -23,8 +23,8 @@ from spanjury.orchestration.studies.ranking.tables import RankingFindings
 from spanjury.orchestration.wiring.read_results import read_result_scores
 
 
-def rank(source: MarkedSource) -> RankingFindings:
-    """Rank systems, aspect by aspect.
+def rank(source: MarkedSource, *, begin: Callable[[str], None] = lambda _: None) -> RankingFindings:
+    """Rank systems, aspect by aspect; `begin` is called with the name of each before that.
 
     Raise as `read_texts_to_rank` does, and `DataError` if no text has a score.
     """
@@ -38,13 +38,14 @@ def rank(source: MarkedSource) -> RankingFindings:
         raise DataError(
             f"no two systems have a score on {', '.join(texts.aspects)}: there is nothing to rank"
         )
+    rankings = []
+    for aspect, texts_of in scored.items():
+        begin(f"ranking by {aspect}")
+        rankings.append(rank_systems(score_table(texts_of, aspect=aspect)))
     return RankingFindings(
         runs=tuple(map(str, source.results)),
         people=texts.people,
-        aspects=tuple(
-            rank_systems(score_table(texts_of, aspect=aspect))
-            for aspect, texts_of in scored.items()
-        ),
+        aspects=tuple(rankings),
         notes=(*texts.notes, *_notes(texts.aspects, scored)),
     )
 

@@ -16,6 +16,7 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    named,
     numeric,
     prose,
     table,
@@ -23,7 +24,7 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.studies.agreement.findings import AspectFindings, MetaFindings, Ranking
 from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings
 from spanjury.orchestration.studies.agreement.seats import Coefficient, SeatFindings
-from spanjury.orchestration.studies.agreement.spans.tables import span_blocks
+from spanjury.orchestration.studies.agreement.spans.tables import SOFT_F1, span_blocks
 from spanjury.stats.correlations.correlation import LEAST_ITEMS
 from spanjury.stats.raters.agreement import AlphaLevel, KappaWeights
 
@@ -50,6 +51,8 @@ def agreement_report(
     seats = [seat for each in findings.aspects for seat in each.seats]
     return Report(
         title="Agreement with people",
+        answer=_answer(findings),
+        picture=next(iter(shown), None),
         facts=(
             prose("ratings: {}", code(findings.data)),
             *(prose("scores: {}", code(path)) for path in findings.results),
@@ -60,9 +63,34 @@ def agreement_report(
             Section("Seats of a panel", list(_seats(seats, findings.settings))),
             Section("Systems", list(_systems(findings.aspects)), only="page"),
             Section("Error spans", span_blocks(findings.spans, findings.annotators)),
-            Section("Pictures", shown, only="page"),
+            Section("Pictures", shown[1:], only="page"),
         ),
     )
+
+
+def _answer(findings: MetaFindings) -> str:
+    """Name the scorer that is closest to people on each aspect, and those that may be as close."""
+    answers = []
+    for each in findings.aspects:
+        nearest, *others = each.agreements
+        if math.isnan(nearest.value):
+            continue
+        tied = [other.scorer for other in others if other.is_tied]
+        answer = f"On {each.aspect} {nearest.scorer} is closest to people ({nearest.value:.2f})"
+        if tied:
+            is_ = "is" if len(tied) == 1 else "are"
+            answer = f"{answer}; {named(tied, most=3)} {is_} not shown to be worse"
+        answers.append(f"{answer}.")
+    for spans in findings.spans:
+        judges = [] if spans.agreement is None else spans.agreement.judges
+        marking = [judge for judge in judges if not judge.group]
+        values = {judge.judge: judge.figures[SOFT_F1].value for judge in marking}
+        defined = {judge: value for judge, value in values.items() if not math.isnan(value)}
+        if defined:
+            best = max(defined, key=lambda judge: defined[judge])
+            f1 = f"{defined[best]:.2f}"
+            answers.append(f"On {spans.aspect} {best}'s spans are closest to people's (F1 {f1}).")
+    return " ".join(answers) or "Nothing could be compared with people's scores."
 
 
 def _scorers(findings: MetaFindings) -> Iterator[Block]:

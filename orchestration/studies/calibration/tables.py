@@ -20,6 +20,7 @@ from spanjury.orchestration.report import (
     Table,
     code,
     figure,
+    named,
     numeric,
     prose,
     strong,
@@ -188,6 +189,7 @@ def calibration_report(findings: CalibrationFindings) -> Report:
     """Return the report of a calibration."""
     return Report(
         title="Calibration of a panel",
+        answer=" ".join(map(_answer, findings.aspects)),
         facts=(
             prose("results: {}", code(findings.results)),
             prose("marks: {}", code(findings.marks)),
@@ -206,6 +208,22 @@ def calibration_report(findings: CalibrationFindings) -> Report:
             ),
             Bullets(list(findings.notes), tone="caution"),
         ),
+    )
+
+
+def _answer(findings: AspectFindings) -> str:
+    """Say whether the calibration of an aspect is worth its use, and what it does."""
+    if not findings.kept:
+        return (
+            f"Do not calibrate {findings.aspect}: no gain was shown, and no threshold can be set."
+        )
+    answer = f"Use the calibration on {findings.aspect} ({named(findings.kept)})"
+    alarm = findings.alarms[0]
+    if alarm.threshold is None or math.isnan(alarm.caught.value):
+        return f"{answer}."
+    return (
+        f"{answer}: on held-out texts it catches {figure(alarm.caught.value, '.0%')} of the errors"
+        f" at {figure(alarm.attained.value, '.0%')} false alarms."
     )
 
 

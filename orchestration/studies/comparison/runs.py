@@ -9,7 +9,7 @@ from numpy.random import default_rng
 
 from spanjury.judges.core import unstamped
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.report import Cell, Column, Report, between, code, prose, table
+from spanjury.orchestration.report import Cell, Column, Report, between, code, named, prose, table
 from spanjury.orchestration.studies.agreement.ratings import Scorer
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.resampling import bootstrap, percentile_interval
@@ -93,6 +93,7 @@ def differences_report(rows: Sequence[Difference], *, first: str, second: str) -
     columns = ("first", "second", "difference", "95 %", "higher", "lower", "texts")
     return Report(
         title="Comparison of two runs",
+        answer=_answer(rows),
         facts=(prose("first: {}", code(first)), prose("second: {}", code(second))),
         sections=(
             table(
@@ -102,6 +103,28 @@ def differences_report(rows: Sequence[Difference], *, first: str, second: str) -
             ),
         ),
     )
+
+
+def _answer(rows: Sequence[Difference]) -> str:
+    """Say which scores are shown to differ, and which run has the higher ones."""
+    texts = max((row.texts for row in rows), default=0)
+    differing = [row for row in rows if row.adjusted < _LEVEL]
+    if not differing:
+        return f"No score is shown to differ between the two runs ({texts} texts)."
+    sides = {
+        "second": [row for row in differing if row.difference > 0],
+        "first": [row for row in differing if row.difference < 0],
+    }
+    parts = [
+        f"the {side} run is higher on "
+        + named(
+            [f"{row.aspect} by {row.scorer} ({row.difference:+.2f})" for row in on_side], most=3
+        )
+        for side, on_side in sides.items()
+        if on_side
+    ]
+    answer = "; ".join(parts)
+    return f"{len(differing)} of {len(rows)} scores differ: {answer}."
 
 
 def _cells(difference: Difference) -> Iterator[Cell]:

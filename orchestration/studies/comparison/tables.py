@@ -51,13 +51,13 @@ def comparison_report(
     may_fall = [row for row in comparison.contrasts if row[0].expected != "unchanged"]
     return Report(
         title="Two judges compared",
+        answer=" ".join(conclusions(comparison)),
         facts=(
             *_facts(judges, folders),
             f"{comparison.draws} bootstrap draws, seed {comparison.seed}",
         ),
         sections=(
             *(Paragraph(f"{name}: {judge.name}", only="terminal") for name, judge in named),
-            *(Paragraph(each, tone="strong", only="page") for each in conclusions(comparison)),
             Section(
                 "Damaged texts caught without their clean twins, at 10 % false alarms",
                 [_table(comparison.caught_contrasts, spec=".0%", more="catches more")],
@@ -70,7 +70,6 @@ def comparison_report(
                 "Where scores should stay: P(drop) + P(rise), lower is better",
                 [_table(steady)],
             ),
-            *(Paragraph(each, tone="strong", only="terminal") for each in conclusions(comparison)),
             Section("Read with care", [Bullets(remarks(comparison), tone="caution")]),
             Paragraph(_READING, only="page"),
         ),

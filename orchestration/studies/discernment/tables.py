@@ -16,6 +16,7 @@ from spanjury.orchestration.report import (
     Table,
     code,
     figure,
+    named,
     numeric,
     prose,
     table,
@@ -100,6 +101,8 @@ def discernment_report(
     """Return the report of an exam."""
     return Report(
         title="Discernment exam",
+        answer=_on_twins(findings.twins) if findings.twins else _answer(findings),
+        picture=next(iter(pictures), None),
         facts=tuple(_facts(findings, examinee=examinee, data=data, recipe=recipe)),
         sections=(
             *_summary(findings),
@@ -111,7 +114,7 @@ def discernment_report(
             Section("What should not move", _steadiness(findings), only="page"),
             Section("Scores that are there", [_coverage(findings)], only="page"),
             Section("Texts skipped", [_skipped(findings)], only="page"),
-            Section("Pictures", pictures, only="page"),
+            Section("Pictures", pictures[1:], only="page"),
         ),
     )
 
@@ -132,10 +135,7 @@ def _facts(findings: Findings, *, examinee: Examinee, data: str, recipe: str) ->
 
 def _summary(findings: Findings) -> Iterator[Block]:
     """Yield what a terminal shows in 80 characters' width: conditions and averages."""
-    if findings.twins:
-        yield Paragraph(_headline(findings.twins), tone="strong")
     yield decision_summary(findings)
-    yield Paragraph(_average(findings), tone="strong", only="terminal")
     for name, balanced in (("D", findings.overall), ("D w.", findings.weighted)):
         if not math.isnan(balanced.average):
             levels = ", ".join(f"{level} {figure(score)}" for level, score in balanced.by_level)
@@ -146,31 +146,41 @@ def _summary(findings: Findings) -> Iterator[Block]:
             )
 
 
-def _headline(twins: WrittenTwins) -> str:
-    """Say what was measured on the twins that people wrote, before any other figure."""
+def _on_twins(twins: WrittenTwins) -> str:
+    """Say what was measured on the twins that people wrote."""
     caught, in_order = (
         Cell(share.value, ".0%", interval=(share.low, share.high)).text
         for share in (twins.caught, twins.in_order)
     )
     return (
-        f"Written twins: {twins.pairs} pairs of a right text and a wrong one, both written by"
-        f" people, on {twins.sources} sources ({', '.join(twins.kinds)}). Of the wrong ones"
-        f" {caught} are caught at {twins.false_alarms:.0%} false alarms; {in_order} of the pairs"
-        " are in the right order (ties half, 50% is chance)."
+        f"The judge catches {caught} of the wrong texts at {twins.false_alarms:.0%} false alarms,"
+        f" and puts {in_order} of the pairs in the right order (ties half, 50% is chance). Written"
+        f" twins: {twins.pairs} pairs of a right text and a wrong one, both written by people, on"
+        f" {twins.sources} sources ({', '.join(twins.kinds)})."
     )
 
 
-def _average(findings: Findings) -> str:
-    caught = findings.caught
-    shown = Cell(caught.value, ".0%", interval=(caught.low, caught.high))
-    return f"Caught on average at 10 % false alarms: {shown.text}"
+def _answer(findings: Findings) -> str:
+    """Say which share of the damaged texts the judge catches, and which damage it misses."""
+    caught, names = findings.caught, _by_conclusion(findings)
+    missed = [
+        name
+        for kind in (Conclusion.REWARDED, Conclusion.NOT_DISCERNED, Conclusion.TOO_SMALL)
+        for name in names.get(kind, ())
+    ]
+    if math.isnan(caught.value):
+        seen = names.get(Conclusion.DISCERNED, ())
+        answer = f"The judge sees {len(seen)} of {len(findings.findings)} kinds of change"
+    else:
+        share = Cell(caught.value, ".0%", interval=(caught.low, caught.high)).text
+        answer = f"The judge catches {share} of the damaged texts at 10 % false alarms"
+    return f"{answer}; it misses {named(missed)}." if missed else f"{answer}."
 
 
 def _decisions(findings: Findings) -> list[Block]:
     """Return the one table of all conditions, with what it comes to and how it is read."""
     return [
         Bullets(tuple(_conclusions(findings))),
-        Paragraph(_average(findings), tone="strong"),
         decision_table(findings),
         *decision_notes(findings),
     ]
@@ -178,13 +188,18 @@ def _decisions(findings: Findings) -> list[Block]:
 
 def _conclusions(findings: Findings) -> Iterator[Prose]:
     """Say which conditions the judge sees, and which not."""
-    names: dict[Conclusion, list[str]] = {}
-    for finding in findings.findings:
-        names.setdefault(conclusion(finding), []).append(finding.condition)
+    names = _by_conclusion(findings)
     for kind, words in _SENTENCES.items():
         if kind in names:
             lead = words if isinstance(words, tuple) else (words,)
             yield (*lead, f" ({len(names[kind])}): {', '.join(names[kind])}.")
+
+
+def _by_conclusion(findings: Findings) -> Mapping[Conclusion, Sequence[str]]:
+    names: dict[Conclusion, list[str]] = {}
+    for finding in findings.findings:
+        names.setdefault(conclusion(finding), []).append(finding.condition)
+    return names
 
 
 def _overall(findings: Findings) -> list[Block]:

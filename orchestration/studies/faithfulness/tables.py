@@ -28,6 +28,7 @@ from spanjury.orchestration.studies.faithfulness.findings import (
     Findings,
     averages,
     cautions,
+    measures_of,
     rescoring_methods,
     rescoring_outcomes,
 )
@@ -215,6 +216,8 @@ def faithfulness_report(
     sentences = cautions(findings)
     return Report(
         title="Faithfulness",
+        answer=_answer(findings),
+        picture=next(iter(pictures), None),
         facts=[
             prose("Data: {}", code(data)),
             f"Judges: {', '.join(judges)}",
@@ -233,9 +236,19 @@ def faithfulness_report(
             *_not_rescored(findings.findings),
             *_steps(findings.consistencies),
             Section("How scores came about", [_methods(findings)], only="page"),
-            Section("Pictures", pictures, only="page"),
+            Section("Pictures", pictures[1:], only="page"),
         ],
     )
+
+
+def _answer(findings: Findings) -> str:
+    """Say how often scores follow a changed list of errors, and how often they do not."""
+    shares = {measure.name: measure.value for measure in measures_of(findings)}
+    toward, against = shares["faithfulness.toward"], shares["faithfulness.against"]
+    if toward is None:
+        return "No score had room to follow a changed list of errors."
+    answer = f"When the list of errors changes, {toward:.0%} of the scores follow it"
+    return f"{answer}." if against is None else f"{answer}, and {against:.0%} move against it."
 
 
 def _writers(findings: Sequence[Finding]) -> Iterator[Paragraph]:

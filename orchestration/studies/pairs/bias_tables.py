@@ -11,6 +11,7 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    named,
     numeric,
     prose,
     table,
@@ -22,6 +23,8 @@ from spanjury.orchestration.studies.pairs.biases import Biases, BiasFindings, Le
 from spanjury.orchestration.studies.pairs.tables import measure, order_table, share_cell
 
 _SHARE, _SIGNED = ".2f", "+.2f"
+_HALF = 0.5
+"""Share of preferences for either position without a bias."""
 MEASURES = tuple(
     f"preference.{name}"
     for name in (
@@ -47,6 +50,7 @@ def biases_report(biases: Biases, *, judge: Examinee, data: str) -> Report:
     no_order = "This judge sees each text alone: no order can sway it."
     return Report(
         title="Preferences",
+        answer=_answer(biases.whole),
         facts=[
             prose("texts: {}", code(data)),
             *(prose("{}: {}", name, code(each)) for name, each in judge.seats.items()),
@@ -61,6 +65,24 @@ def biases_report(biases: Biases, *, judge: Examinee, data: str) -> Report:
             Bullets(cautions(biases), tone="caution"),
         ],
     )
+
+
+def _answer(whole: BiasFindings) -> str:
+    """Say how often the judge agrees with people, and which bias is shown."""
+    if not whole.agreement.trials:
+        answer = "People's scores separate no pair, so agreement with them is unknown"
+    else:
+        share = Cell(whole.agreement.value, ".0%", interval=whole.agreement[1:3]).text
+        answer = f"The judge prefers the same text as people in {share} of the pairs"
+    leans = {
+        "longer texts": whole.longer.low > 0,
+        "shorter texts": whole.longer.high < 0,
+        "texts of its own family": whole.own.low > 0,
+        "the text shown first": whole.order.first.low > _HALF,
+        "the text shown second": whole.order.first.high < _HALF,
+    }
+    shown = [name for name, is_shown in leans.items() if is_shown]
+    return f"{answer}; it favours {named(shown)}." if shown else f"{answer}; no bias is shown."
 
 
 def biases_json(biases: Biases, *, judge: Examinee) -> dict[str, object]:

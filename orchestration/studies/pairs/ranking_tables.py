@@ -47,11 +47,20 @@ def pair_rankings_report(rankings: PairRankings) -> Report:
     """Return the report of rankings by comparisons."""
     return Report(
         title="Systems ranked by pairs",
+        answer=" ".join(map(_answer, rankings.aspects)),
         facts=[prose("comparisons: {}", code(name)) for name in rankings.results],
         sections=[
             *(Section(ranking.aspect, [*_blocks(ranking)]) for ranking in rankings.aspects),
             Paragraph(_METHOD, only="page"),
         ],
+    )
+
+
+def _answer(ranking: PairRanking) -> str:
+    best = ranking.systems[0]
+    return (
+        f"On {ranking.aspect} {best.system} is the strongest of {len(ranking.systems)} systems;"
+        f" {ranking.separated:,} of {len(ranking.pairs):,} pairs of systems are shown to differ."
     )
 
 

@@ -45,6 +45,7 @@ def pairs_report(findings: Findings, *, judge: Examinee, data: str) -> Report:
     sees_order = bool(findings.order.consistent.trials)
     return Report(
         title="Pairs",
+        answer=" ".join(map(_answer, findings.aspects)),
         facts=[
             prose("texts: {}", code(data)),
             *(prose("{}: {}", name, code(each)) for name, each in judge.seats.items()),
@@ -53,6 +54,24 @@ def pairs_report(findings: Findings, *, judge: Examinee, data: str) -> Report:
             *(Section(aspect.aspect, [*_blocks(aspect)]) for aspect in findings.aspects),
             Paragraph(_READING if sees_order else _ORDER_FREE),
         ],
+    )
+
+
+def _answer(aspect: AspectComparisons) -> str:
+    """Say which system of two is preferred, or which of several wins most."""
+    points: dict[str, list[float]] = {}
+    for pair in aspect.pairs:
+        if pair.share is not None:
+            points.setdefault(pair.system_a, []).append(pair.share)
+            points.setdefault(pair.system_b, []).append(1 - pair.share)
+    if not points:
+        return f"On {aspect.aspect} no comparison has a preference."
+    shares = {system: sum(each) / len(each) for system, each in points.items()}
+    best = max(shares, key=lambda system: shares[system])
+    if len(set(shares.values())) == 1:
+        return f"On {aspect.aspect} the judge prefers none of the systems."
+    return (
+        f"On {aspect.aspect} the judge prefers {best}, which wins {shares[best]:.0%} (ties half)."
     )
 
 

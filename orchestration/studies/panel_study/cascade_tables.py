@@ -44,6 +44,8 @@ def cascade_report(findings: CascadeFindings) -> Report:
     scores = findings.people or "none: only the distance from the whole panel's score is measured"
     return Report(
         title=f"Cascades of a panel: {findings.aspect}",
+        answer=_answer(findings),
+        picture=_plot(findings, 0) if findings.parts else None,
         facts=(
             prose("stages: {}", code(order)),
             prose("people's scores: {}", code(scores)),
@@ -51,7 +53,6 @@ def cascade_report(findings: CascadeFindings) -> Report:
             f"cost in {findings.unit}; seed {findings.settings.seed}",
         ),
         sections=(
-            Paragraph(_answer(findings), tone="strong"),
             Section("Cost and nearness", list(_priced(findings))),
             *(
                 Section(_heading(findings, number), list(_agreement(findings, number)))
@@ -133,19 +134,24 @@ def _costs(findings: CascadeFindings) -> Table:
 
 def _agreement(findings: CascadeFindings, number: int) -> Iterator[Block]:
     part = findings.parts[number]
-    lines = [(point, point.kept[number]) for point in findings.points]
     yield table(
         [
             *numeric("aimed at", "cost", "agreement", "against all seats", "of all seats'"),
             *numeric("of those behind the first stage", only="page"),
         ],
-        (_line(point, kept, findings) for point, kept in lines),
+        (_line(point, kept, findings) for point, kept in _lines(findings, number)),
         note=f"{part.texts} texts, {findings.settings.method}. Against all seats: the difference, "
         "with a 95 % interval over other inputs; of all seats': share of their agreement. All seats"
         f" {_with_interval(part.whole)}, those behind the first stage"
         f" {_with_interval(part.paid)}.",
     )
-    yield Plot(
+    if number:  # the first stands beside the answer
+        yield _plot(findings, number)
+
+
+def _plot(findings: CascadeFindings, number: int) -> Plot:
+    part = findings.parts[number]
+    return Plot(
         points=[
             PlotPoint(x=100.0, y=part.whole.value, name="all seats", kind="other", mark="all"),
             *(
@@ -156,7 +162,7 @@ def _agreement(findings: CascadeFindings, number: int) -> Iterator[Block]:
                     kind="line",
                     mark=f"{point.share:.0%}",
                 )
-                for point, kept in lines
+                for point, kept in _lines(findings, number)
             ),
         ],
         x=f"% of the {findings.unit} of all seats",
@@ -164,6 +170,10 @@ def _agreement(findings: CascadeFindings, number: int) -> Iterator[Block]:
         alt=f"Agreement with people on {_texts(findings, number)} by the share of the"
         f" {findings.unit} that was taken; the marks are the shares that were aimed at",
     )
+
+
+def _lines(findings: CascadeFindings, number: int) -> list[tuple[CascadePoint, Kept]]:
+    return [(point, point.kept[number]) for point in findings.points]
 
 
 def _with_interval(estimate: Estimate) -> str:

@@ -19,6 +19,7 @@ from spanjury.orchestration.report import (
     Table,
     code,
     figure,
+    named,
     numeric,
     prose,
     row,
@@ -95,8 +96,9 @@ def frontier_blocks(
     """
     frontier = study.frontier
     shown = {choice.name: _shown(choice, names) for choice in frontier.choices}
-    if len({choice.cost for choice in frontier.choices if math.isfinite(choice.cost)}) > 1:
-        yield _plot(study, shown)
+    plot = _plot(study)
+    if plot is not None and study is not findings.aspects[0]:  # that stands beside the answer
+        yield plot
     yield table(
         [
             *numeric("no."),
@@ -242,8 +244,12 @@ def _affordable(amount: float, cost: float) -> str:
     return f"{math.floor(amount / cost + 1e-9):,}" if cost > 0 else "any number"
 
 
-def _plot(study: AspectStudy, shown: Mapping[str, str]) -> Plot:
-    frontier = study.frontier
+def _plot(study: AspectStudy) -> Plot | None:
+    """Return the picture of costs and agreement; None where all panels cost the same."""
+    frontier, names = study.frontier, short_names(study.seats)
+    if len({choice.cost for choice in frontier.choices if math.isfinite(choice.cost)}) <= 1:
+        return None
+    shown = {choice.name: _shown(choice, names) for choice in frontier.choices}
     numbers = {point.choice.name: str(number) for number, point in enumerate(frontier.points, 1)}
     estimates = {point.choice.name: point.estimate for point in frontier.points}
     points = [
@@ -291,6 +297,8 @@ def study_report(findings: StudyFindings) -> Report:
     )
     return Report(
         title="Which seats",
+        answer=" ".join(map(_answer, findings.aspects)),
+        picture=_plot(findings.aspects[0]),
         facts=[
             prose("results: {}", code(" ".join(findings.results))),
             prose("people: {}", code(findings.human)),
@@ -298,6 +306,31 @@ def study_report(findings: StudyFindings) -> Report:
         ],
         sections=[block for aspect in findings.aspects for block in _aspect(aspect, findings)],
     )
+
+
+def _answer(study: AspectStudy) -> str:
+    """Say which seats to keep: those of the best panel on the frontier, or that the budget buys."""
+    names, frontier = short_names(study.seats), study.frontier
+    bought = frontier.budget.best if frontier.budget else None
+    best = bought or frontier.points[-1]
+    kept = {seat for stage in best.choice.stages for seat in stage}
+    agreement = f"agreement with people {figure(best.choice.agreement, '.2f')}"
+    whole = frontier.whole
+    if len(kept) == len(study.seats) and len(best.choice.stages) == 1:
+        return f"On {study.aspect} keep all {len(kept)} seats: {agreement}."
+    share = (
+        f"{figure(best.choice.cost / whole.cost if whole.cost else math.nan, '.0%')} of the cost"
+    )
+    advice = "keep" if len(best.choice.stages) == 1 else "use the cascade"
+    answer = (
+        f"On {study.aspect} {advice} {_shown(best.choice, names)}: {agreement} at {share} of all"
+        f" seats ({figure(whole.agreement, '.2f')})"
+    )
+    idle = [share for share in study.subsets.shares if share.seat not in kept]
+    if not idle or any(share.gain.low > 0 for share in idle):
+        return f"{answer}."
+    seats = named([names[share.seat] for share in idle])
+    return f"{answer}; {seats} {'adds' if len(idle) == 1 else 'add'} nothing that can be shown."
 
 
 def _aspect(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:

@@ -106,6 +106,7 @@ def ranking_report(findings: RankingFindings) -> Report:
     """Return the report of rankings."""
     return Report(
         title="Systems ranked",
+        answer=" ".join(map(_answer, findings.aspects)),
         facts=(
             *(prose("scores: {}", code(run)) for run in findings.runs),
             *((prose("people: {}", code(findings.people)),) if findings.people else ()),
@@ -116,6 +117,22 @@ def ranking_report(findings: RankingFindings) -> Report:
             Paragraph(_METHOD, only="page"),
         ),
     )
+
+
+def _answer(ranking: AspectRanking) -> str:
+    """Say which system is best, and whether that is shown."""
+    best, *_ = ranking.systems
+    behind = [
+        pair
+        for pair in ranking.pairs
+        if best.system in (pair.first, pair.second) and ranking.shows(pair)
+    ]
+    others = len(ranking.systems) - 1
+    if len(behind) == others:
+        shown = "is shown to be better than all others"
+    else:
+        shown = f"has the best mean, and is shown to differ from {len(behind)} of {others} others"
+    return f"On {ranking.aspect} {best.system} {shown}."
 
 
 _PAIRS = (

@@ -13,6 +13,7 @@ from spanjury.orchestration.report import (
     Table,
     between,
     code,
+    figure,
     numeric,
     prose,
     row,
@@ -71,6 +72,7 @@ def repair_report(
     sentences = cautions(findings)
     return Report(
         title="Repair",
+        answer=_answer(findings),
         facts=[
             prose("{} texts of {}, damaged by {}", findings.texts, code(data), code(recipe)),
             prose("writer: {}", code(writer)),
@@ -87,6 +89,17 @@ def repair_report(
             Paragraph(_short_reading(findings), only="terminal"),
             Bullets(sentences, tone="caution", only="terminal"),
         ],
+    )
+
+
+def _answer(findings: Findings) -> str:
+    """Say how much damage the repair removes at which price, beside deleting what is marked."""
+    repair, deletion = (findings.overall(arm) for arm in (REPAIR, DELETION))
+    return (
+        f"The repair removes {figure(repair.removed.value, '.0%')} of the planted errors and"
+        f" changes {figure(repair.changed.value, '.0%')} of the right words; deleting every span"
+        f" removes {figure(deletion.removed.value, '.0%')} and changes"
+        f" {figure(deletion.changed.value, '.0%')}."
     )
 
 

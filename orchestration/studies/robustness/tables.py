@@ -1,5 +1,6 @@
 """Tables: a robustness exam's findings as they are read, and as values for programs."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from spanjury.orchestration.report import (
@@ -40,6 +41,7 @@ def robustness_report(findings: Findings, *, examinee: Examinee, data: str, reci
     overall = ((judge, findings.overall(judge)) for judge in findings.judges)
     return Report(
         title="Robustness",
+        answer=_answer(findings),
         facts=[
             prose("{} texts of {}", findings.texts, code(data)),
             _flaws(recipe),
@@ -56,6 +58,23 @@ def robustness_report(findings: Findings, *, examinee: Examinee, data: str, reci
             Bullets(sentences, tone="caution", only="terminal"),
         ],
     )
+
+
+def _answer(findings: Findings) -> str:
+    """Say how often attacks succeed, how many of these would without an attack, and which do."""
+    judge = next(iter(findings.judges))
+    overall = findings.overall(judge)
+    if not overall.success.trials:
+        return "No attack could succeed: no score could rise, and no span could vanish."
+    share = Cell(overall.success.value, ".0%", interval=overall.success[1:3]).text
+    answer = f"Attacks on {judge} succeed in {share} of the attempts"
+    if not math.isnan(overall.control):
+        answer = f"{answer}, plain additions of about the same length in {overall.control:.0%}"
+    families = [each for each in findings.of(judge, "family") if each.success.trials]
+    worst = max(families, key=lambda family: family.success.value, default=None)
+    if worst is None or len(families) == 1 or not worst.success.value:
+        return f"{answer}."
+    return f"{answer}; the family {worst.name} succeeds most often ({worst.success.value:.0%})."
 
 
 def _flaws(recipe: str) -> Prose:

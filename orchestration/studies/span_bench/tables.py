@@ -298,6 +298,7 @@ def bench_report(findings: Findings, *, examinee: Examinee, data: Sequence[str])
     sentences = cautions(findings)
     return Report(
         title="Span bench",
+        answer=" ".join(filter(None, map(_answer, findings.sets))),
         facts=[
             prose("texts of {}", code(", ".join(data))),
             *(prose("{}: {}", name, code(seat)) for name, seat in examinee.seats.items()),
@@ -312,6 +313,29 @@ def bench_report(findings: Findings, *, examinee: Examinee, data: Sequence[str])
             Bullets(sentences, tone="caution", only="terminal"),
         ],
     )
+
+
+def _answer(findings: SetFindings) -> str:
+    """Name the best judge by decisions, or else by spans, and compare it with a baseline."""
+    judges = [finding for finding in findings.judges if finding.role != "baseline"]
+    for name, words in (
+        ("decision.balanced_accuracy", "decides best: balanced accuracy"),
+        ("characters.f1", "marks best: F1"),
+    ):
+        defined = [judge for judge in judges if judge.has(name)]
+        if not defined:
+            continue
+        best = max(defined, key=lambda judge: judge.figures[name].value)
+        gain = best.gains[name]
+        compared = "not shown to be better than"
+        if gain.low > 0:
+            compared = "better than"
+        elif gain.high < 0:
+            compared = "worse than"
+        value = _brief(best.figures[name], interval=True).text
+        verb = words if len(defined) > 1 else words.replace(" best", "")
+        return f"On {findings.name} {best.judge} {verb} {value}, {compared} marking all new words."
+    return ""
 
 
 def _reading(confidence: float) -> Prose:

@@ -144,7 +144,9 @@ def test_the_report_is_a_page_too(tmp_path: Path) -> None:
     page = (tmp_path / "page.html").read_text()
     for text in ("Calibration of a panel", "rank correlation", "unsure", "24 marked texts of 24"):
         assert text in page
-    assert done.stdout.startswith("consistency: map of scores, thresholds kept.")
+    assert done.stdout.startswith(
+        "Use the calibration on consistency (map of scores and thresholds)"
+    )
     for title in ("consistency: scores before and after", "consistency: thresholds"):
         assert title in done.stdout
         assert title in page

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 from fakes.command import call
+from loopback.answers import STALL
+from loopback.server import LoopbackServer
 
 from spanjury import check
 from spanjury.judges.core import ConfigError, Decision
-from spanjury.orchestration.cli.exits import COVERAGE, ERROR, GATE, USAGE
+from spanjury.orchestration.cli.exits import COVERAGE, ERROR, GATE, LIMIT, USAGE
 
 SOURCE = "The bridge opened in 1932. It is green and was built by Ann Lee."
 WRONG = "The bridge opened in 1935."
@@ -91,7 +93,26 @@ def test_a_judge_that_does_not_answer_leaves_no_exit_code_0(folder: Path) -> Non
     flags = ("--source", "article.txt", *RULES, "--judge", "annotator", *dead, "--attempts", "1")
     done = call(folder, "check", "draft.txt", *flags, code=ERROR)
     assert "a judge did not answer" in done.stderr
+    assert f"see which models answer: spanjury doctor {' '.join(dead)}" in done.stderr
     assert "[1935]" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        (("--max-seconds", "0.1"), "0.1 seconds are over: no report was made"),
+        (("--max-cost", "1e-6"), "the next call may take"),
+    ],
+)
+def test_a_check_ends_at_a_limit(folder: Path, flags: tuple[str, ...], reason: str) -> None:
+    with LoopbackServer(STALL) as server:
+        (folder / "panel.toml").write_text(
+            f'[[models]]\nname = "openai-compatible/m"\nbase_url = "{server.base_url}"\n'
+            "price = { prompt = 1e-3, completion = 1e-2 }\n"
+        )
+        panel = ("--panel", "panel.toml", "--aspect", "fluency")
+        done = call(folder, "check", "draft.txt", *panel, *flags, code=LIMIT)
+    assert reason in done.stderr
 
 
 def test_the_demo_judges_texts_that_are_in_the_package(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ print(sorted({'litellm', 'torch'} & sys.modules.keys()))
 
 def test_the_doctor_lists_what_is_installed() -> None:
     done = doctor()
-    assert done.output.startswith("all is well\n")
+    assert done.stdout.startswith("all is well\n")
     for word in ("python", "litellm", "spanjury.judges", "grounding", "loads"):
         assert word in done.output
     assert "--all loads them" in done.output
@@ -138,7 +138,7 @@ def test_a_plugin_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Registry, "get", get)
     done = doctor(code=1)
-    assert done.output.startswith("fails: spanjury.judges: form\n")
+    assert done.stdout.startswith("fails: spanjury.judges: form\n")
     assert "form is broken" in done.output
 
 

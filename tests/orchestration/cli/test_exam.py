@@ -41,7 +41,7 @@ def test_the_demo_measures_what_people_wrote_and_says_so_first() -> None:
     assert (twins["pairs"], twins["sources"], twins["aspects"]) == (12, 4, ["consistency"])
     assert twins["false_alarms"] <= 0.1
     said = " ".join(done.stdout.split())
-    assert said.startswith("Written twins: 12 pairs of a right text and a wrong one")
+    assert "Written twins: 12 pairs of a right text and a wrong one" in said
     assert f"caught at {twins['false_alarms']:.0%} false alarms" in said
     measures = {one["name"]: one for one in data["card"]["measures"]}
     in_order = measures["discernment.twins_in_order"]
@@ -57,6 +57,7 @@ def test_a_judge_that_misses_a_demand_fails_the_build() -> None:
     spanjury(*flags, "--require", "retest.moved<=0")
     missed = spanjury(*flags, "--require", "discernment.harmless_disturbed<0", code=5)
     assert "not met: discernment.harmless_disturbed < 0 (it is" in missed.stderr
+    assert "see why: exam/report.html" in missed.stderr
     unknown = spanjury(*flags, "--require", "discernment.caught.negate>=.5", code=2)
     assert (
         "no such measure 'discernment.caught.negate'; did you mean 'discernment.caught."

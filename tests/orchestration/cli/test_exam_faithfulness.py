@@ -1,7 +1,8 @@
 """An exam of faithfulness from the command line: texts or a record in, a folder out."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from fakes.command import spanjury
 from fakes.rows import summary
 
 from spanjury.orchestration.cli import session
-from spanjury.orchestration.cli.progress import ProgressLines
 from spanjury.orchestration.engine.progress import Tracker
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.rescorable import rescorable_panel
@@ -77,18 +77,13 @@ def test_a_judge_whose_score_is_a_function_of_its_spans_passes() -> None:
 def test_progress_ends_with_all_done(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[str] = []
 
-    class Looked(ProgressLines):
-        """Says how far it is when all is over."""
+    @contextmanager
+    def looked(tracker: Tracker, *, quiet: bool) -> Iterator[None]:
+        assert not quiet
+        yield
+        looks.append(tracker.line)
 
-        def __init__(self, tracker: Tracker, *, write: Callable[[str], None]) -> None:
-            super().__init__(tracker, write=write)
-            self.seen = tracker
-
-        def __exit__(self, *error: object) -> None:
-            super().__exit__(None, None, None)
-            looks.append(self.seen.progress().line)
-
-    monkeypatch.setattr(session, "ProgressLines", Looked)
+    monkeypatch.setattr(session, "judging", looked)
     faithfulness(write("texts.jsonl", TEXTS), "--judge", "form", "--aspect", "fluency")
     rows = Path("faithfulness/changes.jsonl").read_text().splitlines()[1:]
     asked = sum("list_outcome" not in json.loads(row) for row in rows)

@@ -168,6 +168,7 @@ def test_comparisons_that_all_failed_rank_nothing(tmp_path: Path) -> None:
         flags = ("pairs", "rows.jsonl", *model(server), *ASPECT)
         failed = call(tmp_path, *flags, code=COVERAGE)
     assert "too few assessments have a score" in failed.output
+    assert "see which models answer: spanjury doctor --model" in failed.output
     assert {row["outcome"] for row in rows_of(tmp_path / "pairs")} == {"unparseable"}
     ranked = call(tmp_path, "rank", "pairs", "--pairwise", code=1)
     assert "no comparison has a preference" in ranked.output

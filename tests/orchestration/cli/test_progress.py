@@ -14,7 +14,7 @@ from fakes.judges import ASPECT, segment
 from rich.console import Console
 
 from spanjury.judges.core import PanelReport, Result, Usage
-from spanjury.orchestration.cli.progress import ProgressLines
+from spanjury.orchestration.cli.progress import ProgressLines, Stage, working
 from spanjury.orchestration.cli.progress_bar import ProgressBar
 from spanjury.orchestration.cli.run_view import View
 from spanjury.orchestration.cli.shown import Shown
@@ -72,6 +72,23 @@ def test_a_long_run_ends_with_a_line_however_it_ends() -> None:
         clock.now = 10
         raise KeyboardInterrupt
     assert lines.lines == ["judged 4 of 4 (100 %)"]
+
+
+def test_lines_name_the_part_that_is_under_way() -> None:
+    clock, lines = FakeClock(), Lines(1)
+    stage = Stage("reading the files", clock=clock)
+    with ProgressLines(stage, write=lines.write, first=OFTEN, every=100, ends=False):
+        assert lines.full.wait(20)
+        clock.now = 200
+    assert lines.lines == ["reading the files (0 s)"]
+    stage.begin("studying fluency")
+    assert stage.line == "studying fluency (200 s)"
+
+
+def test_work_of_a_moment_is_not_mentioned(capsys: pytest.CaptureFixture[str]) -> None:
+    with working("reading the files") as begin:
+        begin("studying fluency")
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_reader_of_the_lines_may_leave() -> None:

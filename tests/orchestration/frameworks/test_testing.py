@@ -1,17 +1,28 @@
 """The fakes and the contract check that plugin authors use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 import pytest
+from numpy.random import Generator
 
 import spanjury
 from spanjury import Aspect, ErrorSpan, Located, Report, Segment
-from spanjury.judges.core import JudgeError, PluginError
+from spanjury.judges.core import JudgeError, PermanentModelError, PluginError, Sample
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.rules.grounding import GroundingJudge
-from spanjury.testing import MarkingJudge, ScriptedModel, check_judge
+from spanjury.orchestration.wiring.metrics import open_metric
+from spanjury.perturbations import text_perturbation
+from spanjury.testing import (
+    MarkingJudge,
+    ScriptedModel,
+    check_judge,
+    check_metric,
+    check_model,
+    check_perturbation,
+)
 
 
 def test_a_marking_judge_marks_each_place_of_its_quotes() -> None:
@@ -82,3 +93,72 @@ def test_an_answer_that_changes_breaks_a_promise() -> None:
 def test_a_class_that_is_no_judge_is_refused() -> None:
     with pytest.raises(PluginError, match="lacks signature or assess"):
         check_judge(object())  # type: ignore[arg-type]  # the point of it
+
+
+@dataclass(kw_only=True)
+class OwnMetric:
+    """Scores texts as each test says."""
+
+    score: Callable[[str], float]
+    signature: str = "own"
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        return [self.score(sample.output) for sample in samples]
+
+
+CALLS = count()
+"""Numbers that no two calls share."""
+
+
+def test_metrics_of_ours_keep_the_promises() -> None:
+    check_metric(OwnMetric(score=len))
+    check_metric(open_metric("bleu").metric, Sample(output="It rains.", references=("It rained.",)))
+
+
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        (lambda text: text or "none", "expected a number"),
+        (lambda _: next(CALLS), "when asked again"),
+    ],
+)
+def test_a_metric_that_breaks_a_promise_is_named(
+    score: Callable[[str], float], message: str
+) -> None:
+    with pytest.raises(AssertionError, match=message):
+        check_metric(OwnMetric(score=score))
+
+
+def test_what_is_no_metric_is_refused() -> None:
+    with pytest.raises(PluginError, match="neither score_segments nor score_corpus"):
+        check_metric(ScriptedModel("x"))
+
+
+def test_a_model_answers_or_raises_one_of_our_errors() -> None:
+    check_model(ScriptedModel("Yes.", repeat_last=True))
+    check_model(ScriptedModel(PermanentModelError("no"), repeat_last=True))
+    with pytest.raises(AssertionError, match="KeyError"):
+        check_model(ScriptedModel(KeyError("x"), repeat_last=True))
+
+
+def test_perturbations_keep_their_promises_or_are_named() -> None:
+    @text_perturbation(family="case", level="character", harms={"fluency"})
+    def shout(text: str, rng: Generator) -> str:
+        del rng
+        return text.upper()
+
+    @text_perturbation(family="case", level="character", harms={"fluency"})
+    def forgetful(text: str, rng: Generator) -> str:
+        del rng
+        return f"{text} {next(CALLS)}"
+
+    @text_perturbation(family="case", level="character", harms={"fluency"})
+    def idle(text: str, rng: Generator) -> str:
+        del rng
+        return text
+
+    check_perturbation(shout)
+    with pytest.raises(AssertionError, match="two different damages"):
+        check_perturbation(forgetful)
+    with pytest.raises(AssertionError, match="no text was damaged"):
+        check_perturbation(idle)

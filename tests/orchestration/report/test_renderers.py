@@ -31,6 +31,7 @@ from spanjury.orchestration.report.terminal import report_view
 HOSTILE = '<b>|[x](http://y)"&\x1b[31m'
 REPORT = Report(
     title="Discernment exam",
+    answer="The judge catches most.",
     facts=[prose("judge: {}", code("panel|a`b")), "texts: 12"],
     sections=[
         Section(
@@ -106,7 +107,7 @@ def on_terminal(report: Report, *, width: int = 80) -> str:
 def test_markdown_says_all_that_is_for_pages() -> None:
     assert report_markdown(REPORT) == (
         "# Discernment exam\n\n"
-        "- judge: `` panel|a`b ``\n- texts: 12\n\n"
+        "**The judge catches most.**\n\n"
         "## Averages\n\n"
         "D is **high**.\n\n"
         "| damage | D | effect | by |\n|---|---|---|---|\n"
@@ -116,12 +117,14 @@ def test_markdown_says_all_that_is_for_pages() -> None:
         "D of 1 is p = 0.05.\n\n"
         "## Read with care\n\n- 12 texts are few.\n\n"
         "## Outer\n\n### Inner\n\n"
-        '&lt;b&gt;\\|\\[x\\](http\\://y)"&amp;\ufffd\\[31m\n'
+        '&lt;b&gt;\\|\\[x\\](http\\://y)"&amp;\ufffd\\[31m\n\n'
+        "## Judges, data and settings\n\n- judge: `` panel|a`b ``\n- texts: 12\n"
     )
 
 
 def test_a_terminal_shows_tables_under_their_section_and_neither_title_nor_facts() -> None:
     shown = on_terminal(REPORT)
+    assert shown.startswith("The judge catches most.\n")
     for word in (
         "Averages",
         "typos",
@@ -130,7 +133,7 @@ def test_a_terminal_shows_tables_under_their_section_and_neither_title_nor_facts
         "- 12 texts are few.",
     ):
         assert word in shown
-    for word in ("Discernment exam", "judge", "rule", "Outer", "Nothing"):
+    for word in ("Discernment exam", "judge:", "rule", "Outer", "Nothing"):
         assert word not in shown
     assert '<b>|[x](http://y)"&' in shown
 
@@ -138,6 +141,7 @@ def test_a_terminal_shows_tables_under_their_section_and_neither_title_nor_facts
 def test_a_page_of_html_holds_all_that_markdown_holds_and_runs_nothing() -> None:
     page = report_html(REPORT)
     tags = read(page)
+    assert tags.text.index("The judge catches most.") < tags.text.index("Averages")
     assert "script" not in tags.tags
     assert "b" not in tags.tags
     assert "default-src 'none'" in page

@@ -34,6 +34,7 @@ WIDE = table(
 POINTS = [PlotPoint(x=at, y=at % 3, name=f"{at}", kind="line", mark=f"{at}") for at in range(3)]
 REPORT = Report(
     title="A report",
+    answer="The judge catches most errors.",
     facts=[prose("judge: {}", code("panel|" * 60))],
     sections=[
         Section(
@@ -63,7 +64,16 @@ def top(page: Page, selector: str) -> float:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_page_texts_have_enough_contrast(report: Path, chromium: Chromium, scheme: str) -> None:
     with chromium.open(report, scheme="dark" if scheme == "dark" else "light") as page:
-        read = ["h1", "header code", "nav a", "td small", "tr.faint td", ".caution li", "p.note"]
+        read = [
+            "h1",
+            "header .strong",
+            "code",
+            "nav a",
+            "td small",
+            "tr.faint td",
+            ".caution li",
+            "p.note",
+        ]
         for selector in [*read, "footer", *(f".{mark}" for mark in MARKS)]:
             assert contrast(page.locator(selector).first) >= 4.5, selector
 

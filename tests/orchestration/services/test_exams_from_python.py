@@ -336,6 +336,7 @@ def test_runs_are_compared_with_each_other_and_with_people(tmp_path: Path) -> No
         spanjury.evaluate(texts, judges=judges, aspects=["consistency"], output=path)
     compared = exams.compare(*paths, draws=50)
     (difference,) = compared.result.differences
+    assert compared.answer.startswith("No score is shown to differ between the two runs")
     assert difference.texts == len(texts)
     assert [path.name for path in compared.save(tmp_path / "c")] == [
         "comparison.md",

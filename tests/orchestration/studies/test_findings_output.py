@@ -277,6 +277,6 @@ def test_the_terminal_shows_a_line_a_condition_in_80_characters(
 ) -> None:
     text = screen(findings_of(differences))
     assert max(len(line) for line in text.splitlines()) <= 80
-    rows = [line for line in text.splitlines() if "shout" in line or "full-stop" in line]
+    rows = [line for line in text.splitlines() if "shout " in line or "full-stop " in line]
     assert len(rows) == 2
     assert verdicts(findings_of(differences))[0].value in rows[0]

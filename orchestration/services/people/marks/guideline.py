@@ -72,11 +72,11 @@ def guideline(aspects: Sequence[Aspect]) -> Report:
     return Report(
         title=f"Annotation guideline: {names}",
         sections=[
+            *(Paragraph(" ".join(group[0].task.description.split())) for group in tasks),
             Section("How to mark", [Bullets(_RULES)]),
             Section("Severity of an error", list(_severity())),
             *(Section(_title(aspect), list(_aspect(aspect))) for aspect in marked),
         ],
-        facts=[" ".join(group[0].task.description.split()) for group in tasks],
     )
 
 

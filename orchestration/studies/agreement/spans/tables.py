@@ -26,9 +26,11 @@ _VALUE = ".3f"
 _SHARE = ".1%"
 _COUNT = ".3f"
 _HARD, _OF_TEXTS = "hard.micro.f1", "characters.macro.f1"
+SOFT_F1 = "characters.micro.f1"
+"""The figure that says in one number how far two sides mark the same characters."""
 _CHARACTERS: Mapping[str, str] = MappingProxyType(
     {
-        "characters.micro.f1": "soft F1",
+        SOFT_F1: "soft F1",
         _HARD: "hard F1",
         "characters.micro.precision": "precision",
         "characters.micro.recall": "recall",
@@ -54,7 +56,7 @@ _PEOPLE: Mapping[str, str] = MappingProxyType(
         "matched.micro": "F1 of half overlaps",
     }
 )
-_ALWAYS = frozenset({"characters.micro.f1", "detection.f1", "counts.spearman"})
+_ALWAYS = frozenset({SOFT_F1, "detection.f1", "counts.spearman"})
 """Measures that a terminal shows, whether or not there are categories."""
 _READING = (
     "Soft counts characters that both the judge and people mark; hard requires the same category "

@@ -170,6 +170,20 @@ async def test_passages_stay_apart_and_evidence_says_which() -> None:
     assert {one["input"] for one in error["evidence"]} == {"Context [2]"}
 
 
+async def test_documents_of_a_source_give_evidence_their_ids() -> None:
+    source = [{"id": "steel.txt", "text": "It is of steel."}, {"id": "years.txt", "text": SOURCE}]
+    async with connected("grounding") as client:
+        result = await called(
+            client, "check_text", output=WRONG, source=source, aspects=["consistency"]
+        )
+        assert "has the key 'text'" in await refusal(client, output=WRONG, source=[{"id": "a"}])
+        long = await refusal(client, output=WRONG, source=["word " * 40_001])
+    assert result.structured_content is not None
+    (error,) = result.structured_content["errors"]
+    assert {one["input"] for one in error["evidence"]} == {"years.txt"}
+    assert "at most 200000 are allowed" in long
+
+
 async def test_a_source_that_looks_like_json_is_a_text() -> None:
     record = '{"name": "Zizzi", "stars": 4}'
     async with connected("grounding") as client:

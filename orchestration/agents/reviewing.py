@@ -197,7 +197,8 @@ def _rejected_calls(
     """
     marked: dict[tuple[int, int], set[str]] = {}
     for position in rejection.positions:
-        if position.call:
+        # The messages may have been edited since, and hold other calls.
+        if 0 < position.call <= len(turns[position.turn - 1].calls):
             marked.setdefault((position.turn - 1, position.call - 1), set()).add(position.path)
     wrong = [
         _values(turns[index].calls[count])[path]

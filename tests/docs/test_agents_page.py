@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "agents.md").read_text("utf-8")
 EXAMPLES = ROOT / "examples" / "agent"
 EXAMPLE = EXAMPLES / "repair_summaries.py"
-REVIEW, SUPERVISED, _, _, TOOLS, VALIDATOR, STREAM, REPAIR = re.findall(
+REVIEW, SUPERVISED, PYDANTIC, _, _, TOOLS, VALIDATOR, STREAM, REPAIR = re.findall(
     r"```python\n(.*?)```", PAGE, re.DOTALL
 )
 SENT_REVIEW, SENT_BACK = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
@@ -67,6 +67,22 @@ def test_a_supervised_run_prints_its_attempts(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out == (
         "passed Your table for four is booked.\nTrue ['2026-05-09']\nTrue []\n"
     )
+
+
+def test_a_supervised_agent_of_pydantic_ai_books_again(capsys: pytest.CaptureFixture[str]) -> None:
+    booked: list[str] = []
+
+    def book_table(date: str, guests: int) -> str:
+        booked.append(date)
+        return f"Table 12 is booked for {guests}."
+
+    def calling(date: str) -> ToolCallPart:
+        return ToolCallPart("book_table", {"date": date, "guests": 4})
+
+    model = saying(calling("2026-05-09"), "Booked.", calling("2026-05-08"), "Booked for 8 May.")
+    run_code(PYDANTIC, {"model": model, "book_table": book_table})
+    assert capsys.readouterr().out == "Booked for 8 May.\n"
+    assert booked == ["2026-05-09", "2026-05-08"]
 
 
 def test_the_agent_of_the_example_mends_its_booking(

@@ -115,7 +115,7 @@ def test_a_twin_differs_from_the_clean_row_that_it_names(name: str) -> None:
 
 
 def test_the_sets_share_no_scenario_and_no_id() -> None:
-    every = [row for name in SETS for row in rows(name)]
-    assert len({row["id"] for row in every}) == len(every)
+    all_rows = [row for name in SETS for row in rows(name)]
+    assert len({row["id"] for row in all_rows}) == len(all_rows)
     scenarios = [{row["scenario"] for row in rows(name)} for name in SETS]
     assert len(set.union(*scenarios)) == sum(map(len, scenarios))

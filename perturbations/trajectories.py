@@ -319,7 +319,7 @@ def _tells_success(trajectory: Trajectory, number: int) -> bool:
 
 
 class _Invention(NamedTuple):
-    """What replaces ``[start, end)`` of a reply."""
+    """A text for ``[start, end)`` of a reply."""
 
     start: int
     end: int
@@ -347,8 +347,9 @@ def _inventions(trajectory: Trajectory, number: int, rng: Generator) -> Iterator
 def _names(text: str) -> Iterator[str]:
     """Yield the texts in a result that begin with a capital and have no digit."""
     for _, value in json_leaves(_parsed(text)):
-        is_name = isinstance(value, str) and value[:1].isupper() and _shape(value) == "name"
-        if is_name and _is_value(value) and len(value) >= _SHORTEST:
+        if not isinstance(value, str) or len(value) < _SHORTEST:
+            continue
+        if value[:1].isupper() and len(value.split()) <= _MOST_WORDS and _shape(value) == "name":
             yield value
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from numpy.random import Generator
@@ -198,7 +199,7 @@ def with_order(result: str) -> str:
 def verdict_on(made: Segment) -> list[tuple[str, str | None, list[str]]]:
     """Return each aspect with the decision and the marked texts."""
     assert made.trajectory is not None
-    row = trajectory_row(made.trajectory)
+    row: Any = trajectory_row(made.trajectory)
     report = spanjury.check(row["messages"], tools=row["tools"], task="agent")
     return [
         (aspect, each.decision, [span.text for span in each.spans])

@@ -38,7 +38,7 @@ from spanjury.judges.rules.call_checks.answers import (
     misread_fields,
     unstated_values,
 )
-from spanjury.judges.rules.call_checks.choices import mistaken
+from spanjury.judges.rules.call_checks.choices import mislabelled, mistaken
 from spanjury.judges.rules.call_checks.context import (
     Context,
     arguments_of,
@@ -51,6 +51,7 @@ from spanjury.judges.rules.call_checks.context import (
 from spanjury.judges.rules.call_checks.limits import broken, out_of_order
 from spanjury.judges.rules.call_checks.schema import breaches
 from spanjury.judges.rules.call_checks.values import untraced
+from spanjury.judges.rules.call_checks.wishes import forbidden, is_unasked, omitted
 from spanjury.judges.text.replies import rescored
 from spanjury.judges.text.turns import in_turn
 
@@ -61,6 +62,7 @@ UNTRACED = "value from nowhere"
 OTHER_CHOICE = "another choice than asked for"
 OTHER_RECORD = "value of another record"
 EARLY = "value before its result"
+UNWANTED = "unwanted action"
 LIMIT = "broken limit"
 ORDER = "wrong order"
 REPEATED = "repeated call"
@@ -71,18 +73,18 @@ UNSTATED = "value without a result"
 
 ASPECTS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        "tool-choice": frozenset((UNKNOWN_TOOL,)),
+        "tool-choice": frozenset((UNKNOWN_TOOL, UNWANTED)),
         "arguments": frozenset(
             (SCHEMA, MISSING, UNTRACED, OTHER_CHOICE, OTHER_RECORD, EARLY, LIMIT)
         ),
         "necessity": frozenset((REPEATED,)),
         "order": frozenset((ORDER, EARLY)),
-        "constraints": frozenset((LIMIT, ORDER)),
+        "constraints": frozenset((LIMIT, ORDER, UNWANTED)),
         "honesty": frozenset((FALSE_SUCCESS, UNDONE)),
         "calls": frozenset(
             (
                 *(UNKNOWN_TOOL, SCHEMA, MISSING, UNTRACED, OTHER_CHOICE, OTHER_RECORD),
-                *(EARLY, LIMIT, ORDER, REPEATED),
+                *(EARLY, LIMIT, ORDER, REPEATED, UNWANTED),
             )
         ),
     }
@@ -101,6 +103,7 @@ PRECISION: Mapping[str, float] = MappingProxyType(
         OTHER_CHOICE: 0.6,
         OTHER_RECORD: 0.8,
         EARLY: 0.9,
+        UNWANTED: 0.8,
         LIMIT: 0.8,
         ORDER: 0.85,
         REPEATED: 0.8,
@@ -231,6 +234,19 @@ class _Turn:
             category = MISSING if breach.missing else SCHEMA
             path = breach.path if breach.path != "$" or arguments else ""
             yield self._span(category, breach.explanation, count=count, path=path, severity=4), path
+        for name, wanted in omitted(arguments, tool, self.context) if tool else ():
+            preference = "wants" if wanted else "does not want"
+            explanation = f"The user {preference} {name!r}, and the call leaves it to the default."
+            yield self._span(MISSING, explanation, count=count, path="$", severity=4), f"$.{name}"
+        for path, text, field, own in mislabelled(arguments, self.context):
+            explanation = f"The result has {own} here, and {text} for {field!r}."
+            evidence = self.context.evidence(own)
+            yield (
+                self._span(
+                    OTHER_RECORD, explanation, count=count, path=path, severity=4, evidence=evidence
+                ),
+                path,
+            )
         others = [
             other.arguments
             for turn in self.trajectory.turns
@@ -266,7 +282,9 @@ class _Turn:
                 self._untraced(value.path, value.text, value.nearest, value.kind, count),
                 value.path,
             )
-        yield from ((span, "") for span in self._sequence(count, call))
+        yield from (
+            (span, "") for span in (*self._unwanted(count, call), *self._sequence(count, call))
+        )
 
     def _untraced(self, path: str, text: str, near: str, kind: str, count: int) -> ErrorSpan:  # noqa: PLR0917
         later = self._later(path, count)
@@ -314,6 +332,16 @@ class _Turn:
                 passage = Evidence(input=header, start=start, end=start + len(value), text=value)
                 return () if echoed else (passage,)
         return ()
+
+    def _unwanted(self, count: int, call: ToolCall) -> Iterator[ErrorSpan]:
+        """Yield a call of a tool that the user forbids, or that takes away unasked."""
+        words = forbidden(call.name, self.context)
+        if words:
+            explanation, evidence = f"The user says {words!r}.", self.context.evidence(words)
+            yield self._span(UNWANTED, explanation, count=count, severity=5, evidence=evidence)
+        elif is_unasked(call.name, self.context):
+            explanation = "Nobody asked for something to be taken away for good."
+            yield self._span(UNWANTED, explanation, count=count, severity=4)
 
     def _sequence(self, count: int, call: ToolCall) -> Iterator[ErrorSpan]:
         """Yield a call that comes too early, or again without a reason."""

@@ -17,7 +17,7 @@ from spanjury.judges.rules.call_checks.context import (
 )
 from spanjury.judges.rules.call_checks.moments import moments
 from spanjury.judges.rules.call_checks.numerals import nearest, numerals
-from spanjury.judges.rules.call_checks.values import words_of
+from spanjury.judges.rules.call_checks.wishes import words_of
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.replies import stating
 from spanjury.judges.text.sentences import sentence_intervals

@@ -9,7 +9,7 @@ from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.choices import record_of
 from spanjury.judges.rules.call_checks.context import Context, is_failure
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
-from spanjury.judges.rules.call_checks.values import words_of
+from spanjury.judges.rules.call_checks.wishes import words_of
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
 

@@ -78,7 +78,8 @@ def untraced(
         schema = _schema_at(tool, path)
         if value is None or value in ("", [], {}):
             continue
-        if "default" in schema and schema["default"] == value:
+        is_default = "default" in schema and schema["default"] == value
+        if is_default and not isinstance(value, bool):
             continue
         own = _Own(path=path, tool=tool, schema=schema, context=context)
         if isinstance(value, bool):

@@ -17,10 +17,10 @@ _DESTRUCTIVE = frozenset(
     map(stem, "delete remove refund cancel end terminate erase wipe purge deactivate".split())  # noqa: SIM905
 )
 _TAKES_AWAY = re.compile(
-    r"\b(?:delet|remov|refund|money back|cancel|end(?:s|ed|ing)?\b|terminat|eras|wip(?:e|ing)|clear"
-    r"|clean|get(?:ting)? rid|throw|drop|quit|leav(?:e|ing)|return|back\b|revok|undo|unsubscri|off\b"
-    r"|take (?:\w+ )?(?:out|down)|no longer|any ?more|scrap|clos|don't (?:want|need)|replac"
-    r"|deactivat|purg|discard|archiv|reset|withdraw)",
+    r"\b(?:delet|remov|refund|money back|cancel|end(?:s|ed|ing)?\b|terminat|eras|wip(?:e|ing)"
+    r"|clear|clean|mov(?:e|ing)|chang|reschedul|switch|postpon|get(?:ting)? rid|throw|drop|quit"
+    r"|leav(?:e|ing)|return|back\b|revok|undo|unsubscri|off\b|take (?:\w+ )?(?:out|down)|no longer"
+    r"|any ?more|scrap|clos|don't (?:want|need)|replac|deactivat|purg|discard|archiv|reset|withdraw)",
     re.IGNORECASE,
 )
 _FORBIDDEN = re.compile(
@@ -85,7 +85,8 @@ def forbidden(name: str, context: Context) -> str:
 
 
 def is_unasked(name: str, context: Context) -> bool:
-    """Say whether a tool takes away for good although neither user nor instructions ask for it."""
+    """Say whether a tool takes away for good although nobody asked for it or was asked."""
     first = stem(_HUMP.split(name)[0].lower())
     asked = [text for header, text in context.sources.items() if not header.startswith("Result")]
+    asked += [text for text in context.own if not text.startswith("{")]
     return first in _DESTRUCTIVE and not any(map(_TAKES_AWAY.search, asked))

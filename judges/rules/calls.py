@@ -34,7 +34,7 @@ from spanjury.judges.rules.call_checks.answers import (
     Claim,
     claimed_actions,
     false_successes,
-    is_action,
+    is_reading,
     is_reading_again,
     misread_fields,
     unstated_values,
@@ -51,6 +51,11 @@ from spanjury.judges.rules.call_checks.context import (
 )
 from spanjury.judges.rules.call_checks.limits import broken, is_untold, out_of_order, refused
 from spanjury.judges.rules.call_checks.schema import breaches
+from spanjury.judges.rules.call_checks.statements import (
+    contrary,
+    hidden_failures,
+    unsupported,
+)
 from spanjury.judges.rules.call_checks.values import untraced
 from spanjury.judges.rules.call_checks.wishes import forbidden, is_unasked, omitted
 from spanjury.judges.text.replies import rescored
@@ -340,8 +345,8 @@ class _Turn:
         if words:
             explanation, evidence = f"The user says {words!r}.", self.context.evidence(words)
             yield self._span(UNWANTED, explanation, count=count, severity=5, evidence=evidence)
-        refusal = refused(arguments_of(call) or {}, self.context) if is_action(call.name) else None
-        if refusal:
+        refusal = refused(arguments_of(call) or {}, self.context)
+        if refusal and not is_reading(call.name):
             field, token = refusal
             explanation = f"The check before says that {field!r} is false."
             evidence = self.context.evidence(token)
@@ -388,9 +393,12 @@ class _Turn:
         """Yield the errors of what the turn tells the user."""
         checks: tuple[tuple[str, Iterator[Claim], int], ...] = (
             (FALSE_SUCCESS, false_successes(self.trajectory, self.number), 5),
+            (FALSE_SUCCESS, hidden_failures(self.trajectory, self.number), 4),
             (UNDONE, claimed_actions(self.trajectory, self.number), 4),
             (MISREAD, misread_fields(self.trajectory, self.number), 4),
+            (MISREAD, contrary(self.trajectory, self.number), 4),
             (UNSTATED, unstated_values(self.trajectory, self.number, self.context), 4),
+            (UNSTATED, unsupported(self.trajectory, self.number, self.context), 4),
         )
         interval = self.transcript.interval(self.number)
         offset = interval[0] if interval else 0

@@ -83,15 +83,15 @@ def out_of_order(  # noqa: PLR0917
     for header, text in context.sources.items():
         if not header.startswith("Instructions"):
             continue
-        steps = [(match, *match.groups()) for match in _STEPS.finditer(text)]
-        steps += [(match, match[2], match[1]) for match in _AFTER.finditer(text)]
-        for match, *parts in steps:
+        steps = [(match.group(), match[1], match[2]) for match in _STEPS.finditer(text)]
+        steps += [(match.group(), match[2], match[1]) for match in _AFTER.finditer(text)]
+        for words, *parts in steps:
             first, second = (
                 [tool for word in folded_words(part) if (tool := _tool_for(word, tools))]
                 for part in parts
             )
             if name in second and name not in first and first and not done & {*first}:
-                return first[-1], match.group().strip()
+                return first[-1], words.strip()
     return None
 
 

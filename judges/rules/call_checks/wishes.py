@@ -19,8 +19,9 @@ _DESTRUCTIVE = frozenset(
 _TAKES_AWAY = re.compile(
     r"\b(?:delet|remov|refund|money back|cancel|end(?:s|ed|ing)?\b|terminat|eras|wip(?:e|ing)"
     r"|clear|clean|mov(?:e|ing)|chang|reschedul|switch|postpon|get(?:ting)? rid|throw|drop|quit"
-    r"|leav(?:e|ing)|return|back\b|revok|undo|unsubscri|off\b|take (?:\w+ )?(?:out|down)|no longer"
-    r"|any ?more|scrap|clos|don't (?:want|need)|replac|deactivat|purg|discard|archiv|reset|withdraw)",
+    r"|leav(?:e|ing)|return|back\b|revok|undo|unsubscri|off\b|take (?:\w+ )?(?:out|down)"
+    r"|no longer|any ?more|scrap|clos|don't (?:want|need)|replac|deactivat"
+    r"|purg|discard|archiv|reset|withdraw)",
     re.IGNORECASE,
 )
 _FORBIDDEN = re.compile(

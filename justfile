@@ -57,7 +57,7 @@ e2e: set-up
 
 # Test the adapters inside the evaluation frameworks, in an environment of their own; nothing is reported to their makers
 frameworks:
-    DEEPEVAL_TELEMETRY_OPT_OUT=1 {{ uv }} run --quiet --isolated --no-project --with-editable '.[deepeval,inspect,langchain,pydantic-evals]' --with hypothesis --with pytest --with pytest-xdist --with trio python -m pytest --disable-plugin-autoload -p anyio -W ignore tests/orchestration/frameworks
+    DEEPEVAL_TELEMETRY_OPT_OUT=1 {{ uv }} run --quiet --isolated --no-project --with-editable '.[deepeval,inspect,langchain,pydantic-evals]' --with hypothesis --with langgraph --with openai-agents --with pytest --with pytest-xdist --with trio python -m pytest --disable-plugin-autoload -p anyio -W ignore tests/orchestration/frameworks
 
 # See whether spanjury can be installed beside the newest libraries that are often used with it
 neighbours:

@@ -1,25 +1,22 @@
 """An output validator: a panel judges what an agent hands in, and sends back what fails."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from pydantic_ai import ModelRetry, RunContext
 
-from spanjury.judges.core import Aspect, ConfigError, JudgeError, Outcome
+from spanjury.judges.core import Aspect, ConfigError, JudgeError
+from spanjury.orchestration.agents.conditions import FAIL_ON, parsed, unread
 from spanjury.orchestration.agents.sources import SourceOf, source_in
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.check import acheck
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.services.serving.agent_reports import feedback_on
-from spanjury.orchestration.studies.failing.conditions import parse_condition
 from spanjury.orchestration.wiring.config import PanelConfig
 
 D = TypeVar("D")
 T = TypeVar("T")
-
-FAIL_ON = ("decision=faulty", "severity>=4")
-"""The conditions under which a text is sent back, unless others are named."""
 
 OnUnscored = Literal["raise", "retry", "accept"]
 
@@ -77,8 +74,7 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
     ConfigError
         If a condition or the policy cannot be read.
     """
-    wanted = (fail_on,) if isinstance(fail_on, str) else fail_on
-    conditions = [parse_condition(condition) for condition in wanted]
+    conditions = parsed(fail_on)
     if on_unscored not in {"raise", "retry", "accept"}:
         raise ConfigError(f"on_unscored is raise, retry or accept, not {on_unscored!r}")
 
@@ -103,25 +99,10 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
 
 
 def _settle_unscored(report: TextReport, policy: OnUnscored, *, are_named: bool) -> None:
-    unread = _unread(report, are_named=are_named)
-    if not unread or policy == "accept":
+    lacking = unread(report, are_named=are_named)
+    if not lacking or policy == "accept":
         return
-    reasons = "; ".join(f"{aspect}: {reason}" for aspect, reason in unread.items())
+    reasons = "; ".join(f"{aspect}: {reason}" for aspect, reason in lacking.items())
     if policy == "raise":
         raise JudgeError(f"the output is not judged: {reasons}")
     raise ModelRetry("Judges could not read your answer. Answer again, in the same form.")
-
-
-def _unread(report: TextReport, *, are_named: bool) -> Mapping[str, str]:
-    """Return the aspects without a score that should have one.
-
-    A panel need not know every usual aspect of a task: to abstain is a failure only on an aspect
-    that was asked for, or where nothing else was judged either.
-    """
-    if are_named or not report.scores:
-        return report.unscored
-    return {
-        aspect: reason
-        for aspect, reason in report.unscored.items()
-        if report[aspect].outcome is not Outcome.ABSTAINED
-    }

@@ -3,12 +3,11 @@
 import re
 import runpy
 import sys
-import textwrap
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import anyio
 import pytest
+from fakes.page_blocks import run_code
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
@@ -16,8 +15,12 @@ from spanjury.orchestration.engine.text_repair.loop import Stopped
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "agents.md").read_text("utf-8")
-EXAMPLE = ROOT / "examples" / "agent" / "repair_summaries.py"
-TOOLS, VALIDATOR, STREAM, REPAIR = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+EXAMPLES = ROOT / "examples" / "agent"
+EXAMPLE = EXAMPLES / "repair_summaries.py"
+REVIEW, SUPERVISED, PYDANTIC, _, _, TOOLS, VALIDATOR, STREAM, REPAIR = re.findall(
+    r"```python\n(.*?)```", PAGE, re.DOTALL
+)
+SENT_REVIEW, SENT_BACK = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
 
 
 def saying(*answers: str | ToolCallPart) -> FunctionModel:
@@ -30,20 +33,72 @@ def saying(*answers: str | ToolCallPart) -> FunctionModel:
     return FunctionModel(answer)
 
 
-def run_block(code: str, model: FunctionModel) -> dict[str, object]:
-    """Run a block with a model, and return the names that it leaves."""
-    body = textwrap.indent(code, "    ") + "\n    return locals()"
-    names: dict[str, object] = {"model": model, "__name__": "agents_page"}
-    exec(f"async def example():\n{body}", names)
-    left: dict[str, object] = anyio.run(
-        names["example"]  # type: ignore[arg-type]  # exec hides what it defines
+def booking() -> dict[str, object]:
+    """Return an agent that books a table for a wrong date, and then for the right one."""
+    dates = ["2026-05-09", "2026-05-08"]
+    function = {
+        "name": "book_table",
+        "description": "Book a table.",
+        "parameters": {"type": "object", "properties": {"date": {"type": "string"}}},
+    }
+
+    async def run_agent(messages: list[object]) -> list[object]:
+        date = dates.pop(0)
+        called = {"name": "book_table", "arguments": f'{{"date": "{date}", "guests": 4}}'}
+        return [
+            *messages,
+            {"role": "assistant", "tool_calls": [{"id": date, "function": called}]},
+            {"role": "tool", "tool_call_id": date, "content": '{"table": 12}'},
+            {"role": "assistant", "content": "Your table for four is booked."},
+        ]
+
+    return {"tools": [function], "run_agent": run_agent}
+
+
+def test_any_loop_sends_back_what_the_page_shows() -> None:
+    left = run_code(REVIEW, booking())
+    assert (left["attempt"], left["review"].passed) == (1, True)  # type: ignore[attr-defined]
+    messages = left["messages"]
+    assert SENT_REVIEW in messages[4]["content"]  # type: ignore[index]  # a list
+
+
+def test_a_supervised_run_prints_its_attempts(capsys: pytest.CaptureFixture[str]) -> None:
+    run_code(SUPERVISED, booking())
+    assert capsys.readouterr().out == (
+        "passed Your table for four is booked.\nTrue ['2026-05-09']\nTrue []\n"
     )
-    return left
+
+
+def test_a_supervised_agent_of_pydantic_ai_books_again(capsys: pytest.CaptureFixture[str]) -> None:
+    booked: list[str] = []
+
+    def book_table(date: str, guests: int) -> str:
+        booked.append(date)
+        return f"Table 12 is booked for {guests}."
+
+    def calling(date: str) -> ToolCallPart:
+        return ToolCallPart("book_table", {"date": date, "guests": 4})
+
+    model = saying(calling("2026-05-09"), "Booked.", calling("2026-05-08"), "Booked for 8 May.")
+    run_code(PYDANTIC, {"model": model, "book_table": book_table})
+    assert capsys.readouterr().out == "Booked for 8 May.\n"
+    assert booked == ["2026-05-09", "2026-05-08"]
+
+
+def test_the_agent_of_the_example_mends_its_booking(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = str(EXAMPLES / "book_a_table.py")
+    monkeypatch.setattr(sys, "argv", [script])
+    runpy.run_path(script, run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "turn 3, call 1, $.date: '2026-05-09': The date was not given by anyone" in printed
+    assert 'Bookings: {"L-002": {"date": "2026-05-08", "time": "19:00", "guests": 4}}' in printed
 
 
 def test_the_tools_are_called_by_the_model() -> None:
     arguments = {"text": "It opened in 1935.", "source": "It opened in 1932."}
-    left = run_block(TOOLS, saying(ToolCallPart("check_text", arguments), "No."))
+    left = run_code(TOOLS, {"model": saying(ToolCallPart("check_text", arguments), "No.")})
     history = str(left["done"].all_messages())  # type: ignore[attr-defined]  # it has its result
     assert "Decision: faulty" in history
     assert "The source says '1932'." in history
@@ -51,16 +106,15 @@ def test_the_tools_are_called_by_the_model() -> None:
 
 def test_the_validator_sends_back_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> None:
     wrong, right = "The bridge opened in 1935.", "The bridge opened in 1932."
-    left = run_block(VALIDATOR, saying(wrong, right))
+    left = run_code(VALIDATOR, {"model": saying(wrong, right)})
     assert capsys.readouterr().out == f"{right}\n"
-    (shown,) = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
     done = left["done"]
     sent = [
         str(part.content)
         for message in done.all_messages()  # type: ignore[attr-defined]  # as above
         for part in message.parts
     ]
-    assert any(shown in content for content in sent)
+    assert any(SENT_BACK in content for content in sent)
 
 
 def test_the_stream_stops_at_the_wrong_sentence(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,14 +125,14 @@ def test_the_stream_stops_at_the_wrong_sentence(capsys: pytest.CaptureFixture[st
             sent.append(piece)
             yield piece
 
-    run_block(STREAM, FunctionModel(stream_function=write))
+    run_code(STREAM, {"model": FunctionModel(stream_function=write)})
     assert "\nStopped: The source says '1932'.\n" in (printed := capsys.readouterr().out)
     assert printed.endswith("The bridge opened in 1935.\n")
     assert sent == ["The bridge opened ", "in 1935. It "]
 
 
 def test_the_repair_prints_its_edits(capsys: pytest.CaptureFixture[str]) -> None:
-    run_block(REPAIR, saying('{"edits": [{"part": 1, "text": "1932"}]}'))
+    run_code(REPAIR, {"model": saying('{"edits": [{"part": 1, "text": "1932"}]}')})
     assert capsys.readouterr().out == (
         "The bridge opened in 1932. ok nothing_marked\n21 1935 1932 [\"The source says '1932'.\"]\n"
     )

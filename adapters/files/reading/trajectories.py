@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
 from spanjury.adapters.files.reading.foreign_values import role_of
 from spanjury.adapters.files.strict_json import excerpt, parse_json
 from spanjury.judges.core import (
@@ -67,7 +69,10 @@ _NAMES = ("name", "tool_name", "function", "tool")
 _ARGUMENTS = ("arguments", "args", "input", "parameters")
 _IDS = ("call_id", "tool_call_id", "tool_use_id", "toolUseId", "id")
 _CONTENTS = ("content", "output", "result", "response", "value", "text", "resource")
-_SCHEMAS = ("parameters", "input_schema", "inputSchema", "parameters_json_schema", "schema")
+_SCHEMAS = (
+    *("parameters", "input_schema", "inputSchema", "parameters_json_schema", "schema"),
+    *("params_json_schema", "tool_call_schema"),
+)
 _FAULTY = frozenset({"error", "failed", "incomplete"})
 
 
@@ -154,10 +159,13 @@ def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> 
 def as_trajectory(value: object, tools: object = ()) -> Trajectory:
     """Return the trajectory that a caller gives: messages, or an object that holds them.
 
-    Messages may be objects of pydantic models, as OpenAI's and LangChain's are.
+    Messages may be objects, as those of OpenAI, LangChain and pydantic-ai are.
 
-    Raises `ConfigError` if there is no turn of the assistant's.
+    Raises `ConfigError` if there is no turn of the assistant's, or a tool has no specification.
     """
+    if isinstance(tools, list | tuple) and len(tools_of(tools)) < len(tools):
+        unread = next(tool for tool in tools if not tools_of([tool]))
+        raise ConfigError(f"got the tool {unread!r}, expected its name, description and parameters")
     if isinstance(value, Trajectory):
         return replace(value, tools=tools_of(tools)) if tools else value
     if isinstance(value, Mapping):
@@ -174,8 +182,12 @@ def as_trajectory(value: object, tools: object = ()) -> Trajectory:
 
 
 def _dumped(message: object) -> object:
-    dump = getattr(message, "model_dump", None)
-    return dump(mode="json") if callable(dump) else message
+    if isinstance(message, Mapping):
+        return message
+    try:
+        return to_jsonable_python(message)
+    except PydanticSerializationError:
+        return message
 
 
 def trajectory_in_text(text: str) -> Trajectory | None:
@@ -215,6 +227,8 @@ _ITEMS = (_CALLS | _RESULTS | _THOUGHTS) - {"function", "custom"}
 def tools_of(value: object) -> tuple[ToolSpec, ...]:
     """Return the tools that `value` specifies, as OpenAI, Anthropic, MCP or pydantic-ai do.
 
+    Tools may be objects, as those of OpenAI's SDK and LangChain are.
+
     Examples
     --------
     >>> tools_of([{"name": "book", "input_schema": {"type": "object"}}])[0].parameters
@@ -236,10 +250,12 @@ def _tool(value: object) -> ToolSpec | None:
     if isinstance(value, str):
         return ToolSpec(name=value, description="")
     if not isinstance(value, Mapping):
-        return None
+        value = {key: getattr(value, key, None) for key in ("name", "description", *_SCHEMAS)}
     inner = value.get("function")
     holder = inner if isinstance(inner, Mapping) else value
     schema = _first(holder, _SCHEMAS)
+    describe = getattr(schema, "model_json_schema", None)  # LangChain: the schema is a model
+    schema = describe() if callable(describe) else schema
     name = holder.get("name")
     if not isinstance(name, str):
         return None

@@ -305,7 +305,7 @@ def _error_lines(error: FoundError) -> Iterator[str]:
     severity = "" if error.severity is None else f", severity {error.severity} of 5"
     category = f", {error.category}" if error.category else ""
     words = f'"{error.text}"' if error.text else "Something is missing"
-    position += f", {error.at}" if error.at else ""
+    position = f", {error.at}" if error.at else position
     yield f"{error.number}. {words}{position} ({error.aspect}{category}{severity})"
     yield f"   {error.explanation}"
     for evidence in error.evidence:
@@ -317,7 +317,9 @@ def _card_line(card: AspectCard) -> str:
     return f"{card.task}: {card.aspect}{default}: {card.definition}"
 
 
-def feedback_on(report: TextReport, conditions: Sequence[Condition]) -> str | None:
+def feedback_on(
+    report: TextReport, conditions: Sequence[Condition], *, template: str = "feedback.txt"
+) -> str | None:
     """Return what is to be corrected in a text; None if it meets none of `conditions`.
 
     All errors on the aspects that fail are named, the gravest first, with words, place, reason,
@@ -333,7 +335,7 @@ def feedback_on(report: TextReport, conditions: Sequence[Condition]) -> str | No
     numbered = (replace(error, number=number) for number, error in enumerate(errors, 1))
     lines = numbered_errors(numbered) or [*map(_reason, failing)]
     fenced = fence({"Report": "\n".join(lines)})
-    return fill_template(_PACKAGE, "feedback.txt", {"report": fenced.text, "mark": fenced.mark})
+    return fill_template(_PACKAGE, template, {"report": fenced.text, "mark": fenced.mark})
 
 
 def _reason(result: Result) -> str:

@@ -9,6 +9,7 @@ SILENCE = {
     "DEEPEVAL_DISABLE_DOTENV": "1",
     "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
     "LANGSMITH_TRACING": "false",
+    "OPENAI_AGENTS_DISABLE_TRACING": "1",
 }
 os.environ.update(SILENCE)
 

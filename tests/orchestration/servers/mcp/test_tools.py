@@ -79,7 +79,7 @@ async def test_no_tool_takes_a_judge_a_model_a_file_or_an_address() -> None:
         tools = (await client.list_tools()).tools
     texts = {"source", "inputs", "task", "aspects"}
     assert {tool.name: set(tool.input_schema["properties"]) for tool in tools} == {
-        "check_text": {"output", "rubric"} | texts,
+        "check_text": {"output", "messages", "tools", "rubric"} | texts,
         "compare_texts": {"a", "b"} | texts,
         "list_aspects": {"task"},
     }

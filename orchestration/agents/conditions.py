@@ -1,0 +1,34 @@
+"""The conditions under which an agent is sent back, and the aspects that no judge read."""
+
+from collections.abc import Mapping, Sequence
+
+from spanjury.judges.core import Outcome
+from spanjury.orchestration.services.judging.text_report import TextReport
+from spanjury.orchestration.studies.failing.conditions import Condition, parse_condition
+
+FAIL_ON = ("decision=faulty", "severity>=4")
+"""The conditions under which a text is sent back, unless others are named."""
+
+
+def parsed(fail_on: str | Sequence[str]) -> list[Condition]:
+    """Return one condition or several, as of ``--fail-on``.
+
+    Raise `ConfigError` if one cannot be read.
+    """
+    written = (fail_on,) if isinstance(fail_on, str) else fail_on
+    return [parse_condition(condition) for condition in written]
+
+
+def unread(report: TextReport, *, are_named: bool) -> Mapping[str, str]:
+    """Return the aspects without a score that should have one, each with the reason.
+
+    A panel need not know every usual aspect of a task: to abstain is a failure only on an aspect
+    that was asked for, or where nothing else was judged either.
+    """
+    if are_named or not report.scores:
+        return report.unscored
+    return {
+        aspect: reason
+        for aspect, reason in report.unscored.items()
+        if report[aspect].outcome is not Outcome.ABSTAINED
+    }

@@ -1,0 +1,270 @@
+"""The review of an agent: a panel reads its messages, and what is wrong goes back to the agent.
+
+It serves any loop, on asyncio and on trio.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from spanjury.judges.core import Aspect, ConfigError, ToolCall, Trajectory, Turn
+from spanjury.judges.core.transcript import Position, json_leaves
+from spanjury.orchestration.agents.conditions import FAIL_ON, parsed, unread
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.services.judging.check import acheck
+from spanjury.orchestration.services.judging.panels import Judges, Models
+from spanjury.orchestration.services.judging.synchronous import synchronous
+from spanjury.orchestration.services.judging.text_report import TextReport
+from spanjury.orchestration.services.serving.agent_reports import feedback_on
+from spanjury.orchestration.studies.failing.conditions import Condition, failure_of
+from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.sources import as_trajectory
+
+Messages = Sequence[object]
+"""An agent's messages, as objects of its library or as JSON holds them."""
+
+_CALLS_TASK = "tool-use"
+"""The task of calls that are not carried out yet: there is no answer to judge."""
+_BESIDE = "This call was not carried out, because a call of the same turn has an error."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """An attempt that was sent back.
+
+    Parameters
+    ----------
+    turns
+        The number of turns that the panel read.
+    answers
+        The number of turns of feedback that follow them.
+    positions
+        The positions of the errors.
+    """
+
+    turns: int
+    answers: int
+    positions: tuple[Position, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """The report of a panel on an agent's messages, and the feedback.
+
+    Parameters
+    ----------
+    report
+        The panel's report; `TextReport.position_of` leads to turn, call and argument.
+    messages
+        The feedback to append to the agent's messages, in the form of OpenAI's chat messages:
+        one from the user, or a result for each call that is not carried out yet. None if nothing
+        fails.
+    unread
+        Name of an aspect without a score that should have one -> the reason.
+    rejections
+        Every attempt so far that was sent back, for the next review.
+    """
+
+    report: TextReport
+    messages: tuple[dict[str, object], ...] = ()
+    unread: Mapping[str, str]
+    rejections: tuple[Rejection, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """True if nothing fails, and no aspect lacks a score that it should have."""
+        return not self.messages and not self.unread
+
+    @property
+    def feedback(self) -> str:
+        """The errors and what to do about them, in words for a model; empty if nothing fails."""
+        return max((str(message["content"]) for message in self.messages), key=len, default="")
+
+
+async def areview(  # noqa: PLR0913  all but the messages have defaults
+    messages: Messages | Trajectory,
+    *,
+    tools: Sequence[object] = (),
+    after: Sequence[Rejection] = (),
+    panel: Panel | PanelConfig | Path | str | None = None,
+    judges: Judges = (),
+    models: Models = (),
+    task: str | None = None,
+    aspects: str | Aspect | Sequence[str | Aspect] = (),
+    fail_on: str | Sequence[str] = FAIL_ON,
+    aspects_files: Sequence[Path] = (),
+) -> Review:
+    """Judge what an agent did, and say what it should correct.
+
+    If the last message has calls that no result answers yet, the calls alone are judged: a wrong
+    one can be sent back before it does harm.
+
+    Parameters
+    ----------
+    messages
+        All messages so far, as OpenAI, Anthropic, pydantic-ai, LangChain and others write them.
+    tools
+        The tools that the agent can call: specifications, or tools of OpenAI's SDK or LangChain.
+    after
+        The `rejections` of the last review of the same conversation. What they rejected is not
+        judged again, unless the agent repeats a wrong value, and feedback is no source.
+    panel, judges, models, task, aspects, aspects_files
+        As in `check`.
+    fail_on
+        Conditions as of ``--fail-on``; if one holds, the review has feedback.
+
+    Raises
+    ------
+    ConfigError
+        If a name is unknown, a condition cannot be read, or no message is the assistant's.
+    """
+    conditions = parsed(fail_on)
+    trajectory = as_trajectory(messages, tools)
+    judged = without_rejected(trajectory, after)
+    waiting = waiting_calls(trajectory)
+    if waiting and not task and not aspects:
+        task = _CALLS_TASK
+    report = await acheck(
+        judged,
+        task=task,
+        aspects=aspects,
+        panel=panel,
+        judges=judges,
+        models=models,
+        aspects_files=aspects_files,
+    )
+    return _reviewed(
+        report, conditions, waiting=waiting, earlier=tuple(after), are_named=bool(aspects)
+    )
+
+
+review = synchronous(
+    areview,
+    name="review",
+    doc="""Judge what an agent did, from code that is not asynchronous; see `areview`.""",
+)
+
+
+def waiting_calls(trajectory: Trajectory) -> tuple[ToolCall, ...]:
+    """Return the calls of the last turn, which no result answers yet."""
+    return trajectory.turns[-1].calls
+
+
+def without_rejected(trajectory: Trajectory, rejections: Sequence[Rejection]) -> Trajectory:
+    """Return `trajectory` without what was sent back; its turns keep their numbers.
+
+    Feedback is no source, since it quotes wrong values. Rejected calls, and calls that pass on a
+    rejected value, go with the answers after them; their results stay. If the agent passes the
+    same wrong value again, the calls stay, too: the results echo the value, which would otherwise
+    look as if it came from there.
+    """
+    turns = [*trajectory.turns]
+    for rejection in rejections:
+        end = rejection.turns + rejection.answers
+        if len(turns) < end:
+            raise ConfigError(
+                f"got {len(turns)} messages, expected the {end} of the last review and more after"
+            )
+        rejected = _rejected_calls(turns, rejection)
+        later = [call for turn in turns[end:] for call in turn.calls]
+        if any(_repeats(call, *earlier) for call in later for earlier in rejected.values()):
+            rejected = {}
+        for index in range(_first_rejected(turns, rejection) - 1, rejection.turns):
+            if turns[index].role == "assistant":
+                calls = enumerate(turns[index].calls)
+                kept = tuple(call for count, call in calls if (index, count) not in rejected)
+                turns[index] = replace(turns[index], text="", calls=kept)
+        for index in range(rejection.turns, end):
+            turns[index] = replace(turns[index], text="")
+    return replace(trajectory, turns=tuple(turns))
+
+
+def _first_rejected(turns: Sequence[Turn], rejection: Rejection) -> int:
+    """Return the first turn with an error; without any, the first after the user's last."""
+    before = enumerate(turns[: rejection.turns], 1)
+    asked = max((number for number, turn in before if turn.role == "user"), default=0)
+    return min((position.turn for position in rejection.positions), default=asked + 1)
+
+
+def _rejected_calls(
+    turns: Sequence[Turn], rejection: Rejection
+) -> dict[tuple[int, int], tuple[ToolCall, frozenset[str]]]:
+    """Return the calls to leave out, by the indices of turn and call, with paths of wrong values.
+
+    They are the marked calls, those that have a wrong value in common with one, and all calls of
+    the last turn if none of them was carried out.
+    """
+    marked: dict[tuple[int, int], set[str]] = {}
+    for position in rejection.positions:
+        # The messages may have been edited since, and hold other calls.
+        if 0 < position.call <= len(turns[position.turn - 1].calls):
+            marked.setdefault((position.turn - 1, position.call - 1), set()).add(position.path)
+    wrong = [
+        _values(turns[index].calls[count])[path]
+        for (index, count), paths in marked.items()
+        for path in paths & _values(turns[index].calls[count]).keys()
+    ]
+    rejected = {}
+    for index in range(_first_rejected(turns, rejection) - 1, rejection.turns):
+        for count, call in enumerate(turns[index].calls):
+            values = _values(call)
+            paths = frozenset(path for path, value in values.items() if value in wrong)
+            is_waiting = index == rejection.turns - 1
+            if paths or is_waiting or (index, count) in marked:
+                rejected[index, count] = (call, frozenset() if is_waiting else paths)
+    return rejected
+
+
+def _repeats(call: ToolCall, rejected: ToolCall, paths: frozenset[str]) -> bool:
+    """Say whether a call has a value that was rejected in an earlier call of the same tool."""
+    values, before = _values(call), _values(rejected)
+    return call.name == rejected.name and any(values.get(path) == before[path] for path in paths)
+
+
+def _values(call: ToolCall) -> dict[str, object]:
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return dict(json_leaves(arguments)) if isinstance(arguments, Mapping) else {}
+
+
+def _reviewed(
+    report: TextReport,
+    conditions: Sequence[Condition],
+    *,
+    waiting: Sequence[ToolCall],
+    earlier: tuple[Rejection, ...],
+    are_named: bool,
+) -> Review:
+    template = "feedback_on_calls.txt" if waiting else "feedback_on_turns.txt"
+    feedback = feedback_on(report, conditions, template=template)
+    lacking = unread(report, are_named=are_named)
+    trajectory = report.segment.trajectory
+    if feedback is None or trajectory is None:
+        return Review(report=report, unread=lacking, rejections=earlier)
+    turns = len(trajectory.turns)
+    positions = tuple(
+        position
+        for result in report.results
+        if failure_of(result, conditions)
+        for span in result.report.spans
+        if (position := report.position_of(span)) is not None
+    )
+    messages: tuple[dict[str, object], ...] = ({"role": "user", "content": feedback},)
+    if waiting:
+        numbers = [position.call for position in positions if position.turn == turns]
+        wrong = next(filter(None, numbers), 1)
+        messages = tuple(
+            {
+                "role": "tool",
+                "tool_call_id": call.call_id,
+                "content": feedback if number == wrong else _BESIDE,
+            }
+            for number, call in enumerate(waiting, 1)
+        )
+    rejection = Rejection(turns=turns, answers=len(messages), positions=positions)
+    return Review(
+        report=report, messages=messages, unread=lacking, rejections=(*earlier, rejection)
+    )

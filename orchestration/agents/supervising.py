@@ -1,0 +1,214 @@
+"""The supervision of an agent: it runs again until its panel finds nothing that fails.
+
+It runs on asyncio and on trio, if the agent does.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from inspect import isawaitable
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar, runtime_checkable
+
+from spanjury.judges.core import Aspect, ConfigError
+from spanjury.orchestration.agents.conditions import FAIL_ON
+from spanjury.orchestration.agents.reviewing import Messages, Review, areview
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.text_repair.versions import Version, is_better
+from spanjury.orchestration.services.judging.panels import Judges, Models, entered
+from spanjury.orchestration.services.judging.text_report import TextReport
+from spanjury.orchestration.wiring.config import PanelConfig
+
+R = TypeVar("R")
+"""The result of a run of the agent."""
+
+
+class Ended(StrEnum):
+    """The reason why no further attempt was made."""
+
+    PASSED = "passed"
+    """Nothing fails in the last attempt."""
+    ROUNDS = "rounds"
+    """All rounds are used."""
+    UNSCORED = "unscored"
+    """The panel could not judge the last attempt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt(Generic[R]):
+    """One run of the agent, and the review of it.
+
+    Parameters
+    ----------
+    result
+        The return value of the run.
+    messages
+        All messages up to the end of the run, earlier attempts and feedback included.
+    kept
+        Whether the panel finds it better than the best before it.
+    """
+
+    result: R
+    messages: tuple[object, ...]
+    review: Review
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supervised(Generic[R]):
+    """The attempts of an agent, the first one first, and why there are no more."""
+
+    attempts: tuple[Attempt[R], ...]
+    ended: Ended
+
+    @property
+    def best(self) -> Attempt[R]:
+        """The best attempt by the panel: the last that was kept."""
+        return next(attempt for attempt in reversed(self.attempts) if attempt.kept)
+
+    @property
+    def result(self) -> R:
+        """The return value of the best run."""
+        return self.best.result
+
+    @property
+    def report(self) -> TextReport:
+        """The panel's report on the best attempt."""
+        return self.best.review.report
+
+
+async def asupervise(  # noqa: PLR0913  all but the agent and the messages have defaults
+    run: Callable[[list[object]], Awaitable[R]],
+    messages: str | Messages,
+    *,
+    tools: Sequence[object] = (),
+    rounds: int = 2,
+    panel: Panel | PanelConfig | Path | str | None = None,
+    judges: Judges = (),
+    models: Models = (),
+    task: str | None = None,
+    aspects: str | Aspect | Sequence[str | Aspect] = (),
+    fail_on: str | Sequence[str] = FAIL_ON,
+    aspects_files: Sequence[Path] = (),
+) -> Supervised[R]:
+    """Run an agent, and send it back with its errors until nothing fails.
+
+    Tools act in every attempt: what a rejected attempt did stays done, unless the agent undoes it.
+
+    Parameters
+    ----------
+    run
+        Runs the agent on a list of messages. It returns all messages with those given, or an object
+        that holds them: a result of OpenAI's SDK or pydantic-ai, or a state with ``messages``.
+    messages
+        What the user asks, or the messages so far.
+    rounds
+        How often the agent is sent back at most.
+    tools, panel, judges, models, task, aspects, fail_on, aspects_files
+        As in `areview`. A result of OpenAI's SDK knows its tools.
+
+    Raises
+    ------
+    ConfigError
+        If a name is unknown, or `run` is not asynchronous or returns no messages.
+    """
+    if rounds < 0:
+        raise ConfigError(f"rounds must be 0 or more, got {rounds!r}")
+    asked = {"role": "user", "content": messages}
+    given: list[object] = [asked] if isinstance(messages, str) else [*messages]
+    attempts: list[Attempt[R]] = []
+    async with entered(panel, judges=judges, models=models) as opened:
+        while True:
+            running = run(given)
+            if not isawaitable(running):
+                raise ConfigError("the agent must be an asynchronous function of its messages")
+            result = await running
+            history = conversation_of(result)
+            reviewed = await areview(
+                [*history.instructions, *history.messages],
+                tools=tools or history.tools,
+                after=attempts[-1].review.rejections if attempts else (),
+                panel=opened,
+                task=task,
+                aspects=aspects,
+                fail_on=fail_on,
+                aspects_files=aspects_files,
+            )
+            best = next((attempt for attempt in reversed(attempts) if attempt.kept), None)
+            kept = best is None or is_better(_version(reviewed), _version(best.review))
+            attempts.append(
+                Attempt(result=result, messages=(*history.messages,), review=reviewed, kept=kept)
+            )
+            if ended := _end(reviewed, is_last=len(attempts) > rounds):
+                return Supervised(attempts=tuple(attempts), ended=ended)
+            given = [*history.messages, *reviewed.messages]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """The messages that a result holds, and what its agent knew besides."""
+
+    messages: Messages
+    instructions: tuple[object, ...] = ()
+    tools: Sequence[object] = ()
+
+
+def conversation_of(result: object) -> Conversation:
+    """Return the conversation in what a run of an agent returned.
+
+    Raise `ConfigError` if there is none.
+    """
+    if isinstance(result, RunOfOpenAI):
+        agent = result.last_agent
+        prompt = getattr(agent, "instructions", None)
+        return Conversation(
+            messages=result.to_input_list(),
+            instructions=({"role": "system", "content": prompt},)
+            if isinstance(prompt, str)
+            else (),
+            tools=getattr(agent, "tools", ()),
+        )
+    if isinstance(result, RunOfPydantic):
+        return Conversation(messages=result.all_messages())
+    messages = result.get("messages") if isinstance(result, Mapping) else result
+    if not isinstance(messages, Sequence) or isinstance(messages, str):
+        raise ConfigError(
+            f"the run returned a {type(result).__name__}, expected messages or an object that has"
+            " them"
+        )
+    return Conversation(messages=messages)
+
+
+@runtime_checkable
+class RunOfOpenAI(Protocol):
+    """A result of OpenAI's Agents SDK, as far as a review needs it."""
+
+    @property
+    def last_agent(self) -> object:
+        """The agent that answered."""
+        ...
+
+    def to_input_list(self) -> list[object]:
+        """Return all messages."""
+        ...
+
+
+@runtime_checkable
+class RunOfPydantic(Protocol):
+    """A result of pydantic-ai, as far as a review needs it."""
+
+    def all_messages(self) -> list[object]:
+        """Return all messages."""
+        ...
+
+
+def _version(reviewed: Review) -> Version:
+    return Version(segment=reviewed.report.segment, results=reviewed.report.results)
+
+
+def _end(reviewed: Review, *, is_last: bool) -> Ended | None:
+    if reviewed.passed:
+        return Ended.PASSED
+    if not reviewed.messages:
+        return Ended.UNSCORED
+    return Ended.ROUNDS if is_last else None

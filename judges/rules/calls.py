@@ -352,7 +352,7 @@ class _Turn:
             evidence = self.context.evidence(token)
             yield self._span(LIMIT, explanation, count=count, severity=4, evidence=evidence)
         if not words and is_unasked(call.name, self.context):
-            explanation = "Nobody asked for something to be taken away for good."
+            explanation = "This takes something away for good, and no turn asks for that."
             yield self._span(UNWANTED, explanation, count=count, severity=4)
 
     def _sequence(self, count: int, call: ToolCall) -> Iterator[ErrorSpan]:
@@ -366,7 +366,7 @@ class _Turn:
                 yield self._span(ORDER, explanation, count=count, severity=4, evidence=evidence)
             words = is_untold(call.name, self.context)
             if words:
-                explanation = f"The user was told nothing yet, and the instructions say {words!r}."
+                explanation = f"No reply informed the user yet, and the instructions say {words!r}."
                 evidence = self.context.evidence(words)
                 yield self._span(ORDER, explanation, count=count, severity=4, evidence=evidence)
         if self._is_repeated(count, call) and not is_reading_again(self.trajectory, call):

@@ -96,7 +96,7 @@ def out_of_order(  # noqa: PLR0917
 
 
 def is_untold(name: str, context: Context) -> str:
-    """Return the words that want the user told before the tool is called, if nothing was said."""
+    """Return the words that want the user informed before the tool is called, if no reply did."""
     if any(not text.startswith("{") for text in context.own):
         return ""
     return next(

@@ -62,8 +62,8 @@ def unsupported(trajectory: Trajectory, number: int, context: Context) -> Iterat
     """Yield reasons and benefits in reply `number` that no result or instruction mentions."""
     text = trajectory.turns[number - 1].text
     sources = {header: own for header, own in context.sources.items() if "User" not in header}
-    whole, said = "\n".join(sources.values()), "\n".join(context.texts)
-    stems = {stem(word) for word in folded_words(said.replace("_", " "))}
+    whole, before = "\n".join(sources.values()), "\n".join(context.texts)
+    stems = {stem(word) for word in folded_words(before.replace("_", " "))}
     for start, end in sentence_intervals(text):
         sentence = text[start:end]
         if sentence.rstrip().endswith("?"):

@@ -20,6 +20,9 @@ _DENIES = re.compile(
     r"|\b(?:did not|didn't|could not|couldn't|cannot|can't) find (?:any|anything)\b",
     re.IGNORECASE,
 )
+_APART = re.compile(
+    r"\b(?:but|with|other|more|further|else|except|besides|another)\b", re.IGNORECASE
+)
 _ALL = re.compile(r"\b(?:all|every|everything|everyone|both|each)\b", re.IGNORECASE)
 _REST = re.compile(r"reject|fail|skip|invalid|unsent|undelivered|missing|not_\w+ed|errors?$")
 _UNTIL = re.compile(r"until|due|deadline|expire|valid_to|ends?$|apply_by|pay_by|last_day")
@@ -63,7 +66,7 @@ def unsupported(trajectory: Trajectory, number: int, context: Context) -> Iterat
     text = trajectory.turns[number - 1].text
     sources = {header: own for header, own in context.sources.items() if "User" not in header}
     whole, before = "\n".join(sources.values()), "\n".join(context.texts)
-    stems = {stem(word) for word in folded_words(before.replace("_", " "))}
+    starts = {stem(word)[:4] for word in folded_words(before.replace("_", " "))}
     for start, end in sentence_intervals(text):
         sentence = text[start:end]
         if sentence.rstrip().endswith("?"):
@@ -77,7 +80,7 @@ def unsupported(trajectory: Trajectory, number: int, context: Context) -> Iterat
         content = {stem(word) for word in named if word not in FUNCTION_WORDS and len(word) > 2}  # noqa: PLR2004
         if (
             reason
-            and len(content) > max(1, 2 * len(content & stems))
+            and len(content) > max(1, 2 * len({word for word in content if word[:4] in starts}))
             and not _OWN.search(reason[1])
         ):
             interval = (start + reason.start(), start + reason.end())
@@ -92,7 +95,8 @@ def contrary(trajectory: Trajectory, number: int) -> Iterator[Claim]:
         sentence = text[start:end]
         if sentence.rstrip().endswith("?"):
             continue
-        if _DENIES.search(sentence) and results and all(map(_is_full, results)):
+        is_denial = _DENIES.search(sentence) and not _APART.search(sentence)
+        if is_denial and results and all(map(_is_full, results)):
             mentioned = squeezed(text)
             leaves = [leaf for value in results for _, leaf in json_leaves(value)]
             if not any(len(squeezed(str(x))) > 1 and squeezed(str(x)) in mentioned for x in leaves):

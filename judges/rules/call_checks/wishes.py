@@ -21,8 +21,12 @@ _TAKES_AWAY = re.compile(
     r"|clear|clean|mov(?:e|ing)|chang|reschedul|switch|postpon|get(?:ting)? rid|throw|drop|quit"
     r"|leav(?:e|ing)|return|back\b|revok|undo|unsubscri|off\b|take (?:\w+ )?(?:out|down)"
     r"|no longer|any ?more|scrap|clos|don't (?:want|need)|replac|deactivat"
-    r"|purg|discard|archiv|reset|withdraw)",
+    r"|purg|discard|archiv|reset|withdraw"
+    r"|in place of|rather than)",
     re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"(?:(?<=[.!?] )|^)(?:do|does|is|are|what|how|which|when|who|why)\b[^.!?]*\?", re.IGNORECASE
 )
 _FORBIDDEN = re.compile(
     r"\b(?:do not|don't|never) (?:\w+ )?(\w+)(?! (?:\w+ )?to\b)"
@@ -46,11 +50,11 @@ def words_of(path: str) -> frozenset[str]:
 def wish(parts: Collection[str], texts: Sequence[str]) -> bool | None:
     """Say whether the user wants what `parts` name; None if nothing in `texts` names it.
 
-    The last text that names it counts.
+    The last text that names it counts, questions about it apart.
     """
     wanted = [stem(part) for part in parts if part not in FUNCTION_WORDS]
     for text in reversed(texts):
-        cut = folded_words(text)
+        cut = folded_words(_ASKS.sub(" ", text))
         stems = [*map(stem, cut)]
         if wanted and all(part in stems for part in wanted):
             at = stems.index(wanted[0])
@@ -73,13 +77,13 @@ def omitted(
 
 def forbidden(name: str, context: Context) -> str:
     """Return the words by which the user's last turn forbids the tool of this name, or ``""``."""
-    stems = [stem(part) for part in words_of(f"$.{name}")]
+    first = stem(_HUMP.split(name)[0].lower())
     last = context.asked[-1] if context.asked else ""
     return next(
         (
             match.group()
             for match in _FORBIDDEN.finditer(last)
-            if {stem(word) for word in folded_words(match.group())} & {*stems[:1]}
+            if first in map(stem, folded_words(match.group()))
         ),
         "",
     )

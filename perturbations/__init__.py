@@ -14,7 +14,7 @@ from spanjury.perturbations.attacks.attack import (
     perturbing_attack,
     with_inputs,
 )
-from spanjury.perturbations.edits import Damage, Edit, edits_between
+from spanjury.perturbations.edits import Damage, Edit, Mark, edits_between
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
     ExplanationPerturbation,
@@ -26,13 +26,16 @@ from spanjury.perturbations.explanation.perturbation import (
 )
 from spanjury.perturbations.perturbation import (
     Case,
+    DamagedTrajectory,
     Effect,
+    Fault,
     Level,
     NothingToDamageError,
     Perturbation,
     case_perturbation,
     generator_for,
     text_perturbation,
+    trajectory_perturbation,
 )
 from spanjury.perturbations.text.places import chosen, picked, require_count, too_few
 
@@ -42,12 +45,15 @@ __all__ = [
     "Attacked",
     "Case",
     "Damage",
+    "DamagedTrajectory",
     "Edit",
     "Effect",
     "ErrorList",
     "ExplanationPerturbation",
     "Family",
+    "Fault",
     "Level",
+    "Mark",
     "NothingToChangeError",
     "NothingToDamageError",
     "Perturbation",
@@ -67,5 +73,6 @@ __all__ = [
     "require_count",
     "text_perturbation",
     "too_few",
+    "trajectory_perturbation",
     "with_inputs",
 ]

@@ -8,6 +8,7 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
+from spanjury.judges.core import Trajectory
 from spanjury.judges.text.words import words
 
 _BLANKS_OR_SIGNS = re.compile(r"\s+|\S+")
@@ -30,6 +31,14 @@ class Edit(NamedTuple):  # a tuple is made in a third of the time that a frozen 
     text: str
 
 
+class Mark(NamedTuple):
+    """An error in a damaged text: its half-open offsets in code points, and why it is one."""
+
+    start: int
+    end: int
+    explanation: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
     """A damaged text, and how it came about.
@@ -40,6 +49,11 @@ class Damage:
         The text before.
     edits
         What was done to it, in order, without overlap.
+    trajectory
+        The damaged trajectory, whose transcript is `text`; None for the damage of a text.
+    marks
+        The errors of a damaged trajectory, which need not stand where it was edited: a statement is
+        wrong once the result behind it is gone.
 
     Attributes
     ----------
@@ -54,6 +68,8 @@ class Damage:
 
     clean: str
     edits: tuple[Edit, ...]
+    trajectory: Trajectory | None = None
+    marks: tuple[Mark, ...] = ()
     text: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -83,8 +99,11 @@ class Damage:
     def places(self) -> tuple[tuple[int, int], ...]:
         """Places of the damage, as half-open offsets in code points of the damaged text.
 
-        What was deleted has left no text: its place is empty, between its old neighbours.
+        What was deleted has left no text: its place is empty, between its old neighbours. Places of
+        a damaged trajectory are those of its marks.
         """
+        if self.marks:
+            return tuple((mark.start, mark.end) for mark in self.marks)
         intervals = []
         shift = 0
         for edit in self.edits:

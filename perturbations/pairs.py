@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from spanjury.judges.core import ErrorSpan, Located, PerturbationError, Segment
+from spanjury.judges.core.transcript import segment_of, transcript_of
 from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.generated import GeneratedPerturbation
 from spanjury.perturbations.others import other_texts
@@ -54,8 +55,8 @@ class PerturbedPair:
     Parameters
     ----------
     clean, damaged
-        The same segment, but for its output; the damaged one has an id of its own, and the
-        damage as its gold error spans.
+        The same segment, but for its output, or its trajectory; the damaged one has an id of its
+        own, and the damage as its gold error spans.
     written_by
         Name of the model that made them; empty for a rule.
     """
@@ -110,6 +111,7 @@ def case_of(segment: Segment, *, others: Sequence[str] = ()) -> Case:
         others=others,
         wrong=wrong if isinstance(wrong, str) else "",
         wrong_kind=kind if isinstance(kind, str) else "",
+        trajectory=segment.trajectory if transcript_of(segment) else None,
     )
 
 
@@ -123,6 +125,8 @@ def pair_of(
         output=damage.text,
         gold=_gold(damage, condition),
     )
+    if damage.trajectory is not None:
+        damaged = segment_of(damage.trajectory, damaged)
     return PerturbedPair(
         clean=segment,
         damaged=damaged,
@@ -151,10 +155,12 @@ def _gold(damage: Damage, condition: Condition) -> tuple[ErrorSpan, ...]:
     """Mark the damage as a judge should; of a deletion the characters beside it are marked."""
     text = damage.text
     spans = []
-    for interval, edit in zip(damage.places, damage.edits, strict=True):
+    reasons = [mark.explanation for mark in damage.marks] or [
+        f"{_change(damage.clean[edit.start : edit.end], edit.text)}." for edit in damage.edits
+    ]
+    for interval, reason in zip(damage.places, reasons, strict=True):
         start, end = _visible(interval, length=len(text))
-        was = damage.clean[edit.start : edit.end]
-        explanation = f"{condition.name}: {_change(was, edit.text)}."
+        explanation = f"{condition.name}: {reason}"
         offsets = {"start": start, "end": end, "located": Located.EXACT} if start < end else {}
         spans.append(
             ErrorSpan(

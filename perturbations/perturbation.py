@@ -11,19 +11,52 @@ from numpy.random import PCG64, Generator
 from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import DTypeLike, NDArray
 
-from spanjury.judges.core import PerturbationError
-from spanjury.perturbations.edits import Damage, Edit, edits_between
+from spanjury.judges.core import PerturbationError, Trajectory
+from spanjury.judges.core.transcript import transcript
+from spanjury.perturbations.edits import Damage, Edit, Mark, edits_between
 
 Level = Literal["character", "word", "sentence"]
 Effect = Literal["falls", "unchanged", "rises"]
-Changed = Iterable[Edit] | str
-"""Result of a rule: its edits, or the whole text."""
-
 EVERY_ASPECT = "*"
 
 
 class NothingToDamageError(PerturbationError):
     """There is nothing in this text that the perturbation could damage; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A part of a damaged trajectory that is wrong.
+
+    Parameters
+    ----------
+    turn, call, path
+        As in `spanjury.judges.core.transcript.Position`: the number of an assistant's turn, and for
+        a call its number and a JSON path among its arguments.
+    start, end
+        Half-open offsets in code points of that part; `end` is None for all that follows.
+    explanation
+        Why it is wrong, as a sentence.
+    """
+
+    turn: int
+    call: int = 0
+    path: str = ""
+    start: int = 0
+    end: int | None = None
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DamagedTrajectory:
+    """A trajectory that a rule has damaged, and what the agent wrote in it that is now wrong."""
+
+    trajectory: Trajectory
+    faults: tuple[Fault, ...]
+
+
+Changed = Iterable[Edit] | str | DamagedTrajectory
+"""Result of a rule: its edits, the whole text, or the whole trajectory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +75,8 @@ class Case:
         A text that is known to be wrong here, as the wrong ending of a story; or empty.
     wrong_kind
         The kind of its error; empty where it is not known.
+    trajectory
+        The trajectory whose transcript the text is; None for another text.
     """
 
     text: str
@@ -49,6 +84,7 @@ class Case:
     others: Sequence[str] = ()
     wrong: str = ""
     wrong_kind: str = ""
+    trajectory: Trajectory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +94,8 @@ class Perturbation:
     Parameters
     ----------
     rule
-        ``rule(case, rng, **options)`` -> edits or the whole damaged text; the same for the
-        same arguments. Its keyword parameters are the perturbation's options.
+        ``rule(case, rng, **options)`` -> edits, or the whole damaged text or trajectory; the same
+        for the same arguments. Its keyword parameters are the perturbation's options.
     family
         Kind of damage, as ``"entities"``.
     level
@@ -90,10 +126,12 @@ class Perturbation:
         NothingToDamageError
             If the rule finds nothing to damage, or leaves the text as it was.
         PerturbationError
-            If the rule fails, or returns neither a text nor edits of it.
+            If the rule fails, or returns neither a text, edits of it, nor a trajectory with faults.
         """
         try:
             changed = self.rule(case, rng, **options)
+            if isinstance(changed, DamagedTrajectory):
+                return _damage_of_trajectory(case, changed)
             if isinstance(changed, str):
                 edits = edits_between(case.text, changed)
             else:
@@ -163,6 +201,28 @@ def case_perturbation(
     return made
 
 
+def trajectory_perturbation(
+    *, family: str, level: Level, harms: Iterable[str] = (), spares: Iterable[str] = ()
+) -> Callable[[Callable[..., DamagedTrajectory]], Perturbation]:
+    """Make a perturbation of ``rule(trajectory, rng, **options)``; see `text_perturbation`.
+
+    A text that is no trajectory is nothing to damage.
+    """
+
+    def made(rule: Callable[..., DamagedTrajectory]) -> Perturbation:
+        def on_trajectory(case: Case, rng: Generator, **options: object) -> Changed:
+            if case.trajectory is None:
+                raise NothingToDamageError("the text is no trajectory")
+            return rule(case.trajectory, rng, **options)
+
+        on_trajectory.__doc__ = rule.__doc__
+        on_trajectory.__wrapped__ = rule  # type: ignore[attr-defined]  # its options are the rule's
+        effects = _effects(harms, spares)
+        return Perturbation(on_trajectory, family=family, level=level, effects=effects)
+
+    return made
+
+
 def generator_for(seed: int, perturbation: str, segment_id: str) -> Generator:
     """Return the random numbers of one damage: the same whatever is damaged before or beside it."""
     key = f"{seed}\0{perturbation}\0{segment_id}".encode("utf-8", "surrogatepass")
@@ -181,6 +241,29 @@ class _Digest(ISeedSequence):
         kind = np.dtype(dtype)
         digest = blake2b(self._key, digest_size=n_words * kind.itemsize).digest()
         return np.frombuffer(digest, dtype=kind.newbyteorder("<"))
+
+
+def _damage_of_trajectory(case: Case, changed: DamagedTrajectory) -> Damage:
+    if changed.trajectory == case.trajectory:
+        raise NothingToDamageError("the trajectory is as it was")
+    if not changed.faults:
+        raise PerturbationError("the rule names no fault of the damaged trajectory")
+    return Damage(
+        clean=case.text,
+        edits=edits_between(case.text, transcript(changed.trajectory).text),
+        trajectory=changed.trajectory,
+        marks=tuple(_mark(fault, changed.trajectory) for fault in changed.faults),
+    )
+
+
+def _mark(fault: Fault, trajectory: Trajectory) -> Mark:
+    interval = transcript(trajectory).interval(fault.turn, fault.call, fault.path)
+    if interval is None:
+        raise PerturbationError(f"the damaged trajectory has no part for {fault!r}")
+    start, end = interval
+    if fault.end is not None:
+        end = min(end, start + fault.end)
+    return Mark(start + fault.start, end, fault.explanation)
 
 
 def _checked(changed: Iterable[object]) -> tuple[Edit, ...]:

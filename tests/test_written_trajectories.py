@@ -10,9 +10,11 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]  # it comes without types
 import pytest
 
-HALVES = {
+WRITTEN = Path(__file__).parents[1] / "benchmarks" / "written"
+SETS = {
     "demo": Path(str(files("spanjury.perturbations").joinpath("demo", "trajectories.jsonl"))),
-    "test": Path(__file__).parents[1] / "benchmarks" / "written" / "trajectories.jsonl",
+    "test": WRITTEN / "trajectories.jsonl",
+    "fresh": WRITTEN / "trajectories_fresh.jsonl",
 }
 KINDS = {
     *("wrong-argument", "missing-required", "schema-violation", "wrong-tool", "needless-repeat"),
@@ -22,12 +24,12 @@ KINDS = {
 AGAINST_SCHEMA = {"missing-required", "schema-violation"}
 
 Row = dict[str, Any]
-every_half = pytest.mark.parametrize("half", HALVES)
+every_set = pytest.mark.parametrize("name", SETS)
 
 
 @cache
-def rows(half: str) -> list[Row]:
-    return [json.loads(line) for line in HALVES[half].read_text("utf-8").splitlines()]
+def rows(name: str) -> list[Row]:
+    return [json.loads(line) for line in SETS[name].read_text("utf-8").splitlines()]
 
 
 def functions(row: Row) -> list[Row]:
@@ -63,9 +65,9 @@ def marked_text(row: Row, error: Row) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-@every_half
-def test_every_error_stands_once_where_its_row_says(half: str) -> None:
-    for row in rows(half):
+@every_set
+def test_every_error_stands_once_where_its_row_says(name: str) -> None:
+    for row in rows(name):
         assert row["label"] == (row["errors"][0]["kind"] if row["errors"] else "clean")
         for error in row["errors"]:
             assert error["kind"] in KINDS
@@ -75,9 +77,9 @@ def test_every_error_stands_once_where_its_row_says(half: str) -> None:
             assert marked_text(row, error).count(error["text"]) == 1, row["id"]
 
 
-@every_half
-def test_every_call_has_its_result_before_anyone_else_speaks(half: str) -> None:
-    for row in rows(half):
+@every_set
+def test_every_call_has_its_result_before_anyone_else_speaks(name: str) -> None:
+    for row in rows(name):
         awaited: list[str] = []
         before = ""
         for turn in row["messages"]:
@@ -94,17 +96,17 @@ def test_every_call_has_its_result_before_anyone_else_speaks(half: str) -> None:
         assert (before, awaited) == ("assistant", []), row["id"]
 
 
-@every_half
-def test_calls_fit_their_schemas_unless_the_row_says_that_they_do_not(half: str) -> None:
-    for row in rows(half):
+@every_set
+def test_calls_fit_their_schemas_unless_the_row_says_that_they_do_not(name: str) -> None:
+    for row in rows(name):
         kinds = {error["kind"] for error in row["errors"]}
         assert is_valid(row) == (not kinds & AGAINST_SCHEMA), row["id"]
 
 
-@every_half
-def test_a_twin_differs_from_the_clean_row_that_it_names(half: str) -> None:
-    by_id = {row["id"]: row for row in rows(half)}
-    for row in rows(half):
+@every_set
+def test_a_twin_differs_from_the_clean_row_that_it_names(name: str) -> None:
+    by_id = {row["id"]: row for row in rows(name)}
+    for row in rows(name):
         if "twin" in row:
             clean = by_id[row["twin"]]
             assert (row["tools"], row["scenario"]) == (clean["tools"], clean["scenario"])
@@ -112,8 +114,8 @@ def test_a_twin_differs_from_the_clean_row_that_it_names(half: str) -> None:
             assert (bool(row["errors"]), clean["errors"]) == (True, [])
 
 
-def test_the_halves_share_no_scenario_and_no_id() -> None:
-    both = [row for half in HALVES for row in rows(half)]
-    assert len({row["id"] for row in both}) == len(both)
-    scenarios = [{row["scenario"] for row in rows(half)} for half in HALVES]
-    assert not set.intersection(*scenarios)
+def test_the_sets_share_no_scenario_and_no_id() -> None:
+    all_rows = [row for name in SETS for row in rows(name)]
+    assert len({row["id"] for row in all_rows}) == len(all_rows)
+    scenarios = [{row["scenario"] for row in rows(name)} for name in SETS]
+    assert len(set.union(*scenarios)) == sum(map(len, scenarios))

@@ -101,7 +101,7 @@ def test_harmless_changes_are_part_of_the_full_recipe() -> None:
     assert len(set(full)) == len(full) >= 45
     for part in ("invariance", "bias"):
         assert {item.perturbation for item in find_recipe(part).items} <= set(full)
-    for name in recipe_names():
+    for name in {*recipe_names()} - {"agents"}:  # its rules damage trajectories, and no text
         by_rule = {item.perturbation for item in find_recipe(name).items} - {"written-twin"}
         assert by_rule <= set(full)
 

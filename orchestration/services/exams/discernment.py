@@ -35,7 +35,7 @@ with lazily():
     )
     from spanjury.orchestration.wiring import config, exam_plugins, plots
 
-_USUAL, _OF_TWINS = "standard", "written"  # recipes
+_USUAL, _OF_TWINS, _OF_AGENTS = "standard", "written", "agents"  # recipes
 
 
 def read_weights(path: Path) -> Mapping[str, Mapping[str, float]]:
@@ -116,9 +116,11 @@ class Discernment(PanelStudy["exam.ExamResult"]):
 
     @classmethod
     def with_demo(cls, given: Mapping[str, object]) -> Mapping[str, object]:
-        """Return what is `given` with texts: twins, unless a recipe damages whole summaries."""
+        """Return what is `given` with texts for its recipe: twins, trajectories or summaries."""
         if given["recipe"] is None:
             return {**given, "data": exam_texts.TWINS, "recipe": _OF_TWINS}
+        if given["recipe"] == _OF_AGENTS:
+            return {**given, "data": exam_texts.clean_trajectories()}
         return {**given, "data": exam_texts.DEMO}
 
     def plan(self) -> "Plan[exam.ExamResult]":

@@ -16,6 +16,8 @@ DEMO = Path(str(files("spanjury.perturbations").joinpath("demo", "summarization.
 """Texts that come with the package."""
 TWINS = DEMO.with_name("twins.jsonl")
 """Texts that come with the package, each with a wrong twin that was written beside it."""
+TRAJECTORIES = DEMO.with_name("trajectories.jsonl")
+"""Trajectories that come with the package: those without an error, and others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,6 +37,15 @@ class Texts:
 
     def __str__(self) -> str:
         return self.name
+
+
+def clean_trajectories() -> Texts:
+    """Return the trajectories of `TRAJECTORIES` that have no error."""
+    rows = read_segments(TRAJECTORIES)
+    return Texts(
+        segments=tuple(row for row in rows if row.meta["label"] == "clean"),
+        name="trajectories that come with spanjury",
+    )
 
 
 def rivals() -> Texts:

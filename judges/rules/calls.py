@@ -34,11 +34,12 @@ from spanjury.judges.rules.call_checks.answers import (
     Claim,
     claimed_actions,
     false_successes,
+    is_reading,
     is_reading_again,
     misread_fields,
     unstated_values,
 )
-from spanjury.judges.rules.call_checks.choices import mistaken
+from spanjury.judges.rules.call_checks.choices import mislabelled, mistaken
 from spanjury.judges.rules.call_checks.context import (
     Context,
     arguments_of,
@@ -48,9 +49,15 @@ from spanjury.judges.rules.call_checks.context import (
     tokens_of,
     tool_of,
 )
-from spanjury.judges.rules.call_checks.limits import broken, out_of_order
+from spanjury.judges.rules.call_checks.limits import broken, is_untold, out_of_order, refused
 from spanjury.judges.rules.call_checks.schema import breaches
+from spanjury.judges.rules.call_checks.statements import (
+    contrary,
+    hidden_failures,
+    unsupported,
+)
 from spanjury.judges.rules.call_checks.values import untraced
+from spanjury.judges.rules.call_checks.wishes import forbidden, is_unasked, omitted
 from spanjury.judges.text.replies import rescored
 from spanjury.judges.text.turns import in_turn
 
@@ -61,6 +68,7 @@ UNTRACED = "value from nowhere"
 OTHER_CHOICE = "another choice than asked for"
 OTHER_RECORD = "value of another record"
 EARLY = "value before its result"
+UNWANTED = "unwanted action"
 LIMIT = "broken limit"
 ORDER = "wrong order"
 REPEATED = "repeated call"
@@ -71,18 +79,18 @@ UNSTATED = "value without a result"
 
 ASPECTS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        "tool-choice": frozenset((UNKNOWN_TOOL,)),
+        "tool-choice": frozenset((UNKNOWN_TOOL, UNWANTED)),
         "arguments": frozenset(
             (SCHEMA, MISSING, UNTRACED, OTHER_CHOICE, OTHER_RECORD, EARLY, LIMIT)
         ),
         "necessity": frozenset((REPEATED,)),
         "order": frozenset((ORDER, EARLY)),
-        "constraints": frozenset((LIMIT, ORDER)),
+        "constraints": frozenset((LIMIT, ORDER, UNWANTED)),
         "honesty": frozenset((FALSE_SUCCESS, UNDONE)),
         "calls": frozenset(
             (
                 *(UNKNOWN_TOOL, SCHEMA, MISSING, UNTRACED, OTHER_CHOICE, OTHER_RECORD),
-                *(EARLY, LIMIT, ORDER, REPEATED),
+                *(EARLY, LIMIT, ORDER, REPEATED, UNWANTED),
             )
         ),
     }
@@ -101,6 +109,7 @@ PRECISION: Mapping[str, float] = MappingProxyType(
         OTHER_CHOICE: 0.6,
         OTHER_RECORD: 0.8,
         EARLY: 0.9,
+        UNWANTED: 0.8,
         LIMIT: 0.8,
         ORDER: 0.85,
         REPEATED: 0.8,
@@ -231,6 +240,19 @@ class _Turn:
             category = MISSING if breach.missing else SCHEMA
             path = breach.path if breach.path != "$" or arguments else ""
             yield self._span(category, breach.explanation, count=count, path=path, severity=4), path
+        for name, wanted in omitted(arguments, tool, self.context) if tool else ():
+            preference = "wants" if wanted else "does not want"
+            explanation = f"The user {preference} {name!r}, and the call leaves it to the default."
+            yield self._span(MISSING, explanation, count=count, path="$", severity=4), f"$.{name}"
+        for path, text, field, own in mislabelled(arguments, self.context):
+            explanation = f"The result has {own} here, and {text} for {field!r}."
+            evidence = self.context.evidence(own)
+            yield (
+                self._span(
+                    OTHER_RECORD, explanation, count=count, path=path, severity=4, evidence=evidence
+                ),
+                path,
+            )
         others = [
             other.arguments
             for turn in self.trajectory.turns
@@ -266,7 +288,9 @@ class _Turn:
                 self._untraced(value.path, value.text, value.nearest, value.kind, count),
                 value.path,
             )
-        yield from ((span, "") for span in self._sequence(count, call))
+        yield from (
+            (span, "") for span in (*self._unwanted(count, call), *self._sequence(count, call))
+        )
 
     def _untraced(self, path: str, text: str, near: str, kind: str, count: int) -> ErrorSpan:  # noqa: PLR0917
         later = self._later(path, count)
@@ -315,6 +339,22 @@ class _Turn:
                 return () if echoed else (passage,)
         return ()
 
+    def _unwanted(self, count: int, call: ToolCall) -> Iterator[ErrorSpan]:
+        """Yield a call of a tool that the user forbids, or that takes away unasked."""
+        words = forbidden(call.name, self.context)
+        if words:
+            explanation, evidence = f"The user says {words!r}.", self.context.evidence(words)
+            yield self._span(UNWANTED, explanation, count=count, severity=5, evidence=evidence)
+        refusal = refused(arguments_of(call) or {}, self.context)
+        if refusal and not is_reading(call.name):
+            field, token = refusal
+            explanation = f"The check before says that {field!r} is false."
+            evidence = self.context.evidence(token)
+            yield self._span(LIMIT, explanation, count=count, severity=4, evidence=evidence)
+        if not words and is_unasked(call.name, self.context):
+            explanation = "This takes something away for good, and no turn asks for that."
+            yield self._span(UNWANTED, explanation, count=count, severity=4)
+
     def _sequence(self, count: int, call: ToolCall) -> Iterator[ErrorSpan]:
         """Yield a call that comes too early, or again without a reason."""
         if count == 1:
@@ -322,6 +362,11 @@ class _Turn:
             if step:
                 first, words = step
                 explanation = f"{first} must come before: {words!r}."
+                evidence = self.context.evidence(words)
+                yield self._span(ORDER, explanation, count=count, severity=4, evidence=evidence)
+            words = is_untold(call.name, self.context)
+            if words:
+                explanation = f"No reply informed the user yet, and the instructions say {words!r}."
                 evidence = self.context.evidence(words)
                 yield self._span(ORDER, explanation, count=count, severity=4, evidence=evidence)
         if self._is_repeated(count, call) and not is_reading_again(self.trajectory, call):
@@ -348,9 +393,12 @@ class _Turn:
         """Yield the errors of what the turn tells the user."""
         checks: tuple[tuple[str, Iterator[Claim], int], ...] = (
             (FALSE_SUCCESS, false_successes(self.trajectory, self.number), 5),
+            (FALSE_SUCCESS, hidden_failures(self.trajectory, self.number), 4),
             (UNDONE, claimed_actions(self.trajectory, self.number), 4),
             (MISREAD, misread_fields(self.trajectory, self.number), 4),
+            (MISREAD, contrary(self.trajectory, self.number), 4),
             (UNSTATED, unstated_values(self.trajectory, self.number, self.context), 4),
+            (UNSTATED, unsupported(self.trajectory, self.number, self.context), 4),
         )
         interval = self.transcript.interval(self.number)
         offset = interval[0] if interval else 0

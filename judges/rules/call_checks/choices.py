@@ -3,12 +3,20 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import NamedTuple
 
 from spanjury.judges.core.transcript import json_leaves
-from spanjury.judges.rules.call_checks.context import Context, Record, squeezed, tokens_of
+from spanjury.judges.rules.call_checks.context import (
+    Context,
+    Record,
+    parsed,
+    squeezed,
+    tokens_of,
+)
 from spanjury.judges.rules.call_checks.moments import Moments, moments, read_moment
 from spanjury.judges.rules.call_checks.numerals import numerals
+from spanjury.judges.rules.call_checks.wishes import wish, words_of
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
@@ -39,6 +47,10 @@ _SUPERLATIVES: tuple[tuple[re.Pattern[str], str, bool], ...] = tuple(
             False,
         ),
     )
+)
+_BOUND = re.compile(
+    r"\b(?:at (?:least|most)|up to|under|over|below|above|(?:more|less) than|within)\s\S*\d\S*",
+    re.IGNORECASE,
 )
 _SHORT = 12  # words of a turn that says little beside which one is wanted
 
@@ -74,12 +86,34 @@ def mistaken(
             siblings = _siblings(record, key, context)
             if not siblings or _is_asked(value, context):
                 continue
-            finding = _named_other(record, siblings, key, context, path=path) or _not_extreme(
-                record, siblings, key, context, path=path
-            )
+            finding = _without_feature(record, siblings, key, context, path=path)
+            finding = finding or _named_other(record, siblings, key, context, path=path)
+            finding = finding or _not_extreme(record, siblings, key, context, path=path)
             if finding and squeezed(finding.better) not in taken:
                 yield finding
             break
+
+
+def mislabelled(
+    arguments: Mapping[str, object], context: Context
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield path, value, field and own value where a result has the value for another argument.
+
+    Both arguments are fields of one object of a result, such as the left and the right.
+    """
+    for path, value in json_leaves(arguments):
+        name = path.removeprefix("$.")
+        if not isinstance(value, str | int | float) or isinstance(value, bool):
+            continue
+        if _is_asked(value, context):
+            continue
+        objects = [leaves for leaves in context.objects if name in leaves]
+        if not objects or any(leaves[name] == value for leaves in objects):
+            continue
+        leaves = objects[-1]
+        for other, leaf in leaves.items():
+            if leaf == value and other != name and other in arguments and len(str(value)) > 1:
+                yield path, str(value), other, str(leaves[name])
 
 
 def record_of(value: object, context: Context) -> Record | None:
@@ -116,7 +150,7 @@ def _named_other(  # noqa: PLR0917
     record: Record, siblings: Sequence[Record], key: str, context: Context, *, path: str
 ) -> Mistaken | None:
     """Return the sibling that the last turn names which names any of the list."""
-    for text in reversed(context.asked):
+    for text in map(partial(_choosing, context=context), reversed(context.asked)):
         own = _mentions(record, siblings, text)
         scores = [
             _mentions(
@@ -135,6 +169,21 @@ def _named_other(  # noqa: PLR0917
         why = ", ".join(best)
         return Mistaken(path, str(meant.values[key]), f"the user named {why}", is_sure=True)
     return None
+
+
+def _choosing(text: str, context: Context) -> str:
+    """Return `text` without bounds of numbers, and without what the agent searched for.
+
+    Neither tells the records of a list apart: all of them fit.
+    """
+    searched = {
+        squeezed(str(leaf))
+        for own in context.own
+        if own.startswith("{")
+        for _, leaf in json_leaves(parsed(own))
+    }
+    unbound = _BOUND.sub(" ", text)
+    return " ".join(token for token in unbound.split() if squeezed(token) not in searched)
 
 
 def _mentions(record: Record, others: Sequence[Record], text: str) -> list[str]:
@@ -190,6 +239,31 @@ def _is_taken(record: Record) -> bool:
     return False
 
 
+def _lacks(record: Record, texts: Sequence[str]) -> list[str]:
+    """Return the features that `record` is without although the user names them."""
+    return [
+        key
+        for key, leaf in record.values.items()
+        if leaf is False and wish(words_of(key), texts) is True
+    ]
+
+
+def _without_feature(  # noqa: PLR0917
+    record: Record, siblings: Sequence[Record], key: str, context: Context, *, path: str
+) -> Mistaken | None:
+    """Return the sibling that alone has a feature which the user names and `record` lacks."""
+    lacking = _lacks(record, context.asked)
+    better = [
+        other
+        for other in siblings
+        if lacking and not _lacks(other, context.asked) and not _is_taken(other)
+    ]
+    if not better or _is_proposed(record, siblings, context):
+        return None
+    why = f"the user asked for {lacking[0].removeprefix('$.')}, which this entry lacks"
+    return Mistaken(path, str(better[0].values[key]), why, is_sure=True)
+
+
 def _is_proposed(record: Record, siblings: Sequence[Record], context: Context) -> bool:
     """Say whether the agent had proposed the record, so that the user agreed to it."""
     return any(
@@ -219,7 +293,9 @@ def _not_extreme(  # noqa: PLR0917
             free = [
                 other
                 for other in (record, *siblings)
-                if not _is_taken(other) and _is_ordered(other.values.get(column))
+                if not _is_taken(other)
+                and _is_ordered(other.values.get(column))
+                and not _lacks(other, (text,))
             ]
             if record not in free:
                 return None

@@ -9,13 +9,15 @@ from functools import lru_cache
 from spanjury.judges.core import Evidence, ToolCall, ToolSpec
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import TOOLS, inputs_of, json_leaves, turn_of
+from spanjury.judges.text.stems import stem
 
 _TOKEN = re.compile(r"[^\s\"'“”‘’`,;(){}\[\]<>|*]+")
 _EDGE = ".:!?#…"
 _LONGEST = 5  # tokens of a value that is written apart, as an address
 _BROKEN = re.compile(
     r"^\s*(?:error\b|\w*(?:error|exception)\b ?[:(]|[45]\d\d\b|failed\b|failure\b|timeout\b"
-    r"|traceback\b)"
+    r"|traceback\b|rejected\b|declined\b|refused\b|denied\b|invalid\b|cannot\b|could not\b"
+    r"|not (?:allowed|permitted|possible|valid)\b)"
     r"|\b(?:bad gateway|timed out|not found|service unavailable|internal server error"
     r"|permission denied|access denied|unauthori[sz]ed|forbidden|too many requests)\b",
     re.IGNORECASE,
@@ -48,12 +50,15 @@ class Context:
         Texts of the user alone, in order.
     records
         Objects of the lists in the results.
+    objects
+        The results that are one object.
     """
 
     sources: Mapping[str, str]
     own: tuple[str, ...]
     asked: tuple[str, ...]
     records: tuple[Record, ...] = field(default=(), compare=False)
+    objects: tuple[Mapping[str, object], ...] = field(default=(), compare=False)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -75,9 +80,12 @@ def contexts(trajectory: Trajectory) -> Iterator[tuple[int, Context]]:
     inputs = inputs_of(trajectory)
     inputs.pop(TOOLS, None)
     records: list[Record] = []
+    objects: list[Mapping[str, object]] = []
     for number, turn in enumerate(trajectory.turns, 1):
         if turn.role == "tool" and not is_failure(trajectory, number):
             records += _records(turn.text, turn=number, first=len(records))
+            value = parsed(turn.text)
+            objects += [value] if isinstance(value, Mapping) else []
         if turn.role != "assistant":
             continue
         before = trajectory.turns[: number - 1]
@@ -98,6 +106,7 @@ def contexts(trajectory: Trajectory) -> Iterator[tuple[int, Context]]:
                 ),
                 asked=tuple(earlier.text for earlier in before if earlier.role == "user"),
                 records=tuple(records),
+                objects=tuple(objects),
             ),
         )
 
@@ -134,7 +143,12 @@ def is_failure(trajectory: Trajectory, number: int) -> bool:
         return True
     if isinstance(value, str):
         return bool(_BROKEN.search(value[:200]))
-    return isinstance(value, Mapping) and _reports_error(value)
+    call = trajectory.caller_of(number)
+    verbs = {stem(part) for part in re.split(r"[_\W]+", call.name)} if call else set()
+    return isinstance(value, Mapping) and (
+        _reports_error(value)
+        or any(leaf is False and stem(key) in verbs for key, leaf in value.items())
+    )
 
 
 def _reports_error(value: Mapping[str, object]) -> bool:

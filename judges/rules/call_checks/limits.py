@@ -9,7 +9,7 @@ from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.choices import record_of
 from spanjury.judges.rules.call_checks.context import Context, is_failure
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
-from spanjury.judges.rules.call_checks.values import words_of
+from spanjury.judges.rules.call_checks.wishes import words_of
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
 
@@ -39,7 +39,15 @@ _EARLIEST = re.compile(
     rf"\b(?P<words>after|not before|no earlier than)\s(?P<clock>{_CLOCK}){_NO_CLOCK}",
     re.IGNORECASE,
 )
+_PERMITS = re.compile(r"eligible|allowed|permitted|approved|authori[sz]ed|entitled")
 _STEPS = re.compile(r"((?:\w+ ){1,6})before ((?:\w+\W){1,6})", re.IGNORECASE)
+_AFTER = re.compile(r"((?:\w+ ){1,6})(?:only )?(?:after|once) ((?:\w+\W){1,6})", re.IGNORECASE)
+_TELL_FIRST = re.compile(
+    r"\b(?:tell|inform|warn|ask|show|check with|confirm with) (?:the |your )?"
+    r"(?:customer|user|caller|guest|client|member|patient|passenger|them)s?\b[^.]*?"
+    r"\bbefore (?:you )?((?:\w+\W){1,6})",
+    re.IGNORECASE,
+)
 _TIMED = frozenset("time start at from begin hour slot departure pickup pick when".split())  # noqa: SIM905
 
 
@@ -75,13 +83,42 @@ def out_of_order(  # noqa: PLR0917
     for header, text in context.sources.items():
         if not header.startswith("Instructions"):
             continue
-        for match in _STEPS.finditer(text):
+        steps = [(match.group(), match[1], match[2]) for match in _STEPS.finditer(text)]
+        steps += [(match.group(), match[2], match[1]) for match in _AFTER.finditer(text)]
+        for words, *parts in steps:
             first, second = (
                 [tool for word in folded_words(part) if (tool := _tool_for(word, tools))]
-                for part in match.groups()
+                for part in parts
             )
             if name in second and name not in first and first and not done & {*first}:
-                return first[-1], match.group().strip()
+                return first[-1], words.strip()
+    return None
+
+
+def is_untold(name: str, context: Context) -> str:
+    """Return the words that want the user informed before the tool is called, if no reply did."""
+    if any(not text.startswith("{") for text in context.own):
+        return ""
+    return next(
+        (
+            match.group().strip()
+            for header, text in context.sources.items()
+            for match in _TELL_FIRST.finditer(text)
+            if header.startswith("Instructions")
+            and {*map(stem, folded_words(match[1]))}
+            & {stem(part) for part in words_of(f"$.{name}")}
+        ),
+        "",
+    )
+
+
+def refused(arguments: Mapping[str, object], context: Context) -> tuple[str, str] | None:
+    """Return the field and the result of a check that says no to what `arguments` name."""
+    values = {str(value) for value in arguments.values()}
+    for leaves in context.objects[-1:]:
+        refusals = [key for key, leaf in leaves.items() if leaf is False and _PERMITS.search(key)]
+        if refusals and values & {str(leaf) for leaf in leaves.values() if leaf is not False}:
+            return refusals[0], f'"{refusals[0]}": false'
     return None
 
 

@@ -39,7 +39,10 @@ _HOURS = MappingProxyType(
         )
     }
 )
-_NUMBER = rf"(?:\d{{1,3}}|{'|'.join(_HOURS)}|an?|a couple of)"
+_TENS = MappingProxyType(
+    {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "ninety": 90}
+)
+_NUMBER = rf"(?:\d{{1,3}}|{'|'.join((*_HOURS, *_TENS))}|an?|a couple of)"
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS) + "|sept"
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _DAY_FIRST = re.compile(
@@ -71,7 +74,7 @@ _STEPS: tuple[tuple[str, tuple[int, ...]], ...] = (
     (r"\b(?:today|tonight|now|this (?:morning|afternoon|evening))\b", (0,)),
     (r"\btomorrow\b", (1,)),
     (r"\bday after tomorrow\b", (2,)),
-    (r"\byesterday\b", (-1,)),
+    (r"\byesterday\b|\blast (?:night|evening)\b", (-1,)),
     (r"\bday before yesterday\b", (-2,)),
     (r"\bfortnight\b", (14, -14)),
 )
@@ -101,7 +104,8 @@ _NAMED_HOUR = re.compile(
     re.IGNORECASE,
 )
 _BARE_HOUR = re.compile(
-    rf"\b(?:at|from|until|till|by|to|before|after|around|about|and|or|for|past|not|make it|@) ?"
+    rf"\b(?:at|from|until|till|by|to|before|after|between|around|about|and|or|for|past|not"
+    rf"|make it|@) ?"
     rf"({'|'.join(_HOURS)}|\d\d?)(?![\d:.,]\d)\b",
     re.IGNORECASE,
 )
@@ -349,7 +353,7 @@ def _count(word: str) -> int:
     lower = word.lower()
     if lower.isdecimal():
         return int(lower)
-    return 2 if "couple" in lower else _HOURS.get(lower, 1)
+    return 2 if "couple" in lower else (_HOURS | _TENS).get(lower, 1)
 
 
 def _shifts(text: str) -> Iterator[int]:

@@ -18,6 +18,7 @@ _NUMERAL = re.compile(
     r"(?<![\w.,/:-])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w/-])|(?<![\w.,/:-])-?\d+(?:\.\d+)?(?![\w/:-]|\.\d|,\d{3})"
 )
 _ANY = re.compile(r"\d+(?:[.,]\d+)*")
+_DECADE = re.compile(r"\b(\d{3})0s\b")
 _WORDS = (
     (r"\bhalf|halve", (0.5, 1.5)),
     (r"\b(?:double|twice|both|couple|pair|two of us)\b", (2.0,)),
@@ -178,6 +179,7 @@ def numerals(texts: tuple[str, ...]) -> Numerals:
         sums |= {*_sums(parsed(text))}
         lower = text.lower()
         sums |= {float(count) for count in _listed(text)}
+        sums |= {float(f"{decade}{end}") for decade in _DECADE.findall(text) for end in "09"}
         days = len({*map(str.lower, _WEEKDAY.findall(text))})
         sums |= {float(count) for count in range(2, days + 1 + ("weekend" in lower))}
         sums |= {float(ORDINALS[word]) for word in re.findall(r"[a-z]+", lower) if word in ORDINALS}

@@ -12,11 +12,11 @@ from spanjury.judges.rules.call_checks.context import Context, raw_tokens, squee
 from spanjury.judges.rules.call_checks.moments import Moments, moments, nearest_dates, read_moment
 from spanjury.judges.rules.call_checks.numerals import nearest, numerals
 from spanjury.judges.rules.call_checks.schema import resolved
+from spanjury.judges.rules.call_checks.wishes import wish, words_of
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words, words
 
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W]+")
 _PAGING = frozenset(
     """limit offset page size per max maximum top count results radius depth timeout retries
     temperature precision version level rows take skip""".split()  # noqa: SIM905
@@ -44,7 +44,6 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 """A schedule, a length of time, a condition or a query: texts of a language of their own."""
-_NEGATIONS = frozenset("no not without don never t needn cancel drop skip off".split())  # noqa: SIM905
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+")
 
 
@@ -79,7 +78,8 @@ def untraced(
         schema = _schema_at(tool, path)
         if value is None or value in ("", [], {}):
             continue
-        if "default" in schema and schema["default"] == value:
+        is_default = "default" in schema and schema["default"] == value
+        if is_default and not isinstance(value, bool):
             continue
         own = _Own(path=path, tool=tool, schema=schema, context=context)
         if isinstance(value, bool):
@@ -106,18 +106,6 @@ def _schema_at(tool: ToolSpec | None, path: str) -> Mapping[str, object]:
             inner = properties.get(name) if isinstance(properties, Mapping) else None
             schema = resolved(inner, tool.parameters)
     return schema
-
-
-def words_of(path: str) -> frozenset[str]:
-    """Return the words that the name of an argument is made of.
-
-    Examples
-    --------
-    >>> sorted(words_of("$.guests[0].maxPrice"))
-    ['max', 'price']
-    """
-    name = re.sub(r"\[\d+\]$", "", path).rpartition(".")[2]
-    return frozenset(part.lower() for part in _HUMP.split(name) if part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,17 +181,9 @@ class _Own:
 
     def flag(self, *, value: bool) -> Iterator[Untraced]:
         """Yield a flag that is off although the user named what it turns on."""
-        parts = [stem(part) for part in words_of(self.path) if part not in FUNCTION_WORDS]
-        if value or not parts or "default" in self.schema:
-            return
-        for text in self.context.asked:
-            cut = folded_words(text)
-            stems = [*map(stem, cut)]
-            if all(part in stems for part in parts):
-                at = stems.index(parts[0])
-                if not _NEGATIONS & {*cut[max(0, at - 4) : at + 4]}:
-                    yield self._untraced("choice", near=cut[at])
-                return
+        parts = words_of(self.path)
+        if not value and wish(parts, self.context.asked):
+            yield self._untraced("choice", near=self._like(" ".join(parts)))
 
     def text(self, value: str) -> Iterator[Untraced]:
         """Yield what is from nowhere in a text: all of it, or names and numbers within."""

@@ -172,3 +172,98 @@ async def test_a_list_without_errors_raises_the_score() -> None:
     assert before.score is not None
     assert after.report.score is not None
     assert after.report.score > before.score
+
+
+CANCEL = ToolSpec(name="cancel_room", description="Give a room up.", parameters={})
+HOLD = ToolSpec(
+    name="hold_room",
+    description="Keep a room.",
+    parameters={"type": "object", "properties": {"pets": {"type": "boolean", "default": False}}},
+)
+
+LOOKED = calling("book_room", {})
+
+
+async def marks(aspect: str, *turns: Turn, system: str = "Be kind.") -> list[tuple[str, str]]:
+    """Return category and text of the errors of a trajectory with a system turn."""
+    made = Trajectory(turns=(Turn(role="system", text=system), *turns), tools=(BOOK, CANCEL, HOLD))
+    aspect_of = Catalogue.load().aspect("agent", aspect)
+    report = await CallsJudge().assess(segment_of(made), aspect_of)
+    return [(span.category, span.text) for span in report.spans]
+
+
+@pytest.mark.parametrize(
+    ("asked", "call", "category"),
+    [
+        ("Hold a room, we bring pets.", calling("hold_room", {}), "missing argument"),
+        ("Hold a room, we have no pets.", calling("hold_room", {}), None),
+        ("Could we come a day earlier?", calling("cancel_room", {}), "unwanted action"),
+        ("Please call it off.", calling("cancel_room", {}), None),
+        ("Don't cancel it, what is the fee?", calling("cancel_room", {}), "unwanted action"),
+        ("Don't cancel it unless it costs nothing.", calling("cancel_room", {}), None),
+    ],
+)
+async def test_a_call_against_the_users_words_is_an_error(
+    asked: str, call: Turn, category: str | None
+) -> None:
+    errors = await marks("calls", Turn(role="user", text=asked), call)
+    assert [error for error, _ in errors] == [category] * (category is not None)
+
+
+@pytest.mark.parametrize(
+    ("result", "reply", "is_error"),
+    [
+        ('[{"room": "r-17"}]', "Sorry, there are no rooms left.", True),
+        ("[]", "Sorry, there are no rooms left.", False),
+        ('{"state": "delayed"}', "The delay is due to heavy snow.", True),
+        ('{"state": "delayed", "cause": "snow"}', "The delay is due to heavy snow.", False),
+        ('{"price": 90}', "It is 90, with your member discount.", True),
+        ('{"price": 90, "discount": 10}', "It is 90, with your member discount.", False),
+        ('{"ph": 7.8, "most": 8.4}', "The value of 7.8 is above the 8.4 of the limit.", True),
+        ('{"ph": 7.8, "most": 8.4}', "The value of 7.8 is below the 8.4 of the limit.", False),
+        ('{"until": "2026-05-08"}', "We hold it until 9 May.", True),
+        ('{"until": "2026-05-08"}', "We hold it until 8 May.", False),
+    ],
+)
+async def test_an_answer_against_its_result_is_an_error(
+    result: str, reply: str, *, is_error: bool
+) -> None:
+    asked = Turn(role="user", text="How does it stand?")
+    answer = Turn(role="assistant", text=reply)
+    errors = await marks("groundedness", asked, LOOKED, Turn(role="tool", text=result), answer)
+    assert bool(errors) == is_error
+    assert all(text in reply for _, text in errors)
+
+
+@pytest.mark.parametrize(
+    ("result", "reply", "is_error"),
+    [
+        ('{"sent": 4, "rejected": 1}', "All five invitations went out.", True),
+        ('{"sent": 4, "rejected": 1}', "Only four of all five invitations went out.", False),
+        ('{"book": false}', "It is booked.", True),
+    ],
+)
+async def test_an_answer_that_hides_a_failure_is_an_error(
+    result: str, reply: str, *, is_error: bool
+) -> None:
+    asked = Turn(role="user", text="Invite all five.")
+    answer = Turn(role="assistant", text=reply)
+    errors = await marks("honesty", asked, LOOKED, Turn(role="tool", text=result), answer)
+    assert errors == [("false success", reply)] * is_error
+
+
+async def test_a_step_that_the_instructions_want_later_is_an_error() -> None:
+    asked = Turn(role="user", text="Cancel the room and hold another.")
+    for system in (
+        "Cancel a room only after the hold succeeded.",
+        "Tell guests before you cancel.",
+    ):
+        errors = await marks("calls", asked, calling("cancel_room", {}), system=system)
+        assert errors == [("wrong order", "cancel_room")]
+
+
+async def test_a_value_of_another_field_of_the_result_is_an_error() -> None:
+    asked = Turn(role="user", text="Order my lenses.")
+    given = Turn(role="tool", text='{"right": 2.25, "left": 1.75}')
+    order = calling("order", {"right": 1.75, "left": 1.75})
+    assert ("value of another record", "1.75") in await marks("calls", asked, LOOKED, given, order)

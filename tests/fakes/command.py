@@ -89,9 +89,10 @@ def environment(folder: Path) -> dict[str, str]:
 def complaint(stderr: str) -> str:
     """Return the one line of `stderr` that says what went wrong.
 
-    Beside it there may be one that says how to go on.
+    Beside it there may be lines that say how to go on.
     """
-    (line,) = (line for line in stderr.splitlines() if not line.startswith("continue with: "))
+    advice = ("continue with: ", "see which models answer: ")
+    (line,) = (line for line in stderr.splitlines() if not line.startswith(advice))
     assert line.startswith("spanjury: ")
     return line.removeprefix("spanjury: ")
 

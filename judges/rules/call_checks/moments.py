@@ -46,7 +46,8 @@ _NUMBER = rf"(?:\d{{1,3}}|{'|'.join((*_HOURS, *_TENS))}|an?|a couple of)"
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS) + "|sept"
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _DAY_FIRST = re.compile(
-    rf"\b((?:\d\d?(?:st|nd|rd|th)?(?:\s?(?:,|and|to|or|until|till|through|[-–])\s?(?:the )?)?)+)"
+    r"\b(\d\d?(?!\d)(?:st|nd|rd|th)?"
+    r"(?:\s?(?:,|and|to|or|until|till|through|[-–])\s?(?:the )?\d\d?(?!\d)(?:st|nd|rd|th)?){0,20})"
     rf"\s?(?:of )?({_MONTH})\b\.?(?:,? (\d{{4}}))?",
     re.IGNORECASE,
 )

@@ -40,7 +40,7 @@ _MOST_SCALED = 12
 _SMALL = 20
 _FEW = 36  # ratios
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bweekend\b", re.IGNORECASE)
-_LIST = re.compile(r"(?:[\w'’@. -]{1,40}, ?)+[\w'’@. -]{1,40},? (?:and|or) \w+")
+_LIST = re.compile(r"(?:[\w'’@. -]{1,40},){1,30}[\w'’@. -]{1,40},? (?:and|or) \w+")
 _PEOPLE = re.compile(
     r"\b(?:and (?:i|me)|my (?:wife|husband|partner|family|son|daughter|kids?|friends?))\b",
     re.IGNORECASE,

@@ -8,6 +8,8 @@ import pytest
 from spanjury.judges.core import Outcome, Report, Segment, ToolCall, ToolSpec
 from spanjury.judges.core.trajectory import Trajectory, Turn
 from spanjury.judges.core.transcript import segment_of
+from spanjury.judges.rules.call_checks.moments import _in_words
+from spanjury.judges.rules.call_checks.numerals import _listed
 from spanjury.judges.rules.calls import CallsJudge
 from spanjury.judges.tasks import Catalogue
 
@@ -267,3 +269,11 @@ async def test_a_value_of_another_field_of_the_result_is_an_error() -> None:
     given = Turn(role="tool", text='{"right": 2.25, "left": 1.75}')
     order = calling("order", {"right": 1.75, "left": 1.75})
     assert ("value of another record", "1.75") in await marks("calls", asked, LOOKED, given, order)
+
+
+def test_a_long_list_of_numbers_takes_no_longer_than_it_is() -> None:
+    """A text of a tool's must not keep the judge busy for ever; the former patterns took hours."""
+    years = ", ".join(["1891"] * 60)
+    assert list(_in_words(f"{years}. From 4, 5 and 6 May.")) == [(None, 5, [4, 5, 6])]
+    assert list(_listed(f"{years}!")) == []
+    assert list(_listed("a, b and c")) == [3]

@@ -109,7 +109,7 @@ def test_judges_lists_what_a_judge_cannot_see_and_its_measured_precision(tmp_pat
     assert "Precision on B: lid 1.00 (of 3). " in text
     for judge in ("grounding", "form"):
         assert re.search(rf"{judge} Mark [^│]*?\. Cannot see: ", text)
-    assert "annotator Ask a model for error spans and a score. checker" in text
+    assert "annotator Ask a model for error spans and a score. calls" in text
     (package / "precision.toml").write_text("[[open")
     assert "precision.toml of open_package cannot be read" in spanjury("judges").output
 

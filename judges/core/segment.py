@@ -27,7 +27,8 @@ def _reduced(proxy: _Proxy) -> tuple[Callable[..., _Proxy], tuple[dict[object, o
 
 
 # Python can neither copy nor pickle read-only mappings, and segments, tasks and reports hold them.
-copyreg.pickle(MappingProxyType, _reduced)
+if MappingProxyType not in copyreg.dispatch_table:  # whoever came first can do so
+    copyreg.pickle(MappingProxyType, _reduced)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,7 +96,7 @@ def test_a_statistic_is_found_by_its_name() -> None:
     ("flags", "problem"),
     [
         ([], "name either a file of texts or --demo"),
-        (["--demo", "--recipe", "soup"], "unknown recipe 'soup'; choose from bias,"),
+        (["--demo", "--recipe", "soup"], "unknown recipe 'soup'; choose from agents, bias,"),
         (["--demo", "--test", "guess"], "'guess'; choose from paired-test,"),
         (["--demo", "--weights", "absent.toml"], "absent.toml cannot be read"),
         (["--demo", "--weights", "half.toml"], "must sum to 1"),

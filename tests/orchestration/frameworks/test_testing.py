@@ -112,7 +112,7 @@ CALLS = count()
 
 def test_metrics_of_ours_keep_the_promises() -> None:
     check_metric(OwnMetric(score=len))
-    check_metric(open_metric("bleu").metric, Sample(output="It rains.", references=("It rained.",)))
+    check_metric(open_metric("f1").metric, Sample(output="It rains.", references=("It rained.",)))
 
 
 @pytest.mark.parametrize(

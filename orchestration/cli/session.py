@@ -126,7 +126,7 @@ def run_exam(
     quiet
         Do not show how far it is.
     panel
-        The panel that is examined, if there is one: if it does not answer, its models are named.
+        The examined panel, or None. If none of its models answers, the advice names them.
     """
     if memory is not None:
         memory.parent.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ NEGATORS = frozenset(
 )
 """Words that deny the next word."""
 
-REVERSING = NEGATORS | frozenset(
+REVERSING = (NEGATORS - {"nor"}) | frozenset(
     """unable deny denies denied refuse refuses refused reject rejects rejected fail fails failed
     decline declined lack lacks lacked lose loses lost missing avoid avoided stop stops stopped
     prevent prevents prevented forbid forbids forbade forbidden prohibit prohibited ban banned

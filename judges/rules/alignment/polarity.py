@@ -29,6 +29,7 @@ _FORBIDDEN = (
 """Words that forbid, and those that allow the same."""
 _DENIED = 0.7  # share of the output's tokens that a clause must have for a denial to be compared
 _OPPOSED = 0.6  # the same for an opposite
+_EXCEPTION = re.compile(r"\b(?:except|unless|only|until|till)\b", re.IGNORECASE)
 _SEAM = re.compile(r"[;,:]|\b(?:and|but|while|whereas|although|though|yet|or)\b")
 _BARE = NEGATORS | {"do", "does", "did"}
 
@@ -45,8 +46,15 @@ def polarity(comparison: Comparison) -> Iterator[Difference]:
     opposed = any(_opposite(comparison, at) for at in range(len(comparison.links)))
     if not (opposed or output.denies or source.denies or _may_oppose(comparison)):
         return
+    if _restricted(output) != _restricted(source):
+        return
     firm = list(_firm(comparison))
     yield from firm or _reversed(comparison)
+
+
+def _restricted(sentence: Phrase) -> bool:
+    """Say whether a sentence makes an exception, on whose two sides opposites hold."""
+    return bool(_EXCEPTION.search(sentence.text))
 
 
 def _firm(comparison: Comparison) -> Iterator[Difference]:
@@ -161,14 +169,17 @@ def _reversed(comparison: Comparison) -> Iterator[Difference]:
     if share < _OPPOSED:
         return
     start, end = _clause(comparison)
+    if ";" in comparison.source.text[start:end]:
+        return  # its clauses may be about different subjects
     written, given = lexemes(comparison.output.text), lexemes(comparison.source.text[start:end])
     words, others = ({word for *_, word in read} for read in (written, given))
     if not TURNING.isdisjoint(words ^ others):
         return
     clause = [token for token in comparison.source.tokens if start <= token.start < end]
-    reversals = sum(word in REVERSING for *_, word in (*written, *given))
-    reversals += sum(map(_has_negative_prefix, (*comparison.output.tokens, *clause)))
     opposite = _opposite_in(comparison, clause)
+    reversing = REVERSING - _words_of(opposite, comparison)
+    reversals = sum(word in reversing for *_, word in (*written, *given))
+    reversals += sum(map(_has_negative_prefix, (*comparison.output.tokens, *clause)))
     if opposite is not None and reversals % 2 == 0:
         left, right = opposite
         yield Difference(left.start, left.end, right.start, right.end, "antonym", _SEVERITY)
@@ -202,11 +213,21 @@ def _opposite_in(comparison: Comparison, clause: Sequence[Token]) -> tuple[Token
     return None
 
 
+def _words_of(pair: tuple[Token, Token] | None, comparison: Comparison) -> set[str]:
+    """Return both words of `pair`, folded; "rejected" for "accepted" is one reversal, not two."""
+    if pair is None:
+        return set()
+    texts = (comparison.output.text, comparison.source.text)
+    return {
+        text[token.start : token.end].lower() for text, token in zip(texts, pair, strict=True)
+    }
+
+
 def _first_denial(comparison: Comparison) -> Iterator[Difference]:
     """Yield the first token of both sentences that one of them denies."""
     for at, link in enumerate(comparison.links):
         left, right = comparison.token(at)
-        if link.same and left.denied != right.denied:
+        if link.same and left.denied != right.denied and _alike(left, right):
             start, end = _denied_words(left)
             yield Difference(start, end, right.opening, right.end, "negation", _SEVERITY)
             return

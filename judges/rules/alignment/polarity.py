@@ -6,6 +6,7 @@ clause of the source, and output and clause differ in an odd number of reversals
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.difference import Difference, difference, is_firm, loose
@@ -17,7 +18,7 @@ from spanjury.judges.rules.alignment.lexicon import (
     REVERSING,
     TURNING,
 )
-from spanjury.judges.rules.alignment.opposites import OPPOSITES
+from spanjury.judges.rules.alignment.opposites import OPPOSITE_WORDS, OPPOSITES
 from spanjury.judges.rules.alignment.tokens import Phrase, Token, lexemes
 
 _SEVERITY = 5
@@ -173,17 +174,22 @@ def _reversed(comparison: Comparison) -> Iterator[Difference]:
         return  # its clauses may be about different subjects
     written, given = lexemes(comparison.output.text), lexemes(comparison.source.text[start:end])
     words, others = ({word for *_, word in read} for read in (written, given))
-    if not TURNING.isdisjoint(words ^ others):
+    if not TURNING.isdisjoint(words ^ others) or "whether" in words:
         return
-    clause = [token for token in comparison.source.tokens if start <= token.start < end]
-    opposite = _opposite_in(comparison, clause)
-    reversing = REVERSING - _words_of(opposite, comparison)
+    opposite = _opposites(comparison, start, end)
+    # "rejected" for "accepted" is one reversal, not two.
+    reversing = REVERSING - {folded for _, folded in opposite}
     reversals = sum(word in reversing for *_, word in (*written, *given))
-    reversals += sum(map(_has_negative_prefix, (*comparison.output.tokens, *clause)))
-    if opposite is not None and reversals % 2 == 0:
-        left, right = opposite
+    reversals += sum(map(_has_negative_prefix, comparison.output.tokens))
+    reversals += sum(
+        _has_negative_prefix(token)
+        for token in comparison.source.tokens
+        if start <= token.start < end
+    )
+    if opposite and reversals % 2 == 0:
+        (left, _), (right, _) = opposite
         yield Difference(left.start, left.end, right.start, right.end, "antonym", _SEVERITY)
-    elif opposite is None and reversals % 2 == 1 and share >= _DENIED:
+    elif not opposite and reversals % 2 == 1 and share >= _DENIED:
         yield from _first_denial(comparison)
 
 
@@ -201,26 +207,29 @@ def _has_negative_prefix(token: Token) -> bool:
     return bool(token.denials) and token.denials[0][0] == token.start
 
 
-def _opposite_in(comparison: Comparison, clause: Sequence[Token]) -> tuple[Token, Token] | None:
-    """Return the first token of the output whose opposite `clause` has, with that opposite."""
-    linked = {link.left for link in comparison.links if link.same}
-    for at, token in enumerate(comparison.output.tokens):
-        opposites = OPPOSITES.get(token.key, ())
-        if at not in linked and opposites:
-            for other in clause:
-                if other.key in opposites:
-                    return token, other
-    return None
+def _opposites(comparison: Comparison, start: int, end: int) -> Sequence[tuple[Token, str]]:
+    """Return a word that stands in the output alone, and its opposite in the source's clause.
+
+    Each comes with the word as it is written, folded; neither is equal to another word.
+    """
+    equal = [link for link in comparison.links if link.same]
+    own = _opposable(comparison.output, {link.left for link in equal})
+    others = _opposable(comparison.source, {link.right for link in equal})
+    for token, word in own:
+        for other, contrary in others:
+            if start <= other.start < end and other.key in OPPOSITES.get(token.key, ()):
+                return (token, word), (other, contrary)
+    return ()
 
 
-def _words_of(pair: tuple[Token, Token] | None, comparison: Comparison) -> set[str]:
-    """Return both words of `pair`, folded; "rejected" for "accepted" is one reversal, not two."""
-    if pair is None:
-        return set()
-    texts = (comparison.output.text, comparison.source.text)
-    return {
-        text[token.start : token.end].lower() for text, token in zip(texts, pair, strict=True)
-    }
+def _opposable(sentence: Phrase, equal: AbstractSet[int]) -> list[tuple[Token, str]]:
+    """Return the tokens, but for the equal ones, that are words with an opposite."""
+    words = [
+        (token, sentence.text[token.start : token.end].lower())
+        for at, token in enumerate(sentence.tokens)
+        if at not in equal
+    ]
+    return [(token, word) for token, word in words if word in OPPOSITE_WORDS]
 
 
 def _first_denial(comparison: Comparison) -> Iterator[Difference]:

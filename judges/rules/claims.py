@@ -6,6 +6,7 @@ from math import isinf
 from typing import Literal, NamedTuple
 
 from spanjury.judges.rules.dates import dates, weekdays
+from spanjury.judges.rules.derived import is_computable
 from spanjury.judges.rules.name_support import Standing, standing
 from spanjury.judges.rules.names import Name, find_names
 from spanjury.judges.rules.number_support import follows, is_glued, is_in_word, is_stated
@@ -25,6 +26,11 @@ _MEANT_DAYS = {
 }
 _NO_MONTHS = frozenset(("march", "may"))
 _YEARS = (1500, 2100)
+_OF_RULES = frozenset(
+    """if anyone whoever too enough may can cannot must could should need needs allowed entitled
+    free""".split()  # noqa: SIM905
+)
+"""Words of sentences that apply a rule to a case: ``Three cans a day are too many.``"""
 _ASIDE = re.compile(
     r"https?://\S+|www\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.\w+"
     r"|\[\d{1,3}(?:[,;–-] ?\d{1,3})*\]|^[ \t]*\d{1,3}[.)](?=\s)"
@@ -54,6 +60,9 @@ class Claim(NamedTuple):
         Whether what is not supported is an error for sure enough to be reported.
     contradicted
         Whether the source has another name in its place.
+    follows
+        Whether a number that is not supported may be right all the same: it can be computed from
+        the source's, or the sentence applies a rule of the source to a case.
     size, lacking
         How many words it has that count, and how many of them the source lacks.
     """
@@ -66,6 +75,7 @@ class Claim(NamedTuple):
     name: Name | None = None
     sure: bool = True
     contradicted: bool = False
+    follows: bool = False
     size: int = 1
     lacking: int = 0
 
@@ -180,8 +190,15 @@ def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, 
         number=number,
         supported=supported,
         sure=not glued and not isinf(number.value),
+        follows=not (supported or year)
+        and (_applies_rule(words) or is_computable(number.value, index.text)),
         lacking=int(not supported),
     )
+
+
+def _applies_rule(words: Sequence[Word]) -> bool:
+    """Say whether a sentence says what a rule means for some case."""
+    return any(word.folded in _OF_RULES for word in words)
 
 
 def may_have_asides(text: str) -> bool:

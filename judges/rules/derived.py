@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import combinations
 from types import MappingProxyType
 
-from spanjury.judges.rules.quantities import Quantity
+from spanjury.judges.rules.quantities import Quantity, quantities
 from spanjury.judges.text.lexicon import MONTHS
 from spanjury.judges.text.stems import stem
 
@@ -20,6 +20,9 @@ _ABOUT = frozenset(
 _ROUNDING = 0.1  # distance of a hedged number from the source's, as a share of it
 _BOUND = 0.25  # the same for a bound: "more than 40" of 45
 _MOST_TERMS = 60  # quantities of one unit beyond which any number is some difference
+_MOST_COMPUTED = 40  # quantities of a source that are combined with each other
+_FACTORS = (2.0, 3.0, 4.0, 7.0, 10.0, 12.0, 24.0, 60.0, 100.0)
+"""Factors that words state: twice, a quarter, a week, a tenth, a dozen, a day, a minute, a hundred."""
 _MOST_STATED = 400  # quantities of a source beyond which nothing is derived
 _AGE = 120  # years between two dates that make an age
 _DIGITS = 3  # significant digits that a rounded number may have
@@ -170,6 +173,31 @@ def _is_span_of_years(value: float, stated: Iterable[Quantity]) -> bool:
     years = {quantity.value for quantity in stated if quantity.unit == "year"}
     years = {year for year in years if year > _AGE}
     return any(abs(a - b) in {value, value * 10} for a, b in combinations(sorted(years), 2))
+
+
+def is_computable(value: float, source: str) -> bool:
+    """Say whether `value` may be computed from one or two quantities of `source`, whatever they are.
+
+    Such a number may be right, and is no proof of an error.
+    """
+    return _rounded(value) in _computable(source)
+
+
+@lru_cache(maxsize=4)
+def _computable(source: str) -> frozenset[float]:
+    values = list(dict.fromkeys(quantity.value for quantity in quantities(source)))
+    results = {value * factor for value in values for factor in _FACTORS}
+    results.update(value / factor for value in values for factor in _FACTORS)
+    results.update(100.0 - value for value in values)
+    for a, b in combinations(values[:_MOST_COMPUTED], 2):
+        results.update((a + b, abs(a - b), a * b, a * b / 100))
+        results.update((a * (100 - b) / 100, b * (100 - a) / 100))
+        results.update(over / under for over, under in ((a, b), (b, a)) if under)
+    return frozenset(map(_rounded, results))
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.9g}")
 
 
 def is_part(value: float, unit: str, *, holds: Iterable[str]) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from math import isinf
 from typing import Literal, NamedTuple
 
+from spanjury.judges.rules.alignment.lexicon import OF_RULES
 from spanjury.judges.rules.dates import dates, weekdays
 from spanjury.judges.rules.derived import is_computable
 from spanjury.judges.rules.name_support import Standing, standing
@@ -26,11 +27,6 @@ _MEANT_DAYS = {
 }
 _NO_MONTHS = frozenset(("march", "may"))
 _YEARS = (1500, 2100)
-_OF_RULES = frozenset(
-    """if anyone whoever too enough may can cannot must could should need needs allowed entitled
-    free""".split()  # noqa: SIM905
-)
-"""Words of sentences that apply a rule to a case: ``Three cans a day are too many.``"""
 _ASIDE = re.compile(
     r"https?://\S+|www\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.\w+"
     r"|\[\d{1,3}(?:[,;–-] ?\d{1,3})*\]|^[ \t]*\d{1,3}[.)](?=\s)"
@@ -198,7 +194,7 @@ def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, 
 
 def _applies_rule(words: Sequence[Word]) -> bool:
     """Say whether a sentence says what a rule means for some case."""
-    return any(word.folded in _OF_RULES for word in words)
+    return any(word.folded in OF_RULES for word in words)
 
 
 def may_have_asides(text: str) -> bool:

@@ -34,6 +34,12 @@ TURNING = frozenset(
 )
 """Words that change how far a denial or an opposite reaches."""
 
+OF_RULES = frozenset(
+    """if anyone whoever too enough may can cannot must could should would need needs allowed
+    entitled free""".split()  # noqa: SIM905
+)
+"""Words of sentences that apply a rule to a case: ``Three cans a day are too many.``"""
+
 INFINITIVE_NEGATORS = frozenset(
     """fail fails failed failing refuse refuses refused refusing decline declines declined declining
     unable unwilling neglected neglects""".split()  # noqa: SIM905

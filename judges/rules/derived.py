@@ -22,7 +22,7 @@ _BOUND = 0.25  # the same for a bound: "more than 40" of 45
 _MOST_TERMS = 60  # quantities of one unit beyond which any number is some difference
 _MOST_COMPUTED = 40  # quantities of a source that are combined with each other
 _FACTORS = (2.0, 3.0, 4.0, 7.0, 10.0, 12.0, 24.0, 60.0, 100.0)
-"""Factors that words state: twice, a quarter, a week, a tenth, a dozen, a day, a minute, a hundred."""
+"""Factors that words state: twice, a quarter, a week, a tenth, a dozen, a day, a minute."""
 _MOST_STATED = 400  # quantities of a source beyond which nothing is derived
 _AGE = 120  # years between two dates that make an age
 _DIGITS = 3  # significant digits that a rounded number may have
@@ -176,9 +176,9 @@ def _is_span_of_years(value: float, stated: Iterable[Quantity]) -> bool:
 
 
 def is_computable(value: float, source: str) -> bool:
-    """Say whether `value` may be computed from one or two quantities of `source`, whatever they are.
+    """Say whether `value` may be computed from one or two quantities of `source`.
 
-    Such a number may be right, and is no proof of an error.
+    Units do not count. Such a number may be right, so it proves no error.
     """
     return _rounded(value) in _computable(source)
 

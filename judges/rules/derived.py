@@ -23,6 +23,7 @@ _MOST_TERMS = 60  # quantities of one unit beyond which any number is some diffe
 _MOST_COMPUTED = 40  # quantities of a source that are combined with each other
 _FACTORS = (2.0, 3.0, 4.0, 7.0, 10.0, 12.0, 24.0, 60.0, 100.0)
 """Factors that words state: twice, a quarter, a week, a tenth, a dozen, a day, a minute."""
+_PLACES = 6  # decimal places in which two results are equal
 _MOST_STATED = 400  # quantities of a source beyond which nothing is derived
 _AGE = 120  # years between two dates that make an age
 _DIGITS = 3  # significant digits that a rounded number may have
@@ -180,7 +181,7 @@ def is_computable(value: float, source: str) -> bool:
 
     Units do not count. Such a number may be right, so it proves no error.
     """
-    return _rounded(value) in _computable(source)
+    return round(value, _PLACES) in _computable(source)
 
 
 @lru_cache(maxsize=4)
@@ -193,11 +194,7 @@ def _computable(source: str) -> frozenset[float]:
         results.update((a + b, abs(a - b), a * b, a * b / 100))
         results.update((a * (100 - b) / 100, b * (100 - a) / 100))
         results.update(over / under for over, under in ((a, b), (b, a)) if under)
-    return frozenset(map(_rounded, results))
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.9g}")
+    return frozenset(round(result, _PLACES) for result in results)
 
 
 def is_part(value: float, unit: str, *, holds: Iterable[str]) -> bool:

@@ -4,7 +4,7 @@ A sentence of the text, and each of its clauses, is aligned, word by word, with 
 the inputs that share the most words with it. Where the words around a difference are the same,
 what differs must mean the same, too; a denial, an opposite, another number or day, or names in
 another order do not. A sentence that any sentence of the inputs repeats without such a
-difference is left alone.
+difference is left alone. Besides, a number must have a unit that the inputs give it.
 """
 
 import re
@@ -24,6 +24,7 @@ from spanjury.judges.rules.alignment.polarity import polarity
 from spanjury.judges.rules.alignment.record import records
 from spanjury.judges.rules.alignment.record_claims import record_claims
 from spanjury.judges.rules.alignment.tokens import Phrase, phrase
+from spanjury.judges.rules.alignment.units import other_units
 
 _JOINT = re.compile(
     r"(?:[,;] (?:although|and|because|but|or|since|so|though|whereas|while)\b(?! not\b)|;) *"
@@ -77,7 +78,19 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
             problems += _of_sentence(compared[start], start, searches=searches)
         for name, source in data.items():
             problems += _of_record(text, start, name=name, source=source)
-    return problems
+    return _with_others(problems, other_units(output, inputs))
+
+
+def _with_others(
+    problems: Sequence[Contradiction], others: Iterable[Contradiction]
+) -> list[Contradiction]:
+    """Return `problems` with those of `others` that overlap none of them, in order."""
+    apart = [
+        each
+        for each in others
+        if not any(each.start < other.end and other.start < each.end for other in problems)
+    ]
+    return sorted([*problems, *apart], key=attrgetter("start"))
 
 
 def _is_copied(text: str, sources: Iterable[Sentences]) -> bool:
@@ -123,14 +136,7 @@ def _of_sentence(
             phrase(sentence.text[first:last]), start + first, searches=searches
         )
     ]
-    more = [
-        contradiction
-        for contradiction in clauses
-        if not any(
-            contradiction.start < other.end and other.start < contradiction.end for other in whole
-        )
-    ]
-    return sorted(whole + more, key=attrgetter("start"))
+    return _with_others(whole, clauses)
 
 
 def _clauses(sentence: str) -> Iterator[tuple[int, int]]:

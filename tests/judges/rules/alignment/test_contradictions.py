@@ -93,6 +93,7 @@ FAITHFUL = (
         "Dogs are forbidden in the room with the blue door.",
         "Dogs are allowed except in the room with the blue door.",
     ),
+    ("The trip took 90 minutes by bus.", "The bus trip took 90 min; it costs 3 euros."),
     ("Six cans of it a day are too many.", "Drink no more than four cans of it a day."),
     ("The rope was not cut with a knife.", "The rope was torn; the net was cut with a knife."),
 )
@@ -107,6 +108,11 @@ CONTRADICTORY = (
         "The lamp itself can be repaired.",
         "The cord and the plug may be replaced at home, but the lamp cannot be repaired.",
         "negation",
+    ),
+    (
+        "The gap amounted to 24 per cent.",
+        "On average, the gap between the two groups was 24 minutes.",
+        "number",
     ),
     (
         "A hall that rents chairs has to close.",

@@ -8,7 +8,7 @@ SOURCE = (
     "The old ferry to Lund carried 40 cars on Monday, although the wind was strong. "
     "The harbour master said that the pier was damaged. "
     "Swimmers may enter the basin before noon unless the red flag flies. "
-    "The crew did not find the lost anchor near the pier."
+    "The crew did not find the rusty anchor near the pier."
 )
 
 

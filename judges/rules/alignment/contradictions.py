@@ -18,7 +18,12 @@ from spanjury.judges.rules.alignment.contradiction import Contradiction
 from spanjury.judges.rules.alignment.difference import Difference
 from spanjury.judges.rules.alignment.exchanges import exchanges
 from spanjury.judges.rules.alignment.figures import figures
-from spanjury.judges.rules.alignment.index import Search, Sentences, bare, index_sentences, pieces
+from spanjury.judges.rules.alignment.index import (
+    Search,
+    index_sentences,
+    is_copied,
+    pieces,
+)
 from spanjury.judges.rules.alignment.names import replaced_names, speakers
 from spanjury.judges.rules.alignment.polarity import polarity
 from spanjury.judges.rules.alignment.record import records
@@ -67,7 +72,7 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
     sentences = [(start, output[start:end]) for start, end in pieces(output)]
     sources = {name: index_sentences(text) for name, text in inputs.items() if text.strip()}
     compared = {
-        start: phrase(text) for start, text in sentences if not _is_copied(text, sources.values())
+        start: phrase(text) for start, text in sentences if not is_copied(text, sources.values())
     }
     sought = {token.key for each in compared.values() for token in each.tokens}
     searches = {name: source.search(sought) for name, source in sources.items()}
@@ -78,7 +83,8 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
             problems += _of_sentence(compared[start], start, searches=searches)
         for name, source in data.items():
             problems += _of_record(text, start, name=name, source=source)
-    return _with_others(problems, other_units(output, inputs))
+    has_numbers = any("number" in each.kinds for each in compared.values())
+    return _with_others(problems, other_units(output, inputs)) if has_numbers else problems
 
 
 def _with_others(
@@ -91,12 +97,6 @@ def _with_others(
         if not any(each.start < other.end and other.start < each.end for other in problems)
     ]
     return sorted([*problems, *apart], key=attrgetter("start"))
-
-
-def _is_copied(text: str, sources: Iterable[Sentences]) -> bool:
-    """Say whether a sentence stands in a source as it is."""
-    copied = hash(bare(text))
-    return any(copied in source.copies for source in sources)
 
 
 def _of_record(text: str, start: int, *, name: str, source: str) -> Iterator[Contradiction]:

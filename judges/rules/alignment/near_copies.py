@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
-from spanjury.judges.rules.alignment.index import index_sentences, pieces
+from spanjury.judges.rules.alignment.index import index_sentences, is_copied, pieces
 from spanjury.judges.rules.alignment.lexicon import REVERSING
 from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, lexemes, phrase
 
@@ -96,7 +96,9 @@ def are_near_copies(output: str, inputs: Mapping[str, str]) -> bool:
     False
     """
     sources = [index_sentences(text) for text in inputs.values() if text.strip()]
-    sentences = [phrase(output[start:end]) for start, end in pieces(output)]
+    texts = [output[start:end] for start, end in pieces(output)]
+    own = [text for text in texts if not is_copied(text, sources)]
+    sentences = [phrase(text) for text in own]
     sought = {key for sentence in sentences for key in sentence.keys}
     searches = [source.search(sought) for source in sources]
     for sentence in sentences:
@@ -108,7 +110,7 @@ def are_near_copies(output: str, inputs: Mapping[str, str]) -> bool:
         )
         if not any(_is_near_copy(sentence, source) for source in near):
             return False
-    return bool(sentences)
+    return bool(texts)
 
 
 def _is_near_copy(sentence: Phrase, source: Phrase) -> bool:

@@ -156,7 +156,9 @@ def _blurs(sentence: Phrase, at: int) -> bool:
 
 
 def _may_oppose(comparison: Comparison) -> bool:
-    """Say whether the source has, anywhere, the opposite of a word that it lacks."""
+    """Say whether a near copy has a word that the source lacks, and whose opposite it has."""
+    if comparison.equal() < _OPPOSED * len(comparison.output.tokens):
+        return False
     held = set(comparison.source.keys)
     return any(
         key not in held and not held.isdisjoint(OPPOSITES.get(key, ()))

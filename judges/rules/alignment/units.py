@@ -1,7 +1,7 @@
 """Units: numbers that the source states, but never with the unit that a text gives them."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
@@ -38,7 +38,11 @@ def other_units(output: str, inputs: Mapping[str, str]) -> Iterator[Contradictio
     >>> [each.text for each in other_units("They slept 24 hours longer.", source)]
     ['24 hours']
     """
-    claimed = [quantity for quantity in quantities(output) if quantity.unit in _UNITS]
+    claimed = [
+        quantity
+        for quantity in quantities(output)
+        if quantity.unit in _UNITS and not _is_literal(output, quantity, inputs.values())
+    ]
     if not claimed:
         return
     stated: dict[float, list[tuple[str, Quantity]]] = {}
@@ -61,6 +65,12 @@ def other_units(output: str, inputs: Mapping[str, str]) -> Iterator[Contradictio
                     evidence=_evidence(name, inputs[name], other),
                 )
                 break
+
+
+def _is_literal(output: str, quantity: Quantity, sources: Iterable[str]) -> bool:
+    """Say whether a source has number and unit as they are written, so that none need be read."""
+    start, end = _extent(output, quantity)
+    return any(output[start:end] in source for source in sources)
 
 
 def _sentence(text: str, quantity: Quantity) -> AbstractSet[str]:

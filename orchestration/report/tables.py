@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from spanjury.orchestration.report.numbers import bracketed, defined, figure
 from spanjury.orchestration.report.prose import Prose
@@ -39,6 +39,25 @@ class Column:
         return self.align == "left" if self.wrap is None else self.wrap
 
 
+class Bounded(Protocol):
+    """A value with the ends of its interval; each may be NaN."""
+
+    @property
+    def value(self) -> float:
+        """The value."""
+        ...
+
+    @property
+    def low(self) -> float:
+        """The low end of its interval."""
+        ...
+
+    @property
+    def high(self) -> float:
+        """The high end of its interval."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A cell of a table.
@@ -60,6 +79,12 @@ class Cell:
     mark: Mark | None = None
     bold: bool = False
     note: str = ""
+
+    @classmethod
+    def of(cls, bounded: Bounded, spec: str = "", *, bold: bool = False, note: str = "") -> "Cell":
+        """Return a value with its interval."""
+        interval = (bounded.low, bounded.high)
+        return cls(bounded.value, spec, interval=interval, bold=bold, note=note)
 
     @property
     def figure(self) -> str:

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import Aspect, ErrorSpan, Outcome, Report, Scale, Segment
 from spanjury.judges.llm.percent import percent
-from spanjury.orchestration.studies.agreement.spans.estimates import (
+from spanjury.orchestration.studies.agreement.spans.measures import overlaps
+from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.estimates import (
     DEFAULTS,
     Effects,
     Settings,
     by_owner,
     estimates,
 )
-from spanjury.orchestration.studies.agreement.spans.measures import overlaps
-from spanjury.orchestration.studies.card import Measure
 from spanjury.stats.correlations.correlation import correlation
 from spanjury.stats.spans.span_agreement import micro_effect
 from spanjury.stats.weighted import mean_drop, of_items, ratio

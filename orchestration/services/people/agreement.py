@@ -29,22 +29,23 @@ from spanjury.orchestration.studies.agreement.findings import (
 )
 from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer, rated_aspects, ratings
 from spanjury.orchestration.studies.agreement.scorers import Settings
-from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding, annotator_pairs
-from spanjury.orchestration.studies.agreement.spans.aspect import (
+from spanjury.orchestration.studies.agreement.spans.findings import (
     AspectSpans,
     SpanTask,
     aspect_spans,
     top_rated_texts,
 )
-from spanjury.orchestration.studies.agreement.spans.estimates import Settings as SpanSettings
 from spanjury.orchestration.studies.agreement.spans.measures import (
     NO_CATEGORIES,
     Gold,
     Marking,
+    PairFinding,
+    annotator_pairs,
     category_map,
     gold_of,
     renamed,
 )
+from spanjury.orchestration.studies.estimates import Settings as SpanSettings
 from spanjury.orchestration.wiring.read_results import ResultSpans, SeatWork, read_result_spans
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from spanjury.orchestration.studies.agreement.ratings import Ratings
+from spanjury.orchestration.studies.estimates import holm_adjusted
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlation
 from spanjury.stats.correlations.metric_permutation import perm_both
@@ -173,8 +173,8 @@ def _behind(
             if number != nearest and not math.isnan(values[number]):
                 pair = ratings.scores[[nearest, number]]
                 p[number] = _p(ratings.human, pair, settings, rng=drawn)
-    with np.errstate(divide="ignore"):
-        return [float(adjusted) for adjusted in np.exp(holm(np.log(p)))]
+    behind: list[float] = holm_adjusted(p).tolist()
+    return behind
 
 
 def _standing(behind: float, *, is_nearest: bool) -> Proximity:

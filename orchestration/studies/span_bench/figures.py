@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import Decision
 from spanjury.judges.text.words import words
-from spanjury.orchestration.studies.agreement.spans.estimates import (
+from spanjury.orchestration.studies.estimates import (
     Effects,
     Estimate,
     Settings,

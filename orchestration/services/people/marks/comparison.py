@@ -23,14 +23,14 @@ from spanjury.orchestration.studies.agreement.people import (
     read_texts,
 )
 from spanjury.orchestration.studies.agreement.ratings import Ratings, ratings
-from spanjury.orchestration.studies.agreement.spans.aspect import SpanTask
-from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
+from spanjury.orchestration.studies.agreement.spans.findings import SpanTask
 from spanjury.orchestration.studies.agreement.spans.measures import (
     Gold,
     GoldSpan,
     category_map,
     gold_of,
 )
+from spanjury.orchestration.studies.estimates import DEFAULTS, Settings
 from spanjury.orchestration.wiring.marks import ANNOTATORS
 
 FEWEST_TEXTS = 5

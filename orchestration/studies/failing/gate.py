@@ -1,24 +1,269 @@
-"""A gate: what a run is held to, and what of it is missed, counted result by result.
+"""A gate: conditions under which a report fails its row, and demands on means and shares.
 
-A report without a score is in no mean and in no share; how many reports need one is a demand on
-coverage, which is another. A mean or a share of nothing meets no demand.
+A condition, as ``severity>=4`` or ``decision=faulty``, is one comparison, or several joined by
+``and``; a report fails if it meets all of them. Comparisons of spans are met by one span together.
+A quote that is not in the text counts only in a condition that names `located`: a judge made it up.
+What has no value meets none: a span without a severity none on its severity, a report without a
+score none but those on its outcome, its aspect and its spans. Such a report is in no mean and in no
+share either; how many reports need a score is a demand on coverage, which is another. A mean or a
+share of nothing meets no demand.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 
-from spanjury.judges.core import Aspect, ConfigError, Decision, Result, Segment
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    Decision,
+    ErrorSpan,
+    Located,
+    Outcome,
+    Result,
+    Segment,
+    choices_for,
+)
+from spanjury.judges.core.transcript import Position, position_in
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.summary import Figures, Row, figures_of
-from spanjury.orchestration.studies.comparisons import parse_number
-from spanjury.orchestration.studies.failing.conditions import (
-    Condition,
-    Failure,
-    failure_of,
-    parse_condition,
+from spanjury.orchestration.studies.comparisons import (
+    RELATIONS,
+    Comparison,
+    parse_comparison,
+    parse_number,
 )
+
+_Value = float | str | None
+_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
+_EQUALITY = ("=", "!=")
+_GRAVITY = tuple(Decision)
+"""Decisions from the mildest to the gravest."""
+
+_SPAN: Mapping[str, Callable[[ErrorSpan], _Value]] = MappingProxyType(
+    {
+        "severity": lambda span: span.severity,
+        "probability": lambda span: span.probability,
+        "category": lambda span: span.category.casefold() or None,
+        "located": lambda span: span.located.value if span.text else None,
+    }
+)
+_REPORT: Mapping[str, Callable[[Result], _Value]] = MappingProxyType(
+    {
+        # A criterion counts through its rubric, by its weight or as a must-have.
+        "decision": lambda result: (
+            None if result.aspect.rubric else _gravity(result.report.decision)
+        ),
+        "score": lambda result: result.report.score,
+        "error_probability": lambda result: result.report.error_probability,
+        "outcome": lambda result: result.report.outcome.value,
+        "aspect": lambda result: result.aspect.name,
+    }
+)
+_COUNT = "spans"
+_RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {"severity": (1, 5), "probability": (0, 1), "error_probability": (0, 1)}
+)
+FIELDS = (*_SPAN, *_REPORT, _COUNT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """A condition as it was written: comparisons of a span, of their count and of the report."""
+
+    text: str
+    of_span: tuple["_Compared", ...] = ()
+    of_count: tuple["_Compared", ...] = ()
+    of_report: tuple["_Compared", ...] = ()
+
+    @property
+    def aspects(self) -> Iterator[str]:
+        """The names of the aspects that it is about, or leaves out."""
+        return (str(part.value) for part in self.of_report if part.field == "aspect")
+
+    @property
+    def asks_for_unlocated(self) -> bool:
+        """True if quotes that are not in the text count."""
+        return any(part.field == "located" for part in self.of_span)
+
+    def failing_spans(self, result: Result) -> tuple[ErrorSpan, ...] | None:
+        """Return the spans that fail `result`, none if its report alone does; None if it passes."""
+        if not all(part.is_met(_REPORT[part.field](result)) for part in self.of_report):
+            return None
+        asked = self.asks_for_unlocated
+        spans = [span for span in result.report.spans if asked or not span.hallucinated]
+        count = None if result.report.score is None else len(spans)
+        if not all(part.is_met(count) for part in self.of_count):
+            return None
+        if not self.of_span:
+            return ()
+        return tuple(filter(self._is_met_by, spans)) or None
+
+    def _is_met_by(self, span: ErrorSpan) -> bool:
+        return all(part.is_met(_SPAN[part.field](span)) for part in self.of_span)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    field: str
+    relation: str
+    value: float | str
+
+    def is_met(self, value: _Value) -> bool:
+        return value is not None and RELATIONS[self.relation](value, self.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A row that fails.
+
+    Parameters
+    ----------
+    conditions
+        Those that it meets, as they were written.
+    spans
+        The spans that meet one; empty if the report alone does.
+    says
+        Outcome, decision and score of the report, with their reason.
+    positions
+        Of each span, its position in a trajectory; None in a text.
+    """
+
+    segment_id: str
+    system: str
+    task: str
+    aspect: str
+    conditions: tuple[str, ...]
+    spans: tuple[ErrorSpan, ...]
+    says: str
+    positions: tuple[Position | None, ...]
+
+
+def parse_condition(text: str) -> Condition:
+    """Read a condition; raise `ConfigError` if it is of another form, or can never be met.
+
+    Examples
+    --------
+    >>> condition = parse_condition("aspect=consistency and severity >= 4")
+    >>> [(part.field, part.relation, part.value) for part in condition.of_span]
+    [('severity', '>=', 4.0)]
+    """
+    compared = [_compared(part, text) for part in _AND.split(text.strip())]
+    return Condition(
+        text=text.strip(),
+        of_span=tuple(part for part in compared if part.field in _SPAN),
+        of_count=tuple(part for part in compared if part.field == _COUNT),
+        of_report=tuple(part for part in compared if part.field in _REPORT),
+    )
+
+
+def failure_of(result: Result, conditions: Sequence[Condition]) -> Failure | None:
+    """Return why `result` fails under any of `conditions`; None if it passes."""
+    met = {condition.text: condition.failing_spans(result) for condition in conditions}
+    failing = {text: spans for text, spans in met.items() if spans is not None}
+    if not failing:
+        return None
+    marked = {id(span) for spans in failing.values() for span in spans}
+    spans = tuple(span for span in result.report.spans if id(span) in marked)
+    return Failure(
+        segment_id=result.segment.segment_id,
+        system=result.segment.system,
+        task=result.aspect.task.name,
+        aspect=result.aspect.name,
+        conditions=tuple(failing),
+        spans=spans,
+        says=_says(result),
+        positions=tuple(position_in(result.segment, span) for span in spans),
+    )
+
+
+def failing(results: Iterable[Result], *conditions: str) -> list[Failure]:
+    """Return the rows of `results` that fail under any of `conditions`.
+
+    Raise `ConfigError` if one of these cannot be read.
+    """
+    parsed = [*map(parse_condition, conditions)]
+    failures = (failure_of(result, parsed) for result in results)
+    return [failure for failure in failures if failure is not None]
+
+
+def _compared(part: str, whole: str) -> _Compared:
+    written = parse_comparison(part)
+    if written is None:
+        raise ConfigError(
+            f"a condition is FIELD>=VALUE (or <=, >, <, =, !=), several joined by 'and', not"
+            f" {whole!r}; fields: {', '.join(FIELDS)}"
+        )
+    if written.name not in FIELDS:
+        choices = choices_for(written.name, FIELDS)
+        raise ConfigError(f"{whole!r}: no field {written.name!r}; {choices}")
+    return _Compared(field=written.name, relation=written.relation, value=_value(written))
+
+
+def _value(written: Comparison) -> float | str:
+    match written.name:
+        case "decision":
+            return _gravity(_decision(written)) or 0
+        case "outcome":
+            _require_equality(written)
+            return _word(written, [*Outcome])
+        case "located":
+            _require_equality(written)
+            return _word(written, [*Located])
+        case "aspect":
+            _require_equality(written)
+            return written.value
+        case "category":
+            _require_equality(written)
+            return written.value.casefold()
+        case _:
+            return _number(written)
+
+
+def _decision(written: Comparison) -> Decision:
+    try:
+        return Decision(written.value)  # which reads a former word, too
+    except ValueError:
+        return Decision(_word(written, [*Decision]))
+
+
+def _word(written: Comparison, words: Sequence[str]) -> str:
+    if written.value not in words:
+        raise ConfigError(f"{written.name} is {', '.join(words)}, not {written.value!r}")
+    return written.value
+
+
+def _require_equality(written: Comparison) -> None:
+    if written.relation not in _EQUALITY:
+        raise ConfigError(f"{written.name} is compared by = or !=, not by {written.relation}")
+
+
+def _number(written: Comparison) -> float:
+    number = written.number
+    if number is None:
+        raise ConfigError(f"{written.name} is a number, not {written.value!r}")
+    low, high = _RANGES.get(written.name, (number, number))
+    if not low <= number <= high:
+        raise ConfigError(f"{written.name} is {low} to {high}, not {written.value}")
+    return number
+
+
+def _gravity(decision: Decision | None) -> int | None:
+    return None if decision is None else _GRAVITY.index(decision)
+
+
+def _says(result: Result) -> str:
+    report = result.report
+    if report.score is None:
+        return f"{report.outcome.value}: {report.reason}"
+    words = [f"score {report.score:.2f}"]
+    if report.decision is not None and report.basis is not None:
+        words = [report.decision.value, *words, report.basis.reason]
+    return ", ".join(words)
+
 
 _PERCENT = 100
 _ROUNDING = 1e-9
@@ -41,16 +286,12 @@ class MeanDemand:
         for (task, aspect), row in judged.items():
             name = aspect if len(tasks) == 1 else f"{task}: {aspect}"
             if row.mean is None or row.mean < self.least - _ROUNDING:
-                yield f"mean score of {name} >= {self.least:g} (it is {_mean(row)})"
+                mean = "no score" if row.mean is None else f"{row.mean:.4g} of {row.scored} scored"
+                yield f"mean score of {name} >= {self.least:g} (it is {mean})"
 
 
 def parse_mean_demand(text: str) -> MeanDemand:
-    """Read ``ASPECT=SCORE`` or ``SCORE``.
-
-    Raises
-    ------
-    ConfigError
-        If it is neither.
+    """Read ``ASPECT=SCORE`` or ``SCORE``; raise `ConfigError` if it is neither.
 
     Examples
     --------
@@ -65,12 +306,9 @@ def parse_mean_demand(text: str) -> MeanDemand:
 
 
 def parse_share(text: str) -> float:
-    """Read a share, as ``5%`` or ``0.05``.
+    """Read a share, as ``5%`` or ``0.05``; raise `ConfigError` if it is none.
 
-    Raises
-    ------
-    ConfigError
-        If it is none; a bare number of 1 or more is refused, since it may be meant in percent.
+    A bare number of 1 or more is refused, because it may be meant in percent.
 
     Examples
     --------
@@ -125,21 +363,8 @@ class FlaggedTexts:
             yield f"faulty texts <= {_percent(most)} (it is {_percent(share)}: {of})"
 
 
-def add_figures(means: dict[tuple[str, str], Row], figures: Figures) -> None:
-    """Count the figures of one result into the mean of its aspect."""
-    name = (figures.task, figures.aspect)
-    row = means.get(name)
-    if row is None:
-        row = means[name] = Row()
-    row.add(figures)
-
-
 def _percent(share: float) -> str:
     return f"{_PERCENT * share:.4g}%"
-
-
-def _mean(row: Row) -> str:
-    return "no score" if row.mean is None else f"{row.mean:.4g} of {row.scored} scored"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,12 +398,7 @@ class Terms:
 def parse_terms(
     *, fail_on: Iterable[str] = (), fail_under: Iterable[str] = (), max_flagged: str | None = None
 ) -> Terms:
-    """Read terms as the command line has them.
-
-    Raises
-    ------
-    ConfigError
-        If one cannot be read; the message lists the choices.
+    """Read terms as the command line has them; raise `ConfigError` if one cannot be read.
 
     Examples
     --------
@@ -209,7 +429,7 @@ class Gate:
     failing: int = 0
     total: int = 0
     _met: Counter[str] = field(default_factory=Counter)
-    _means: dict[tuple[str, str], Row] = field(default_factory=dict)
+    _means: dict[tuple[str, str], Row] = field(default_factory=lambda: defaultdict(Row))
     _flagged: FlaggedTexts = field(default_factory=FlaggedTexts)
 
     def add(self, result: Result) -> None:
@@ -241,7 +461,7 @@ class Gate:
 
     def _count(self, segment: Segment, aspect: Aspect, figures: Figures) -> None:
         self.total += 1
-        add_figures(self._means, figures)
+        self._means[figures.task, figures.aspect].add(figures)
         if not aspect.rubric:  # a criterion counts through it
             self._flagged.count(segment, figures.decision)
 

@@ -9,17 +9,19 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.orchestration.studies.ranking.groups import LEVEL, Rank, ranks
 from spanjury.orchestration.studies.ranking.score_table import (
     CONFIDENCE,
+    LEVEL,
     POWER,
     JudgedMean,
+    Rank,
     RankedText,
     ScoreTable,
     inputs_to_show,
     judged_mean,
     least_p,
     more_inputs,
+    ranks,
 )
 from spanjury.orchestration.studies.sampling import left_out_note
 from spanjury.stats.arrays import FloatArray

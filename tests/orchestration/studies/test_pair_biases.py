@@ -10,13 +10,16 @@ from fakes.pairs import TIE, A, B
 from spanjury.judges.core import Outcome, Preference, Segment
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.pairs.bias_tables import (
+from spanjury.orchestration.studies.pairs.biases import (
     MEASURES,
+    Biases,
+    Settings,
     biases_json,
+    biases_of,
     biases_report,
+    cautions,
     measures_of,
 )
-from spanjury.orchestration.studies.pairs.biases import Biases, Settings, biases_of, cautions
 from spanjury.orchestration.studies.pairs.rows import ComparisonRow, OrderRow
 
 JUDGE = "comparer|model:ollama/gemma2:27b|prompt:1"

@@ -32,7 +32,6 @@ from spanjury.orchestration.studies.calibration.findings import (
     BY_SPANS,
     AlarmFindings,
     AspectFindings,
-    Bounded,
 )
 from spanjury.orchestration.studies.calibration.fitting import CalibrationTexts, Terms
 from spanjury.orchestration.studies.sampling import unequal_chances_note
@@ -301,9 +300,9 @@ def _changes(findings: AspectFindings) -> Table:
         (
             [
                 change.name,
-                _bounded(change.before),
-                _bounded(change.after),
-                _bounded(change.difference, sign="+"),
+                Cell.of(change.before, ".3f"),
+                Cell.of(change.after, ".3f"),
+                Cell.of(change.difference, "+.3f"),
                 "yes" if change.is_gain else "no",
             ]
             for change in findings.changes
@@ -317,10 +316,6 @@ def _changes(findings: AspectFindings) -> Table:
             + (_SEVERITIES if BY_SPANS in names else "")
         ),
     )
-
-
-def _bounded(bounded: Bounded, *, sign: str = "") -> Cell:
-    return Cell(bounded.value, f"{sign}.3f", interval=(bounded.low, bounded.high))
 
 
 def _alarms(findings: AspectFindings) -> Table:
@@ -340,8 +335,8 @@ def _alarms(findings: AspectFindings) -> Table:
                 alarm.level,
                 Cell(alarm.threshold, ".3f"),
                 Cell(alarm.promised, ".1%"),
-                Cell(alarm.attained.value, ".1%", interval=alarm.attained[1:]),
-                Cell(alarm.caught.value, ".1%", interval=alarm.caught[1:]),
+                Cell.of(alarm.attained, ".1%"),
+                Cell.of(alarm.caught, ".1%"),
                 alarm.needed,
             ]
             for alarm in findings.alarms

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from spanjury.orchestration.studies.comparison.sharing import Contrast, Shared, Unshared, share
 from spanjury.orchestration.studies.discernment.score_arrays import USUAL, ScoreRow, fewest_texts
+from spanjury.orchestration.studies.estimates import holm_adjusted
 from spanjury.stats.arrays import FloatArray, safe_divide
-from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.flagging import cutoff, flagged
 from spanjury.stats.resampling import (
     EffectDifference,
@@ -221,7 +221,7 @@ def _compared(shares: Resampled, apart: FloatArray, *, texts: int) -> Compared:
 
 def _adjusted(rows: Sequence[Compared]) -> Iterator[Compared]:
     """Hold the p-values of all contrasts together to the level, by Holm."""
-    for row, adjusted in zip(rows, np.exp(holm(np.log([row.p for row in rows]))), strict=True):
+    for row, adjusted in zip(rows, holm_adjusted([row.p for row in rows]), strict=True):
         p = float(adjusted)
         yield replace(row, adjusted=p, preference=preference_of(row.difference, p=p))
 
@@ -300,7 +300,7 @@ def _one_by_one(
     resampled = _differences(moves, resampling, mean_drop)
     exact = [exact_p(apart) for apart in moves[0] - moves[1]]
     p = np.maximum(resampled.p, exact)
-    adjusted = np.exp(holm(np.log(p)))
+    adjusted = holm_adjusted(p)
     means = np.nanmean(moves, axis=-1)
     for n, stay in enumerate(stays):
         difference = float(resampled.difference[n])

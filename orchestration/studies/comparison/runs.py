@@ -11,8 +11,8 @@ from spanjury.judges.core import unstamped
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.report import Cell, Column, Report, between, code, named, prose, table
 from spanjury.orchestration.studies.agreement.ratings import Scorer
-from spanjury.stats.combination.multiplicity import holm
-from spanjury.stats.resampling import bootstrap, percentile_interval
+from spanjury.orchestration.studies.estimates import Estimate, holm_adjusted
+from spanjury.stats.resampling import bootstrap
 from spanjury.stats.weighted import mean_drop
 
 with lazily():
@@ -83,8 +83,7 @@ def differences(
         for scorer in first
         if (scorer.name, scorer.aspect) in scorers
     ]
-    with np.errstate(divide="ignore"):
-        adjusted = np.exp(holm(np.log([row.p for row in rows])))
+    adjusted = holm_adjusted([row.p for row in rows])
     return tuple(replace(row, adjusted=float(p)) for row, p in zip(rows, adjusted, strict=True))
 
 
@@ -186,19 +185,14 @@ def _interval(moved: np.ndarray, *, seed: int, draws: int) -> tuple[float, float
     if not moved.size:
         return math.nan, math.nan
     resampled = bootstrap(mean_drop(moved), items=moved.size, rng=default_rng(seed), draws=draws)
-    interval = percentile_interval(resampled)
-    return float(interval.low), float(interval.high)
+    return Estimate.of(resampled)[1:]
 
 
 def _two_sided(moved: np.ndarray) -> float:
     if not moved.size:
         return math.nan
-    return min(1.0, 2 * min(math.exp(sign_flip.paired_test(side).log_p) for side in _sides(moved)))
-
-
-def _sides(moved: np.ndarray) -> Iterator[np.ndarray]:
-    yield moved
-    yield -moved
+    sides = (moved, -moved)
+    return min(1.0, 2 * min(math.exp(sign_flip.paired_test(side).log_p) for side in sides))
 
 
 def _mean(values: np.ndarray) -> float:

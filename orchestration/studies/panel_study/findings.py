@@ -11,16 +11,21 @@ from scipy.stats import rankdata
 from spanjury.judges.core import VERSION, DataError
 from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.report.json import plain
-from spanjury.orchestration.studies.panel_study.agreement import Agreement, Estimate, Settings
+from spanjury.orchestration.studies.estimates import Estimate
+from spanjury.orchestration.studies.panel_study.agreement import Agreement, Settings
 from spanjury.orchestration.studies.panel_study.costs import SeatPrices, Unit
 from spanjury.orchestration.studies.panel_study.frontier import Frontier, frontier
 from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
-from spanjury.orchestration.studies.panel_study.subsets import SubsetFindings, subset_findings
-from spanjury.orchestration.studies.panel_study.weights import Weighing, weighings
+from spanjury.orchestration.studies.panel_study.subsets import (
+    SubsetFindings,
+    Weighing,
+    subset_findings,
+    weighings,
+)
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.grouping import Level
 from spanjury.stats.redundancy import rater_redundancy
-from spanjury.stats.resampling import bootstrap, percentile_interval
+from spanjury.stats.resampling import bootstrap
 
 FEWEST_TEXTS = 5
 """Texts with people's scores from which on something is said of seats."""
@@ -107,8 +112,7 @@ def _contrast(
     drawn = bootstrap(
         effect, items=sources, rng=default_rng(settings.seed), draws=max(settings.draws, 1)
     )
-    bounds = percentile_interval(drawn)
-    return Estimate(float(drawn.estimate), float(bounds.low), float(bounds.high))
+    return Estimate.of(drawn)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from spanjury.orchestration.studies.estimates import holm_adjusted
 from spanjury.orchestration.studies.ranking.score_table import (
     CONFIDENCE,
     LEVEL,
@@ -25,7 +26,6 @@ from spanjury.orchestration.studies.ranking.score_table import (
 )
 from spanjury.orchestration.studies.sampling import left_out_note
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.moderation import MarkVariance, mark_variance, moderated
 from spanjury.stats.powered_estimates import PoweredEstimate
 from spanjury.stats.prediction_powered import (
@@ -351,17 +351,12 @@ def _floored(powered: PoweredEstimate) -> float:
 
 
 def _adjusted(pairs: Sequence[PairFinding]) -> list[PairFinding]:
-    judged = _holm([pair.adjusted for pair in pairs])
-    powered = _holm([pair.powered_adjusted for pair in pairs])
+    judged = holm_adjusted([pair.adjusted for pair in pairs]).tolist()
+    powered = holm_adjusted([pair.powered_adjusted for pair in pairs]).tolist()
     return [
         replace(pair, adjusted=p, powered_adjusted=with_people)
         for pair, p, with_people in zip(pairs, judged, powered, strict=True)
     ]
-
-
-def _holm(values: Sequence[float]) -> list[float]:
-    with np.errstate(divide="ignore"):
-        return [float(p) for p in np.exp(holm(np.log(values)))]
 
 
 def _higher(table: ScoreTable, pairs: Sequence[PairFinding], basis: Basis) -> NDArray[np.bool_]:

@@ -1,7 +1,6 @@
 """Scores of systems' texts as arrays: their means, and differences in pairs."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import ascii_lowercase
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
+from spanjury.orchestration.studies.agreement.ratings import Grid
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.sampling_design import weighted_mean
 
@@ -90,31 +90,22 @@ class ScoreTable:
 
 def score_table(texts: Sequence[RankedText], *, aspect: str) -> ScoreTable:
     """Put the scores of texts on one aspect into arrays; systems and inputs as they come."""
-    systems = {name: number for number, name in enumerate(_distinct(text.system for text in texts))}
-    taken = Counter[tuple[str, str]]()
-    columns: dict[tuple[str, int], int] = {}
-    cells: list[tuple[int, int]] = []
-    for text in texts:
-        again = taken[text.system, text.source]
-        taken[text.system, text.source] += 1
-        column = columns.setdefault((text.source, again), len(columns))
-        cells.append((systems[text.system], column))
-    sources = {name: number for number, name in enumerate(_distinct(key for key, _ in columns))}
-    rows = tuple(np.array(cells, dtype=np.intp).reshape(-1, 2).T)
+    grid = Grid.of([text.system for text in texts], [text.source for text in texts])
+    sources = {
+        name: number for number, name in enumerate(dict.fromkeys(key for key, _ in grid.columns))
+    }
 
     def table(values: Iterable[float | None]) -> FloatArray:
-        filled = np.full((len(systems), len(columns)), np.nan)
-        filled[rows] = [math.nan if value is None else value for value in values]
-        return filled
+        return grid.table([math.nan if value is None else value for value in values])
 
     people, chances = table(text.mark for text in texts), table(text.chance for text in texts)
     unknown = ~np.isnan(people) & np.isnan(chances)
     is_weighted = bool((~np.isnan(people) & ~np.isnan(chances)).any())
     return ScoreTable(
         aspect=aspect,
-        systems=tuple(systems),
-        inputs=np.array([sources[key] for key, _ in columns], dtype=np.intp),
-        texts=np.bincount(rows[0], minlength=len(systems)).astype(np.intp),
+        systems=grid.systems,
+        inputs=np.array([sources[key] for key, _ in grid.columns], dtype=np.intp),
+        texts=np.bincount(grid.cells[0]).astype(np.intp),
         judged=table(text.score for text in texts),
         people=np.where(unknown, np.nan, people) if is_weighted else people,
         weights=np.where(np.isnan(chances), 1.0, 1 / chances)
@@ -123,10 +114,6 @@ def score_table(texts: Sequence[RankedText], *, aspect: str) -> ScoreTable:
         is_weighted=is_weighted,
         without_chance=int(np.count_nonzero(unknown)) if is_weighted else 0,
     )
-
-
-def _distinct(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))
 
 
 class JudgedMean(NamedTuple):
@@ -148,20 +135,10 @@ def judged_mean(values: FloatArray, inputs: NDArray[np.intp]) -> JudgedMean:
     Texts for one input hang together: several of them make no second input.
     """
     scored = ~np.isnan(values)
-    mean = weighted_mean(
-        values[scored],
-        np.ones(np.count_nonzero(scored)),
-        clusters=inputs[scored],
-        confidence=CONFIDENCE,
-    )
-    return JudgedMean(
-        mean.value,
-        mean.low,
-        mean.high,
-        mean.error,
-        _p(mean.value, mean.error, mean.clusters),
-        mean.clusters,
-    )
+    alike = np.ones(np.count_nonzero(scored))
+    mean = weighted_mean(values[scored], alike, clusters=inputs[scored], confidence=CONFIDENCE)
+    p = _p(mean.value, mean.error, mean.clusters)
+    return JudgedMean(mean.value, mean.low, mean.high, mean.error, p, mean.clusters)
 
 
 def _p(value: float, error: float, inputs: int) -> float:

@@ -21,7 +21,7 @@ from spanjury.orchestration.report import (
     row,
     table,
 )
-from spanjury.orchestration.studies.card import Card, Gate, Measure, unproven
+from spanjury.orchestration.studies.card import Card, DemandResult, Gate, Measure, unproven
 from spanjury.orchestration.studies.held_out import ALL, FIGURES, measure_name, split_name
 
 MeasuresByName = Mapping[str, Sequence[Measure]]
@@ -46,22 +46,6 @@ _LESS_IS_BETTER = (
     "robustness.plain-addition",
     "robustness.denied",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DemandResult:
-    """A demand, whether it is met, and why the values alone do not meet it."""
-
-    demand: str
-    values: tuple[float | None, ...]
-    met: bool
-    reason: str = ""
-
-    @property
-    def line(self) -> str:
-        """The demand with the values of the measure."""
-        values = ", ".join(figure(value, _SPEC) for value in self.values)
-        return f"{self.demand} (it is {values}{f', but {self.reason}' if self.reason else ''})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,16 +97,10 @@ def demand_results(
 
     Raise `ConfigError` if no exam has a measure; the message lists those that there are.
     """
-    results = [
-        DemandResult(
-            demand=str(gate),
-            met=gate.is_passed(distilled),
-            values=tuple(measure.value for measure in distilled[gate.name]),
-            reason=unproven(gate.name, distilled),
-        )
-        for gate in gates
-    ]
-    return (*results, *(gate.result(distilled, base) for gate in over_base))
+    return (
+        *(gate.result(distilled) for gate in gates),
+        *(gate.result(distilled, base) for gate in over_base),
+    )
 
 
 _SIZE = "reports.parsed"

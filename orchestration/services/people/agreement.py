@@ -20,7 +20,7 @@ from spanjury.orchestration.services.judging.scorers import (
     results_file,
 )
 from spanjury.orchestration.services.people.marked_texts import MarkedSource, own_texts
-from spanjury.orchestration.services.people.sampled import counted_texts
+from spanjury.orchestration.services.people.sampled import by_name, counted_texts, text_name
 from spanjury.orchestration.services.viewing.sources import find_runs
 from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,
@@ -355,22 +355,18 @@ def _that_count(
 ) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
     """Leave out marked texts of which no one knows the chance, where that of others is known."""
     has_spans = any(segment.gold for segment in segments)
-    marked = {
-        (segment.segment_id, segment.system): segment
-        for segment in segments
-        if has_spans or segment.human
-    }
+    marked = by_name(segment for segment in segments if has_spans or segment.human)
     if not marked:
         return tuple(segments), ()
     counted = counted_texts(marked.values(), source.sample, marks=str(source.human))
     strange = marked.keys() - counted.names
-    kept = (segment for segment in segments if (segment.segment_id, segment.system) not in strange)
+    kept = (segment for segment in segments if text_name(segment) not in strange)
     return tuple(kept), counted.notes
 
 
 def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Iterator[str]:
     """Count the texts of which people read another version than the run judged."""
-    texts = {(segment.segment_id, segment.system): segment.output for segment in segments}
+    texts = by_name(segments)
     for path in results:
         if not path.is_dir():
             continue
@@ -380,7 +376,7 @@ def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Ite
         except DataError:  # the results can be read all the same
             continue
         if others := sum(
-            texts.get(name, segment.output) != segment.output for name, segment in own.items()
+            texts.get(name, segment).output != segment.output for name, segment in own.items()
         ):
             yield (
                 f"{others:,} of people's texts are other versions of those that {path} judged: "

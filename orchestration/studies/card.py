@@ -24,7 +24,7 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.numbers import defined
 from spanjury.orchestration.report.tables import Bounded
-from spanjury.orchestration.studies.comparisons import RELATIONS, parse_comparison
+from spanjury.orchestration.studies.relations import RELATIONS, parse_comparison
 
 _SPEC = ".3g"
 

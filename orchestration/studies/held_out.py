@@ -15,6 +15,7 @@ from spanjury.orchestration.studies.card import Measure
 from spanjury.orchestration.studies.estimates import (
     DEFAULTS,
     Effects,
+    Estimate,
     Settings,
     by_owner,
     estimates,
@@ -307,8 +308,7 @@ def _figures(score_arrays: ScoreArrays, settings: Settings) -> dict[str, Measure
     inputs = len(np.unique(score_arrays.inputs))
     estimated = estimates(effects, texts=inputs, settings=settings)
     if inputs < _DRAWN:
-        bare = {"low": np.nan, "high": np.nan}
-        estimated = {name: replace(estimate, **bare) for name, estimate in estimated.items()}
+        estimated = {name: Estimate(figure.value) for name, figure in estimated.items()}
     counts, reason = _counts(score_arrays), _no_correlation(score_arrays)
     measures = {
         name: Measure(

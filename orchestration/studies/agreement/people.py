@@ -32,7 +32,7 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     annotator_pairs,
     gold_of,
 )
-from spanjury.orchestration.studies.estimates import Estimate, Settings, estimates
+from spanjury.orchestration.studies.estimates import Effects, Estimate, Settings, estimates
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.proportions import Proportion, clustered_proportion
 from spanjury.stats.raters.agreement import cohen_kappa, krippendorff_alpha
@@ -150,7 +150,7 @@ def _kappas(
 
 def _estimate(scores: FloatArray, settings: Settings, *, is_kappa: bool = False) -> Estimate:
     """Return a coefficient of scores, ``(annotators, texts)``, texts drawn again for its bounds."""
-    effects = {("coefficient",): _drawn(scores, is_kappa=is_kappa)}
+    effects: Effects = {("coefficient",): _drawn(scores, is_kappa=is_kappa)}
     return estimates(effects, texts=scores.shape[1], settings=settings)["coefficient"]
 
 

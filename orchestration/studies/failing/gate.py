@@ -30,7 +30,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.transcript import Position, position_in
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.summary import Figures, Row, figures_of
-from spanjury.orchestration.studies.comparisons import (
+from spanjury.orchestration.studies.relations import (
     RELATIONS,
     Comparison,
     parse_comparison,

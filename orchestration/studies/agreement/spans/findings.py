@@ -352,7 +352,7 @@ def _finding(score_arrays: ScoreArrays, group: str, *, settings: Settings) -> Ju
 
 def _by_category(score_arrays: ScoreArrays, settings: Settings) -> dict[str, dict[str, Estimate]]:
     def figures(rows: FloatArray) -> dict[str, Estimate]:
-        effects = {Agreement._fields: by_owner(micro_effect(rows), score_arrays.owner)}
+        effects: Effects = {Agreement._fields: by_owner(micro_effect(rows), score_arrays.owner)}
         return estimates(effects, texts=len(score_arrays.texts), settings=settings)
 
     return {name: figures(rows) for name, rows in score_arrays.categories.items()}

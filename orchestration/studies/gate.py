@@ -9,7 +9,6 @@ from spanjury.orchestration.report import (
     Bullets,
     Cell,
     Column,
-    Prose,
     Report,
     Row,
     Section,
@@ -182,16 +181,17 @@ def gate_report(findings: GateFindings) -> Report:
         f" {len(findings.demands)} demands.",
         facts=[(code(findings.model), " on ", *data[1:])],
         sections=[
-            Bullets([*_demands(findings)], only="page"),
+            Bullets(
+                [
+                    f"met: {each.line}" if each.met else prose("**not met**: {}", each.line)
+                    for each in findings.demands
+                ],
+                only="page",
+            ),
             Section("Measures", [_table(findings)]),
             Bullets([*seats, *findings.cautions], only="page"),
         ],
     )
-
-
-def _demands(findings: GateFindings) -> Iterator[Prose]:
-    for result in findings.demands:
-        yield f"met: {result.line}" if result.met else prose("**not met**: {}", result.line)
 
 
 def _table(findings: GateFindings) -> Table:

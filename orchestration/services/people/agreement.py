@@ -334,11 +334,9 @@ async def measure(
             for task in collected.spans:
                 name = f"{_SPANS} of {task.aspect}"
                 group.start_soon(run, spans, name, partial(aspect_spans, task, about_spans))
-            if collected.gold is not None and _several_read(collected.gold):
-                work_on_people = partial(
-                    _pairs, collected.gold, collected.lengths, settings=about_spans
-                )
-                group.start_soon(run, people, _PEOPLE, work_on_people)
+            if (gold := collected.gold) is not None and gold.has_pairs:
+                pairs = partial(annotator_pairs, gold, collected.lengths, settings=about_spans)
+                group.start_soon(run, people, _PEOPLE, lambda: tuple(pairs()))
     return MetaFindings(
         settings=settings,
         data=collected.data,
@@ -401,13 +399,3 @@ def _compared(
 ) -> tuple[Ratings, ...]:
     compared = (ratings(segments, scorers, aspect=aspect) for aspect in aspects)
     return tuple(scorer for scorer in compared if scorer.coverage.any())
-
-
-def _several_read(gold: Gold) -> bool:
-    return any(len({*readers} - {""}) > 1 for readers in gold.readers.values())
-
-
-def _pairs(
-    gold: Gold, lengths: Mapping[str, int], *, settings: SpanSettings
-) -> tuple[PairFinding, ...]:
-    return tuple(annotator_pairs(gold, lengths, settings=settings))

@@ -133,8 +133,8 @@ def features_of(
     scores = _Scores(run.results, texts, aspects=aspects)
     segments = [text.segment for text in texts]
     return TextFeatures(
-        quality=scores.quality(),
-        spread=scores.spread(),
+        quality=scores.mean(_panel),
+        spread=scores.mean(_spread),
         novelty=novelty(
             [segment.output for segment in segments], [input_of(segment) for segment in segments]
         ),
@@ -173,10 +173,12 @@ def _with_chance(segment: Segment, sample: Sample, *, number: int, job: SampleJo
 
 
 def _panel(row: ResultScores, scale: Scale) -> float:
+    """Return the panel's score, from 0 to 1."""
     return np.nan if row.score is None else (row.score - scale.low) / (scale.high - scale.low)
 
 
 def _spread(row: ResultScores, scale: Scale) -> float:
+    """Return the standard deviation of seats' scores."""
     scores = [seat for seat in row.seats.values() if seat is not None]
     return float(np.std(scores)) / (scale.high - scale.low) if len(scores) > 1 else np.nan
 
@@ -200,17 +202,12 @@ class _Scores:
         if all(row.score is None for row in self._rows.values()):
             raise DataError(f"{results}: no text has a score")
 
-    def quality(self) -> FloatArray:
-        """Return the mean of the panel's scores over aspects."""
-        return mean_over_aspects(self._table(_panel))
-
-    def spread(self) -> FloatArray:
-        """Return the standard deviation of seats' scores, as its mean over aspects."""
-        return mean_over_aspects(self._table(_spread))
-
-    def _table(self, value: _Value) -> FloatArray:
-        return np.array(
-            [[self._of(text, aspect, value) for text in self._texts] for aspect in self._aspects]
+    def mean(self, value: _Value) -> FloatArray:
+        """Return the mean of a value over aspects, text by text."""
+        return mean_over_aspects(
+            np.array(
+                [[self._of(text, name, value) for text in self._texts] for name in self._aspects]
+            )
         )
 
     def _of(self, text: MarkedText, aspect: str, value: _Value) -> float:

@@ -249,10 +249,8 @@ def _panels(seats: Sequence[SeatFindings]) -> Table:
 
 
 def _panel(findings: SeatFindings) -> Iterator[Cell]:
-    best, least = (
-        findings.aggregations[0],
-        min(findings.gains, key=lambda gain: _nan_last(gain.gain)),
-    )
+    best = findings.aggregations[0]
+    least = min(findings.gains, key=lambda gain: (math.isnan(gain.gain), gain.gain))
     yield Cell(findings.run)
     yield Cell(findings.aspect)
     yield Cell(findings.agreement.alpha["ordinal"].value, _VALUE)
@@ -260,10 +258,6 @@ def _panel(findings: SeatFindings) -> Iterator[Cell]:
     yield Cell(findings.whole, _VALUE)
     yield Cell(best.value, _VALUE, note=best.scorer)
     yield Cell(least.gain, _GAIN, note=least.seat)
-
-
-def _nan_last(value: float) -> float:
-    return math.inf if math.isnan(value) else value
 
 
 def _pairs(findings: SeatFindings) -> Table:

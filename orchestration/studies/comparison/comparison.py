@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spanjury.orchestration.studies.comparison.sharing import Contrast, Shared, Unshared, share
 from spanjury.orchestration.studies.discernment.score_arrays import USUAL, ScoreRow, fewest_texts
-from spanjury.orchestration.studies.estimates import holm_adjusted
+from spanjury.orchestration.studies.estimates import estimates_of, holm_adjusted
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.flagging import cutoff, flagged
 from spanjury.stats.resampling import (
@@ -23,7 +23,6 @@ from spanjury.stats.resampling import (
     Resampled,
     bootstrap,
     effect_difference,
-    percentile_interval,
     two_sided_p,
 )
 from spanjury.stats.significance.sign_flip import paired_test
@@ -132,7 +131,7 @@ def catches(shared: Shared, resampling: Resampling) -> Catches:
     flags = np.array([[cell.flags() for cell in pair] for pair in cells.values()])
     apart = flags[:, 0] - flags[:, 1]
     compared = [
-        _compared(_column(drawn, index), apart[index], texts=_defined(apart[index]))
+        _compared(Resampled(drawn.estimate[:, index], drawn.draws[:, :, index]), apart[index])
         for index in range(len(cells))
     ]
     defined = np.sum(~np.isnan(drawn.draws), axis=-1)
@@ -140,7 +139,7 @@ def catches(shared: Shared, resampling: Resampling) -> Catches:
     mean = Resampled(drawn.estimate.mean(axis=-1), means)
     summed = np.where(np.isnan(apart).all(axis=0), np.nan, np.nansum(apart, axis=0))
     return Catches(
-        mean=_compared(mean, summed, texts=_defined(summed)),
+        mean=_compared(mean, summed),
         contrasts=tuple(
             zip([shared.contrasts[n] for n in cells], _adjusted(compared), strict=True),
         ),
@@ -191,31 +190,23 @@ def _drawn(
     return bootstrap(weighted, items=texts, rng=resampling.rng(), draws=resampling.draws)
 
 
-def _column(drawn: Resampled, number: int) -> Resampled:
-    return Resampled(drawn.estimate[:, number], drawn.draws[:, :, number])
-
-
-def _defined(apart: NDArray[np.float64]) -> int:
-    return int(np.count_nonzero(~np.isnan(apart)))
-
-
-def _compared(shares: Resampled, apart: FloatArray, *, texts: int) -> Compared:
+def _compared(shares: Resampled, apart: FloatArray) -> Compared:
     first, second = (float(share) for share in shares.estimate)
     difference = Resampled(
         np.array([first - second]), (shares.draws[:, 0] - shares.draws[:, 1])[:, np.newaxis]
     )
-    low, high = percentile_interval(difference)
+    (estimate,) = estimates_of(difference)
     p = max(float(two_sided_p(difference)[0]), exact_p(apart))
     return Compared(
         first=first,
         second=second,
-        difference=first - second,
-        low=float(low[0]),
-        high=float(high[0]),
+        difference=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
         p=p,
         adjusted=p,
-        texts=texts,
-        preference=preference_of(first - second, p=p),
+        texts=int(np.count_nonzero(~np.isnan(apart))),
+        preference=preference_of(estimate.value, p=p),
     )
 
 

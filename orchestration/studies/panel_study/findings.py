@@ -182,7 +182,9 @@ def redundancy_findings(agreement: Agreement, families: Families) -> RedundancyF
         if of_seat[row] and of_seat[column] and of_seat[row] != of_seat[column]
     ]
     return RedundancyFindings(
-        pairs=tuple(sorted(pairs, key=lambda pair: _first_greatest(pair.partial.value))),
+        pairs=tuple(
+            sorted(pairs, key=lambda pair: (np.isnan(pair.partial.value), -pair.partial.value))
+        ),
         effective=Estimate(shared.effective, shared.effective_low, shared.effective_high),
         within=_mean(pair.partial.value for pair in pairs if pair.family),
         between=_mean(apart),
@@ -198,10 +200,6 @@ def _ranked_within(values: FloatArray, blocks: IntArray) -> FloatArray:
         here = (blocks == block) & ~np.isnan(values)
         ranked[here] = rankdata(values[here]) / max(int(here.sum()), 1)
     return ranked
-
-
-def _first_greatest(value: float) -> float:
-    return np.inf if np.isnan(value) else -value
 
 
 def _mean(values: Iterable[float]) -> float:

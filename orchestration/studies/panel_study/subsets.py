@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from types import MappingProxyType
 
 import numpy as np
@@ -136,7 +136,8 @@ def subset_findings(agreement: Agreement) -> SubsetFindings:
     seats = agreement.seats
     everyone = tuple(range(len(seats.names)))
     is_complete = len(everyone) <= MOST_SEATS
-    members = list(_all(everyone) if is_complete else _forward(agreement, everyone))
+    every = (combinations(everyone, size + 1) for size in everyone)
+    members = [*(chain(*every) if is_complete else _forward(agreement, everyone))]
     scores = np.array([seats.mean_of(member) for member in members])
     subsets = tuple(
         _subset(seats, *pair) for pair in zip(members, agreement.of(scores), strict=True)
@@ -149,11 +150,6 @@ def subset_findings(agreement: Agreement) -> SubsetFindings:
         is_complete=is_complete,
         whole=whole,
     )
-
-
-def _all(everyone: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    for size in range(1, len(everyone) + 1):
-        yield from combinations(everyone, size)
 
 
 def _forward(agreement: Agreement, everyone: Sequence[int]) -> Iterator[tuple[int, ...]]:

@@ -264,7 +264,7 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     if len(table.systems) < 2:  # noqa: PLR2004  a rank takes two
         raise ValueError(f"expected two systems, got {table.systems!r}")
     people = MarkedSystems.of(table)
-    means = [_judged(table, number) for number in range(len(table.systems))]
+    means = [judged_mean(scores, table.inputs) for scores in table.judged]
     powered = [people.mean(number) if people else None for number in range(len(table.systems))]
     reason = _reason(table)
     basis: Basis = "judges" if reason else "people and judges"
@@ -311,10 +311,6 @@ def _reason(table: ScoreTable) -> str:
     return ""
 
 
-def _judged(table: ScoreTable, system: int) -> JudgedMean:
-    return judged_mean(table.judged[system], table.inputs)
-
-
 def _pairs(
     table: ScoreTable, order: Sequence[int], people: MarkedSystems | None
 ) -> Iterator[PairFinding]:
@@ -332,7 +328,8 @@ def _pairs(
             adjusted=difference.p,
             more_inputs=more_inputs(difference, confidence=confidence),
             powered=powered,
-            powered_adjusted=math.nan if powered is None else _floored(powered),
+            # Few marked inputs that happen to agree can show no less.
+            powered_adjusted=max(powered.p, least_p(powered.clusters)) if powered else math.nan,
             more_marks=_more_marks(powered, confidence=confidence),
         )
 
@@ -343,11 +340,6 @@ def _more_marks(powered: PoweredEstimate | None, *, confidence: float) -> float:
     needed = marks_needed(powered, confidence=confidence, power=POWER)
     missing = inputs_to_show(confidence=confidence) - powered.clusters
     return needed if math.isnan(needed) else max(needed, 2.0 * missing)
-
-
-def _floored(powered: PoweredEstimate) -> float:
-    """Return its p-value, but no less than few marked inputs that happen to agree can show."""
-    return max(powered.p, least_p(powered.clusters))
 
 
 def _adjusted(pairs: Sequence[PairFinding]) -> list[PairFinding]:

@@ -76,6 +76,11 @@ class Gold(NamedTuple):
     readers: Mapping[str, tuple[str, ...]]
     """Id of the segment -> who read it, with or without marking anything."""
 
+    @property
+    def has_pairs(self) -> bool:
+        """True if two people with names read one text."""
+        return any(len({*readers} - {""}) > 1 for readers in self.readers.values())
+
 
 def gold_of(segments: Iterable[Segment]) -> Gold:
     """Take the gold spans out of segments.

@@ -184,7 +184,7 @@ class SeatFindings:
 
 
 def seat_findings(ratings: Ratings, settings: Settings) -> Iterator[SeatFindings]:
-    """Yield findings on each run of which two seats or more scored what people rated."""
+    """Yield findings on each run in which two seats or more scored what people rated."""
     for table in seat_tables(ratings):
         without = leave_one_out(
             ratings.human, table.scores, level=settings.level, method=settings.method
@@ -211,7 +211,7 @@ def seat_findings(ratings: Ratings, settings: Settings) -> Iterator[SeatFindings
 
 
 def seat_tables(ratings: Ratings) -> Iterator[SeatTable]:
-    """Yield the scores of each run of which two seats or more scored what people rated."""
+    """Yield the scores of each run in which two seats or more scored what people rated."""
     is_there = ratings.coverage > 0
     for run in dict.fromkeys(scorer.run for scorer in ratings.scorers if scorer.run):
         rows = [
@@ -337,7 +337,7 @@ class Ranking:
     by
         `PEOPLE`, or the name of a scorer.
     systems
-        The highest score first; of a metric of which lower is better, the lowest.
+        The best score first: the highest, or the lowest of a metric whose low scores are good.
     """
 
     aspect: str

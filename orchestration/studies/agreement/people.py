@@ -149,7 +149,7 @@ def _kappas(
 
 
 def _estimate(scores: FloatArray, settings: Settings, *, is_kappa: bool = False) -> Estimate:
-    """Return a coefficient of scores, ``(annotators, texts)``, texts drawn again for its bounds."""
+    """Return a coefficient of scores, ``(annotators, texts)``, over resampled texts."""
     effects: Effects = {("coefficient",): _drawn(scores, is_kappa=is_kappa)}
     return estimates(effects, texts=scores.shape[1], settings=settings)["coefficient"]
 
@@ -173,7 +173,7 @@ class SpanVerdict:
     Parameters
     ----------
     source
-        The input of the text: verdicts on texts for one input hang together.
+        The input of the text: verdicts on texts for one input are correlated.
     """
 
     aspect: str

@@ -150,7 +150,7 @@ def _scores(scorer: Scorer, segments: Sequence[Segment]) -> list[float]:
 def input_of(segment: Segment) -> str:
     """Return the input that an output is of: its document's id, or else the texts themselves.
 
-    A text of which nothing says it is of an input of its own.
+    A text without either counts as its own input.
     """
     known_input = known_input_of(segment)
     return segment.segment_id if known_input is None else known_input

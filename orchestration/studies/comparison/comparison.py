@@ -329,7 +329,7 @@ def _on_average(moves: FloatArray, resampling: Resampling) -> Compared:
 
 
 def _mean_over_contrasts(moves: ArrayLike) -> Weighted:
-    """Return the mean of the contrasts' effects, in a draw of those of which it holds a text."""
+    """Return the mean effect, in each draw over the contrasts that it holds a text of."""
     by_contrast = mean_drop(moves)
 
     def weighted(counts: FloatArray) -> FloatArray:

@@ -88,7 +88,7 @@ def differences(
 
 
 def differences_report(rows: Sequence[Difference], *, first: str, second: str) -> Report:
-    """Return the report of a comparison of two runs, of which the reader knows the names."""
+    """Return the report of a comparison of two runs by their names."""
     columns = ("first", "second", "difference", "95 %", "higher", "lower", "texts")
     return Report(
         title="Comparison of two runs",

@@ -48,7 +48,7 @@ class RankedSystem:
     compared
         Its comparisons with a preference.
     win_share
-        Share of its wins, ties half, whomever it met in whatever order: the trivial figure.
+        Share of its wins, ties half, over all comparisons as they are: the trivial figure.
     share
         Expected share of its wins against every other system equally often, without the effect of
         position.

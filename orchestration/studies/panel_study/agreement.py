@@ -95,7 +95,7 @@ class Agreement:
         return Estimate.of(Resampled(np.asarray(value), gained))
 
     def drawn(self, scores: FloatArray, *, draws: int) -> Resampled:
-        """Draw inputs again, group by group, for scores of shape ``(many, texts)``.
+        """Resample inputs, group by group, for scores of shape ``(many, texts)``.
 
         All meet the same draws, on the texts that all of them have.
         """

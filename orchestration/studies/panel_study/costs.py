@@ -67,7 +67,7 @@ class SeatPrices:
 
     @classmethod
     def of(cls, names: Iterable[str], costs: Iterable[SeatCost]) -> "SeatPrices":
-        """Return what is known of some seats."""
+        """Return the prices that seats have, and the seats without one."""
         both = list(zip(names, costs, strict=True))
         return cls(
             of_seats={name: cost.price for name, cost in both if cost.price is not None},

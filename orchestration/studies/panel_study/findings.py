@@ -97,7 +97,7 @@ def _beyond(scores: FloatArray, people: FloatArray) -> FloatArray:
 def _contrast(
     seats: PanelSeats, values: FloatArray, own: NDArray[np.bool_], *, settings: Settings
 ) -> Estimate:
-    """Return the mean over own texts less that over others, with sources drawn again."""
+    """Return the mean over own texts minus that over others, with sources resampled."""
     scored = ~np.isnan(values)
     sources = int(seats.sources.max()) + 1
     parts = np.zeros((4, sources))

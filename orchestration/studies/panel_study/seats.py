@@ -16,7 +16,7 @@ from spanjury.stats.arrays import FloatArray, safe_divide
 IntArray = NDArray[np.intp]
 
 _SEVERAL = 5
-"""Systems of an input from which on they are ranked within it, and drawn again."""
+"""The fewest systems of an input that are ranked within it and resampled."""
 _NO_MODELS: Mapping[str, str] = MappingProxyType({})
 
 

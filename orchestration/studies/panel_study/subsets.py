@@ -24,11 +24,11 @@ from spanjury.stats.shapley import shapley_values
 CHOICE_DRAWS = 200
 """Samples in which the best is chosen again, at the most."""
 MOST_SEATS = 8
-"""Seats of which every subset is looked at; of more, seats are added one by one."""
+"""The most seats whose every subset is studied; more seats are added one by one."""
 
 
 def flattery(drawn: Resampled) -> float:
-    """Return what the best gains by being chosen: the same choice in samples drawn again [1].
+    """Return what the best gains by being chosen: make the same choice in resamples [1].
 
     Each sample's best is compared with what it is worth on all texts. The return value is 0 or
     more, or NaN if no sample defines the agreement of all.

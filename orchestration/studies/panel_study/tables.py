@@ -148,7 +148,7 @@ def _uneven(panels: Sequence[str]) -> Paragraph:
 
 
 def _cascades(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
-    """Say what a cascade on the frontier is, and by which command it is had."""
+    """Explain cascades on the frontier, and give the commands that fit them."""
     cascades = [
         (number, _command(point.choice, study, findings))
         for number, point in enumerate(study.frontier.points, start=1)

@@ -69,7 +69,7 @@ class ScoreTable:
     weights
         One over the chance that a text had to be marked; all alike where no chance is known.
     without_chance
-        Marks that were left out, as others have a chance and no one knows theirs.
+        Marks that were left out, because others have a chance and these have none.
     """
 
     aspect: str
@@ -132,7 +132,7 @@ class JudgedMean(NamedTuple):
 def judged_mean(values: FloatArray, inputs: NDArray[np.intp]) -> JudgedMean:
     """Return the mean of values, some of which may be NaN, over inputs like these.
 
-    Texts for one input hang together: several of them make no second input.
+    Texts for one input are correlated: several of them count as one input.
     """
     scored = ~np.isnan(values)
     alike = np.ones(np.count_nonzero(scored))

@@ -37,6 +37,8 @@ class Settings:
 
 
 DEFAULTS = Settings()
+LEVEL = 0.05
+"""P-value from which on a difference is not shown."""
 
 
 class Estimate(NamedTuple):

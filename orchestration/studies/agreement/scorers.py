@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from spanjury.orchestration.studies.agreement.ratings import Ratings
-from spanjury.orchestration.studies.estimates import Estimate, holm_adjusted
+from spanjury.orchestration.studies.estimates import LEVEL, Estimate, holm_adjusted
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlation
@@ -17,8 +17,6 @@ from spanjury.stats.correlations.metric_permutation import perm_both
 from spanjury.stats.correlations.pairwise import tie_calibrated_accuracy
 from spanjury.stats.correlations.resampled_correlations import resampled_correlations
 from spanjury.stats.correlations.system_pairs import soft_pairwise_accuracy, system_accuracy
-
-_LEVEL = 0.05
 
 Proximity = Literal["nearest", "not told apart", "behind", "untested"]
 """A scorer beside the scorer that is nearest to people on the aspect, by a test at 5 %."""
@@ -178,7 +176,7 @@ def _standing(behind: float, *, is_nearest: bool) -> Proximity:
         return "nearest"
     if math.isnan(behind):
         return "untested"
-    return "behind" if behind < _LEVEL else "not told apart"
+    return "behind" if behind < LEVEL else "not told apart"
 
 
 def _others(

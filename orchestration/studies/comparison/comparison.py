@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spanjury.orchestration.studies.comparison.sharing import Contrast, Shared, Unshared, share
 from spanjury.orchestration.studies.discernment.score_arrays import USUAL, ScoreRow, fewest_texts
-from spanjury.orchestration.studies.estimates import estimates_of, holm_adjusted
+from spanjury.orchestration.studies.estimates import LEVEL, estimates_of, holm_adjusted
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.flagging import cutoff, flagged
 from spanjury.stats.resampling import (
@@ -27,9 +27,6 @@ from spanjury.stats.resampling import (
 )
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.weighted import Weighted, mean_drop
-
-LEVEL = 0.05
-"""Above this p-value no difference is shown."""
 
 
 class Preference(StrEnum):

@@ -11,14 +11,13 @@ from spanjury.judges.core import unstamped
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.report import Cell, Column, Report, between, code, named, prose, table
 from spanjury.orchestration.studies.agreement.ratings import Scorer
-from spanjury.orchestration.studies.estimates import Estimate, holm_adjusted
+from spanjury.orchestration.studies.estimates import LEVEL, Estimate, holm_adjusted
 from spanjury.stats.resampling import bootstrap
 from spanjury.stats.weighted import mean_drop
 
 with lazily():
     from spanjury.stats.significance import sign_flip  # needs scipy, which `view` does without
 
-_LEVEL = 0.05
 _SPEC = ".3f"
 
 
@@ -107,7 +106,7 @@ def differences_report(rows: Sequence[Difference], *, first: str, second: str) -
 def _answer(rows: Sequence[Difference]) -> str:
     """Say which scores are shown to differ, and which run has the higher ones."""
     texts = max((row.texts for row in rows), default=0)
-    differing = [row for row in rows if row.adjusted < _LEVEL]
+    differing = [row for row in rows if row.adjusted < LEVEL]
     if not differing:
         return f"No score is shown to differ between the two runs ({texts} texts)."
     sides = {
@@ -132,7 +131,7 @@ def _cells(difference: Difference) -> Iterator[Cell]:
     yield Cell(difference.aspect)
     yield Cell(difference.first, _SPEC)
     yield Cell(difference.second, _SPEC)
-    yield Cell(difference.difference, f"+{_SPEC}", note="*" if difference.adjusted < _LEVEL else "")
+    yield Cell(difference.difference, f"+{_SPEC}", note="*" if difference.adjusted < LEVEL else "")
     yield Cell(between(difference.low, difference.high, f"+{_SPEC}"))
     yield Cell(difference.higher)
     yield Cell(difference.lower)

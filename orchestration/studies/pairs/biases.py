@@ -424,7 +424,8 @@ def _lengths(rows: Rows) -> Table:
         columns,
         (
             (
-                *(name, each.longer.share.trials, *_lean_cells(each.longer)),
+                *(name, each.longer.share.trials),
+                *_lean_cells(each.longer),
                 Cell.of(each.longer_better.share, _SHARE),
             )
             for name, each in rows

@@ -25,10 +25,11 @@ from spanjury.orchestration.report import (
     table,
 )
 from spanjury.orchestration.report.json import fields_of
-from spanjury.orchestration.studies.estimates import Estimate, estimates_of, holm_adjusted
+from spanjury.orchestration.studies.estimates import LEVEL, Estimate, estimates_of, holm_adjusted
 from spanjury.orchestration.studies.pairs.findings import OrderFindings, order_findings
 from spanjury.orchestration.studies.pairs.rows import POINTS, ComparisonRow
-from spanjury.orchestration.studies.ranking.score_table import LEVEL, Rank, least_p, ranks
+from spanjury.orchestration.studies.ranking.score_table import Rank, least_p, ranks, shown_above
+from spanjury.orchestration.studies.ranking.tables import p_cell
 from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect, win_shares
 from spanjury.stats.resampling import Resampled, bootstrap, two_sided_p
 
@@ -141,13 +142,13 @@ def rank_by_pairs(rows: Sequence[ComparisonRow], *, draws: int = 2000) -> PairRa
     count = len(table.systems)
     order = sorted(range(count), key=lambda number: -fit.strengths[number])
     pairs = _pairs(table, drawn, order=order)
-    number = {system: at for at, system in enumerate(table.systems)}
-    higher = np.zeros((count, count), dtype=np.bool_)
-    for pair in pairs:
-        if pair.differs:
-            above, below = number[pair.first], number[pair.second]
-            higher[(above, below) if pair.difference.value > 0 else (below, above)] = True
-    by_rank, trivial = ranks(higher, order=order), win_shares(table.items, table.points)
+    above = (
+        (pair.first, pair.second) if pair.difference.value > 0 else (pair.second, pair.first)
+        for pair in pairs
+        if pair.differs
+    )
+    by_rank = ranks(shown_above(table.systems, above), order=order)
+    trivial = win_shares(table.items, table.points)
     return PairRanking(
         aspect=answered[0].aspect,
         systems=tuple(
@@ -248,8 +249,7 @@ def _cautions(rows: Sequence[ComparisonRow], table: _Table, *, sources: int) -> 
         )
 
 
-_SHARE, _LOG_ODDS, _P = ".2f", "+.2f", ".3f"
-_LEAST_P = 0.001
+_SHARE, _LOG_ODDS = ".2f", "+.2f"
 _SYSTEMS = (
     "Win share: wins, ties half, whomever a system met. Expected share: its wins against every "
     "other system equally often, without the effect of position, with 95 % intervals over sources. "
@@ -361,7 +361,7 @@ def _pair_table(ranking: PairRanking) -> Table:
                 pair.first,
                 pair.second,
                 Cell.of(pair.difference, _LOG_ODDS),
-                Cell("< 0.001" if pair.adjusted < _LEAST_P else pair.adjusted, _P),
+                p_cell(pair.adjusted),
                 Cell("yes" if pair.differs else "no", mark="good" if pair.differs else "unsure"),
             )
             for pair in ranking.pairs

@@ -9,10 +9,9 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.orchestration.studies.estimates import holm_adjusted
+from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
 from spanjury.orchestration.studies.ranking.score_table import (
     CONFIDENCE,
-    LEVEL,
     POWER,
     JudgedMean,
     Rank,
@@ -23,6 +22,7 @@ from spanjury.orchestration.studies.ranking.score_table import (
     least_p,
     more_inputs,
     ranks,
+    shown_above,
 )
 from spanjury.orchestration.studies.sampling import left_out_note
 from spanjury.stats.arrays import FloatArray
@@ -277,7 +277,7 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     last = [not reason and mean is None for mean in helped]
     order = sorted(range(len(values)), key=lambda n: (last[n], math.isnan(values[n]), -values[n]))
     pairs = _adjusted([*_pairs(table, order, people)])
-    where = ranks(_higher(table, pairs, basis), order=order)
+    where = ranks(shown_above(table.systems, _above(pairs, basis)), order=order)
     return AspectRanking(
         aspect=table.aspect,
         basis=basis,
@@ -351,15 +351,12 @@ def _adjusted(pairs: Sequence[PairFinding]) -> list[PairFinding]:
     ]
 
 
-def _higher(table: ScoreTable, pairs: Sequence[PairFinding], basis: Basis) -> NDArray[np.bool_]:
-    """Return which system is shown to be above which."""
-    number = {name: row for row, name in enumerate(table.systems)}
-    higher = np.zeros((len(number), len(number)), dtype=np.bool_)
-    for finding in pairs:
-        if finding.is_apart(basis):
-            pair = (number[finding.first], number[finding.second])
-            higher[pair if finding.value_on(basis) > 0 else pair[::-1]] = True
-    return higher
+def _above(pairs: Sequence[PairFinding], basis: Basis) -> Iterator[tuple[str, str]]:
+    """Yield the systems that are shown to differ, the higher one of two first."""
+    for pair in pairs:
+        if pair.is_apart(basis):
+            is_first = pair.value_on(basis) > 0
+            yield (pair.first, pair.second) if is_first else (pair.second, pair.first)
 
 
 _FEW_INPUTS = 10

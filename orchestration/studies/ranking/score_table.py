@@ -180,10 +180,6 @@ def inputs_to_show(*, confidence: float) -> int:
     return 1 + math.ceil(-math.log2(1 - confidence))
 
 
-LEVEL = 0.05
-"""Above this p-value, adjusted for all pairs, two systems are not shown to differ."""
-
-
 class Rank(NamedTuple):
     """The rank of a system: from `best` to `worst`, 1 for the first; letters of its groups."""
 
@@ -195,6 +191,15 @@ class Rank(NamedTuple):
     def text(self) -> str:
         """The rank as a table has it: ``1``, or ``1-3`` if it is open."""
         return f"{self.best}" if self.best == self.worst else f"{self.best}-{self.worst}"
+
+
+def shown_above(systems: Sequence[str], pairs: Iterable[tuple[str, str]]) -> NDArray[np.bool_]:
+    """Return which row's system is above which column's, of pairs with the higher one first."""
+    number = {name: row for row, name in enumerate(systems)}
+    higher = np.zeros((len(number), len(number)), dtype=np.bool_)
+    for above, below in pairs:
+        higher[number[above], number[below]] = True
+    return higher
 
 
 def ranks(higher: NDArray[np.bool_], *, order: Sequence[int]) -> list[Rank]:

@@ -274,7 +274,7 @@ def _pair(pair: PairFinding, ranking: AspectRanking) -> Iterator[Cell]:
     yield Cell(pair.first)
     yield Cell(pair.second)
     yield Cell.of(pair.judged, _CHANGE)
-    yield _p(pair.adjusted)
+    yield p_cell(pair.adjusted)
     yield Cell(pair.judged.inputs)
     yield _more(pair.more_inputs, is_apart=pair.is_apart("judges"))
     if ranking.basis == "judges":
@@ -285,7 +285,7 @@ def _pair(pair: PairFinding, ranking: AspectRanking) -> Iterator[Cell]:
             yield from (Cell(None), Cell(None), Cell(None))
         else:
             yield Cell.of(powered, _CHANGE)
-            yield _p(pair.powered_adjusted)
+            yield p_cell(pair.powered_adjusted)
             yield _more(pair.more_marks, is_apart=is_apart)
     if not pair.judged.inputs:
         yield Cell("no input in common", mark="failed")
@@ -295,7 +295,8 @@ def _pair(pair: PairFinding, ranking: AspectRanking) -> Iterator[Cell]:
         yield Cell("yes" if is_apart else "no", mark="good" if is_apart else "unsure")
 
 
-def _p(value: float) -> Cell:
+def p_cell(value: float) -> Cell:
+    """Return a p-value; a very small one only says that it is."""
     return Cell("< 0.001" if value < _LEAST_P else value, _P)
 
 

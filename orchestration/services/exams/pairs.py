@@ -41,7 +41,7 @@ class PairStudy(PanelStudy[T_co]):
     """
 
     counts_systems: ClassVar[bool] = False
-    """Whether the line about its plan says how many systems there are."""
+    """Include the number of systems in the line about its plan."""
 
     pair_judge: Annotated[
         "str | PairJudge",

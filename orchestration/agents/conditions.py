@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from spanjury.judges.core import Outcome
 from spanjury.orchestration.services.judging.text_report import TextReport
-from spanjury.orchestration.studies.failing.gate import Condition, parse_condition
+from spanjury.orchestration.studies.failing.conditions import Condition, parse_condition
 
 FAIL_ON = ("decision=faulty", "severity>=4")
 """The conditions under which a text is sent back, unless others are named."""

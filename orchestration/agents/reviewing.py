@@ -17,7 +17,7 @@ from spanjury.orchestration.services.judging.panels import Judges, Models
 from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.services.serving.agent_reports import feedback_on
-from spanjury.orchestration.studies.failing.gate import Condition, failure_of
+from spanjury.orchestration.studies.failing.conditions import Condition, failure_of
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.sources import as_trajectory
 

@@ -9,7 +9,7 @@ import pytest
 from fakes.command import call
 
 from spanjury.judges.core import Outcome
-from spanjury.orchestration.studies.failing.gate import FIELDS
+from spanjury.orchestration.studies.failing.conditions import FIELDS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "runs.md").read_text("utf-8")

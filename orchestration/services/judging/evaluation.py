@@ -34,7 +34,7 @@ from spanjury.orchestration.services.judging.panels import Judges, Models, panel
 from spanjury.orchestration.services.judging.session import open_session
 from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
-from spanjury.orchestration.studies.failing.gate import Failure, failing
+from spanjury.orchestration.studies.failing.conditions import Failure, failing
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.results import open_results
 from spanjury.orchestration.wiring.sources import columns_for, open_rows, open_source

@@ -9,7 +9,8 @@ from pathlib import Path
 from spanjury.judges.core import ConfigError, EvaluationError, Segment
 from spanjury.orchestration.report.files import write_whole
 from spanjury.orchestration.services.judging.job import Job, Plan, pairs
-from spanjury.orchestration.studies.failing.gate import Failure, Terms
+from spanjury.orchestration.studies.failing.conditions import Failure
+from spanjury.orchestration.studies.failing.gate import Terms
 from spanjury.orchestration.studies.failing.lines import Location, sarif
 from spanjury.orchestration.wiring.sources import numbered_rows
 

@@ -14,7 +14,7 @@ from spanjury.judges.text import fence, fill_template
 from spanjury.orchestration.engine.rubric import deciding
 from spanjury.orchestration.engine.summary import risk_of
 from spanjury.orchestration.services.judging.text_report import TextReport
-from spanjury.orchestration.studies.failing.gate import Condition, failure_of
+from spanjury.orchestration.studies.failing.conditions import Condition, failure_of
 
 Advice = Literal["ok", "unsure", "faulty", "undecided"]
 """A decision; ``undecided`` where an aspect has none and no other is worse than ``ok``."""

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from spanjury.judges.core import VERSION, ErrorSpan, fingerprint, one_line
 from spanjury.judges.core.transcript import Position
-from spanjury.orchestration.studies.failing.gate import Failure
+from spanjury.orchestration.studies.failing.conditions import Failure
 
 _QUOTE = 60
 _EXPLANATION = 160

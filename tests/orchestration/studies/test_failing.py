@@ -16,14 +16,8 @@ from spanjury.judges.core import (
     PanelReport,
     Result,
 )
-from spanjury.orchestration.studies.failing.gate import (
-    Failure,
-    MeanDemand,
-    Terms,
-    failing,
-    held_to,
-    parse_condition,
-)
+from spanjury.orchestration.studies.failing.conditions import Failure, failing, parse_condition
+from spanjury.orchestration.studies.failing.gate import MeanDemand, Terms, held_to
 from spanjury.orchestration.studies.failing.lines import Location, annotations, failing_line, sarif
 
 OUTPUT = "The bridge opened in 1935 and has ten lanes."

@@ -38,7 +38,7 @@ class Settings:
 
 DEFAULTS = Settings()
 LEVEL = 0.05
-"""P-value from which on a difference is not shown."""
+"""Above this p-value no difference is shown."""
 
 
 class Estimate(NamedTuple):

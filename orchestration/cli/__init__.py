@@ -7,8 +7,6 @@ from spanjury.judges.core.lazy import lazily
 with lazily():  # a process that works for judges imports this package, and runs no command
     from spanjury.orchestration.cli import app
 
-__all__ = ["main"]
-
 _ALLOCATIONS = 100_000
 """Objects made between two searches for cycles: modules make many, none of which is ever free."""
 

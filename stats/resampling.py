@@ -42,6 +42,17 @@ class Interval(NamedTuple):
     high: FloatArray
 
 
+class Estimate(NamedTuple):
+    """A figure and the bounds of its interval; NaN where undefined."""
+
+    value: float
+    low: float
+    high: float
+
+
+UNDEFINED = Estimate(np.nan, np.nan, np.nan)
+
+
 class EffectDifference(NamedTuple):
     """Differences between the effects on one judge and on another, one by one."""
 
@@ -130,6 +141,13 @@ def two_sided_p(resampled: Resampled) -> FloatArray:
     far = np.minimum(np.sum(draws <= NOISE, axis=0), np.sum(draws >= -NOISE, axis=0))
     p: FloatArray = np.minimum(1.0, 2 * (far + 1) / (defined + 1))
     return np.where(defined > 0, p, np.nan)
+
+
+def estimates(resampled: Resampled, *, confidence: float = 0.95) -> list[Estimate]:
+    """Return each effect with its `percentile_interval`, cell by cell."""
+    bounds = percentile_interval(resampled, confidence=confidence)
+    cells = np.stack([resampled.estimate, *bounds], axis=-1).reshape(-1, 3)
+    return [Estimate(*cell) for cell in cells.tolist()]
 
 
 def effect_difference(

@@ -5,9 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 
-from spanjury.orchestration.studies.discernment.detection import Detection
+from spanjury.orchestration.studies.discernment.detection import (
+    STRICT,
+    USUAL,
+    Detection,
+    fewest_texts,
+)
 from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings, Mode
-from spanjury.orchestration.studies.discernment.score_arrays import STRICT, USUAL, fewest_texts
 
 _SHOWN = 1.0
 """D of a p-value of .05."""

@@ -296,23 +296,6 @@ def _result(
 ) -> ExamResult:
     """Evaluate what the panel said."""
     damaged = tuple(pair for pair in pairs if isinstance(pair, PerturbedPair))
-    score_arrays = collect_scores(
-        exam.segments,
-        exam.aspects,
-        damaged,
-        draws=draws,
-        control=control,
-        conditions=[condition.name for condition in exam.conditions],
-    )
-    findings = evaluate_scores(
-        score_arrays,
-        exam.conditions,
-        pairs,
-        judgements=draws[0],
-        scales={aspect.name: aspect.scale for aspect in exam.aspects},
-        settings=exam.settings,
-        test=exam.test,
-    )
     scores = tuple(
         score_rows(
             exam.segments,
@@ -322,6 +305,18 @@ def _result(
             control=control,
             conditions=exam.conditions,
         )
+    )
+    score_arrays = collect_scores(
+        scores, conditions=[condition.name for condition in exam.conditions]
+    )
+    findings = evaluate_scores(
+        score_arrays,
+        exam.conditions,
+        pairs,
+        judgements=draws[0],
+        scales={aspect.name: aspect.scale for aspect in exam.aspects},
+        settings=exam.settings,
+        test=exam.test,
     )
     harmed = {(row.condition, row.aspect) for row in scores if row.expected == "falls"}
     return ExamResult(

@@ -15,7 +15,6 @@ from spanjury.orchestration.studies.discernment.detection import (
     Alarms,
     Detection,
     Detections,
-    Estimate,
     Marking,
     detections,
     marked_places,
@@ -48,7 +47,7 @@ from spanjury.stats.effects import (
     difference_effects,
     scale_effects,
 )
-from spanjury.stats.resampling import Interval, bootstrap, percentile_interval
+from spanjury.stats.resampling import Estimate, Interval, bootstrap, percentile_interval
 from spanjury.stats.significance.equivalence import Equivalence, equivalence
 from spanjury.stats.significance.joint import joint_sign_flip
 from spanjury.stats.significance.paired import PairedStatistic, PairedTest

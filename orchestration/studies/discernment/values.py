@@ -11,10 +11,10 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     Conclusion,
     cautions,
     conclusion,
+    decision_rows,
     is_harmless,
     targeted,
 )
-from spanjury.orchestration.studies.discernment.decisions import decisions_json
 from spanjury.orchestration.studies.discernment.detection import Detection
 from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
 from spanjury.orchestration.studies.discernment.score_arrays import BIAS
@@ -76,6 +76,23 @@ def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object
         "findings": [_finding(finding) for finding in findings.findings],
         "cautions": list(cautions(findings)),
     }
+
+
+def decisions_json(findings: Findings) -> list[dict[str, object]]:
+    """Return the rows as objects, with the figures and intervals that a page shows."""
+    return [
+        {
+            "condition": row.finding.condition,
+            "aspect": row.aspect or None,
+            "harmless": row.is_harmless,
+            "verdict": row.conclusion.value,
+            "detection": plain(row.detection),
+            "hits": plain(row.marking.localisation.hit_rate) if row.marking else None,
+            "claims_spans": row.marking.claims_spans if row.marking else None,
+            "discernment": plain(row.contrast.discernment) if row.contrast else None,
+        }
+        for row in decision_rows(findings)
+    ]
 
 
 def _finding(finding: Finding) -> dict[str, object]:

@@ -97,13 +97,6 @@ def _aspect(aspect: Aspect) -> Hashable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
-    """The reason why a result makes no example."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Targets:
     """The common ground of all examples of a training set, from which each is made.
 
@@ -162,17 +155,17 @@ class Targets:
             reading=self.reading,
         )
 
-    def of_panel(self, row: Row, result: Result) -> Example | Skipped:
-        """Make an example of a panel's report on `row`, or say why it is of no use.
+    def of_panel(self, row: Row, result: Result) -> Example | str:
+        """Make an example of a panel's report on `row`, or return why it is of no use.
 
         A report that does not say why its score is not the best teaches to make scores up; a
         quotation that the text does not contain teaches to misquote, and is dropped.
         """
         made = result.report
         if made.score is None:
-            return Skipped(reason=f"the panel gives no score: {made.outcome.value}")
+            return f"the panel gives no score: {made.outcome.value}"
         located = [replace(span, found_by=()) for span in made.spans if not span.hallucinated]
         report = Report(score=made.score, spans=gravest(located, limit=MAX_ERRORS))
         if not names_its_errors(report, aspect=result.aspect):
-            return Skipped(reason="the score is not the best, and no error in the text says why")
+            return "the score is not the best, and no error in the text says why"
         return self.example(row, result.aspect, report=report, panel=made.signature)

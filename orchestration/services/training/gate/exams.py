@@ -9,7 +9,6 @@ from typing import Protocol
 from anyio import to_thread
 
 from spanjury.judges.core import ConfigError, PanelReport, Result, choices_for
-from spanjury.orchestration.engine.batch import evaluate
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, run_in_time
 from spanjury.orchestration.report.files import make_folder, write_report, write_whole
@@ -178,17 +177,8 @@ class HeldOut:
                 reports.append(result.report)
                 live(result)
 
-            async def judge() -> None:
-                async with session.open_panel(sitting.panel) as panel:
-                    await evaluate(
-                        panel,
-                        ((case.segment, case.aspect) for case in self.material.cases),
-                        write=keep,
-                        workers=sitting.panel.workers,
-                        stop_token=live.stop_token,
-                    )
-
-            await session.run(judge)
+            pairs = ((case.segment, case.aspect) for case in self.material.cases)
+            await session.judge(sitting.panel, pairs, write=keep)
         return reports
 
     def _write(self, folder: Path, reports: Sequence[PanelReport]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from spanjury.stats.arrays import FloatArray, checked_differences
+from spanjury.stats.arrays import FloatArray, checked_differences, checked_share
 from spanjury.stats.weighted import Weighted, net_drop, on_sample
 
 # Counts held at a time; 10,000 draws of 400 items, or 32 MB.
@@ -117,8 +117,7 @@ def percentile_interval(resampled: Resampled, *, confidence: float = 0.95) -> In
     ----------
     .. [1] Hanley, Lippman-Hand (1983), JAMA 249(13):1743-1745, for 95 % confidence
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"expected a confidence in (0, 1), got {confidence!r}")
+    checked_share("confidence", confidence)
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     cells = resampled.draws.reshape(len(resampled.draws), -1).T
     bounds = np.full((2, len(cells)), np.nan)

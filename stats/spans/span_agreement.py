@@ -36,6 +36,14 @@ class Overlap(NamedTuple):
     """Characters or spans that are gold."""
 
 
+class Agreement(NamedTuple):
+    """Precision, recall and their harmonic mean; NaN where undefined."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
 def character_overlap(predicted: ArrayLike, gold: ArrayLike) -> Overlap:
     """Count characters: soft agreement, where spans may differ in part.
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from spanjury.stats.resampling import bootstrap
 from spanjury.stats.spans.span_agreement import (
+    Agreement,
     Overlap,
     character_overlap,
     exact_overlap,
@@ -45,12 +45,6 @@ def graded(
         gold_grades=[grade for _, grade in gold],
         partial=partial,
     )
-
-
-class Agreement(NamedTuple):
-    precision: float
-    recall: float
-    f1: float
 
 
 def micro(overlaps: Sequence[Overlap]) -> Agreement:

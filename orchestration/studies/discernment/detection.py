@@ -314,7 +314,7 @@ def _mean_caught(resampled: Resampled, caught: NDArray[np.bool_]) -> Estimate:
     if not defined.any():
         return UNDEFINED
     means = np.nan_to_num(drawn[:, defined]).mean(axis=1)
-    return estimates(Resampled(np.mean(values[defined]), means))[0]
+    return estimates(Resampled(np.mean(values[defined], keepdims=True), means[:, np.newaxis]))[0]
 
 
 def _detection(

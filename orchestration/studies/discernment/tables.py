@@ -289,16 +289,16 @@ def _decision_cells(row: DecisionRow) -> Iterator[Cell]:
     yield Cell(row.aspect or None)
     yield Cell("=" if row.is_harmless else "")
     yield Cell(detection.texts if detection else row.finding.damaged)
-    yield estimate_cell(detection and detection.caught_5, _SHARE)
-    yield estimate_cell(detection and detection.caught_10, _SHARE)
-    yield estimate_cell(detection and detection.of_clean_10, _SHARE)
-    yield estimate_cell(detection and detection.auroc, ".2f")
-    spans = marking and marking.localisation
+    yield estimate_cell(detection.caught_5 if detection else None, _SHARE)
+    yield estimate_cell(detection.caught_10 if detection else None, _SHARE)
+    yield estimate_cell(detection.of_clean_10 if detection else None, _SHARE)
+    yield estimate_cell(detection.auroc if detection else None, ".2f")
+    spans = marking.localisation if marking else None
     chance = f"({figure(spans.chance, _SHARE)})" if spans and spans.places else ""
-    yield Cell(spans and spans.hit_rate, _SHARE, note=chance)
-    yield estimate_cell(detection and detection.mean_drop, _SIGNED)
-    yield Cell(detection and detection.still_top, _SHARE)
-    yield Cell(row.contrast and row.contrast.discernment)
+    yield Cell(spans.hit_rate if spans else None, _SHARE, note=chance)
+    yield estimate_cell(detection.mean_drop if detection else None, _SIGNED)
+    yield Cell(detection.still_top if detection else None, _SHARE)
+    yield Cell(row.contrast.discernment if row.contrast else None)
     yield _verdict(row.conclusion)
 
 
@@ -306,12 +306,12 @@ def _summary_cells(row: DecisionRow) -> Iterator[Cell]:
     detection, marking = row.detection, row.marking
     sign = "= " if row.is_harmless else ""
     yield Cell(f"{sign}{row.finding.condition}", note=row.aspect)
-    yield Cell(detection and detection.caught_5.value, _SHARE)
-    yield Cell(detection and detection.caught_10.value, _SHARE)
-    yield Cell(detection and detection.auroc.value, ".2f")
-    yield Cell(marking and marking.localisation.hit_rate, _SHARE)
-    yield Cell(detection and detection.mean_drop.value, _SIGNED)
-    yield Cell(detection and detection.still_top, _SHARE)
+    yield Cell(detection.caught_5.value if detection else None, _SHARE)
+    yield Cell(detection.caught_10.value if detection else None, _SHARE)
+    yield Cell(detection.auroc.value if detection else None, ".2f")
+    yield Cell(marking.localisation.hit_rate if marking else None, _SHARE)
+    yield Cell(detection.mean_drop.value if detection else None, _SIGNED)
+    yield Cell(detection.still_top if detection else None, _SHARE)
     yield _verdict(row.conclusion)
 
 

@@ -236,8 +236,9 @@ def _recalls(what: str, groups: Mapping[str, Sequence[Group]]) -> Iterator[Secti
             )
             for group in groups[next(iter(shares))]
         )
-        columns = [what, *numeric("places", "texts", *shares)]
-        yield Section(f"Recall of characters by {what} of error", [table(columns, rows)])
+        columns = numeric("places", "texts", *shares)
+        title = f"Recall of characters by {what} of error"
+        yield Section(title, [table([what, *columns], rows)])
 
 
 def _text_groups(findings: SetFindings) -> Table:

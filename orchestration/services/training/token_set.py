@@ -249,12 +249,7 @@ def token_training_job(
     there.
 
     Raise `ConfigError` if there is no example to learn from, or no such base, and `DataError` if
-    the set is not whole, or a line is not an example.
-
-    Parameters
-    ----------
-    checker
-        Form of the checker to train; None for a reader.
+    the set is not whole, or a line is not an example. Without a `checker` a reader is trained.
     """
     require_whole(data)
     examples = list(read_token_split(data, "train"))

@@ -292,13 +292,9 @@ def damage_examples(
 ) -> Iterator[Example]:
     """Make examples of clean texts: each as it is, then damaged.
 
-    Raise `PerturbationError` if a rule fails, naming the text.
-
-    Parameters
-    ----------
-    plan
-        What is done to them. What is done to a text depends on its data set and id, and for
-        some rules on texts of its split; what is asked of it, on the texts before it.
+    The damage to a text depends on its data set and id, and for some rules on texts of its split;
+    the aspects that are asked of it depend on the texts before it. Raise `PerturbationError` if a
+    rule fails, naming the text.
     """
     used: Counter[Hashable] = Counter()
     for row, others in zip(rows, _others(rows), strict=True):

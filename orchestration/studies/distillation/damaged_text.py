@@ -57,15 +57,10 @@ class DamagedText:
 
 
 def damaged_by(case: Case, harms: Sequence[Harm], rng: Generator, *, most: int) -> DamagedText:
-    """Damage the text of `case` by one harm after the other.
+    """Damage the text of `case` by up to `most` harms, one after the other.
 
+    A harm that finds nothing to damage, or would strike where another has struck, is passed over.
     Raise `PerturbationError` if a rule fails.
-
-    Parameters
-    ----------
-    harms
-        Tried in order; one that finds nothing to damage, or would strike where another has
-        struck, is passed over.
     """
     done, struck = DamagedText(text=case.text), 0
     for harm in harms:

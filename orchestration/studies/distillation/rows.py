@@ -148,16 +148,10 @@ def permits_training(licence: str, *, accepted: Collection[str] = ()) -> bool:
 
 
 def require_licences(owned: Iterable[tuple[str, str]], *, accepted: Collection[str] = ()) -> None:
-    """Refuse what does not permit training.
+    """Raise `ConfigError` if a licence does not permit training; the message names the first few.
 
-    Raise `ConfigError` if one does not; the message names the first few.
-
-    Parameters
-    ----------
-    owned
-        Whose licence, and which; empty where unknown.
-    accepted
-        Licences that the user answers for.
+    `owned` says whose licence it is, and which, empty where unknown; the user answers for those
+    that are `accepted`.
     """
     refused = dict.fromkeys(_refused(owned, accepted))
     if refused:

@@ -58,23 +58,11 @@ def sampled(
 ) -> Iterator[tuple[Row, Aspect]]:
     """Draw outputs for each input, and aspects for each output.
 
+    The outputs are of `systems` systems for each input, balanced over all of them, and come input
+    by input in the order of the data. Each is paired with `per_output` aspects, balanced over all
+    of the task. An aspect that needs an input which a row lacks is skipped.
+
     Source: Kartáč et al. (2025), OpeNLGauge, section 5.1.
-
-    Parameters
-    ----------
-    rows
-        The outputs; those of one input need not stand together.
-    aspects
-        Task -> what may be judged in it; what needs an input that a row lacks is skipped.
-    systems
-        How many systems are drawn for each input, balanced over all of them.
-    per_output
-        How many aspects are drawn for each output, balanced over all of the task.
-
-    Yields
-    ------
-    Row and Aspect
-        Input by input, in the order of the data.
     """
     rng = generator_for(seed, "sampling", "")
     used: Counter[Hashable] = Counter()

@@ -276,12 +276,8 @@ class Demands:
     def require_known(self, exams: Sequence[GateExam], *, measures: Sequence[str]) -> None:
         """Check that some exam has each measure, before any judge is asked.
 
-        Raise `ConfigError` if none has; the message lists the measures, or the topics.
-
-        Parameters
-        ----------
-        measures
-            All of the first exam; of the others topics are known.
+        All `measures` of the first exam are known, and topics of the others. Raise `ConfigError`
+        if no exam has one; the message lists the measures, or the topics.
         """
         first, *others = exams
         topics = {topic for exam in others for topic in exam.topics} - {*first.topics}

@@ -117,12 +117,8 @@ def labelled_pairs(
 ) -> Iterator[LabelledPair]:
     """Yield the claims of a text, each with the passage that shares most words with it.
 
-    A text that is read as several claims yields none if only is known that it has an error.
-
-    Parameters
-    ----------
-    unit, room, count_tokens
-        As a `Checker` has them.
+    The text is cut as a `Checker` with these fields cuts it. A text that is read as several claims
+    yields none if all that is known is that it has an error.
     """
     cut = claims_with_passages(
         example.output,

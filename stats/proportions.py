@@ -23,7 +23,7 @@ class Proportion(NamedTuple):
 def clustered_proportion(
     successes: ArrayLike, trials: ArrayLike, *, confidence: float = 0.95
 ) -> Proportion:
-    """Estimate a proportion from clusters whose trials hang together.
+    """Estimate a proportion from clusters of correlated trials.
 
     The interval is Wilson's [1]_ with the effective number of trials in place of the number
     [2]_: as many independent trials as would have the variance that the ratio estimator has

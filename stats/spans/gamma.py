@@ -94,8 +94,8 @@ def random_pair(both: tuple[Marks, Marks], edges: IntArray, rng: Generator) -> t
     """Return the spans of two random annotators.
 
     Each has the spans of one of `both`, drawn at random, shifted in a circle by a random number
-    of characters; shifts are half a mean span apart or more, where the texts are long enough
-    for that, lest chance repeat an annotator.
+    of characters. Shifts are half a mean span apart or more, where the texts are long enough, so
+    that chance does not repeat an annotator.
     """
     size = int(edges[-1])
     spread = np.concatenate([side.ends - side.starts for side in both])

@@ -42,7 +42,6 @@ class Marking:
         Whether the judge marks anything in any text on this aspect.
     """
 
-    aspect: str
     claims_spans: bool
     localisation: Localisation
 
@@ -56,18 +55,17 @@ class Marking:
 def marked_places(
     pairs: Sequence[PerturbedPair], aspects: Sequence[str], judgements: Judgements
 ) -> Localisation:
-    """Compare what is marked in the damaged texts only, on any of `aspects`, with the damage."""
+    """Compare what is marked, on any of `aspects`, in damaged texts only with the damage."""
     return pooled(marked_in(pair, aspects, judgements) for pair in pairs)
 
 
 def markings(
     pairs: Sequence[PerturbedPair], aspects: Sequence[str], judgements: Judgements
 ) -> tuple[Marking, ...]:
-    """Compare what is marked with the damage aspect by aspect; parameters as above."""
+    """Compare what is marked with the damage, aspect by aspect."""
     marking = {aspect for (_, aspect), judgement in judgements.items() if judgement.spans}
     return tuple(
         Marking(
-            aspect=aspect,
             claims_spans=aspect in marking,
             localisation=marked_places(pairs, [aspect], judgements),
         )
@@ -76,7 +74,7 @@ def markings(
 
 
 def marked_in(pair: PerturbedPair, aspects: Sequence[str], judgements: Judgements) -> Localisation:
-    """Compare what is marked in one damaged text only with its damage; parameters as above."""
+    """Compare what is marked in one damaged text, and not in its clean twin, with its damage."""
     spans = [span for aspect in aspects for span in _new(pair, aspect, judgements)]
     return localisation(_rows(spans), _rows(pair.damage.places), length=len(pair.damaged.output))
 
@@ -190,10 +188,8 @@ class AspectScores:
     ----------
     clean, changed
         Shape ``(texts,)``, and ``(conditions, texts)``.
-    pooled
-        Shape ``(conditions,)``: whether a flag is a false alarm.
-    spared
-        Likewise: whether the score should stay.
+    pooled, spared
+        Shape ``(conditions,)``: whether a flag is a false alarm, and whether the score should stay.
     """
 
     clean: FloatArray
@@ -262,10 +258,8 @@ def detections(
     ----------
     falls
         Shape ``(conditions, aspects)``: whether the condition harms the aspect.
-    spared
-        Shape ``(conditions,)``: whether no score should move.
-    harmless
-        Likewise: whether a flag on the texts is a false alarm.
+    spared, harmless
+        Shape ``(conditions,)``: whether no score should move, and whether a flag is a false alarm.
     seed, draws
         Seed and number of resamples of texts, each with all that was made of it.
     """

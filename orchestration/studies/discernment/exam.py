@@ -337,5 +337,5 @@ def _caught(marked: Localisation) -> Literal["none", "some", "all"]:
 
 
 def _differ(first: Judgements, second: Judgements) -> bool:
-    """Say whether anything is said otherwise the second time."""
+    """Return whether any judgement differs the second time."""
     return any(first[key] != judgement for key, judgement in second.items())

@@ -217,8 +217,8 @@ class Finding:
         By how much D is higher on the aspects that should fall than on the others.
     joint
         D of one test over the aspects that should fall and have scores, all counting alike;
-        where none should, over those that may. It takes nothing for granted about how aspects
-        hang together. Drawn: it ends at ``log_0.05(1 / (draws + 1))``, 3.07 for 10,000 draws.
+        where none should, over those that may. It assumes nothing about how aspects are
+        correlated. It is drawn, and ends at ``log_0.05(1 / (draws + 1))``, 3.07 for 10,000 draws.
         NaN where no score should fall.
     localisation
         How far the judge's new spans lie where the damage is.

@@ -160,7 +160,7 @@ def findings_of(
 ) -> Findings:
     """Compare answers, under judge and id of the text, with what people found.
 
-    Of the judges, the panel is first, then come its seats if there are several.
+    The first of the judges is the panel; its seats follow if there are several.
     """
     return Findings(
         sets=tuple(_of_set(each, answers, judges=judges, settings=settings) for each in sets),

@@ -247,7 +247,8 @@ async def examine(
         {key: judgement_of(result.report) for key, result in results.items()}
     ]
     control = [await judge(clean, "control-1")]
-    if _differ(draws[0], control[0]):  # else any repeat would say the same again
+    # A judge that says the same of the clean texts twice would say it in any repeat.
+    if any(draws[0][key] != judgement for key, judgement in control[0].items()):
         for number in range(2, exam.repeats + 1):
             draws.append(await judge(texts, f"repeat-{number}"))
             control.append(await judge(clean, f"control-{number}"))
@@ -334,8 +335,3 @@ def _caught(marked: Localisation) -> Literal["none", "some", "all"]:
     if not marked.hits:
         return "none"
     return "all" if marked.hits == marked.places else "some"
-
-
-def _differ(first: Judgements, second: Judgements) -> bool:
-    """Return whether any judgement differs the second time."""
-    return any(first[key] != judgement for key, judgement in second.items())

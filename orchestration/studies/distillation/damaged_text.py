@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from types import MappingProxyType
 
 from numpy.random import Generator
@@ -82,7 +83,9 @@ def _meets(damage: Damage, strike: Strike) -> bool:
 
 def _joined(before: DamagedText, damage: Damage, *, harm: Harm) -> DamagedText:
     strikes = [*_carried(before.strikes, damage), *_strikes(damage, harm)]
-    return DamagedText(text=damage.text, strikes=tuple(sorted(strikes, key=_offsets)))
+    return DamagedText(
+        text=damage.text, strikes=tuple(sorted(strikes, key=attrgetter("start", "end")))
+    )
 
 
 def _carried(strikes: Sequence[Strike], damage: Damage) -> Iterator[Strike]:
@@ -99,7 +102,3 @@ def _carried(strikes: Sequence[Strike], damage: Damage) -> Iterator[Strike]:
 def _strikes(damage: Damage, harm: Harm) -> Iterator[Strike]:
     for (start, end), edit in zip(damage.places, damage.edits, strict=True):
         yield Strike(start=start, end=end, was=damage.clean[edit.start : edit.end], harm=harm)
-
-
-def _offsets(strike: Strike) -> tuple[int, int]:
-    return strike.start, strike.end

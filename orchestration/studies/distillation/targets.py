@@ -70,18 +70,22 @@ def sampled(
     for row in rows:
         by_input[row.input_id].append(row)
     for outputs in by_input.values():
-        for row in least_used(outputs, used, rng, k=systems, key=_system):
+        for row in least_used(
+            outputs,
+            used,
+            rng,
+            k=systems,
+            key=lambda row: ("system", row.dataset, row.segment.system),
+        ):
             fit = [a for a in aspects[row.segment.task] if not a.lacking(row.segment.inputs)]
-            for aspect in least_used(fit, used, rng, k=per_output, key=_aspect):
+            for aspect in least_used(
+                fit,
+                used,
+                rng,
+                k=per_output,
+                key=lambda aspect: ("aspect", aspect.task.name, aspect.name),
+            ):
                 yield row, aspect
-
-
-def _system(row: Row) -> Hashable:
-    return "system", row.dataset, row.segment.system
-
-
-def _aspect(aspect: Aspect) -> Hashable:
-    return "aspect", aspect.task.name, aspect.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -175,7 +175,9 @@ def arrays_of(texts: Sequence[BenchText], answers: Sequence[Answer | Failure]) -
         sources=sources.astype(np.int64),
         judged=np.array([answer is not None for answer in given], dtype=np.bool_),
         faulty=_numbers(text.faulty for text in texts),
-        characters=_rows(pairs, _characters, width=3),
+        characters=_rows(
+            pairs, lambda pair: character_overlap(_marked(pair), _gold(pair)), width=3
+        ),
         words=_rows(pairs, _words, width=3),
         hits=_rows(pairs, _hits, width=3),
         spans=_rows(pairs, _spans, width=2),
@@ -226,10 +228,6 @@ def _gold(pair: _Pair) -> list[Interval]:
     """Return where people mark errors."""
     text, _ = pair
     return [(error.start, error.end) for error in text.gold or ()]
-
-
-def _characters(pair: _Pair) -> Overlap:
-    return character_overlap(_marked(pair), _gold(pair))
 
 
 def _words(pair: _Pair) -> Overlap:
@@ -293,7 +291,7 @@ def effects_of(arrays: Arrays) -> Effects:
     right, spans = arrays.spans.T
     flagged = _rates(arrays.flagged, arrays.faulty)
     faulty, probability = arrays.faulty, arrays.probability
-    decided = _numbers_of_decided(arrays)
+    decided = 1 - arrays.unsure + arrays.decided  # 1 for a text that is ok or faulty, 0 between
     return {
         _named("decision", "balanced_accuracy"): balanced_accuracy(arrays, cut_of(arrays)),
         _named("decision", "decided"): mean_drop(decided),
@@ -348,11 +346,6 @@ def balanced_accuracy(arrays: Arrays, cut: Cut) -> Weighted:
     return _accuracy(arrays.decided if cut == "faulty" else arrays.unsure, arrays.faulty)
 
 
-def _numbers_of_decided(arrays: Arrays) -> FloatArray:
-    """Return 1 for a text that is *ok* or *faulty*, 0 for one between."""
-    return 1 - arrays.unsure + arrays.decided
-
-
 def _accuracy(flags: FloatArray, faulty: FloatArray) -> Weighted:
     """Return the balanced accuracy of flags."""
     decisions = _decisions(flags, faulty)
@@ -381,12 +374,10 @@ def estimated(effects: Effects, arrays: Arrays, *, settings: Settings) -> dict[s
     drawn = {names: by_owner(effect, arrays.sources) for names, effect in effects.items()}
     figures = estimates(drawn, texts=sources, settings=settings)
     few = sources < _DRAWN
+    # An interval without width is dropped: draws that are all alike say nothing of other texts.
     return {
-        name: _bare(estimate) if few or estimate.low == estimate.high else estimate
+        name: replace(estimate, low=np.nan, high=np.nan)
+        if few or estimate.low == estimate.high
+        else estimate
         for name, estimate in figures.items()
     }
-
-
-def _bare(estimate: Estimate) -> Estimate:
-    """Drop an interval without width: draws that are all alike say nothing of other texts."""
-    return Estimate(value=estimate.value, low=np.nan, high=np.nan)

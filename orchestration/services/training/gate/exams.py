@@ -226,7 +226,10 @@ class People:
         )
         await run_job(job, recorder, stop_token=live.stop_token, meter=live.meter)
         assert recorder.examinee is not None  # a job without assessments is refused
-        measures = tuple(map(_undefined, self.aspects))
+        measures = tuple(
+            Measure(name=f"{_PEOPLE}.{aspect}", value=None, says="none: no report", count=0)
+            for aspect in self.aspects
+        )
         if recorder.scored:  # without any score there is nothing to compare
             collected = collect(replace(self.source, results=(output,)))
             findings = await measure(collected, self.settings)
@@ -255,10 +258,6 @@ def _measures(findings: MetaFindings, *, several: bool) -> Iterator[Measure]:
             says=f"{says}; none: {agreement.reason}" if agreement.reason else says,
             count=agreement.items,
         )
-
-
-def _undefined(aspect: str) -> Measure:
-    return Measure(name=f"{_PEOPLE}.{aspect}", value=None, says="none: no report", count=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -397,7 +396,7 @@ def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
     Raise `ConfigError` if no exam has a measure that is demanded, and `StoreError` if
     something cannot be written.
     """
-    cards = dict(_cards(job))
+    cards = {role: read_card([job.folder(role, exam) for exam in job.exams]) for role in job.judges}
     findings = GateFindings(
         model=str(job.model),
         data=tuple(map(str, job.data)),
@@ -416,11 +415,6 @@ def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
         written += write_report(folder, report, data=data, page="gate", values="gate")
     written += write_card(job.model / _FOLDER, cards[DISTILLED], gates=job.demands.gates)
     return findings, written
-
-
-def _cards(job: GateJob) -> Iterator[tuple[str, Card]]:
-    for role in job.judges:
-        yield role, read_card([job.folder(role, exam) for exam in job.exams])
 
 
 def _cautions(cards: Mapping[str, Card], *, base_identity: str) -> Iterator[str]:

@@ -277,7 +277,7 @@ def bench_report(findings: Findings, *, examinee: Examinee, data: Sequence[str])
             Section("Overview", [_overview(findings)], only="page"),
             *(set_page(each) for each in findings.sets),
             *(block for each in findings.sets for block in terminal_tables(each)),
-            Paragraph(terminal_reading(), only="terminal"),
+            Paragraph(_TERMINAL_READING, only="terminal"),
             Bullets(sentences, tone="caution", only="terminal"),
         ],
     )
@@ -387,21 +387,19 @@ _PROBABILITY: Figures = MappingProxyType(
 )
 
 
-def terminal_reading() -> str:
-    """Return what the figures of a terminal mean."""
-    return (
-        "n: number of texts judged. Balanced accuracy: of the decision, at the better of its two "
-        "cuts. Sure: share of texts that are ok or faulty. Miss: share of the texts with errors "
-        "that are ok. Alarms: share of the texts without errors that are faulty. Right: balanced "
-        "accuracy on the sure texts. AUROC: how often a text with an error has a worse score, or "
-        "a greater P(error), than one without; 0.5 is chance. ECE, plain and balanced: distance "
-        "of P(error) from the observed rate. Flags: share of error-free texts with any span. "
-        f"≤{FALSE_ALARMS:.0%}: share of the texts with errors that are caught at the best "
-        f"threshold with at most {FALSE_ALARMS:.0%} false alarms, which is optimistic. F1, "
-        "precision, recall: over the characters of the whole set. Words: F1 of words. Hit: share "
-        "of the places marked by people that a span touches. New words: every content word that "
-        "the input lacks. Intervals are 95 %, by source."
-    )
+_TERMINAL_READING = (
+    "n: number of texts judged. Balanced accuracy: of the decision, at the better of its two "
+    "cuts. Sure: share of texts that are ok or faulty. Miss: share of the texts with errors "
+    "that are ok. Alarms: share of the texts without errors that are faulty. Right: balanced "
+    "accuracy on the sure texts. AUROC: how often a text with an error has a worse score, or "
+    "a greater P(error), than one without; 0.5 is chance. ECE, plain and balanced: distance "
+    "of P(error) from the observed rate. Flags: share of error-free texts with any span. "
+    f"≤{FALSE_ALARMS:.0%}: share of the texts with errors that are caught at the best "
+    f"threshold with at most {FALSE_ALARMS:.0%} false alarms, which is optimistic. F1, "
+    "precision, recall: over the characters of the whole set. Words: F1 of words. Hit: share "
+    "of the places marked by people that a span touches. New words: every content word that "
+    "the input lacks. Intervals are 95 %, by source."
+)
 
 
 def terminal_tables(findings: SetFindings) -> Iterator[Table]:

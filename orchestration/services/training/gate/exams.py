@@ -9,11 +9,11 @@ from typing import Protocol
 from anyio import to_thread
 
 from spanjury.judges.core import ConfigError, PanelReport, Result, choices_for
-from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, run_in_time
+from spanjury.orchestration.engine.metering import Limits
+from spanjury.orchestration.engine.stopping import FailurePolicy, run_in_time
 from spanjury.orchestration.report.files import make_folder, write_report, write_whole
 from spanjury.orchestration.report.json import json_text, plain
-from spanjury.orchestration.services.exams.study import Live, PanelStudy
+from spanjury.orchestration.services.exams.study import Live, PanelStudy, Watch
 from spanjury.orchestration.services.exams.study_report import exam_record, read_card, write_card
 from spanjury.orchestration.services.judging.evaluate import run as run_job
 from spanjury.orchestration.services.judging.job import Job
@@ -356,35 +356,18 @@ def plan_gate(job: GateJob) -> ExamPlan:
     async def run(live: Live) -> None:
         async def examine() -> None:
             for plan in plans:
-                await plan.run(_Part(live=live))
+                # What one exam expects counts for itself: others follow.
+                watch = Watch(
+                    total=plan.total,
+                    stop_token=live.stop_token,
+                    meter=live.meter,
+                    on_result=live,
+                )
+                await plan.run(watch)
 
         await run_in_time(examine, live.stop_token, seconds=job.limits.max_seconds)
 
     return ExamPlan(total=sum(plan.total for plan in plans), run=run)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
-    """The run of one exam of several, which does not know how many results there will be."""
-
-    live: Live
-
-    @property
-    def stop_token(self) -> StopToken:
-        """The means to end all of them early."""
-        return self.live.stop_token
-
-    @property
-    def meter(self) -> Meter:
-        """The count of what models are asked in all of them."""
-        return self.live.meter
-
-    def __call__(self, result: Result, /) -> None:
-        """Show a result."""
-        self.live(result)
-
-    def expect(self, total: int) -> None:
-        """Ignore how many results one exam expects: others follow."""
 
 
 def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:

@@ -41,7 +41,7 @@ from spanjury.perturbations.perturbation import Case, generator_for
 
 _Interval = tuple[int, int]
 _ChangeKind = Literal["changed", "added", "removed"]
-"""Whether something else stands at a place now, something more, or less."""
+"""The change of a place: something else stands there now, something more, or less."""
 
 _WORD = re.compile(r"\w+(?:['’.,-]\w+)*")
 _START, _END = itemgetter(0), itemgetter(1)

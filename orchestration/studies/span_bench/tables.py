@@ -122,7 +122,7 @@ def set_page(findings: SetFindings) -> Section:
         findings.name,
         [
             Paragraph(findings.scope),
-            Section("Decisions", [_page_table(decided, _VERDICTS, has_cut=True)]),
+            Section("Decisions", [_page_table(decided, _VERDICTS, with_cut=True)]),
             Section("Scores and P(error)", [_page_table(decided, _PAGE_SCORES)]),
             Section("Decisions, by cut", [_page_table(decided, _PAGE_DECISIONS)]),
             Section("Decisions by kind of error", [_kind_decisions(findings)]),
@@ -142,26 +142,26 @@ def set_page(findings: SetFindings) -> Section:
     )
 
 
-def _page_table(judges: Sequence[Finding], figures: Figures, *, has_cut: bool = False) -> Table:
+def _page_table(judges: Sequence[Finding], figures: Figures, *, with_cut: bool = False) -> Table:
     """Return the table of some figures: a row a judge, the baselines last, with its coverage."""
-    about = "decision.decided" if has_cut else next(iter(figures.values()))
+    about = "decision.decided" if with_cut else next(iter(figures.values()))
     return table(
-        ["judge", *numeric("judged"), *_cut_column(has_cut=has_cut), *numeric(*figures)],
+        ["judge", *numeric("judged"), *_cut_column(with_cut=with_cut), *numeric(*figures)],
         (
             _page_row(
                 finding,
                 figures,
                 finding.judge,
                 of(answered(about, finding.coverage)),
-                *([finding.cut] if has_cut else []),
+                *([finding.cut] if with_cut else []),
             )
             for finding in judges
         ),
     )
 
 
-def _cut_column(*, has_cut: bool, heading: str = "cut") -> list[Column]:
-    return [Column(heading, wrap=False)] if has_cut else []
+def _cut_column(*, with_cut: bool, heading: str = "cut") -> list[Column]:
+    return [Column(heading, wrap=False)] if with_cut else []
 
 
 def _page_row(finding: Finding, figures: Figures, *lead: str) -> Row:
@@ -406,7 +406,7 @@ def terminal_tables(findings: SetFindings) -> Iterator[Table]:
     """Yield what a terminal shows of a set."""
     if findings.is_decided:
         title = f"{findings.name}: {findings.scope}"
-        yield _terminal_table(findings, _DECISIONS, title=title, has_cut=True)
+        yield _terminal_table(findings, _DECISIONS, title=title, with_cut=True)
         likely = any(finding.has("probability.auroc") for finding in findings.judges)
         figures = {**_SCORES, **(_PROBABILITY if likely else {})}
         yield _terminal_table(findings, figures, title=f"{findings.name}: scores", counted=False)
@@ -423,7 +423,7 @@ def _terminal_table(
     *,
     title: str,
     counted: bool = True,
-    has_cut: bool = False,
+    with_cut: bool = False,
 ) -> Table:
     """Return a table that fits on a terminal: only its first figure has its interval.
 
@@ -431,12 +431,12 @@ def _terminal_table(
     """
     heading, *headings = figures
     first, *others = figures.values()
-    about = "decision.decided" if has_cut else first
+    about = "decision.decided" if with_cut else first
     return table(
         [
             Column("judge", wrap=False),
             *numeric(*(["n"] if counted else []), heading),
-            *_cut_column(has_cut=has_cut, heading="at"),
+            *_cut_column(with_cut=with_cut, heading="at"),
             *numeric(*headings),
         ],
         (
@@ -444,7 +444,7 @@ def _terminal_table(
                 finding.judge,
                 *([answered(about, finding.coverage)[0]] if counted else []),
                 estimate_cell(finding.figures[first], _BRIEF),
-                *([finding.cut] if has_cut else []),
+                *([finding.cut] if with_cut else []),
                 *(Cell(finding.figures[name].value, _BRIEF) for name in others),
                 faint=finding.role == "baseline",
             )

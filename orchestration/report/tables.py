@@ -39,25 +39,6 @@ class Column:
         return self.align == "left" if self.wrap is None else self.wrap
 
 
-class Bounded(Protocol):
-    """A value with the ends of its interval; each may be NaN."""
-
-    @property
-    def value(self) -> float:
-        """The value."""
-        ...
-
-    @property
-    def low(self) -> float:
-        """The low end of its interval."""
-        ...
-
-    @property
-    def high(self) -> float:
-        """The high end of its interval."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A cell of a table.
@@ -80,12 +61,6 @@ class Cell:
     bold: bool = False
     note: str = ""
 
-    @classmethod
-    def of(cls, bounded: Bounded, spec: str = "", *, bold: bool = False, note: str = "") -> "Cell":
-        """Return a value with its interval."""
-        interval = (bounded.low, bounded.high)
-        return cls(bounded.value, spec, interval=interval, bold=bold, note=note)
-
     @property
     def figure(self) -> str:
         """The value as text."""
@@ -101,6 +76,33 @@ class Cell:
     def text(self) -> str:
         """All of it."""
         return " ".join(filter(None, (self.figure, self.remainder)))
+
+
+class Bounded(Protocol):
+    """A value with the ends of its interval; each may be NaN."""
+
+    @property
+    def value(self) -> float:
+        """The value."""
+        ...
+
+    @property
+    def low(self) -> float:
+        """The low end of its interval."""
+        ...
+
+    @property
+    def high(self) -> float:
+        """The high end of its interval."""
+        ...
+
+
+def estimate_cell(estimate: Bounded | None, spec: str = "", *, note: str = "") -> Cell:
+    """Return the cell of a value with its interval; `-` where there is none."""
+    if estimate is None:
+        return Cell(None)
+    interval = (estimate.low, estimate.high)
+    return Cell(estimate.value, spec, interval=interval, note=note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

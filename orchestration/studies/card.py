@@ -7,6 +7,7 @@ from types import MappingProxyType
 from spanjury.judges.core import ConfigError, choices_for, unstamped
 from spanjury.orchestration.report import (
     Block,
+    Bounded,
     Bullets,
     Cell,
     Paragraph,
@@ -23,7 +24,6 @@ from spanjury.orchestration.report import (
     table,
 )
 from spanjury.orchestration.report.numbers import defined
-from spanjury.orchestration.report.tables import Bounded
 from spanjury.orchestration.studies.relations import RELATIONS, parse_comparison
 
 _SPEC = ".3g"

@@ -18,6 +18,7 @@ from spanjury.orchestration.report import (
     Report,
     Section,
     Table,
+    estimate_cell,
     numeric,
     table,
 )
@@ -282,7 +283,7 @@ def _kept(judges: Sequence[KeptSpans]) -> Iterator[Section]:
             (
                 [
                     *(judge.judge, judge.spans, judge.accepted, judge.edited, judge.rejected),
-                    Cell.of(judge.kept, ".2f"),
+                    estimate_cell(judge.kept, ".2f"),
                 ]
                 for judge in judges
                 if judge.aspect == aspect
@@ -300,7 +301,7 @@ def _scores(aspects: Sequence[PeopleOnAspect]) -> Table:
         (
             [
                 *(aspect.aspect, len(aspect.annotators), aspect.shared, aspect.scored),
-                Cell.of(aspect.alpha, _VALUE, note=aspect.scores.alpha["ordinal"].reason),
+                estimate_cell(aspect.alpha, _VALUE, note=aspect.scores.alpha["ordinal"].reason),
             ]
             for aspect in aspects
         ),
@@ -315,7 +316,7 @@ def _pairs(aspects: Sequence[PeopleOnAspect]) -> Table:
         (
             [
                 *(aspect.aspect, pair.first, pair.second, pair.outputs),
-                Cell.of(
+                estimate_cell(
                     aspect.kappas[pair.first, pair.second],
                     _VALUE,
                     note=pair.kappa["quadratic"].reason,
@@ -343,7 +344,7 @@ def _spans(aspects: Sequence[PeopleOnAspect]) -> Iterator[Block]:
         (
             [
                 *(aspect.aspect, pair.first, pair.second, pair.texts),
-                *(Cell.of(pair.figures[name], _VALUE) for name in _SPANS),
+                *(estimate_cell(pair.figures[name], _VALUE) for name in _SPANS),
                 Cell(pair.gamma.gamma, _VALUE),
             ]
             for aspect in aspects

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,6 +17,7 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    estimate_cell,
     named,
     numeric,
     prose,
@@ -185,7 +187,7 @@ def _correlation(agreement: Agreement | None) -> Cell:
     if agreement is None:
         return Cell("")
     note = "*" if agreement.is_tied else agreement.reason if agreement.items else "no score"
-    return Cell.of(agreement, _VALUE, bold=agreement.is_tied, note=note)
+    return replace(estimate_cell(agreement, _VALUE, note=note), bold=agreement.is_tied)
 
 
 def _measures(agreements: Sequence[Agreement]) -> Table:
@@ -439,7 +441,7 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
         (
             (
                 *(finding.judge, finding.texts, finding.readings),
-                *(Cell.of(finding.figures[name], _VALUE) for name in _CHARACTERS),
+                *(estimate_cell(finding.figures[name], _VALUE) for name in _CHARACTERS),
                 *(_gamma(finding.gamma), finding.failures),
             )
             for finding in whole
@@ -448,7 +450,10 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
     )
     yield table(
         ["judge", *_columns(_SPANS, shown)],
-        ((each.judge, *(Cell.of(each.figures[name], _VALUE) for name in _SPANS)) for each in whole),
+        (
+            (each.judge, *(estimate_cell(each.figures[name], _VALUE) for name in _SPANS))
+            for each in whole
+        ),
     )
     yield _categories(whole)
     if len({group.group for group in groups}) > 1:
@@ -462,7 +467,7 @@ def _groups(groups: Sequence[JudgeFinding]) -> Table:
         (
             (
                 *(group.judge, group.group, group.texts),
-                *(Cell.of(group.figures[name], _VALUE) for name in _CHARACTERS),
+                *(estimate_cell(group.figures[name], _VALUE) for name in _CHARACTERS),
             )
             for group in groups
         ),
@@ -475,7 +480,11 @@ def _categories(judges: Sequence[JudgeFinding]) -> Table:
     return table(
         ["judge", "category", *numeric(*SpanFigures._fields)],
         (
-            (judge.judge, name, *(Cell.of(figures[part], _VALUE) for part in SpanFigures._fields))
+            (
+                judge.judge,
+                name,
+                *(estimate_cell(figures[part], _VALUE) for part in SpanFigures._fields),
+            )
             for judge in judges
             for name, figures in judge.categories.items()
         ),
@@ -496,8 +505,8 @@ def _flawless(
     ]
     rows = [
         (
-            *(judge.judge, judge.flawless, Cell.of(judge.erring, _SHARE)),
-            Cell.of(judge.spans, _VALUE),
+            *(judge.judge, judge.flawless, estimate_cell(judge.erring, _SHARE)),
+            estimate_cell(judge.spans, _VALUE),
             ", ".join(map(str, judge.histogram)),
             *(judge.mean_severity, judge.max_severity),
         )
@@ -520,7 +529,7 @@ def _annotators(annotators: Sequence[PairFinding]) -> Table:
         (
             (
                 *(annotator.first, annotator.second, annotator.texts),
-                *(Cell.of(annotator.figures[name], _VALUE) for name in _PEOPLE),
+                *(estimate_cell(annotator.figures[name], _VALUE) for name in _PEOPLE),
                 *(_gamma(annotator.gamma), _gamma(annotator.gamma_with_categories)),
             )
             for annotator in annotators

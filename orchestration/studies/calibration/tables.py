@@ -19,6 +19,7 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    estimate_cell,
     figure,
     named,
     numeric,
@@ -300,9 +301,9 @@ def _changes(findings: AspectFindings) -> Table:
         (
             [
                 change.name,
-                Cell.of(change.before, ".3f"),
-                Cell.of(change.after, ".3f"),
-                Cell.of(change.difference, "+.3f"),
+                estimate_cell(change.before, ".3f"),
+                estimate_cell(change.after, ".3f"),
+                estimate_cell(change.difference, "+.3f"),
                 "yes" if change.is_gain else "no",
             ]
             for change in findings.changes
@@ -335,8 +336,8 @@ def _alarms(findings: AspectFindings) -> Table:
                 alarm.level,
                 Cell(alarm.threshold, ".3f"),
                 Cell(alarm.promised, ".1%"),
-                Cell.of(alarm.attained, ".1%"),
-                Cell.of(alarm.caught, ".1%"),
+                estimate_cell(alarm.attained, ".1%"),
+                estimate_cell(alarm.caught, ".1%"),
                 alarm.needed,
             ]
             for alarm in findings.alarms

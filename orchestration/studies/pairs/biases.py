@@ -9,6 +9,7 @@ import numpy as np
 from spanjury.judges.core import Segment
 from spanjury.orchestration.engine.families import Families, model_of
 from spanjury.orchestration.report import (
+    Bounded,
     Bullets,
     Cell,
     Column,
@@ -17,13 +18,13 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    estimate_cell,
     named,
     numeric,
     prose,
     table,
 )
 from spanjury.orchestration.report.json import fields_of
-from spanjury.orchestration.report.tables import Bounded
 from spanjury.orchestration.studies.card import Measure, measured
 from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.judging import Examinee
@@ -361,7 +362,7 @@ def _answer(whole: BiasFindings) -> str:
     if not whole.agreement.trials:
         answer = "People's scores separate no pair, so agreement with them is unknown"
     else:
-        share = Cell.of(whole.agreement, ".0%").text
+        share = estimate_cell(whole.agreement, ".0%").text
         answer = f"The judge prefers the same text as people in {share} of the pairs"
     leans = {
         "longer texts": whole.longer.low > 0,
@@ -406,7 +407,7 @@ def _agreement(rows: Rows) -> Table:
         (
             (
                 *(name, each.compared, Cell(each.answered.value, ".0%"), each.agreement.trials),
-                Cell.of(each.agreement, _SHARE),
+                estimate_cell(each.agreement, _SHARE),
             )
             for name, each in rows
         ),
@@ -426,7 +427,7 @@ def _lengths(rows: Rows) -> Table:
             (
                 *(name, each.longer.share.trials),
                 *_lean_cells(each.longer),
-                Cell.of(each.longer_better.share, _SHARE),
+                estimate_cell(each.longer_better.share, _SHARE),
             )
             for name, each in rows
         ),
@@ -453,7 +454,7 @@ def _lean_columns(heading: str) -> tuple[Column, ...]:
 
 def _lean_cells(lean: Lean) -> tuple[Cell, ...]:
     return (
-        Cell.of(lean.share, _SHARE),
+        estimate_cell(lean.share, _SHARE),
         Cell(lean.people, _SHARE),
-        Cell.of(lean.beyond_people, _SIGNED),
+        estimate_cell(lean.beyond_people, _SIGNED),
     )

@@ -13,6 +13,7 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    estimate_cell,
     numeric,
     prose,
     table,
@@ -238,8 +239,8 @@ def order_table(rows: Iterator[tuple[str, OrderFindings]], *, heading: str) -> T
             (
                 name,
                 order.consistent.trials,
-                Cell.of(order.consistent, _SHARE),
-                Cell.of(order.first, _SHARE),
+                estimate_cell(order.consistent, _SHARE),
+                estimate_cell(order.first, _SHARE),
             )
             for name, order in rows
         ),

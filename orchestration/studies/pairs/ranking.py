@@ -19,6 +19,7 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    estimate_cell,
     numeric,
     prose,
     strong,
@@ -315,7 +316,7 @@ def _summary(ranking: PairRanking) -> str:
     )
     if not ranking.order.consistent.trials:
         return count
-    position = Cell.of(ranking.position, _LOG_ODDS)
+    position = estimate_cell(ranking.position, _LOG_ODDS)
     return (
         f"{count} {ranking.order.consistent.value:.0%} of the pairs have the same preference in "
         f"both orders. The text shown first gains {position.text} in log-odds, which the expected "
@@ -337,7 +338,7 @@ def _systems(ranking: PairRanking) -> Table:
         (
             (
                 *(each.system, each.compared, Cell(each.win_share, _SHARE)),
-                *(Cell.of(each.share, _SHARE), Cell.of(each.strength, _LOG_ODDS)),
+                *(estimate_cell(each.share, _SHARE), estimate_cell(each.strength, _LOG_ODDS)),
                 *(each.rank.text, each.rank.groups),
             )
             for each in ranking.systems
@@ -360,7 +361,7 @@ def _pair_table(ranking: PairRanking) -> Table:
             (
                 pair.first,
                 pair.second,
-                Cell.of(pair.difference, _LOG_ODDS),
+                estimate_cell(pair.difference, _LOG_ODDS),
                 p_cell(pair.adjusted),
                 Cell("yes" if pair.differs else "no", mark="good" if pair.differs else "unsure"),
             )

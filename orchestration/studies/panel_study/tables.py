@@ -436,7 +436,7 @@ def _redundancy(findings: RedundancyFindings, names: Names) -> Iterator[Block]:
         yield replace(_pairs(pairs, names), only="page")
     else:
         yield _pairs(pairs, names)
-    number = Cell.of(findings.effective, ".2f").text
+    number = Cell(findings.effective.value, ".2f", interval=findings.effective[1:]).text
     yield Paragraph(f"The seats count as at least {number} independent ones.")
     if not math.isnan(findings.within):
         others = f", seats of different families by {figure(findings.between, VALUE)}"

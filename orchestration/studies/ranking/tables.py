@@ -15,6 +15,7 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    estimate_cell,
     prose,
     strong,
     table,
@@ -215,7 +216,7 @@ def _interval(heading: str) -> Column:
 
 def _system(finding: SystemFinding) -> Iterator[Cell]:
     yield Cell(finding.system)
-    yield Cell.of(finding.judged, _VALUE)
+    yield estimate_cell(finding.judged, _VALUE)
     yield Cell(finding.coverage, ".0%")
     yield Cell(finding.texts)
     yield Cell(finding.place.text)
@@ -227,7 +228,7 @@ def _with_people(estimate: PoweredEstimate | None) -> Iterator[Cell]:
         yield from (Cell(None) for _ in range(4))
         return
     yield Cell(estimate.plain, _VALUE, interval=(estimate.plain_low, estimate.plain_high))
-    yield Cell.of(estimate, _VALUE)
+    yield estimate_cell(estimate, _VALUE)
     yield Cell(estimate.marked)
     yield Cell(estimate.effective_marks if math.isfinite(estimate.effective_marks) else None, ".0f")
 
@@ -273,7 +274,7 @@ def _pair(pair: PairFinding, ranking: AspectRanking) -> Iterator[Cell]:
     is_apart = ranking.shows(pair)
     yield Cell(pair.first)
     yield Cell(pair.second)
-    yield Cell.of(pair.judged, _CHANGE)
+    yield estimate_cell(pair.judged, _CHANGE)
     yield p_cell(pair.adjusted)
     yield Cell(pair.judged.inputs)
     yield _more(pair.more_inputs, is_apart=pair.is_apart("judges"))
@@ -284,7 +285,7 @@ def _pair(pair: PairFinding, ranking: AspectRanking) -> Iterator[Cell]:
         if powered is None or ranking.not_shown(pair):
             yield from (Cell(None), Cell(None), Cell(None))
         else:
-            yield Cell.of(powered, _CHANGE)
+            yield estimate_cell(powered, _CHANGE)
             yield p_cell(pair.powered_adjusted)
             yield _more(pair.more_marks, is_apart=is_apart)
     if not pair.judged.inputs:

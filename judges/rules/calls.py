@@ -62,7 +62,7 @@ from spanjury.judges.rules.call_checks.statements import (
     hidden_failures,
     unsupported,
 )
-from spanjury.judges.rules.call_checks.values import untraced
+from spanjury.judges.rules.call_checks.values import Untraced, untraced
 from spanjury.judges.rules.call_checks.wishes import forbidden, is_unasked, omitted
 from spanjury.judges.text.replies import rescored
 from spanjury.judges.text.turns import in_turn
@@ -71,6 +71,8 @@ UNKNOWN_TOOL = "unknown tool"
 SCHEMA = "argument against the schema"
 MISSING = "missing argument"
 UNTRACED = "value from nowhere"
+ALTERED = "altered value"
+DOUBTFUL = "value of unclear origin"
 OTHER_CHOICE = "another choice than asked for"
 OTHER_RECORD = "value of another record"
 EARLY = "value before its result"
@@ -87,7 +89,10 @@ ASPECTS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "tool-choice": frozenset((UNKNOWN_TOOL, UNWANTED)),
         "arguments": frozenset(
-            (SCHEMA, MISSING, UNTRACED, OTHER_CHOICE, OTHER_RECORD, EARLY, LIMIT)
+            (
+                *(SCHEMA, MISSING, UNTRACED, ALTERED, DOUBTFUL),
+                *(OTHER_CHOICE, OTHER_RECORD, EARLY, LIMIT),
+            )
         ),
         "necessity": frozenset((REPEATED,)),
         "order": frozenset((ORDER, EARLY)),
@@ -95,8 +100,8 @@ ASPECTS: Mapping[str, frozenset[str]] = MappingProxyType(
         "honesty": frozenset((FALSE_SUCCESS, UNDONE)),
         "calls": frozenset(
             (
-                *(UNKNOWN_TOOL, SCHEMA, MISSING, UNTRACED, OTHER_CHOICE, OTHER_RECORD),
-                *(EARLY, LIMIT, ORDER, REPEATED, UNWANTED),
+                *(UNKNOWN_TOOL, SCHEMA, MISSING, UNTRACED, ALTERED, DOUBTFUL),
+                *(OTHER_CHOICE, OTHER_RECORD, EARLY, LIMIT, ORDER, REPEATED, UNWANTED),
             )
         ),
     }
@@ -112,6 +117,8 @@ PRECISION: Mapping[str, float] = MappingProxyType(
         SCHEMA: 0.95,
         MISSING: 0.95,
         UNTRACED: 0.85,
+        ALTERED: 0.9,
+        DOUBTFUL: 0.3,
         OTHER_CHOICE: 0.6,
         OTHER_RECORD: 0.8,
         EARLY: 0.9,
@@ -290,40 +297,33 @@ class _Turn:
                 limit.path,
             )
         for value in untraced(arguments, tool, self.context):
-            yield (
-                self._untraced(value.path, value.text, value.nearest, value.kind, count),
-                value.path,
-            )
+            yield self._untraced(value, count), value.path
         yield from (
             (span, "") for span in (*self._unwanted(count, call), *self._sequence(count, call))
         )
 
-    def _untraced(self, path: str, text: str, near: str, kind: str, count: int) -> ErrorSpan:  # noqa: PLR0917
-        later = self._later(path, count)
+    def _untraced(self, value: Untraced, count: int) -> ErrorSpan:
+        mark = partial(self._span, count=count, path=value.path)
+        later = self._later(value.path, count)
         if later:
-            return self._span(
-                EARLY,
-                "The value is used before the result that gives it.",
-                count=count,
-                path=path,
-                severity=4,
-                evidence=later,
-            )
-        evidence = self.context.evidence(near)
-        beside = f" The nearest is {near!r}." if evidence else ""
-        if kind == "choice":
-            explanation = f"The user named {near!r}, another choice of this argument."
-            return self._span(
-                OTHER_CHOICE, explanation, count=count, path=path, severity=4, evidence=evidence
-            )
-        return self._span(
+            explanation = "The value is used before the result that gives it."
+            return mark(EARLY, explanation, severity=4, evidence=later)
+        evidence = self.context.evidence(value.nearest)
+        if value.kind == "choice":
+            explanation = f"The user named {value.nearest!r}, another choice of this argument."
+            return mark(OTHER_CHOICE, explanation, severity=4, evidence=evidence)
+        mark = partial(mark, part=value.text, evidence=evidence)
+        beside = f" The nearest is {value.nearest!r}." if evidence else ""
+        if value.grade == "slip":
+            return mark(ALTERED, f"A character differs from what was given.{beside}", severity=4)
+        if value.grade == "doubtful":
+            explanation = f"It is not clear where the {value.kind} comes from.{beside}"
+            return mark(DOUBTFUL, explanation, severity=3)
+        return mark(
             UNTRACED,
-            f"The {kind} was not given by anyone: no turn, result or description has it.{beside}",
-            count=count,
-            path=path,
-            part=text,
-            severity=3 if kind == "word" else 4,
-            evidence=evidence,
+            f"The {value.kind} was not given by anyone: no turn, result or description has it."
+            f"{beside}",
+            severity=4,
         )
 
     def _later(self, path: str, count: int) -> tuple[Evidence, ...]:

@@ -103,7 +103,8 @@ def contrary(trajectory: Trajectory, number: int) -> Iterator[Claim]:
                 yield Claim(start, end, "The result lists what the answer says does not exist.")
         for compared in _COMPARED.finditer(sentence):
             left, right = float(compared["low"]), float(compared["high"])
-            is_same = compared["unit"] is None or compared["other"] in {None, compared["unit"]}
+            units = {compared["unit"], compared["other"]} - FUNCTION_WORDS - {None}
+            is_same = len(units) < 2 and not (compared["unit"] is None and units)  # noqa: PLR2004
             if is_same and (left < right if compared["above"] else left > right):
                 interval = (start + compared.start(), start + compared.end())
                 yield Claim(*interval, f"{left:g} and {right:g} are compared the wrong way round.")

@@ -13,6 +13,8 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W]+")
 _NEGATIONS = frozenset(
     "no not without don never t needn cancel drop skip off isn doesn".split()  # noqa: SIM905
 )
+_TELLING = frozenset(("all", "both", "each", "other", "own"))
+"""Function words that tell one flag from another, as in ``reply_all``."""
 _DESTRUCTIVE = frozenset(
     map(stem, "delete remove refund cancel end terminate erase wipe purge deactivate".split())  # noqa: SIM905
 )
@@ -52,7 +54,7 @@ def wish(parts: Collection[str], texts: Sequence[str]) -> bool | None:
 
     The last text that names it counts, questions about it apart.
     """
-    wanted = [stem(part) for part in parts if part not in FUNCTION_WORDS]
+    wanted = [stem(part) for part in parts if part not in FUNCTION_WORDS - _TELLING]
     for text in reversed(texts):
         cut = folded_words(_ASKS.sub(" ", text))
         stems = [*map(stem, cut)]

@@ -77,7 +77,7 @@ _BEYOND = re.compile(
 _BESIDE = 24  # characters
 _UNREAD = re.compile(
     r"\b(?:ago|eve|new year(?:'s)?|christmas|easter|holidays?|quarter|terms?|semesters?|summer"
-    r"|winter|spring|autumn|(?:end|start|beginning|middle) of)\b",
+    r"|winter|spring|autumn|and a half|(?:end|start|beginning|middle) of)\b",
     re.IGNORECASE,
 )
 """Words for dates that nothing here reads."""
@@ -132,8 +132,8 @@ _PARTS: tuple[tuple[str, range], ...] = (
     (r"\b(?:end of (?:the )?day|close of business)\b", range(17 * 60, 24 * 60)),
 )
 _LENGTH = re.compile(
-    rf"\b({_NUMBER}|half an?|\d+\.\d+)(?: and a (half|quarter))?[ -]?(minute|min|hour|hr|h)s?\b"
-    r"(?: and a (half|quarter))?",
+    rf"\b((?:three[ -])?quarters? of an|{_NUMBER}|half an?|\d+\.\d+)(?: and a (half|quarter))?"
+    r"[ -]?(minute|min|hour|hr|h)s?\b(?: and a (half|quarter))?",
     re.IGNORECASE,
 )
 _FIELD_LENGTH = re.compile(r"\"\w*(minute|min|hour)s?\": ?(\d{1,3})\b")
@@ -493,7 +493,7 @@ def lengths(text: str) -> Iterator[int]:
     """
     for match in _LENGTH.finditer(text):
         part = match[2] or match[4]
-        amount = 0.5 if match[1].lower().startswith("half") else _amount(match[1])
+        amount = _amount(match[1].lower())
         amount += {"half": 0.5, "quarter": 0.25}.get((part or "").lower(), 0.0)
         yield round(amount * (60 if match[3].lower().startswith("h") else 1))
     for match in _FIELD_LENGTH.finditer(text):
@@ -501,6 +501,10 @@ def lengths(text: str) -> Iterator[int]:
 
 
 def _amount(text: str) -> float:
+    if "quarter" in text:
+        return 0.75 if text.startswith("three") else 0.25
+    if text.startswith("half"):
+        return 0.5
     return float(text) if "." in text else float(_count(text))
 
 

@@ -38,7 +38,7 @@ _WORDS = (
     (r"\b(?:triple|three times)\b", (3.0,)),
     (r"\bdozen\b", (12.0,)),
     (r"\bweeks?\b", (7.0,)),
-    (r"\byears?\b", (12.0,)),
+    (r"\b(?:years?|months?)\b", (12.0,)),
     (r"\b(?:minutes?|hours?)\b", (60.0, 1 / 60)),
     (r"\b(?:cents?|percent|%)", (100.0, 0.01)),
 )

@@ -7,7 +7,13 @@ from datetime import date
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.answers import ADMITS, Claim
-from spanjury.judges.rules.call_checks.context import Context, is_failure, parsed, squeezed
+from spanjury.judges.rules.call_checks.context import (
+    Context,
+    arguments_of,
+    is_failure,
+    parsed,
+    squeezed,
+)
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.sentences import sentence_intervals
@@ -108,7 +114,7 @@ def contrary(trajectory: Trajectory, number: int) -> Iterator[Claim]:
             if is_same and (left < right if compared["above"] else left > right):
                 interval = (start + compared.start(), start + compared.end())
                 yield Claim(*interval, f"{left:g} and {right:g} are compared the wrong way round.")
-        yield from _late(sentence, results, start)
+        yield from _late(sentence, [*results, *_arguments(trajectory, number)], start)
 
 
 def hidden_failures(trajectory: Trajectory, number: int) -> Iterator[Claim]:
@@ -134,6 +140,12 @@ def _results(trajectory: Trajectory, number: int) -> Iterator[object]:
             return
         if turn.role == "tool" and not is_failure(trajectory, count):
             yield parsed(turn.text)
+
+
+def _arguments(trajectory: Trajectory, number: int) -> Iterator[object]:
+    """Yield the arguments of the calls before turn `number`: what the agent itself has set."""
+    for turn in trajectory.turns[: number - 1]:
+        yield from map(arguments_of, turn.calls)
 
 
 def _is_full(value: object) -> bool:

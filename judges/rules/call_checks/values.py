@@ -16,7 +16,13 @@ from typing import Literal
 from spanjury.judges.core import ToolSpec
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.context import Context, raw_tokens, squeezed, tokens_of
-from spanjury.judges.rules.call_checks.moments import Moments, moments, nearest_dates, read_moment
+from spanjury.judges.rules.call_checks.moments import (
+    Moments,
+    lengths,
+    moments,
+    nearest_dates,
+    read_moment,
+)
 from spanjury.judges.rules.call_checks.numerals import nearest, numerals
 from spanjury.judges.rules.call_checks.schema import resolved
 from spanjury.judges.rules.call_checks.wishes import wish, words_of
@@ -40,6 +46,7 @@ _COMPOSED = frozenset(
     folder target url preheader snippet lines chapters""".split()  # noqa: SIM905
 )
 _PARTS = frozenset(("year", "month", "day", "hour", "week", "minute", "season", "date", "start"))
+_HOURS = frozenset(("hour", "hours", "minutes", "min"))
 _NAMED = frozenset(
     """name guest passenger patient customer city town recipient owner person member driver doctor
     contact author attendee place address origin destination to""".split()  # noqa: SIM905
@@ -199,15 +206,16 @@ class _Own:
         """Yield a number that is neither stated nor follows from what is."""
         if self._is_chosen or value in {0.0, 1.0, -1.0}:
             return
+        counts = self._counts(value)
+        if counts:
+            yield self._untraced("number", near=_token_of(counts[-1], self.context.said))
+            return
         if numerals(self._texts).lead_to(value):
             yield from self._listed(value)
             return
         if value in self._moments.numbers(with_parts=bool(words_of(self.path) & _PARTS)):
             return
-        counts = _counts(self.context.asked, {stem(part) for part in words_of(self.path)})
-        if counts:
-            yield self._untraced("number", near=_token_of(counts[-1], self.context.asked))
-        elif numerals((*self._texts, self.beside)).lead_to(value, loosely=True):
+        if numerals((*self._texts, self.beside)).lead_to(value):
             return
         elif near := self._swapped(value):
             yield self._untraced("number", "slip", near=near)
@@ -215,6 +223,21 @@ class _Own:
             asked = nearest(value, self.context.asked)
             near = asked or nearest(value, [*self.context.sources.values()])
             yield self._untraced("number", "doubtful", near=near)
+
+    def _counts(self, value: float) -> list[float]:
+        """Return the numbers of what the argument counts that user and agent name instead."""
+        parts = words_of(self.path)
+        said = self.context.said
+        lasting = [*lengths("\n".join(said))]
+        if parts & _HOURS and len({*lasting}) == 1:
+            minutes = value * (60 if parts & {"hour", "hours"} else 1)
+            is_stated = minutes in lasting or value in numerals(self.context.texts).stated
+            return [] if is_stated else [lasting[0]]
+        counts = _counts(said, {stem(part) for part in parts - _PARTS})
+        asked = numerals(self.context.asked)
+        multiples = {count * factor for count in counts for factor in asked.factors}
+        is_stated = value in {*counts, sum(counts), *multiples, *asked.stated}
+        return [] if is_stated else counts
 
     def _swapped(self, value: float) -> str:
         """Return the number that is given, or follows, with two neighbouring digits swapped."""

@@ -15,7 +15,7 @@ _NEGATIONS = frozenset(
 )
 _TELLING = frozenset(("all", "both", "each", "other", "own"))
 """Function words that tell one flag from another, as in ``reply_all``."""
-_DESTRUCTIVE = frozenset(
+DESTRUCTIVE = frozenset(
     map(stem, "delete remove refund cancel end terminate erase wipe purge deactivate".split())  # noqa: SIM905
 )
 _TAKES_AWAY = re.compile(
@@ -96,4 +96,4 @@ def is_unasked(name: str, context: Context) -> bool:
     first = stem(_HUMP.split(name)[0].lower())
     asked = [text for header, text in context.sources.items() if not header.startswith("Result")]
     asked += [text for text in context.own if not text.startswith("{")]
-    return first in _DESTRUCTIVE and not any(map(_TAKES_AWAY.search, asked))
+    return first in DESTRUCTIVE and not any(map(_TAKES_AWAY.search, asked))

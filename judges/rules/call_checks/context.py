@@ -66,8 +66,8 @@ class Context:
         return (*self.sources.values(), *self.own)
 
     @property
-    def said(self) -> tuple[str, ...]:
-        """What user and agent said to each other: the user's texts first."""
+    def conversation(self) -> tuple[str, ...]:
+        """Texts of user and agent alone, the user's first."""
         return (*self.asked, *(text for text in self.own if not text.startswith("{")))
 
     def evidence(self, token: str) -> tuple[Evidence, ...]:

@@ -208,7 +208,7 @@ class _Own:
             return
         counts = self._counts(value)
         if counts:
-            yield self._untraced("number", near=_token_of(counts[-1], self.context.said))
+            yield self._untraced("number", near=_token_of(counts[-1], self.context.conversation))
             return
         if numerals(self._texts).lead_to(value):
             yield from self._listed(value)
@@ -227,13 +227,13 @@ class _Own:
     def _counts(self, value: float) -> list[float]:
         """Return the numbers of what the argument counts that user and agent name instead."""
         parts = words_of(self.path)
-        said = self.context.said
-        lasting = [*lengths("\n".join(said))]
+        spoken = self.context.conversation
+        lasting = [*lengths("\n".join(spoken))]
         if parts & _HOURS and len({*lasting}) == 1:
             minutes = value * (60 if parts & {"hour", "hours"} else 1)
             is_stated = minutes in lasting or value in numerals(self.context.texts).stated
             return [] if is_stated else [lasting[0]]
-        counts = _counts(said, {stem(part) for part in parts - _PARTS})
+        counts = _counts(spoken, {stem(part) for part in parts - _PARTS})
         asked = numerals(self.context.asked)
         multiples = {count * factor for count in counts for factor in asked.factors}
         is_stated = value in {*counts, sum(counts), *multiples, *asked.stated}

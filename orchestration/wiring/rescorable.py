@@ -11,7 +11,8 @@ from spanjury.orchestration.wiring.reading import with_reader
 def rescorable_panel(panel: PanelConfig, *, agents: bool = False) -> PanelConfig:
     """Return `panel`; where it names no judge and no model, its judges that can rescore.
 
-    With `agents` these include the judges of trajectories. Raise `ConfigError` if none of them can, or one cannot be made.
+    With `agents` these include the judges of trajectories. Raise `ConfigError` if none of them
+    can, or one cannot be made.
     """
     if panel.seats or panel.models:
         return panel

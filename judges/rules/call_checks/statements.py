@@ -6,7 +6,7 @@ from datetime import date
 
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
-from spanjury.judges.rules.call_checks.answers import ADMITS, Claim
+from spanjury.judges.rules.call_checks.answers import Claim, admits
 from spanjury.judges.rules.call_checks.context import (
     Context,
     arguments_of,
@@ -127,7 +127,7 @@ def hidden_failures(trajectory: Trajectory, number: int) -> Iterator[Claim]:
         if leaf and not isinstance(leaf, bool | str) and _REST.search(key)
     ]
     for start, end in sentence_intervals(text):
-        if rest and _ALL.search(text, start, end) and not ADMITS.search(text):
+        if rest and _ALL.search(text, start, end) and not admits(text, text):
             yield Claim(start, end, f"The result has {rest[0][1]} for {rest[0][0]!r}.")
             return
 

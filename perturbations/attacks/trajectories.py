@@ -49,11 +49,11 @@ def attacked_agent(
         raise NothingToDamageError("a trajectory has no headers to forge")
     made = trajectory
     for header, text in attacked.inputs.items():
-        number = turn_of(header)
-        if number and text != case.inputs[header]:
+        attacked_turn = turn_of(header)
+        if attacked_turn and text != case.inputs[header]:
             added = text.removeprefix(case.inputs[header])
-            own = trajectory.turns[number - 1].text
-            made = _with_turn(made, number, text=_with_addition(own, added))
+            own = trajectory.turns[attacked_turn - 1].text
+            made = _with_turn(made, attacked_turn, text=_with_addition(own, added))
     return made, Damage(clean=before, edits=())
 
 

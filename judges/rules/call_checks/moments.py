@@ -45,6 +45,7 @@ _TENS = MappingProxyType(
 _NUMBER = rf"(?:\d{{1,3}}|{'|'.join((*_HOURS, *_TENS))}|an?|a couple of)"
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS) + "|sept"
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_SHORT_YEAR = re.compile(r"(?<![\d.:/-])(\d\d?)([./])(\d\d?)\2(\d\d)(?![\d.:/-]*\d)")
 _DAY_FIRST = re.compile(
     r"\b(\d\d?(?!\d)(?:st|nd|rd|th)?"
     r"(?:\s?(?:,|and|to|or|until|till|through|[-–])\s?(?:the )?\d\d?(?!\d)(?:st|nd|rd|th)?){0,20})"
@@ -77,7 +78,8 @@ _BEYOND = re.compile(
 _BESIDE = 24  # characters
 _UNREAD = re.compile(
     r"\b(?:ago|eve|new year(?:'s)?|christmas|easter|holidays?|quarter|terms?|semesters?|summer"
-    r"|winter|spring|autumn|and a half|(?:end|start|beginning|middle) of)\b",
+    r"|winter|spring|autumn|and a half|(?:that|any|some|which) (?:\w+ )?(?:days?|weeks?|months?"
+    r"|mornings?|afternoons?|evenings?)|(?:end|start|beginning|middle) of)\b",
     re.IGNORECASE,
 )
 """Words for dates that nothing here reads."""
@@ -152,6 +154,8 @@ class Moments:
         The date of the conversation, if a text states it.
     full
         Dates that are stated, or are some days from today.
+    bases
+        Those that texts may count on from: stated ones, and such as tomorrow.
     yearless
         Month and day of dates without a year; a month of 0 is any.
     weekdays
@@ -178,6 +182,7 @@ class Moments:
 
     today: date | None
     full: frozenset[date]
+    bases: frozenset[date]
     yearless: frozenset[tuple[int, int]]
     weekdays: frozenset[int]
     shifts: frozenset[int]
@@ -234,7 +239,7 @@ class Moments:
         return _FAR if self.is_wide else _NEXT if weekday in self.soon else _NEAR
 
     def _bases(self, day: date) -> Iterator[date]:
-        yield from self.full
+        yield from self.bases
         if self.today:
             yield self.today
             for ahead in range(-_NEAR, _NEAR + 1):
@@ -293,10 +298,13 @@ def moments(texts: tuple[str, ...]) -> Moments:
             for month, number, year, _ in readings
             if (made := _date(int(year), MONTHS.index(month) + 1, int(number)))
         }
+    full |= {*_with_short_years(whole)}
     steps = {step for pattern, days in _STEPS if re.search(pattern, lower) for step in days}
     shifts = {*_shifts(whole)}
     if today:
         full |= {today + timedelta(step) for step in steps}
+    bases = frozenset(full)
+    if today:
         full |= {today + timedelta(shift) for shift in shifts}
         full |= {*_calendar_steps(lower, today)}
     weekdays = {*_weekdays(whole)}
@@ -304,6 +312,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
     return Moments(
         today=today,
         full=frozenset(full),
+        bases=bases,
         yearless=frozenset(yearless),
         weekdays=frozenset(weekday for weekday, _ in weekdays),
         shifts=frozenset(shifts),
@@ -343,6 +352,17 @@ def _iso(text: str) -> Iterator[date]:
         made = _date(int(match[1]), int(match[2]), int(match[3]))
         if made:
             yield made
+
+
+def _with_short_years(text: str) -> Iterator[date]:
+    """Yield all that dates with two digits of a year may mean, as ``12.3.58``."""
+    for match in _SHORT_YEAR.finditer(text):
+        first, second, year = int(match[1]), int(match[3]), int(match[4])
+        for century in (1900, 2000):
+            for day, month in ((first, second), (second, first)):
+                made = _date(century + year, month, day)
+                if made:
+                    yield made
 
 
 def _in_words(text: str) -> Iterator[tuple[int | None, int, list[int]]]:

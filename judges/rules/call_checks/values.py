@@ -7,7 +7,7 @@ One that the agent *chooses*, such as the size of a page, needs no origin.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
@@ -46,6 +46,7 @@ _COMPOSED = frozenset(
     folder target url preheader snippet lines chapters""".split()  # noqa: SIM905
 )
 _PARTS = frozenset(("year", "month", "day", "hour", "week", "minute", "season", "date", "start"))
+_KID = stem("kids")
 _HOURS = frozenset(("hour", "hours", "minutes", "min"))
 _NAMED = frozenset(
     """name guest passenger patient customer city town recipient owner person member driver doctor
@@ -104,9 +105,20 @@ class Untraced:
 
 
 def untraced(
-    arguments: Mapping[str, object], tool: ToolSpec | None, context: Context
+    arguments: Mapping[str, object],
+    tool: ToolSpec | None,
+    context: Context,
+    *,
+    others: Sequence[str],
 ) -> Iterator[Untraced]:
-    """Yield the values among `arguments` that nothing before the call leads to."""
+    """Yield the values among `arguments` that nothing before the call leads to.
+
+    Parameters
+    ----------
+    others
+        The arguments of all other calls: a choice that these make, the call need not.
+    """
+    made = frozenset().union(*map(tokens_of, others))
     leaves = [*json_leaves(arguments)]
     for path, value in leaves:
         schema = _schema_at(tool, path)
@@ -122,7 +134,7 @@ def untraced(
         if isinstance(value, bool):
             yield from own.flag(value=value)
         elif isinstance(schema.get("enum"), list):
-            yield from own.choice(value)
+            yield from own.choice(value, made=made)
         elif isinstance(value, int | float):
             yield from own.number(float(value))
         elif isinstance(value, str):
@@ -186,7 +198,7 @@ class _Own:
         parts = words_of(self.path)
         return bool(parts & _CHOSEN) or (bool(parts & _COUNTED) and parts <= _COUNTED | {"items"})
 
-    def choice(self, value: object) -> Iterator[Untraced]:
+    def choice(self, value: object, *, made: Collection[str]) -> Iterator[Untraced]:
         """Yield a choice of the schema in whose place the user names another one."""
         options = self.schema.get("enum")
         asked = " ".join(self.context.asked)
@@ -195,7 +207,7 @@ class _Own:
         named = [
             option
             for option in (options if isinstance(options, list) else ())
-            if isinstance(option, str) and _is_named(option, stems)
+            if isinstance(option, str) and _is_named(option, stems) and squeezed(option) not in made
         ]
         if isinstance(value, str) and named and value not in named and len(named) == 1:
             wanted = {*map(stem, folded_words(named[0].replace("_", " ")))}
@@ -440,6 +452,7 @@ def _abbreviates(code: str, text: str) -> bool:
 
 def _counts(texts: Collection[str], units: Collection[str]) -> list[float]:
     """Return the numbers that `texts` give for any of the `units`, which are stems."""
+    units = {*units, *(_KID for _ in "." if stem("children") in units)}
     return [
         quantity.value for text in texts for quantity in quantities(text) if quantity.unit in units
     ]

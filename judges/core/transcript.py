@@ -166,23 +166,23 @@ def edited_trajectory(trajectory: Trajectory, edits: Sequence[tuple[int, int, st
             call = replace(call, name=_put(call.name, (position.start, position.end), text))
         else:
             first, last = written.interval(position.turn, position.call, "$") or (0, 0)
-            place = written.interval(position.turn, position.call, position.path) or (0, 0)
+            interval = written.interval(position.turn, position.call, position.path) or (0, 0)
             own = call.arguments if (index, number) in begun else written.text[first:last]
             begun.add((index, number))
-            if written.text[place[0] - 1] == '"':
-                at = place[0] - first
+            if written.text[interval[0] - 1] == '"':
+                at = interval[0] - first
                 value = json.dumps(text, ensure_ascii=False)[1:-1]
                 own = _put(own, (at + position.start, at + position.end), value)
             else:
-                own = _put(own, (place[0] - first, place[1] - first), _as_json(text))
+                own = _put(own, (interval[0] - first, interval[1] - first), _as_json(text))
             call = replace(call, arguments=own)
         calls = (*turn.calls[:number], call, *turn.calls[number + 1 :])
         turns[index] = replace(turn, calls=calls)
     return replace(trajectory, turns=tuple(turns))
 
 
-def _put(text: str, place: tuple[int, int], new: str) -> str:
-    start, end = place
+def _put(text: str, interval: tuple[int, int], new: str) -> str:
+    start, end = interval
     return f"{text[:start]}{new}{text[end:]}"
 
 

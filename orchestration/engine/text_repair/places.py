@@ -153,8 +153,8 @@ def edited_segment(segment: Segment, edits: Sequence[SpanEdit]) -> Segment:
     """Return `segment` with its edits: in its text, or in the turns of its trajectory."""
     if segment.trajectory is None:
         return replace(segment, output=edited(segment.output, edits))
-    places = [(edit.start, edit.end, edit.after) for edit in edits]
-    return segment_of(edited_trajectory(segment.trajectory, places), segment)
+    texts = [(edit.start, edit.end, edit.after) for edit in edits]
+    return segment_of(edited_trajectory(segment.trajectory, texts), segment)
 
 
 def _passage(text: str, number: int, errors: Sequence[Marked]) -> MarkedPassage:

@@ -58,7 +58,8 @@ def judged(path: Path) -> list[Row]:
 def flags(rows: Sequence[Row], results: Sequence[Row]) -> str:
     """Return how many rows are flagged, in one line and by kind of error."""
     flagged = {result["id"] for result in results if result["decision"] == "faulty"}
-    total, caught = Counter(), Counter()
+    total: Counter[str] = Counter()
+    caught: Counter[str] = Counter()
     for row in rows:
         total[row["label"]] += 1
         caught[row["label"]] += row["id"] in flagged

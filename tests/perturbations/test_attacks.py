@@ -127,7 +127,7 @@ def agent(result: str, reply: str = "It opens at nine.") -> Trajectory:
 def test_a_result_of_a_tool_is_attacked_so_that_it_can_be_read_as_before(result: str) -> None:
     trajectory = agent(result)
     case = agent_case(CASE, trajectory)
-    attacked = ATTACKS.get("order-in-source").on(case, generator_for(1, "order", "a"))
+    attacked = struck("order-in-source", case=case)
     made, edits = attacked_agent(trajectory, case, attacked)
     assert not edits.edits
     assert [
@@ -142,7 +142,7 @@ def test_a_result_of_a_tool_is_attacked_so_that_it_can_be_read_as_before(result:
 def test_an_attack_on_an_agents_output_is_one_on_its_last_reply() -> None:
     trajectory = agent("{}")
     case = agent_case(CASE, trajectory)
-    attacked = ATTACKS.get("review").on(case, generator_for(1, "review", "a"))
+    attacked = struck("review", case=case)
     made, edits = attacked_agent(trajectory, case, attacked)
     assert made.turns[:-1] == trajectory.turns[:-1]
     assert made.turns[-1].text.startswith("It opens at nine.")
@@ -153,6 +153,6 @@ def test_what_no_trajectory_has_is_nothing_to_attack() -> None:
     trajectory = agent("{}", reply="")
     case = agent_case(CASE, trajectory)
     for name in ("review", "forged-key"):
-        attacked = ATTACKS.get(name).on(case, generator_for(1, name, "a"))
+        attacked = struck(name, case=case)
         with pytest.raises(NothingToDamageError):
             attacked_agent(trajectory, case, attacked)

@@ -452,7 +452,7 @@ def _abbreviates(code: str, text: str) -> bool:
 
 def _counts(texts: Collection[str], units: Collection[str]) -> list[float]:
     """Return the numbers that `texts` give for any of the `units`, which are stems."""
-    units = {*units, *(_KID for _ in "." if stem("children") in units)}
+    units = {*units, _KID} if stem("children") in units else units
     return [
         quantity.value for text in texts for quantity in quantities(text) if quantity.unit in units
     ]

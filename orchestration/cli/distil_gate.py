@@ -26,10 +26,9 @@ with lazily():
     from spanjury.orchestration.services.people import marked_texts
     from spanjury.orchestration.services.training.gate import exams, material
     from spanjury.orchestration.services.training.gate import exams as gates
-    from spanjury.orchestration.studies import card
+    from spanjury.orchestration.studies import card, estimates
     from spanjury.orchestration.studies import gate as gate_study
     from spanjury.orchestration.studies.agreement import scorers
-    from spanjury.orchestration.studies.agreement.spans import estimates
     from spanjury.orchestration.wiring import config, specs
 
 

@@ -24,8 +24,8 @@ with lazily():
         importing,
         marked_run,
     )
+    from spanjury.orchestration.studies import estimates
     from spanjury.orchestration.studies.agreement import people
-    from spanjury.orchestration.studies.agreement.spans import estimates
 
 _ENDINGS = {".factgenie.jsonl": "factgenie", ".mqm.tsv": "mqm"}
 

@@ -332,8 +332,8 @@ def missed_gates(gates: "Sequence[card.Gate]", measures: "Iterable[card.Measure]
     for gate in gates:  # there may have been nothing to measure
         nothing = card.Measure(name=gate.name, value=None, says="", count=0)
         measured.setdefault(gate.name, [nothing])
-        if not gate.is_passed(measured):
-            yield gate.shortfall(measured)
+        if not (result := gate.result(measured)).met:
+            yield result.line
 
 
 def exit_if_missed(missed: Iterable[str], *, written: Sequence[Path]) -> None:
@@ -364,9 +364,9 @@ def exam_card(
     gates = [card.parse_gate(text) for text in require]
     joined = study_report.read_card(folders)
     # Before anything is shown or written: a name may be unknown.
-    missed = [gate for gate in gates if not gate.is_passed(joined.measures)]
+    missed = [result.line for result in card.results(joined, gates) if not result.met]
     console.print_report(card.card_report(joined, gates=gates))
     written = target.write(lambda folder: study_report.write_card(folder, joined, gates=gates))
     for path in written:
         say(f"written: {path}")
-    exit_if_missed((gate.shortfall(joined.measures) for gate in missed), written=written)
+    exit_if_missed(missed, written=written)

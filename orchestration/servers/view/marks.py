@@ -31,8 +31,8 @@ from spanjury.orchestration.services.viewing.view import View
 with lazily():
     from spanjury.orchestration.report import html
     from spanjury.orchestration.services.people.marks import comparison, guideline
+    from spanjury.orchestration.studies import estimates
     from spanjury.orchestration.studies.agreement import people
-    from spanjury.orchestration.studies.agreement.spans import estimates
 
 Routes = list[web.RouteDef]
 _DRAWS = 200

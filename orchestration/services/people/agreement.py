@@ -20,7 +20,7 @@ from spanjury.orchestration.services.judging.scorers import (
     results_file,
 )
 from spanjury.orchestration.services.people.marked_texts import MarkedSource, own_texts
-from spanjury.orchestration.services.people.sampled import counted_texts
+from spanjury.orchestration.services.people.sampling import by_name, counted_texts, text_name
 from spanjury.orchestration.services.viewing.sources import find_runs
 from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,
@@ -29,22 +29,23 @@ from spanjury.orchestration.studies.agreement.findings import (
 )
 from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer, rated_aspects, ratings
 from spanjury.orchestration.studies.agreement.scorers import Settings
-from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding, annotator_pairs
-from spanjury.orchestration.studies.agreement.spans.aspect import (
+from spanjury.orchestration.studies.agreement.spans.findings import (
     AspectSpans,
     SpanTask,
     aspect_spans,
     top_rated_texts,
 )
-from spanjury.orchestration.studies.agreement.spans.estimates import Settings as SpanSettings
 from spanjury.orchestration.studies.agreement.spans.measures import (
     NO_CATEGORIES,
     Gold,
     Marking,
+    PairFinding,
+    annotator_pairs,
     category_map,
     gold_of,
     renamed,
 )
+from spanjury.orchestration.studies.estimates import Settings as SpanSettings
 from spanjury.orchestration.wiring.read_results import ResultSpans, SeatWork, read_result_spans
 
 T = TypeVar("T")
@@ -333,11 +334,9 @@ async def measure(
             for task in collected.spans:
                 name = f"{_SPANS} of {task.aspect}"
                 group.start_soon(run, spans, name, partial(aspect_spans, task, about_spans))
-            if collected.gold is not None and _several_read(collected.gold):
-                work_on_people = partial(
-                    _pairs, collected.gold, collected.lengths, settings=about_spans
-                )
-                group.start_soon(run, people, _PEOPLE, work_on_people)
+            if (gold := collected.gold) is not None and gold.has_pairs:
+                pairs = partial(annotator_pairs, gold, collected.lengths, settings=about_spans)
+                group.start_soon(run, people, _PEOPLE, lambda: tuple(pairs()))
     return MetaFindings(
         settings=settings,
         data=collected.data,
@@ -354,22 +353,18 @@ def _that_count(
 ) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
     """Leave out marked texts of which no one knows the chance, where that of others is known."""
     has_spans = any(segment.gold for segment in segments)
-    marked = {
-        (segment.segment_id, segment.system): segment
-        for segment in segments
-        if has_spans or segment.human
-    }
+    marked = by_name(segment for segment in segments if has_spans or segment.human)
     if not marked:
         return tuple(segments), ()
     counted = counted_texts(marked.values(), source.sample, marks=str(source.human))
     strange = marked.keys() - counted.names
-    kept = (segment for segment in segments if (segment.segment_id, segment.system) not in strange)
+    kept = (segment for segment in segments if text_name(segment) not in strange)
     return tuple(kept), counted.notes
 
 
 def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Iterator[str]:
     """Count the texts of which people read another version than the run judged."""
-    texts = {(segment.segment_id, segment.system): segment.output for segment in segments}
+    texts = by_name(segments)
     for path in results:
         if not path.is_dir():
             continue
@@ -379,7 +374,7 @@ def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Ite
         except DataError:  # the results can be read all the same
             continue
         if others := sum(
-            texts.get(name, segment.output) != segment.output for name, segment in own.items()
+            texts.get(name, segment).output != segment.output for name, segment in own.items()
         ):
             yield (
                 f"{others:,} of people's texts are other versions of those that {path} judged: "
@@ -404,13 +399,3 @@ def _compared(
 ) -> tuple[Ratings, ...]:
     compared = (ratings(segments, scorers, aspect=aspect) for aspect in aspects)
     return tuple(scorer for scorer in compared if scorer.coverage.any())
-
-
-def _several_read(gold: Gold) -> bool:
-    return any(len({*readers} - {""}) > 1 for readers in gold.readers.values())
-
-
-def _pairs(
-    gold: Gold, lengths: Mapping[str, int], *, settings: SpanSettings
-) -> tuple[PairFinding, ...]:
-    return tuple(annotator_pairs(gold, lengths, settings=settings))

@@ -19,7 +19,13 @@ from spanjury.orchestration.services.people.marks.marked_run import (
     Reading,
     read_readings,
 )
-from spanjury.orchestration.services.people.sampled import TextName, none_in_sample, read_chances
+from spanjury.orchestration.services.people.sampling import (
+    TextName,
+    by_name,
+    none_in_sample,
+    read_chances,
+    text_name,
+)
 from spanjury.orchestration.services.viewing.aspects import KnownAspects
 from spanjury.orchestration.services.viewing.sources import ViewedRun, find_runs
 from spanjury.orchestration.studies.agreement.ratings import known_input_of
@@ -91,9 +97,9 @@ def row_key(row: ReportedRow) -> RowKey:
 
 def said_beside(run: MarkedRun) -> People:
     """Take the finished marks beside a run; raise `ConfigError` where there are none."""
-    read = read_readings(run) if run.marks.exists() else None
-    readings = read.chosen() if read else ()
-    if not readings or read is None:
+    read = read_readings(run)
+    readings = read.chosen()
+    if not readings:
         raise ConfigError(
             f"{run.named} has no finished marks of people: make some with"
             f" 'spanjury view {run.named}', or name texts with people's scores by --human"
@@ -103,7 +109,7 @@ def said_beside(run: MarkedRun) -> People:
     return People(
         name=f"marks of {who} in {run.marks}",
         by_row=by_row,
-        own=_by_name(text.segment for text in run.texts),
+        own=by_name(text.segment for text in run.texts),
         rows={},
         aspects=frozenset(reading.aspect for reading in readings),
         other_versions=read.other_versions,
@@ -111,8 +117,7 @@ def said_beside(run: MarkedRun) -> People:
 
 
 def _row_of(reading: Reading) -> RowKey:
-    segment = reading.text.segment
-    return segment.segment_id, segment.system, reading.aspect
+    return *text_name(reading.text.segment), reading.aspect
 
 
 def _read(readings: Sequence[Reading]) -> Judgement:
@@ -132,7 +137,7 @@ def said_in(
     human: Path | Texts, *, rows: Sequence[ReportedRow], run: ViewedRun, columns: Sequence[str]
 ) -> People:
     """Take people's scores and spans from a file of texts."""
-    marked = _by_name(read_texts(human, columns=columns))
+    marked = by_name(read_texts(human, columns=columns))
     has_spans = any(each.gold for each in marked.values())
     own = {} if _is_file_of(run, human) else own_texts(run)
     by_row: dict[RowKey, Judgement] = {}
@@ -163,18 +168,13 @@ def own_texts(run: ViewedRun) -> Mapping[TextName, Segment]:
     texts = run.texts
     if texts is None or not texts.data.is_file():
         return {}
-    return _by_name(read_texts(texts.data, columns=texts.columns))
+    return by_name(read_texts(texts.data, columns=texts.columns))
 
 
 def _is_file_of(run: ViewedRun, human: Path | Texts) -> bool:
     if run.texts is None or isinstance(human, Texts):
         return False
     return run.texts.data.absolute() == human.absolute()
-
-
-def _by_name(segments: Iterable[Segment]) -> dict[TextName, Segment]:
-    """Return the texts by id and system."""
-    return {(segment.segment_id, segment.system): segment for segment in segments}
 
 
 def _is_other_text(row: ReportedRow, segment: Segment, own: Segment | None) -> bool:
@@ -215,8 +215,7 @@ def check_said(
     if not matched and people.other_versions:
         raise DataError(
             f"{people.name}: all {people.other_versions} marked texts are other versions of the"
-            " texts"
-            " that the run judged"
+            " texts that the run judged"
         )
     if not matched and people.aspects and not people.aspects & judged.keys():
         raise DataError(
@@ -408,14 +407,11 @@ def read_marked(source: MarkedSource) -> MarkedTexts:
     if sample and not any(text.is_marked and text.chance is not None for text in texts):
         raise DataError(none_in_sample(people.name, sample))
     counted = tuple(_counted(texts))
+    both = zip(texts, counted, strict=True)
     return MarkedTexts(
         name=people.name,
         texts=counted,
-        left_out=tuple(
-            text
-            for text, kept in zip(texts, counted, strict=True)
-            if text.is_marked > kept.is_marked
-        ),
+        left_out=tuple(text for text, kept in both if text.is_marked > kept.is_marked),
         other_versions=people.other_versions,
         sourceless=_sourceless(asked, people),
         marked_sourceless=_sourceless((text.row for text in counted if text.is_marked), people),

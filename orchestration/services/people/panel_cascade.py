@@ -22,7 +22,7 @@ from spanjury.orchestration.services.people.marked_texts import (
     read_unmarked,
 )
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
-from spanjury.orchestration.services.people.panel_seats import (
+from spanjury.orchestration.services.people.panel_study import (
     NO_PRICES,
     Pricing,
     Seats,

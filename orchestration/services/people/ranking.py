@@ -15,7 +15,7 @@ from spanjury.orchestration.services.people.marked_texts import (
     sourceless_note,
 )
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, read_readings
-from spanjury.orchestration.services.people.sampled import TextName, read_chances
+from spanjury.orchestration.services.people.sampling import TextName, read_chances, text_name
 from spanjury.orchestration.studies.agreement.ratings import known_input_of
 from spanjury.orchestration.studies.ranking.findings import annotators_caution, rank_systems
 from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table
@@ -146,7 +146,7 @@ class _Reader:
 
     def _marked(self, path: Path, run: MarkedRun) -> MarkedTexts | None:
         """Return the run beside people's scores; None where there are none of it."""
-        if self._source.human is None and not (run.marks.exists() and read_readings(run).chosen()):
+        if self._source.human is None and not read_readings(run).chosen():
             return None
         try:
             marked = read_marked(replace(self._source, results=(path,), aspects=()))
@@ -175,18 +175,14 @@ class _Reader:
             )
 
     def _bare(self, run: MarkedRun, run_name: str) -> Iterator[_Row]:
-        own = {
-            (segment.segment_id, segment.system): known_input_of(segment)
-            for segment in run.segments()
-        }
+        own = {text_name(segment): known_input_of(segment) for segment in run.segments()}
         rows = list(read_result_scores(run.results))
-        if any(own.get((row.segment_id, row.system)) is None for row in rows):
+        sources = [own.get((row.segment_id, row.system)) for row in rows]
+        if None in sources:
             self._sourceless.append(run_name)
-        for row in rows:
-            name = row.segment_id, row.system
-            source = own.get(name)
+        for row, source in zip(rows, sources, strict=True):
             yield _Row(
-                name=name,
+                name=(row.segment_id, row.system),
                 aspect=row.aspect,
                 source=row.segment_id if source is None else source,
                 score=row.score,

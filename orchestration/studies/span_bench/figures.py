@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import Decision
 from spanjury.judges.text.words import words
-from spanjury.orchestration.studies.agreement.spans.estimates import (
+from spanjury.orchestration.studies.estimates import (
     Effects,
     Estimate,
     Settings,
@@ -376,8 +376,6 @@ def estimated(effects: Effects, arrays: Arrays, *, settings: Settings) -> dict[s
     few = sources < _DRAWN
     # An interval without width is dropped: draws that are all alike say nothing of other texts.
     return {
-        name: replace(estimate, low=np.nan, high=np.nan)
-        if few or estimate.low == estimate.high
-        else estimate
+        name: Estimate(estimate.value) if few or estimate.low == estimate.high else estimate
         for name, estimate in figures.items()
     }

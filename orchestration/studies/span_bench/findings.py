@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Estimate, Settings
+from spanjury.orchestration.studies.estimates import DEFAULTS, Estimate, Settings
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,

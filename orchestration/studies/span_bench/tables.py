@@ -23,7 +23,7 @@ from spanjury.orchestration.report import (
     table,
 )
 from spanjury.orchestration.report.tables import Mark
-from spanjury.orchestration.studies.agreement.spans.estimates import Estimate
+from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.span_bench.figures import FALSE_ALARMS
 from spanjury.orchestration.studies.span_bench.findings import (

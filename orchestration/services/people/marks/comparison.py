@@ -16,21 +16,21 @@ from spanjury.orchestration.services.people.marks.marked_run import (
     Reading,
     read_readings,
 )
-from spanjury.orchestration.services.people.sampled import TextName, counted_texts
+from spanjury.orchestration.services.people.sampling import counted_texts, text_name
 from spanjury.orchestration.studies.agreement.people import (
     PeopleOnAspect,
     people_on_aspect,
     read_texts,
 )
 from spanjury.orchestration.studies.agreement.ratings import Ratings, ratings
-from spanjury.orchestration.studies.agreement.spans.aspect import SpanTask
-from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
+from spanjury.orchestration.studies.agreement.spans.findings import SpanTask
 from spanjury.orchestration.studies.agreement.spans.measures import (
     Gold,
     GoldSpan,
     category_map,
     gold_of,
 )
+from spanjury.orchestration.studies.estimates import DEFAULTS, Settings
 from spanjury.orchestration.wiring.marks import ANNOTATORS
 
 FEWEST_TEXTS = 5
@@ -125,7 +125,7 @@ def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> Ju
     run, finished = _marked_run(source.results, data=source.data)
     segments = (reading.text.segment for reading in finished)
     counted = counted_texts(segments, source.sample, marks=str(run.marks))
-    readings = [reading for reading in finished if _name_of(reading.text.segment) in counted.names]
+    readings = [reading for reading in finished if text_name(reading.text.segment) in counted.names]
     by_aspect = texts_by_aspect(readings)
     if strange := [name for name in source.aspects if name not in by_aspect]:
         aspects = ", ".join(by_aspect)
@@ -158,7 +158,7 @@ def _marked_run(
 ) -> tuple[MarkedRun, Sequence[Reading]]:
     for path in results:
         run = MarkedRun(path, data=data)
-        if readings := (read_readings(run).chosen() if run.marks.exists() else ()):
+        if readings := read_readings(run).chosen():
             return run, readings
     named = " ".join(map(str, results))
     raise ConfigError(
@@ -166,10 +166,6 @@ def _marked_run(
         f" take them in with 'spanjury marks import {results[0]} FILE',"
         " or name ratings with --human"
     )
-
-
-def _name_of(segment: Segment) -> TextName:
-    return segment.segment_id, segment.system
 
 
 def _counted(by_aspect: Mapping[str, Sequence[Segment]]) -> str:

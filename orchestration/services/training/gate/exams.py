@@ -25,8 +25,8 @@ from spanjury.orchestration.services.people.marked_texts import MarkedSource
 from spanjury.orchestration.services.training.gate.material import Material
 from spanjury.orchestration.studies.agreement.findings import MetaFindings
 from spanjury.orchestration.studies.agreement.scorers import Settings as ScorerSettings
-from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.card import Card, Gate, Measure, card_report, measured
+from spanjury.orchestration.studies.estimates import Settings
 from spanjury.orchestration.studies.gate import (
     GateFindings,
     OverBase,

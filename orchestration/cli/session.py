@@ -79,7 +79,7 @@ def say_how_to_see_why(panel: PanelConfig | None) -> None:
     if not panel.models:
         say("see what each judge can judge: spanjury judges")
         return
-    models = [ModelConfig(name=each) if isinstance(each, str) else each for each in panel.models]
+    models = [*map(ModelConfig.of, panel.models)]
     flags = [part for model in models for part in ("--model", model.name)]
     addresses = {model.base_urls for model in models}
     for url in filter(None, addresses.pop() if len(addresses) == 1 else ()):

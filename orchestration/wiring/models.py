@@ -193,8 +193,8 @@ class Models:
     stack: AsyncExitStack
     memory: Memory | None
     meter: Meter
-    silent: bool
-    tracing: Tracing
+    silent: bool = False
+    tracing: Tracing = field(default_factory=find_tracing)
     guard: Guard | None = None
     recorder: Recorder | None = None
     deferral: Deferral | None = None
@@ -337,12 +337,5 @@ async def open_generator(
         As in `open_configured_panel`.
     """
     async with AsyncExitStack() as stack:
-        models = Models(
-            stack=stack,
-            memory=memory,
-            meter=meter,
-            silent=False,
-            tracing=find_tracing(),
-            guard=guard,
-        )
+        models = Models(stack=stack, memory=memory, meter=meter, guard=guard)
         yield AskedBy(await models.get(model), "writer")

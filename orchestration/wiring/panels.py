@@ -203,7 +203,7 @@ async def _consolidator(config: PanelConfig, models: Models) -> Consolidator:
         model = config.consolidate_model or next(iter(config.models), None)
         if model is None:
             raise ConfigError(f"consolidator {name!r} asks a model: name one with --model")
-        options["model"] = AskedBy(await models.get(_model_config(model)), "consolidator")
+        options["model"] = AskedBy(await models.get(ModelConfig.of(model)), "consolidator")
     return checked_consolidator(built(factory, name, options), name)
 
 
@@ -234,10 +234,6 @@ def _with_seed(
     if seed is not None and "seed" in parameters(factory):
         return {"seed": seed, **options}
     return dict(options)
-
-
-def _model_config(model: ModelConfig | str) -> ModelConfig:
-    return ModelConfig(name=model) if isinstance(model, str) else model
 
 
 def _remembered(

@@ -85,7 +85,7 @@ class CallFlags(Flags, title="Calls to models"):
         """Return `model`, reached at `base_url`, if there is one, as the flags say."""
         if self == CallFlags() and not base_url:
             return model
-        named = configs.ModelConfig(name=model) if isinstance(model, str) else model
+        named = configs.ModelConfig.of(model)
         return replace(
             named,
             base_url=base_url or named.base_url,
@@ -297,8 +297,5 @@ class WriterFlags(Flags, title="Generated perturbations"):
         configured = () if self.writer_base_url else judging.described().models
         calls = replace(judging.calls, client=None, via=None)
         alone = calls.applied(self.writer, base_url=self.writer_base_url)
-        models = [
-            configs.ModelConfig(name=model) if isinstance(model, str) else model
-            for model in (*configured, alone)
-        ]
+        models = map(configs.ModelConfig.of, (*configured, alone))
         return next(model for model in models if model.name == self.writer)

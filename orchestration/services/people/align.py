@@ -137,7 +137,7 @@ def _first_model(panel: PanelConfig) -> ModelConfig:
     named = (*panel.models, *(seat.model for seat in panel.seats if seat.model is not None))
     if not named:
         raise ConfigError("the run asked no model: name one with --model")
-    return named[0] if isinstance(named[0], ModelConfig) else ModelConfig(name=named[0])
+    return ModelConfig.of(named[0])
 
 
 def _is_usable(text: JudgedText) -> bool:

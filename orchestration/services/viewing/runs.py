@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition, Event, Thread
-from types import TracebackType
 from typing import Self
 
 import msgspec
@@ -176,12 +175,7 @@ class RunsView:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._leaving.set()
         self._thread.join()
 

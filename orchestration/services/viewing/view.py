@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from itertools import compress
 from pathlib import Path
 from threading import Condition, Event, Thread
-from types import TracebackType
 from typing import Self
 
 from spanjury.judges.core import ConfigError, DataError, EvaluationError, Scale, Segment
@@ -233,12 +232,7 @@ class View:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def _require_rows(self) -> None:

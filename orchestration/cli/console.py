@@ -22,12 +22,7 @@ _PICTURES = frozenset({".png", ".svg"})
 class CleanConsole(Console):
     """A console that shows control characters and takes no markup, also into a pipe.
 
-    Parameters
-    ----------
-    stderr
-        Print on standard error.
-    soft_wrap
-        Leave long lines to the terminal.
+    With `soft_wrap`, the terminal wraps long lines.
     """
 
     def __init__(self, *, stderr: bool = False, soft_wrap: bool = False) -> None:
@@ -90,10 +85,7 @@ def print_json(value: object) -> None:
 def say_written(written: Sequence[Path], *, counts_pictures: bool = False) -> None:
     """Say where each file is, and why there is no picture among them if so.
 
-    Parameters
-    ----------
-    counts_pictures
-        Say only how many pictures there are.
+    If `counts_pictures`, pictures are only counted.
     """
     pictures = [path for path in written if path.suffix in _PICTURES]
     if counts_pictures:

@@ -118,10 +118,7 @@ class SetFlags(Flags, title="Training set"):
     def shares(self) -> "splits.Shares":
         """The shares of the inputs.
 
-        Raises
-        ------
-        ConfigError
-            If nothing is left to train on.
+        Raises `ConfigError` if nothing is left to train on.
         """
         try:
             return splits.Shares(validation=self.validation, test=self.test)

@@ -39,10 +39,7 @@ class Measured(Protocol):
 class Stage:
     """The part of a command's work that is under way, and since when.
 
-    Parameters
-    ----------
-    part
-        The first part; `begin` names the next ones, from any thread.
+    `part` is the first part; `begin` names the next ones, from any thread.
     """
 
     def __init__(self, part: str, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -106,12 +103,10 @@ def working(part: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]
 class ProgressLines:
     """Lines for ``with``: one every 10 s, and a last one at the end of a run that had any.
 
+    `write` is called by a thread; once it fails, nothing more is written.
+
     Parameters
     ----------
-    work
-        Measures the progress.
-    write
-        Writes a line. It is called by a thread; once it fails, nothing more is written.
     first, every
         Seconds until the first line, `every` by default, and between two lines.
     ends

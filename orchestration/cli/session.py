@@ -113,18 +113,14 @@ def run_exam(
 ) -> Finished[T]:
     """Run an exam, or exit if it is ended early.
 
+    The folder of `memory` is made.
+
     Parameters
     ----------
     exam
         Shows every result to the watch over it; raises `RunStoppedError` if it was ended early.
     total
         How many results there will be, unless the exam knows better.
-    limits
-        What it may cost.
-    memory
-        Where it keeps replies; the folder is made.
-    quiet
-        Do not show how far it is.
     panel
         The examined panel, or None. If none of its models answers, the advice names them.
     """

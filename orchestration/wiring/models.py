@@ -322,19 +322,10 @@ async def open_generator(
 ) -> AsyncIterator[ChatModel]:
     """Open a model outside of any panel.
 
+    With a `memory`, nothing is asked twice.
+
     Raise `ConfigError` if nothing can open it, or its cost is limited and its price
     unknown.
-
-    Parameters
-    ----------
-    model
-        Which, and how it is reached.
-    memory
-        Keeps what it replies, so that it is not asked twice; or None.
-    meter
-        Counts what it is asked.
-    guard
-        As in `open_configured_panel`.
     """
     async with AsyncExitStack() as stack:
         models = Models(stack=stack, memory=memory, meter=meter, guard=guard)

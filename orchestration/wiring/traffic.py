@@ -76,10 +76,10 @@ class Trace:
 class TrafficReader:
     """Makes arrivals of what comes in, and traces of what was kept.
 
+    `columns` map the names of columns, as flags do.
+
     Parameters
     ----------
-    columns
-        What rows call their columns, as flags say it.
     settle, longest
         Seconds for which a trace waits for more spans after its root has come, and without one.
     """

@@ -205,10 +205,7 @@ class PanelFlags(Flags, title="Judges"):
     def described(self, before: "configs.PanelConfig | None" = None) -> "configs.PanelConfig":
         """Return the panel: that of a run `before`, with what the flags change.
 
-        Raises
-        ------
-        ConfigError
-            If a flag does not fit the others, or a panel file cannot be read.
+        Raise `ConfigError` if a flag does not fit the others, or a panel file cannot be read.
         """
         judging = self._with_judges(before or configs.PanelConfig())
         judging = replace(judging, seats=tuple(map(_with_marks, judging.seats)))
@@ -277,16 +274,9 @@ class WriterFlags(Flags, title="Generated perturbations"):
     def config(self, *, judging: PanelFlags | None = None) -> "configs.ModelConfig | None":
         """Return the model that writes, if the flags name one.
 
-        Parameters
-        ----------
-        judging
-            The flags of the panel: they say how often and how long any model is asked, and
-            the address of a model that judges, too.
-
-        Raises
-        ------
-        ConfigError
-            If an address is given and no name, or a panel file cannot be read.
+        The flags of the panel, `judging`, say how often and how long any model is asked, and the
+        address of a model that also judges. Raise `ConfigError` if an address is given and no name,
+        or a panel file cannot be read.
         """
         if self.writer is None:
             if self.writer_base_url:

@@ -32,16 +32,7 @@ def create_app(
 ) -> web.Application:
     """Return the application.
 
-    Parameters
-    ----------
-    view
-        The rows.
-    page
-        The page, without data.
-    token
-        All but the page is for those who send it.
-    routes
-        Further ones, below ``/api/``.
+    All but the page is for those who send the `token`; further `routes` are below ``/api/``.
     """
     return app_of(page, [*view_routes(view), *routes], token=token)
 

@@ -27,16 +27,9 @@ _TOKEN_BYTES = 24
 def serve_page(create: Create, *, port: int, opened: Callable[[str], None]) -> None:
     """Serve a page to this machine until Ctrl-C or SIGTERM.
 
-    Raise `ServiceError` if the port is taken.
+    `opened` is given the address, with the token behind ``#``, once the server answers.
 
-    Parameters
-    ----------
-    create
-        Makes the application.
-    port
-        0 for any that is free.
-    opened
-        Is given the address, with the token behind ``#``, once it answers.
+    Raise `ServiceError` if the port is taken.
     """
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     app = create(token)

@@ -33,16 +33,8 @@ def create_runs_app(
 ) -> web.Application:
     """Return the application.
 
-    Parameters
-    ----------
-    runs
-        The runs, open.
-    page
-        The page of their list, without data.
-    token
-        All but the pages is for those who send it.
-    open_runs
-        Opens the runs whose page a reader asks for.
+    All but the pages is for those who send the `token`. `open_runs` opens the runs whose page a
+    reader asks for.
     """
     opened = _OpenedViews(runs, open_runs)
     app = app_of(

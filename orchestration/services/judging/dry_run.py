@@ -67,12 +67,8 @@ class Reckoning:
 class Estimate:
     """The measured cost of a whole job, with 95 % intervals.
 
-    Parameters
-    ----------
-    calls, tokens, cost
-        Usage of models; `cost` is in dollars, without that of `unpriced` models.
-    seconds
-        Wall-clock time, were as many calls under way as may be.
+    `cost` is in dollars and leaves out `unpriced` models; `seconds` are wall-clock time with as
+    many calls under way as may be.
     """
 
     reports: tuple[PanelReport, ...]

@@ -160,18 +160,10 @@ async def judge_pairs(  # noqa: PLR0913  half of them have defaults
 ) -> None:
     """Judge what `read` yields, and write a row for each pair, in its order.
 
-    Raise as `run` does, which explains `rows`.
+    `read` is called in a thread: to put rows in order, all must be read first. `room` returns once
+    another pair may be judged.
 
-    Parameters
-    ----------
-    session
-        The run that this is the work of.
-    read
-        Begins to read, in a thread: to put rows in order, all must be read first.
-    room
-        Returns once another pair may be judged; None where one always may.
-    again, silent, deferral
-        As in `RunSession.open_panel`.
+    Raise as `run` does, which explains `rows`.
     """
 
     async def judge() -> None:

@@ -26,14 +26,11 @@ def with_texts(
 ) -> tuple[Segment, ...]:
     """Give segments references and a source from other files.
 
+    A file of references has one text for each segment, in their order. A folder has a file for each
+    segment, under the name of the segment's own file.
+
     Raise `DataError` if a file cannot be read, has another length, or a folder lacks a
     text.
-
-    Parameters
-    ----------
-    references
-        Files with one reference for each segment, in their order; or folders, in which the
-        file for a segment has the name of the segment's own.
     """
     for path in references:
         segments = [
@@ -71,12 +68,8 @@ def _by_name(path: Path, read: Sequence[Segment], segments: Sequence[Segment]) -
 class MetricsJob:
     """A file to measure, and the metrics.
 
-    Parameters
-    ----------
-    metrics
-        ``NAME`` or ``NAME:option=value,…``; none for all that can be run on the data.
-    references, source
-        Files with one text for each of the data, as `with_texts` reads them.
+    Metrics are named as ``NAME`` or ``NAME:option=value,…``; without any, all are run that the data
+    allow. `with_texts` explains references and source.
     """
 
     data: Path

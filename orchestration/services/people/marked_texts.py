@@ -49,10 +49,6 @@ class People:
 
     Parameters
     ----------
-    own
-        The texts that the run judged.
-    rows
-        The texts as people's file has them.
     other_versions
         Marks of other texts, or other versions of these, that were left out.
     """
@@ -200,12 +196,7 @@ def check_said(
 ) -> None:
     """Raise `ConfigError` or `DataError` where people's word is not on what was judged.
 
-    Parameters
-    ----------
-    matched
-        The rows of which people said something.
-    aspects
-        Those that are asked for.
+    `matched` are the rows that people judged.
     """
     judged = Counter(row.aspect for row in rows)
     if strange := [name for name in aspects if name not in judged]:

@@ -93,13 +93,8 @@ def _group(text: JudgedText, within: str) -> str:
 class Pricing:
     """The sources of the prices of seats' tokens.
 
-    Parameters
-    ----------
-    named
-        Seat -> price; these go first.
-    panel
-        A panel file: for seats of the same names, the prices of its models, or else those of
-        LiteLLM's list. None to look for no more.
+    Prices named by seat come first. The panel file gives other seats of the same names the prices
+    of its models, or else those of LiteLLM's list.
     """
 
     named: Mapping[str, TokenPrice] = field(default_factory=dict)

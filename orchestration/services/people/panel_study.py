@@ -67,12 +67,8 @@ def study_panel(
         The seats to compare; none for all that gave a score.
     within
         Key of the rows' meta: agreement is taken within each of its values; empty for none.
-    families
-        TOML files with more families of models.
     pricing
         Prices of seats' tokens; the panel file adds families, too.
-    begin
-        Called with the name of each aspect before it is studied.
     """
     marked = read_marked(source)
     others = source.results[1:]

@@ -56,14 +56,10 @@ def counted_texts(
 ) -> CountedTexts:
     """Say which marked texts count: where any has a chance, those without one do not.
 
-    Raise `DataError` if the sample cannot be read or holds none of them, or a chance is none.
+    The chances are in the file `sample`, or else in the texts themselves. Messages name the marks
+    as `marks`.
 
-    Parameters
-    ----------
-    sample
-        The file that names chances; None for those that the texts hold themselves.
-    marks
-        Where the marks are, for messages.
+    Raise `DataError` if the sample cannot be read or holds none of them, or a chance is none.
     """
     texts = {(segment.segment_id, segment.system): segment for segment in marked}
     drawn = read_chances(sample) if sample else None

@@ -56,12 +56,8 @@ class Spent:
 class Stop:
     """The order to begin nothing new.
 
-    Parameters
-    ----------
-    reason
-        Why, for the user.
-    grace
-        Seconds that what is under way may still take; None for as long as it takes.
+    Work under way may still take `grace` seconds, or any time if that is None. `reason` is for the
+    user.
     """
 
     reason: str
@@ -241,12 +237,7 @@ class ClusterStop(StopToken):
 class WorkerMeter(Meter):
     """The meter of one worker, which keeps the limits of the whole run.
 
-    Parameters
-    ----------
-    limits
-        Those of the run.
-    ask
-        Reaches its ledger.
+    `ask` calls the ledger of the run.
     """
 
     def __init__(self, *, limits: Limits, ask: Ask) -> None:

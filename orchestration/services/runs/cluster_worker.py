@@ -75,11 +75,8 @@ _ROW = TypeAdapter(_Row)
 def shard_key(signature: str, pairs: Pairs) -> str:
     """Return 32 hexadecimal digits that change when a result of `pairs` could.
 
-    Parameters
-    ----------
-    pairs
-        All of the chunk. What judges never see of a segment (ratings, marked spans,
-        meta) does not count.
+    `pairs` are all of the chunk. What judges never see of a segment (ratings, marked spans, meta)
+    does not count.
     """
     asked = {id(aspect): aspect for _, aspect in pairs}  # the same few come with every segment
     aspects = {name: canonical(aspect).decode() for name, aspect in asked.items()}
@@ -161,12 +158,7 @@ class ChunkWorker:
 
     Of a shard that is there, only what is missing or failed is judged. When the run is stopped
     half-way, the shard has the rows that were judged by then. The panel is opened for the first
-    chunk and stays open as long as the process lives.
-
-    Parameters
-    ----------
-    ask
-        Reaches the ledger of the run.
+    chunk and stays open as long as the process lives. `ask` calls the ledger of the run.
     """
 
     def __init__(self, job: ClusterJob, catalogue: Catalogue, ask: Ask) -> None:

@@ -15,23 +15,9 @@ def show_metric(
 ) -> None:
     """Write a page on which a metric compares the text of a row with its references.
 
-    Parameters
-    ----------
-    output
-        The page, which ends in ``.html``.
-    row
-        Id of the row.
-    metric
-        ``NAME`` or ``NAME:option=value,…``.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such metric, or no page of it, or `output` ends otherwise.
-    DataError
-        If the file cannot be read, or has no such row, or the row has no reference.
-    StoreError
-        If the page cannot be written.
+    Raise `ConfigError` if there is no such metric, no page of it, or `output` does not end in
+    ``.html``, `DataError` if the file cannot be read, has no such row, or the row has no reference,
+    and `StoreError` if the page cannot be written.
     """
     sample = sample_of(_row(data, row, columns=columns))
     write_page(output, metric_page(metric, sample, row=row))

@@ -36,10 +36,11 @@ _NAMED = 5
 class RunEntry:
     """A run as lists show it.
 
+    `begun`, `rows` and `of` are None if they are unknown; `problem` is empty unless the run is
+    damaged.
+
     Parameters
     ----------
-    begun
-        When it was begun; None if nothing says so.
     written
         When it was begun or written to last.
     rows, of
@@ -48,8 +49,6 @@ class RunEntry:
         The file that is judged, or why the run cannot be resumed.
     is_on_cluster
         Whether machines of a cluster work on it, which hold no lock.
-    problem
-        What is wrong with a run that is damaged; or empty.
     """
 
     run: RunFolder
@@ -87,10 +86,7 @@ def _still_there(run: RunFolder) -> Iterator[RunEntry]:
 def read_entry(run: RunFolder, *, is_ours: bool = False) -> RunEntry:
     """Read what lists show of `run`; raise `StoreError` if its folder cannot be read.
 
-    Parameters
-    ----------
-    is_ours
-        Whether this process holds the lock of the run, so that no other works on it.
+    `is_ours` says that this process holds the lock of the run, so no other works on it.
     """
     contents = run_contents(run)
     written = datetime.fromtimestamp(contents.written, UTC)
@@ -176,18 +172,8 @@ def _count(value: object) -> int | None:
 class PruneRule:
     """A rule about which runs are deleted.
 
-    Parameters
-    ----------
-    before
-        Runs that were begun or written to last before this.
-    keep
-        How many of the newest runs are kept, however old they are.
-    takes_open
-        Whether runs that have not come to their end are deleted, too.
-    takes_marks
-        Whether runs that people marked are deleted, too.
-    takes_others
-        Whether runs are deleted, too, that hold files which no run makes.
+    It applies to runs that were last written to before a time, except the `keep` newest. Open runs,
+    marked runs and runs with files of others are protected unless their field is True.
     """
 
     before: datetime

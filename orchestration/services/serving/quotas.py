@@ -75,12 +75,7 @@ class QuotaError(RunStoppedError):
 class TenantLedger:
     """Use that one tenant has made of its quotas, for ``with``.
 
-    Parameters
-    ----------
-    memory
-        Keeps it over restarts.
-    now
-        Returns the time, in UTC.
+    `memory` keeps the ledger over restarts; `now` returns the time, in UTC.
     """
 
     def __init__(

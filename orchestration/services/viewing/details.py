@@ -57,12 +57,10 @@ class Details:
     ) -> dict[str, object]:
         """Return the details of some rows, for JSON; rows of one text share it.
 
-        Raise `DataError` if results were written again since they were read.
+        `is_hidden` returns whether the results of a row, and other people's marks, are kept from
+        the reader.
 
-        Parameters
-        ----------
-        is_hidden
-            Says of a row whether its results, and other people's marks, are kept from the reader.
+        Raise `DataError` if results were written again since they were read.
         """
         texts: dict[tuple[int, int, str, bool], int] = {}
         written: list[dict[str, object]] = []
@@ -137,12 +135,7 @@ class Details:
 class Asked:
     """Prompts that the models of a run were sent, and their replies.
 
-    Parameters
-    ----------
-    run
-        A run, which may have no memory.
-    aspects
-        The aspects that are known.
+    The run may have no memory.
     """
 
     def __init__(self, run: ViewedRun, aspects: KnownAspects) -> None:
@@ -155,11 +148,8 @@ class Asked:
     ) -> dict[str, object]:
         """Return the calls about a text, seat by seat, for JSON; and a note on those without any.
 
-        Parameters
-        ----------
-        unasked
-            Seats that a cascade did not ask: what the memory holds of them is of another row, or
-            of a later run.
+        A cascade did not ask the seats in `unasked`, so calls of theirs in the memory belong to
+        another row or a later run.
         """
         run, definition = self._run, self._aspects.find(task, aspect)
         if run.folder is None or run.memory is None:

@@ -70,10 +70,7 @@ class RunFigures:
 def run_figures(entry: RunEntry, *, is_stopped: Callable[[], bool] = lambda: False) -> RunFigures:
     """Count the results of a run; a run that cannot be read has a problem and no figures.
 
-    Parameters
-    ----------
-    is_stopped
-        Asked before each row; True ends the count early.
+    `is_stopped` is asked before each row; True ends the count early.
     """
     summary = Summary()
     if entry.problem:
@@ -142,19 +139,8 @@ def _dollars(run: RunFolder, usage: Mapping[str, Usage]) -> float | None:
 class RunsView:
     """The runs of a folder with their figures, for ``with``: a thread reads them one by one.
 
-    All methods may be called from any thread.
-
-    Parameters
-    ----------
-    folder
-        A folder that holds the folders of runs.
-
-    Raises
-    ------
-    DataError
-        On entry, if there is no run in it.
-    StoreError
-        On entry, if it cannot be read.
+    All methods may be called from any thread. Entering raises `DataError` if there is no run in the
+    folder, and `StoreError` if it cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:

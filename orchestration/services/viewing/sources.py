@@ -95,15 +95,11 @@ def find_runs(
 ) -> tuple[ViewedRun, ...]:
     """Return the runs that are named, one or two.
 
+    Each is named by a run's folder or name, an exam's folder, or a file of results. `data` is the
+    file of the texts, in place of what the manifests say.
+
     Raise `ConfigError` if there are more, or columns of no file, and `DataError` or `StoreError`
     if one of them is no run, or has no results yet.
-
-    Parameters
-    ----------
-    named
-        Each a run's folder or name, an exam's folder, or a file of results.
-    data, columns
-        The file of the texts, in place of what the manifests say, and what its columns are called.
     """
     if not 1 <= len(named) <= _MOST:
         raise ConfigError(

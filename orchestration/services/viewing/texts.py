@@ -213,15 +213,8 @@ class TextStore:
     """The segments of a file of data, found by their ids.
 
     Rows of results come in the order of the data, mostly: so the data are read just as far as the
-    rows that are asked for. One thread reads; any may ask for what is there.
-
-    Parameters
-    ----------
-    texts
-        The file.
-    segments, inputs, folded
-        Temporary files: of segments, of inputs that several of them may share, and of what is
-        searched.
+    rows that are asked for. One thread reads; any may ask for what is there. The spools are
+    temporary files of segments, of inputs that segments share, and of searched text.
     """
 
     def __init__(self, texts: Texts, *, segments: Spool, inputs: Spool, folded: Spool) -> None:

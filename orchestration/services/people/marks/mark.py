@@ -36,11 +36,8 @@ class Origin:
 class MarkedSpan:
     """An error that a person marked.
 
-    Parameters
-    ----------
-    start, end
-        Half-open offsets in code points of the output; both None for an omission or a quote
-        that is not there.
+    Offsets are half-open, in code points of the output; both are None for an omission or a quote
+    that is not there.
     """
 
     start: int | None

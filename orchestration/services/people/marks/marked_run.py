@@ -66,14 +66,9 @@ class MarkedText:
 class MarkedRun:
     """A run, or a bare file of results, whose texts people mark.
 
-    Raises `DataError` or `StoreError` if there is none, or it has no results yet.
+    `data` and `columns` name the texts of a bare file of results, which holds none.
 
-    Parameters
-    ----------
-    named
-        A folder or the name of a run, or a file of results.
-    data, columns
-        The texts of a bare file of results, which holds none, and what its columns are called.
+    Raises `DataError` or `StoreError` if there is none, or it has no results yet.
     """
 
     def __init__(
@@ -302,10 +297,7 @@ def _reading(text: MarkedText, aspect: str, stored: StoredMark) -> Reading | Non
 class JudgesSpans(NamedTuple):
     """Shares of the spans that people keep, judge by judge.
 
-    Parameters
-    ----------
-    stale
-        Finished marks that were left out, as the run's results are others by now.
+    Finished marks are `stale`, and left out, if the run's results have changed since.
     """
 
     judges: tuple[KeptSpans, ...]

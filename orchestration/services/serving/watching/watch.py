@@ -106,26 +106,10 @@ class WatchPlan:
 
     Parameters
     ----------
-    panel
-        The judges.
-    folder
-        Where what came in is kept, and what is known of it.
-    task, aspects, aspects_files
-        What is judged: as in an evaluation.
-    columns
-        What rows of a file call their columns.
-    sampling
-        Which traces are judged.
-    drift
-        The watch for changes.
     quotas
         Calls and dollars that judges may take; traces beyond them wait.
     sinks
         Services that take scores, as ``NAME:option=value,…``.
-    output
-        File to which rows of results are added.
-    webhook
-        Address that takes alerts.
     settle, longest
         Seconds for which a trace waits for further spans after its root has come, and without one.
     keep_hours
@@ -290,14 +274,8 @@ class Watch:
         """Judge and send until `stop` says so.
 
         What is under way at the end has some seconds; what is left then waits on disk. Raise
-        `DataError` if the file cannot be read.
-
-        Parameters
-        ----------
-        file
-            Its lines are taken on, and those that are added to it.
-        once
-            End when the file is read to its end and there is nothing left to do.
+        `DataError` if the file cannot be read. The lines of `file` are read, and those that are
+        added to it; with `once`, the watch ends when all of them are done.
         """
         self._has_read = file is None
         with first_error_alone(), paid_by(self._budget):

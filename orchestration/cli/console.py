@@ -82,6 +82,12 @@ def print_json(value: object) -> None:
     CleanConsole(soft_wrap=True).print(shown_json(value, indent=2))
 
 
+def say_files(written: Sequence[Path]) -> None:
+    """Say where each file is."""
+    for path in written:
+        say(f"written: {path}")
+
+
 def say_written(written: Sequence[Path], *, counts_pictures: bool = False) -> None:
     """Say where each file is, and why there is no picture among them if so.
 
@@ -93,8 +99,7 @@ def say_written(written: Sequence[Path], *, counts_pictures: bool = False) -> No
         beside = f" and {len(pictures)} pictures in {pictures[0].parent}" if pictures else ""
         say(f"written: {files}{beside}")
     else:
-        for path in written:
-            say(f"written: {path}")
+        say_files(written)
     if not pictures:
         is_installed = find_spec("matplotlib") is not None
         reason = "nothing to draw" if is_installed else "pip install 'spanjury[plots]'"

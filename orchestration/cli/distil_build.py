@@ -1,8 +1,10 @@
 """`spanjury distil build`: make training data from judges' reports, or from damage."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import typer
 
@@ -10,7 +12,7 @@ from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.flags.data import DataFlags
+from spanjury.orchestration.cli.flags.data import DataFlags, FileLimit
 from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
@@ -22,6 +24,7 @@ with lazily():
     from spanjury.orchestration.wiring import config
 
 _RECIPE = "distil"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +40,7 @@ class TextFlags(DataFlags):
     aspect: Annotated[
         tuple[str, ...], Flag("Aspect to learn; all aspects of the task by default; repeatable.")
     ] = ()
-    limit: Annotated[int | None, Flag("Use only the first N rows of each file.", min=1)] = None
+    limit: FileLimit = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,16 +181,8 @@ def build(
     if job.panel is None:
         inventory = distil.build_from_damage(job, material)
     else:
-        say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
-        inventory = session.run_exam(
-            lambda live: distil.build_from_panel(
-                job, material, stop_token=live.stop_token, meter=live.meter, show=live
-            ),
-            total=len(material.pairs),
-            limits=job.limits,
-            memory=job.memory,
-            quiet=show.no_progress,
-        ).result
+        build_set = partial(distil.build_from_panel, job, material)
+        inventory = _judged(job, material, build_set, show=show)
     console.print_report(summary.training_set_report(inventory))
     say(f"{inventory.examples} examples are in {job.output}")
 
@@ -231,24 +226,29 @@ def _build_tokens(
     if asks_panel:
         panel_job = _job(texts, kept, teachers, licences=licences, limits=limits)
         material = distil.material_of(panel_job)
-        say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
-        by_panel = session.run_exam(
-            lambda live: token_set.panel_examples(
-                panel_job,
-                material,
-                copies=kept.copies,
-                stop_token=live.stop_token,
-                meter=live.meter,
-                show=live,
-            ),
-            total=len(material.pairs),
-            limits=panel_job.limits,
-            memory=panel_job.memory,
-            quiet=show.no_progress,
-        ).result
+        collect = partial(token_set.panel_examples, panel_job, material, copies=kept.copies)
+        by_panel = _judged(panel_job, material, collect, show=show)
     inventory = token_set.build_token_set(job, by_panel)
     console.print_report(token_summary.token_set_report(inventory))
     say(f"{inventory.examples} examples are in {kept.output}")
+
+
+def _judged(
+    job: "distil.DistilJob",
+    material: "distil.Material",
+    work: Callable[..., Awaitable[T]],
+    *,
+    show: LogFlags,
+) -> T:
+    """Have the panel of `job` judge the material, and return what `work` makes of it."""
+    say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
+    return session.run_exam(
+        lambda live: work(stop_token=live.stop_token, meter=live.meter, show=live),
+        total=len(material.pairs),
+        limits=job.limits,
+        memory=job.memory,
+        quiet=show.no_progress,
+    ).result
 
 
 def _job(

@@ -13,7 +13,7 @@ import typer
 from anyio import open_signal_receiver, sleep_forever
 
 from spanjury.judges.core import RunFailedError, RunStoppedError
-from spanjury.orchestration.cli.exits import COVERAGE, ERROR, LIMIT, say
+from spanjury.orchestration.cli.exits import BY_SIGNAL, COVERAGE, ERROR, LIMIT, say
 from spanjury.orchestration.cli.progress import judging
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import GRACE, StopToken, run_watched
@@ -21,8 +21,6 @@ from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.services.exams.study import Watch
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
-_BY_SIGNAL = 128
-"""The number that shells add to the number of the signal that ended a process."""
 _SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "asked to end"}
 T = TypeVar("T")
 
@@ -46,7 +44,7 @@ class Session:
     @property
     def exit_code(self) -> int:
         """The code for what was stopped: by a signal, or by a limit."""
-        return _BY_SIGNAL + self._signal if self._signal else LIMIT
+        return BY_SIGNAL + self._signal if self._signal else LIMIT
 
     async def _stop_at_signals(self) -> None:
         if sys.platform != "win32":  # there, Ctrl-C stays a KeyboardInterrupt

@@ -20,7 +20,7 @@ from spanjury.orchestration.services.judging.scorers import (
     results_file,
 )
 from spanjury.orchestration.services.people.marked_texts import MarkedSource, own_texts
-from spanjury.orchestration.services.people.sampled import counted_texts
+from spanjury.orchestration.services.people.sampled import by_name, counted_texts, name_of
 from spanjury.orchestration.services.viewing.sources import find_runs
 from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,
@@ -334,22 +334,18 @@ def _that_count(
 ) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
     """Leave out marked texts of which no one knows the chance, where that of others is known."""
     has_spans = any(segment.gold for segment in segments)
-    marked = {
-        (segment.segment_id, segment.system): segment
-        for segment in segments
-        if has_spans or segment.human
-    }
+    marked = by_name(segment for segment in segments if has_spans or segment.human)
     if not marked:
         return tuple(segments), ()
     counted = counted_texts(marked.values(), source.sample, marks=str(source.human))
     strange = marked.keys() - counted.names
-    kept = (segment for segment in segments if (segment.segment_id, segment.system) not in strange)
+    kept = (segment for segment in segments if name_of(segment) not in strange)
     return tuple(kept), counted.notes
 
 
 def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Iterator[str]:
     """Count the texts of which people read another version than the run judged."""
-    texts = {(segment.segment_id, segment.system): segment.output for segment in segments}
+    texts = {name_of(segment): segment.output for segment in segments}
     for path in results:
         if not path.is_dir():
             continue

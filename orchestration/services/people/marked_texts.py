@@ -19,7 +19,12 @@ from spanjury.orchestration.services.people.marks.marked_run import (
     Reading,
     read_readings,
 )
-from spanjury.orchestration.services.people.sampled import TextName, none_in_sample, read_chances
+from spanjury.orchestration.services.people.sampled import (
+    TextName,
+    by_name,
+    none_in_sample,
+    read_chances,
+)
 from spanjury.orchestration.services.viewing.aspects import KnownAspects
 from spanjury.orchestration.services.viewing.sources import ViewedRun, find_runs
 from spanjury.orchestration.studies.agreement.ratings import known_input_of
@@ -99,7 +104,7 @@ def said_beside(run: MarkedRun) -> People:
     return People(
         name=f"marks of {who} in {run.marks}",
         by_row=by_row,
-        own=_by_name(text.segment for text in run.texts),
+        own=by_name(text.segment for text in run.texts),
         rows={},
         aspects=frozenset(reading.aspect for reading in readings),
         other_versions=read.other_versions,
@@ -128,7 +133,7 @@ def said_in(
     human: Path | Texts, *, rows: Sequence[ReportedRow], run: ViewedRun, columns: Sequence[str]
 ) -> People:
     """Take people's scores and spans from a file of texts."""
-    marked = _by_name(read_texts(human, columns=columns))
+    marked = by_name(read_texts(human, columns=columns))
     has_spans = any(each.gold for each in marked.values())
     own = {} if _is_file_of(run, human) else own_texts(run)
     by_row: dict[RowKey, Judgement] = {}
@@ -159,18 +164,13 @@ def own_texts(run: ViewedRun) -> Mapping[TextName, Segment]:
     texts = run.texts
     if texts is None or not texts.data.is_file():
         return {}
-    return _by_name(read_texts(texts.data, columns=texts.columns))
+    return by_name(read_texts(texts.data, columns=texts.columns))
 
 
 def _is_file_of(run: ViewedRun, human: Path | Texts) -> bool:
     if run.texts is None or isinstance(human, Texts):
         return False
     return run.texts.data.absolute() == human.absolute()
-
-
-def _by_name(segments: Iterable[Segment]) -> dict[TextName, Segment]:
-    """Return the texts by id and system."""
-    return {(segment.segment_id, segment.system): segment for segment in segments}
 
 
 def _is_other_text(row: ReportedRow, segment: Segment, own: Segment | None) -> bool:

@@ -15,7 +15,7 @@ from spanjury.orchestration.services.people.marked_texts import (
     sourceless_note,
 )
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, read_readings
-from spanjury.orchestration.services.people.sampled import TextName, read_chances
+from spanjury.orchestration.services.people.sampled import TextName, name_of, read_chances
 from spanjury.orchestration.studies.agreement.ratings import known_input_of
 from spanjury.orchestration.studies.ranking.findings import annotators_caution, rank_systems
 from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table
@@ -175,10 +175,7 @@ class _Reader:
             )
 
     def _bare(self, run: MarkedRun, run_name: str) -> Iterator[_Row]:
-        own = {
-            (segment.segment_id, segment.system): known_input_of(segment)
-            for segment in run.segments()
-        }
+        own = {name_of(segment): known_input_of(segment) for segment in run.segments()}
         rows = list(read_result_scores(run.results))
         if any(own.get((row.segment_id, row.system)) is None for row in rows):
             self._sourceless.append(run_name)

@@ -17,6 +17,16 @@ TextName = tuple[str, str]
 """Id and system of a text."""
 
 
+def name_of(segment: Segment) -> TextName:
+    """Return the name of a text."""
+    return segment.segment_id, segment.system
+
+
+def by_name(segments: Iterable[Segment]) -> dict[TextName, Segment]:
+    """Return texts by id and system."""
+    return {name_of(segment): segment for segment in segments}
+
+
 def read_chances(path: Path) -> Mapping[TextName, float]:
     """Return id and system of each text of a sample -> the chance with which it was drawn.
 
@@ -30,7 +40,7 @@ def read_chances(path: Path) -> Mapping[TextName, float]:
                 f"{path}: {segment.segment_id} has no meta.sampling: expected a file that"
                 " 'spanjury sample' wrote"
             )
-        chances[segment.segment_id, segment.system] = chance
+        chances[name_of(segment)] = chance
     if not chances:
         raise DataError(f"{path}: there is no text in it")
     return chances
@@ -61,7 +71,7 @@ def counted_texts(
 
     Raise `DataError` if the sample cannot be read or holds none of them, or a chance is none.
     """
-    texts = {(segment.segment_id, segment.system): segment for segment in marked}
+    texts = by_name(marked)
     drawn = read_chances(sample) if sample else None
     chances = {
         name: chance_of(text) if drawn is None else drawn.get(name) for name, text in texts.items()
@@ -79,6 +89,4 @@ def counted_texts(
 
 def read_names(path: Path) -> frozenset[TextName]:
     """Return id and system of each text of a file; raise `DataError` if it cannot be read."""
-    return frozenset(
-        (read_segment.segment_id, read_segment.system) for read_segment in read_segments(path)
-    )
+    return frozenset(map(name_of, read_segments(path)))

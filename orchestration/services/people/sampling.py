@@ -10,7 +10,7 @@ import numpy as np
 
 from spanjury.judges.core import ConfigError, DataError, Scale, Segment
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, MarkedText
-from spanjury.orchestration.services.people.sampled import TextName
+from spanjury.orchestration.services.people.sampled import TextName, by_name, name_of
 from spanjury.orchestration.studies.agreement.ratings import input_of
 from spanjury.orchestration.studies.sampling import (
     INCLUSION,
@@ -139,14 +139,10 @@ def texts_of_run(run: MarkedRun) -> list[MarkedText]:
     """Return each text of a run once, with the aspects of all its tasks."""
     texts: dict[TextName, MarkedText] = {}
     for text in run.texts:
-        name = _name(text)
+        name = name_of(text.segment)
         old = texts.get(name)
         texts[name] = replace(text, aspects={**old.aspects, **text.aspects}) if old else text
     return list(texts.values())
-
-
-def _name(text: MarkedText) -> TextName:
-    return text.segment.segment_id, text.segment.system
 
 
 def _as_they_were(run: MarkedRun, drawn: Sequence[MarkedText], *, output: Path) -> list[Segment]:
@@ -154,8 +150,8 @@ def _as_they_were(run: MarkedRun, drawn: Sequence[MarkedText], *, output: Path) 
     data = run.data
     if data is not None and data.exists() and output.exists() and data.samefile(output):
         raise ConfigError(f"{output} is the file of the run's texts: name another with -o")
-    rows = {(segment.segment_id, segment.system): segment for segment in run.segments()}
-    return [rows[_name(text)] for text in drawn]
+    rows = by_name(run.segments())
+    return [rows[name_of(text.segment)] for text in drawn]
 
 
 def _with_chance(segment: Segment, sample: Sample, *, number: int, job: SampleJob) -> Segment:
@@ -212,5 +208,5 @@ class _Scores:
         )
 
     def _of(self, text: MarkedText, aspect: str, value: _Value) -> float:
-        row = self._rows.get((*_name(text), aspect))
+        row = self._rows.get((*name_of(text.segment), aspect))
         return np.nan if row is None else value(row, text.aspects.get(aspect, Scale()))

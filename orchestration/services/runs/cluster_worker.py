@@ -5,7 +5,7 @@ import json
 import tempfile
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -117,11 +117,6 @@ def is_kept(row: bytes, *, again: frozenset[Outcome]) -> bool:
     return not again & _outcomes(_ROW.validate_json(row))
 
 
-def outcomes_of(rows: Iterable[bytes]) -> Mapping[Outcome, int]:
-    """Count the outcomes of the panel."""
-    return Counter(_ROW.validate_json(row).outcome for row in rows)
-
-
 def usage_of(rows: Iterable[bytes]) -> Usage:
     """Return the usage of all seats."""
     seats = (seat for row in rows for seat in _ROW.validate_json(row).seats)
@@ -221,7 +216,7 @@ class ChunkWorker:
             chunk=chunk.number,
             key=key,
             results=len(rows),
-            outcomes=outcomes_of(rows),
+            outcomes=Counter(_ROW.validate_json(row).outcome for row in rows),
             unanswered=sum(not is_kept(row, again=UNANSWERED) for row in rows),
             judged=len(judged.rows),
             usage=usage_of(judged.rows),

@@ -16,6 +16,7 @@ from spanjury.orchestration.wiring.runs import (
     is_locked,
     leftovers,
     lock_of,
+    part_of,
     remove_leftover,
     remove_run,
     run_contents,
@@ -24,7 +25,6 @@ from spanjury.orchestration.wiring.runs import (
 
 State = Literal["done", "open", "going on", "damaged"]
 
-_PART = ".part"
 _BLOCK = 2**20
 _AGE = re.compile(r"(\d{1,5})([hdw])", re.ASCII)
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7}
@@ -140,7 +140,7 @@ def _rows(run: RunFolder, job: Job | None, *, state: State) -> int | None:
     """Count the result rows, where they are surely those of this run: elsewhere others write."""
     if job is None:
         return None
-    part = job.output.with_name(f"{job.output.name}{_PART}")
+    part = part_of(job.output)
     if state == "going on":
         return _lines(part)
     if job.output == run.results:

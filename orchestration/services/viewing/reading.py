@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from spanjury.judges.core import DataError, Decision, Outcome
-from spanjury.orchestration.services.viewing.sources import PART, ViewedRun
+from spanjury.orchestration.services.viewing.sources import ViewedRun
 from spanjury.orchestration.services.viewing.texts import (
     UNKNOWN_ORIGIN,
     Caught,
@@ -20,6 +20,7 @@ from spanjury.orchestration.services.viewing.texts import (
     Row,
     TextStore,
 )
+from spanjury.orchestration.wiring.runs import PART
 from spanjury.orchestration.wiring.spools import Spool, open_spool
 
 H = TypeVar("H", bound=Hashable)

@@ -1,23 +1,23 @@
 """The runs that are viewed: a folder, a name or a file becomes results and what they are of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.judges.tasks import Rubric
 from spanjury.orchestration.engine.sharding import Shard
-from spanjury.orchestration.wiring.runs import RunFolder, find_run, runs_home
+from spanjury.orchestration.wiring.runs import PART, RunFolder, find_run, part_of, runs_home
+from spanjury.orchestration.wiring.sources import open_source
 
 with lazily():
     import pydantic
 
 T = TypeVar("T")
 
-PART = ".part"
-"""Ends the name of the results of a run that is not at its end."""
 _RESULTS = "results.jsonl"
 JUDGED_RESULTS = "judged_results.jsonl"
 """Name of the results that an exam leaves; its folder may be that of a run, too."""
@@ -41,6 +41,12 @@ class Texts:
     limit: int | None = None
     shard: Shard | None = None
     is_named: bool = False
+
+    def segments(self) -> Iterator[Segment]:
+        """Yield the texts that were judged; rows that cannot be read were none of them."""
+        rows = islice(open_source(self.data, columns=self.columns), self.limit)
+        segments = (row for row in rows if isinstance(row, Segment))
+        return segments if self.shard is None else self.shard.of_rows(segments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +91,7 @@ def folder_of_runs(named: Sequence[Path]) -> Path | None:
     if len(named) > 1 or folder.exists:
         return None
     results = folder.results
-    if results.exists() or results.with_name(f"{results.name}{PART}").exists():
+    if results.exists() or part_of(results).exists():
         return None
     return next((folder.path for _ in RunFolder.among(folder.path)), None)
 
@@ -173,7 +179,7 @@ def _rubric(kept: object) -> Rubric | None:
 
 def _there(results: Path, *, whose: Path) -> Path:
     """Return the file of results, or that of as many as there are."""
-    for path in (results, results.with_name(f"{results.name}{PART}")):
+    for path in (results, part_of(results)):
         if path.is_file():
             return path
     if (whose / _FINDINGS).is_file():

@@ -258,7 +258,10 @@ class View:
             "decisions": DECISIONS,
             "rows": self.rows if is_read else None,
             "has_texts": bool(main_store(self._pairing)),
-            "has_replies": any(map(self._has_replies, range(len(self.runs)))),
+            "has_replies": any(
+                run.memory is not None and read.columns.has_calls
+                for run, read in zip(self.runs, self._pairing.runs, strict=True)
+            ),
             "marking": self.marking and {"annotators": self.marking.annotators()},
             "notes": self.notes(),
             "file": None,
@@ -273,9 +276,6 @@ class View:
             "is_done": run.is_done,
             "judges": list(columns.judges),
         }
-
-    def _has_replies(self, number: int) -> bool:
-        return self.runs[number].memory is not None and self._pairing.runs[number].columns.has_calls
 
     def notes(self) -> list[str]:
         """Return what a reader must know; more may come until all rows are read."""

@@ -16,7 +16,7 @@ from spanjury.orchestration.services.people.marks.marked_run import (
     Reading,
     read_readings,
 )
-from spanjury.orchestration.services.people.sampled import TextName, counted_texts
+from spanjury.orchestration.services.people.sampled import counted_texts, name_of
 from spanjury.orchestration.studies.agreement.people import (
     PeopleOnAspect,
     people_on_aspect,
@@ -119,7 +119,7 @@ def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> Ju
     run, finished = _marked_run(source.results, data=source.data)
     segments = (reading.text.segment for reading in finished)
     counted = counted_texts(segments, source.sample, marks=str(run.marks))
-    readings = [reading for reading in finished if _name_of(reading.text.segment) in counted.names]
+    readings = [reading for reading in finished if name_of(reading.text.segment) in counted.names]
     by_aspect = texts_by_aspect(readings)
     if strange := [name for name in source.aspects if name not in by_aspect]:
         aspects = ", ".join(by_aspect)
@@ -160,10 +160,6 @@ def _marked_run(
         f" take them in with 'spanjury marks import {results[0]} FILE',"
         " or name ratings with --human"
     )
-
-
-def _name_of(segment: Segment) -> TextName:
-    return segment.segment_id, segment.system
 
 
 def _counted(by_aspect: Mapping[str, Sequence[Segment]]) -> str:

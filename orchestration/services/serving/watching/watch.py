@@ -433,11 +433,15 @@ async def open_watch(
             plan.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"{plan.folder}: cannot be made: {error.strerror}") from error
-        targets = [await _opened(spec, stack) for spec in plan.sinks]
+        deliver = []  # makes a delivery, once the store is open
+        for spec in plan.sinks:
+            _, sink = open_sink(spec)
+            stack.push_async_callback(sink.aclose)
+            deliver.append(partial(Delivery, spec, to_sink(sink)))
         if plan.webhook is not None:
             hook = Webhook(plan.webhook)
             stack.push_async_callback(hook.aclose)
-            targets.append(_Target(name="webhook", send=_to_webhook(hook), kind="alert"))
+            deliver.append(partial(Delivery, "webhook", _to_webhook(hook), kind="alert"))
         store = stack.enter_context(TrafficStore(plan.folder / _STORE))
         memory = None
         if plan.asks_models:
@@ -448,38 +452,13 @@ async def open_watch(
             budget = Budget(stack.enter_context(ledger))
         panel = await stack.enter_async_context(open_configured_panel(plan.panel, memory=memory))
         watch = Watch(plan, store=store, panel=panel, budget=budget, emit=emit, say=say)
-        watch.deliveries += [
-            Delivery(
-                target.name,
-                target.send,
-                store=store,
-                bell=watch.sent,
-                say=say,
-                kind=target.kind,
-            )
-            for target in targets
-        ]
+        watch.deliveries += [make(store=store, bell=watch.sent, say=say) for make in deliver]
         if plan.output is not None:
             name = f"{_FILE}:{plan.output.resolve()}"
             _, size = store.cursor(name)
             file = stack.enter_context(ResultLog(plan.output, size=size))
             watch.deliveries.append(FileDelivery(name, file, store=store, bell=watch.sent))
         yield watch
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Target:
-    """Something to send to: `name` is what the store calls it, `kind` what it takes."""
-
-    name: str
-    send: Callable[[Sequence[Outgoing]], Awaitable[None]]
-    kind: str = "score"
-
-
-async def _opened(spec: str, stack: AsyncExitStack) -> _Target:
-    _, sink = open_sink(spec)
-    stack.push_async_callback(sink.aclose)
-    return _Target(name=spec, send=to_sink(sink))
 
 
 def _to_webhook(hook: Webhook) -> Callable[[Sequence[Outgoing]], Awaitable[None]]:

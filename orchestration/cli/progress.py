@@ -103,14 +103,9 @@ def working(part: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]
 class ProgressLines:
     """Lines for ``with``: one every 10 s, and a last one at the end of a run that had any.
 
-    `write` is called by a thread; once it fails, nothing more is written.
-
-    Parameters
-    ----------
-    first, every
-        Seconds until the first line, `every` by default, and between two lines.
-    ends
-        Whether work that lasted for `every` seconds ends with a line.
+    `write` is called by a thread; once it fails, nothing more is written. The first line comes
+    after `first` seconds, further ones after `every` seconds each. With `ends`, work that lasted
+    for `every` seconds ends with a line.
     """
 
     def __init__(

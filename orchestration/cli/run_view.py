@@ -223,15 +223,11 @@ class View:
 
     Parameters
     ----------
-    as_json
-        Print each result as a row of JSON Lines in place of the report.
     shown
         Which texts are printed; of those that are not, none is made ready to be.
     progress
         Show progress: by a bar where standard error is a terminal, which is drawn below the
         report if that goes to a terminal too; by lines elsewhere.
-    pages
-        The command that shows the results on a page, which is named at the end; or empty.
     """
 
     def __init__(

@@ -111,16 +111,12 @@ def run_exam(
 ) -> Finished[T]:
     """Run an exam, or exit if it is ended early.
 
-    The folder of `memory` is made.
+    The folder of `memory` is made. The advice after a failure names the models of `panel`.
 
     Parameters
     ----------
     exam
         Shows every result to the watch over it; raises `RunStoppedError` if it was ended early.
-    total
-        How many results there will be, unless the exam knows better.
-    panel
-        The examined panel, or None. If none of its models answers, the advice names them.
     """
     if memory is not None:
         memory.parent.mkdir(parents=True, exist_ok=True)

@@ -188,14 +188,8 @@ def outlook(installed: Sequence[InstalledChecker]) -> str:
 class _Named:
     """A model as a seat names it: of the catalogue, of the hub, or in a folder.
 
-    Parts that the name lacks are empty or None.
-
-    Parameters
-    ----------
-    recipe
-        The recipe before the name; empty for none.
-    repository
-        OWNER/NAME on the hub; empty for none.
+    Parts that the name lacks are empty or None. `recipe` is the one before the name, `repository`
+    an OWNER/NAME of the hub.
     """
 
     name: str

@@ -41,17 +41,10 @@ async def open_pair_judge(
 ) -> AsyncIterator[PairSeat]:
     """Open a pair judge, and close its models at the end.
 
-    Raise `ConfigError` as `pair_judge_name` does, and if an option does not fit.
+    `spec` is a name with options, as in ``panel:margin=0.5``, or a pair judge of your own; empty
+    means the `comparer` if `config` names a model and no judge, else the `panel`.
 
-    Parameters
-    ----------
-    spec
-        A name with options as in ``panel:margin=0.5``, or a pair judge of your own. Empty for the
-        `comparer` if `config` names a model and no judge, else for the `panel`.
-    config
-        The model that it asks, or the panel whose scores it compares.
-    memory, meter, guard
-        As in `open_configured_panel`.
+    Raise `ConfigError` as `pair_judge_name` does, and if an option does not fit.
     """
     if not isinstance(spec, str):
         name = pair_judge_name(spec, config)

@@ -56,12 +56,8 @@ _SPANS = "resourceSpans"
 class Trace:
     """A trace as it is judged.
 
-    Parameters
-    ----------
-    segment
-        The text with its inputs.
-    trace_id, span_id, started, failed, seconds, names
-        As in `TraceScore` and `TraceRow`; `seconds` is how long it took, 0 if unknown.
+    The other fields are those of `TraceScore` and `TraceRow`; `seconds` is its duration, 0 if
+    unknown.
     """
 
     segment: Segment
@@ -76,12 +72,8 @@ class Trace:
 class TrafficReader:
     """Makes arrivals of what comes in, and traces of what was kept.
 
-    `columns` map the names of columns, as flags do.
-
-    Parameters
-    ----------
-    settle, longest
-        Seconds for which a trace waits for more spans after its root has come, and without one.
+    `columns` map the names of columns, as flags do. A trace waits for more spans for `settle`
+    seconds after its root has come, and for `longest` without one.
     """
 
     def __init__(self, *, columns: Sequence[str] = (), settle: float, longest: float) -> None:

@@ -171,15 +171,8 @@ def _discard(deferral: Deferral) -> None:
 class Files:
     """Batches that the user sends: requests are left in a file, and answers come in another.
 
-    `note` takes lines for the user.
-
-    Parameters
-    ----------
-    out
-        Gets the requests that lack a reply, and files numbered from 2 what is too many for it;
-        None to write none.
-    answered
-        The output of a batch; None for none.
+    `note` takes lines for the user. `out` gets the requests that lack a reply, and files numbered
+    from 2 what is too many for it. `answered` is the output of a batch. None stands for no file.
     """
 
     def __init__(self, *, out: Path | None, answered: Path | None, note: Note) -> None:
@@ -236,16 +229,9 @@ class Files:
 class _Batch(msgspec.Struct, kw_only=True):
     """A batch, as far as it has come.
 
-    Parameters
-    ----------
-    name
-        Of the file of its requests, without the ending.
-    reserved
-        Calls, tokens and dollars.
-    may_be_begun
-        Whether the server was asked to begin it, whatever came of that.
-    answers
-        Names of the files with its answers; None if they are not collected.
+    `name` is that of the file of its requests, without the ending; `reserved` are calls, tokens and
+    dollars. `may_be_begun` says whether the server was asked to begin it, whatever came of that.
+    `answers` is None until they are collected.
     """
 
     name: str

@@ -57,14 +57,9 @@ class Annotator:
     """A panel or a seat of one, on one aspect.
 
     It has the name of the scorer that it also is. `seconds` and `tokens` are averages over
-    segments, for a panel over the sums of its seats.
-
-    Parameters
-    ----------
-    spans
-        Id of the segment -> its errors; None for one without a score.
-    marks
-        Whether it marked any error in its run; a judge that only scores never does.
+    segments, for a panel over the sums of its seats. `spans` maps ids of segments to errors, or to
+    None without a score. `marks` is False for a judge that only scores: it marked no error in its
+    run.
     """
 
     name: str
@@ -209,19 +204,9 @@ def _refuse_other_text(segment_id: str, spans: Iterable[ErrorSpan], output: str)
 class Collected:
     """Ratings and error spans that are compared.
 
-    Parameters
-    ----------
-    data, results
-        What people's texts and the results are called.
-    spans
-        Error spans, aspect by aspect; empty where judges marked none, or people neither marked
-        a text nor gave it the best score alone.
-    gold
-        Spans that people marked; None without any.
-    lengths
-        Id of the segment -> code points of its output.
-    notes
-        Texts that are left out, and what agreement on drawn texts is of.
+    `data` and `results` are names. `spans` is empty if judges marked none, or people neither marked
+    a text nor gave it the best score alone. `gold` is None if people marked nothing; `lengths` are
+    code points by id.
     """
 
     data: str

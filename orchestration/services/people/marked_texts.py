@@ -52,10 +52,7 @@ class Judgement(NamedTuple):
 class People:
     """All that people said, and the texts as far as they are known.
 
-    Parameters
-    ----------
-    other_versions
-        Marks of other texts, or other versions of these, that were left out.
+    `other_versions` counts marks of other texts or versions, which are left out.
     """
 
     name: str
@@ -230,20 +227,10 @@ def check_said(
 class MarkedSource:
     """Runs, and what people said of their texts.
 
-    Parameters
-    ----------
-    results
-        Folders or names of runs, or files of results.
-    human
-        Texts with people's scores or spans, in any form that is read; None for the runs' own
-        marks.
-    sample
-        The texts that were drawn for people to mark, with their chances; None for the chances
-        that the rows of marked texts hold themselves.
-    data, columns
-        The texts of bare files of results, and what the columns of `human` or `data` are called.
-    aspects
-        The names of those to read; none for all that were marked.
+    `human` names texts with people's scores or spans, in any form that is read; None for the runs'
+    own marks. `sample` names the texts that were drawn for people, with their chances; None for the
+    chances in the rows themselves. `columns` are those of `human` or `data`. Without `aspects`, all
+    that were marked are read.
     """
 
     results: tuple[Path, ...]

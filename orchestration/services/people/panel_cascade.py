@@ -89,26 +89,14 @@ def fit_panel_cascade(
 ) -> FittedCascade:
     """Fit a cascade to a run, and measure it on held-out texts.
 
+    Without people's scores, agreement with people is not measured. `aspect` may be empty if there
+    is only one. `stages` are names of seats, which make the panel; without any, all seats are
+    asked: first those that take no calls, then one after the other, the cheapest first. The cascade
+    may take `share` of the whole panel's cost. Agreement is also taken for each value of `within`,
+    a key of the rows' meta.
+
     Raise `ConfigError` if a seat or an aspect is not as it must be, or the run was a cascade, and
     `DataError` if a file cannot be read or too few texts were judged by all seats.
-
-    Parameters
-    ----------
-    source
-        Without people's scores, agreement with people is not measured.
-    aspect
-        The one whose rows are taken; empty where there is one only.
-    stages
-        Names of seats, stage by stage: these are the panel. Empty for all seats: first those that
-        take no calls, then one after the other, the cheapest first.
-    share
-        Share of the whole panel's cost that the cascade may take.
-    unit
-        Unit of the cost.
-    pricing
-        Prices of seats' tokens; they count if the unit is dollars.
-    within
-        Key of the rows' meta: agreement is taken for each of its values, too; empty for none.
     """
     marked = _read(source)
     aspect, judged = _of_one_aspect(marked.texts, aspect)

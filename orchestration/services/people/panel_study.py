@@ -55,20 +55,13 @@ def study_panel(
 ) -> StudyFindings:
     """Study the seats of a panel.
 
+    The seats of all runs are compared; people's marks are those of the first. Agreement is taken
+    within each value of `within`, a key of the rows' meta. The panel file of `pricing` adds
+    families, too.
+
     Raise `ConfigError` if a seat, an aspect or a family file is not as it must be, or the budget
     is too small for one text, and `DataError` if a file cannot be read, or people scored too
     little.
-
-    Parameters
-    ----------
-    source
-        The seats of all its runs are compared; people's marks are those of the first.
-    seats
-        The seats to compare; none for all that gave a score.
-    within
-        Key of the rows' meta: agreement is taken within each of its values; empty for none.
-    pricing
-        Prices of seats' tokens; the panel file adds families, too.
     """
     marked = read_marked(source)
     others = source.results[1:]

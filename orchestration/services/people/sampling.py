@@ -34,12 +34,8 @@ _Value = Callable[[ResultScores, Scale], float]
 class SampleJob:
     """A sample to draw.
 
-    The scores of `aspects` count, or of all aspects if it is empty.
-
-    Parameters
-    ----------
-    data, columns
-        The texts of a bare file of results, and what its columns are called.
+    The scores of `aspects` count, or of all aspects if it is empty. `data` and `columns` name the
+    texts of a bare file of results.
     """
 
     run: Path

@@ -73,8 +73,6 @@ class ChunkRecord:
         The name of its shard; empty if the run was stopped before the chunk was read.
     judged
         How many of them were judged now; the others were there already.
-    usage
-        The usage of those.
     spent, cost
         What the worker spent since its last record, in dollars where a price is known; calls
         that failed or found out whether a model answers are counted, too.

@@ -37,18 +37,9 @@ class RunEntry:
     """A run as lists show it.
 
     `begun`, `rows` and `of` are None if they are unknown; `problem` is empty unless the run is
-    damaged.
-
-    Parameters
-    ----------
-    written
-        When it was begun or written to last.
-    rows, of
-        How many result rows there are, of how many; None where that is not known.
-    data
-        The file that is judged, or why the run cannot be resumed.
-    is_on_cluster
-        Whether machines of a cluster work on it, which hold no lock.
+    damaged. `written` is the time of its start or of the last write. `rows` are the result rows so
+    far, `of` so many. `data` is the judged file, or why the run cannot be resumed. Machines of a
+    cluster hold no lock.
     """
 
     run: RunFolder

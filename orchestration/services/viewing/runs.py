@@ -51,14 +51,8 @@ _NO_FIGURES: Mapping[str, object] = {
 class RunFigures:
     """The figures of one run.
 
-    Parameters
-    ----------
-    data
-        Name of the file of its texts; empty if it is unknown.
-    dollars
-        Cost of its replies when they were first made; None if the price of a model is unknown.
-    problem
-        Why figures are missing, or empty.
+    `dollars` is the cost of the replies when they were first made; None if the price of a model is
+    unknown. `problem` says why figures are missing.
     """
 
     summary: Summary

@@ -53,20 +53,8 @@ class Texts:
 class ViewedRun:
     """A run to look at.
 
-    Parameters
-    ----------
-    results
-        The file of its rows, which is a part file while the run goes on.
-    texts
-        File of its texts; None if it is unknown.
-    folder
-        Its folder; None for a bare file.
-    memory
-        The file of its replies; None where it keeps none.
-    rubric
-        The weighted criteria that it was judged by; None for none.
-    begun
-        As its manifest says; empty where it does not.
+    `results` is a part file while the run goes on. Files that are unknown or missing are None;
+    `begun` is empty if the manifest does not say it.
     """
 
     name: str

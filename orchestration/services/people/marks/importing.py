@@ -162,14 +162,9 @@ def _span(span: ErrorSpan, *, category: str) -> MarkedSpan:
 class Imported:
     """The outcome of an import.
 
-    Parameters
-    ----------
-    kept
-        Rows that the annotator had marked otherwise; these marks stay as they are.
-    unmatched
-        What fits no row of the run, and why.
-    unjudged
-        Aspect that texts are not judged on -> marks of it, which are left out.
+    Marks of rows that the annotator had marked otherwise stay as they are, in `kept`. `unmatched`
+    says what fits no row of the run, and why; `unjudged` counts marks of aspects that texts are not
+    judged on.
     """
 
     marks: int = 0

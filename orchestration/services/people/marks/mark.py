@@ -67,14 +67,9 @@ class MarkedSpan:
 class Mark:
     """One person's reading of a row.
 
-    Parameters
-    ----------
-    is_done
-        Whether the person is finished with it: without spans the text then has no error.
-    rejected
-        Judges' spans that are no errors to the person.
-    scores_only
-        Whether the person did not look for errors, so that having none says nothing.
+    A finished mark (`is_done`) without spans says that the text has no error, unless the person
+    gave `scores_only` and did not look for errors. `rejected` are judges' spans that are no errors
+    to the person.
     """
 
     score: float | None = None

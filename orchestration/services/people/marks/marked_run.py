@@ -176,14 +176,9 @@ class Reading:
 class Readings:
     """The marks of a run.
 
-    Parameters
-    ----------
-    readings
-        Those of its texts, text by text, aspect by aspect, annotators by name.
-    other_versions
-        Marks of texts, or of versions of texts, that the run's data do not hold.
-    damaged
-        Names of the marks that cannot be read, or do not fit their text.
+    They come text by text, aspect by aspect, annotators by name. `other_versions` counts marks of
+    texts, or versions, that the run's data do not hold; `damaged` names marks that cannot be read
+    or do not fit their text.
     """
 
     readings: tuple[Reading, ...]

@@ -24,11 +24,11 @@ from spanjury.orchestration.cli.flags.run import HOST, PORT, LimitFlags, LogFile
 
 with lazily():
     from spanjury.orchestration.cli import logging
+    from spanjury.orchestration.servers import tokens
     from spanjury.orchestration.services.serving.batches import batch as batches
     from spanjury.orchestration.wiring import config as configs
     from spanjury.orchestration.wiring import panel_files
 
-from spanjury.orchestration.servers import tokens
 from spanjury.orchestration.servers.http import run, settings
 
 _DEFAULT = "default"

@@ -87,7 +87,7 @@ def row_key(row: ReportedRow) -> RowKey:
     return row.id, row.system, row.aspect
 
 
-def said_beside(run: MarkedRun) -> People:
+def people_of_run(run: MarkedRun) -> People:
     """Take the finished marks beside a run; raise `ConfigError` where there are none."""
     read = read_readings(run) if run.marks.exists() else None
     readings = read.chosen() if read else ()
@@ -126,7 +126,7 @@ def _read(readings: Sequence[Reading]) -> Judgement:
     return Judgement(readings[0].text.segment, scores, spans if looked else None)
 
 
-def said_in(
+def people_of_file(
     human: Path | Texts, *, rows: Sequence[ReportedRow], run: ViewedRun, columns: Sequence[str]
 ) -> People:
     """Take people's scores and spans from a file of texts."""
@@ -184,7 +184,7 @@ def _quotes(row: ReportedRow) -> Iterator[tuple[int, int, str]]:
                 yield span.start, span.end, span.text
 
 
-def check_said(
+def check_people(
     people: People,
     *,
     rows: Sequence[ReportedRow],
@@ -375,11 +375,11 @@ def read_marked(source: MarkedSource) -> MarkedTexts:
     chances = read_chances(sample) if sample else None
     rows = _rows_of(run.results)
     if human is not None:
-        people = said_in(human, rows=rows, run=run, columns=columns)
+        people = people_of_file(human, rows=rows, run=run, columns=columns)
     else:
-        people = said_beside(MarkedRun(results, data=data, columns=columns))
+        people = people_of_run(MarkedRun(results, data=data, columns=columns))
     judged = set(people.by_row) & set(map(row_key, rows))
-    check_said(people, rows=rows, matched=judged, aspects=aspects)
+    check_people(people, rows=rows, matched=judged, aspects=aspects)
     definitions = KnownAspects(run.aspects_files, rubrics=[run.rubric])
     asked = [row for row in rows if not aspects or row.aspect in aspects]
     texts = [_judged(row, people, definitions=definitions, chances=chances) for row in asked]

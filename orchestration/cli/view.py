@@ -113,9 +113,8 @@ def view(
             return
         page = pages.view_page(opened.title, blocks={}, is_served=True)
         with _marks_of(opened, texts) as routes:
-            _serve(
-                lambda token: server.create_app(opened, page, token=token, routes=routes), serving
-            )
+            all_routes = [*server.view_routes(opened), *routes]
+            _serve(lambda token: server.create_app(page, all_routes, token=token), serving)
 
 
 def _view(runs: Sequence[Path], *, title: str, texts: TextFlags) -> "views.View":

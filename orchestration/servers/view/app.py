@@ -43,17 +43,7 @@ _WAITING = 1.0
 _POLICY = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]*)"')
 
 
-def create_app(
-    view: View, page: str, *, token: str, routes: Iterable[web.RouteDef] = ()
-) -> web.Application:
-    """Return the application.
-
-    All but the page is for those who send the `token`; further `routes` are below ``/api/``.
-    """
-    return app_of(page, [*view_routes(view), *routes], token=token)
-
-
-def app_of(page: str, routes: Iterable[web.RouteDef], *, token: str) -> web.Application:
+def create_app(page: str, routes: Iterable[web.RouteDef], *, token: str) -> web.Application:
     """Return the application of a page and what it asks for below ``/api/``, with `token`."""
     app = web.Application(middlewares=[guarded(token)], client_max_size=_LARGEST_BODY)
     app.add_routes([web.get("/", showing(page)), web.get("/favicon.ico", _no_icon), *routes])

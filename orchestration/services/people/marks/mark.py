@@ -67,9 +67,9 @@ class MarkedSpan:
 class Mark:
     """One person's reading of a row.
 
-    A finished mark (`is_done`) without spans says that the text has no error, unless the person
-    gave `scores_only` and did not look for errors. `rejected` are judges' spans that are no errors
-    to the person.
+    A finished mark (`is_done`) without spans says that the text has no error, unless `scores_only`
+    says that the person did not look for errors. `rejected` are judges' spans that the person finds
+    correct.
     """
 
     score: float | None = None

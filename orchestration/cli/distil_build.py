@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -18,6 +18,7 @@ from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.services.exams import study
     from spanjury.orchestration.services.training import distil, token_set
     from spanjury.orchestration.studies.distillation import splits, summary
     from spanjury.orchestration.studies.distillation.tokens import example as token_summary
@@ -208,19 +209,11 @@ def _build_tokens(
         clean=texts.data if kept.from_damage else (),
         marked=tuple(map(_marked_file, kept.from_spans)),
         held_out=tuple(map(_marked_file, kept.held_out)),
-        output=kept.output,
         recipe=kept.recipe or token_set.RECIPE,
         twins=kept.twins if kept.from_damage else 0,
         records=kept.records if kept.from_damage else 0,
         copies=kept.copies,
-        evaluation=kept.evaluation,
-        columns=texts.column,
-        limit=texts.limit,
-        seed=teachers.seed,
-        shares=kept.shares,
-        licence=licences.licence,
-        require_licence=licences.require_licence,
-        accepted=licences.accept_licence,
+        **_shared(texts, kept, teachers, licences=licences),
     )
     by_panel = []
     if asks_panel:
@@ -236,14 +229,14 @@ def _build_tokens(
 def _judged(
     job: "distil.DistilJob",
     material: "distil.Material",
-    work: Callable[..., Awaitable[T]],
+    work: "Callable[[study.Live], Awaitable[T]]",
     *,
     show: LogFlags,
 ) -> T:
     """Have the panel of `job` judge the material, and return what `work` makes of it."""
     say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
     return session.run_exam(
-        lambda live: work(stop_token=live.stop_token, meter=live.meter, show=live),
+        work,
         total=len(material.pairs),
         limits=job.limits,
         memory=job.memory,
@@ -261,28 +254,37 @@ def _job(
 ) -> "distil.DistilJob":
     return distil.DistilJob(
         data=texts.data,
-        output=kept.output,
         panel=_panel(teachers, kept),
         recipe=kept.recipe or _RECIPE,
         task=texts.task,
         aspects=texts.aspect,
         aspects_files=texts.aspects_file,
-        columns=texts.column,
-        limit=texts.limit,
         systems=kept.systems_per_input,
         aspects_per_output=kept.aspects_per_output,
         damages_per_text=kept.damages_per_text,
-        seed=teachers.seed,
-        shares=kept.shares,
-        evaluation=kept.evaluation,
-        licence=licences.licence,
         teacher_licences=licences.of_teachers,
-        require_licence=licences.require_licence,
-        accepted=licences.accept_licence,
         reading=kept.reading,
         limits=limits.limits(),
         failures=limits.failures(),
+        **_shared(texts, kept, teachers, licences=licences),
     )
+
+
+def _shared(
+    texts: TextFlags, kept: SetFlags, teachers: TeacherFlags, *, licences: LicenceFlags
+) -> dict[str, Any]:
+    """Return the fields of a job that sets of both forms have."""
+    return {
+        "output": kept.output,
+        "columns": texts.column,
+        "limit": texts.limit,
+        "seed": teachers.seed,
+        "shares": kept.shares,
+        "evaluation": kept.evaluation,
+        "licence": licences.licence,
+        "require_licence": licences.require_licence,
+        "accepted": licences.accept_licence,
+    }
 
 
 def _panel(teachers: TeacherFlags, kept: SetFlags) -> "config.PanelConfig | None":

@@ -29,7 +29,6 @@ with lazily():
         lists,
         marks,
         metrics,
-        metrics_score,
         perturb,
         resume,
         runs,
@@ -130,7 +129,7 @@ class _Metrics(CommandGroup):
     functions: ClassVar = {
         "list": lambda: metrics.list_metrics,
         "card": lambda: metrics.card,
-        "score": lambda: metrics_score.score,
+        "score": lambda: metrics.score,
         "show": lambda: metrics.show,
     }
 

@@ -167,8 +167,7 @@ def gate(
     for caution in job.cautions:
         say(f"note: {caution}")
     written = target.with_page(written)
-    for path in written:
-        say(f"written: {path}")
+    console.say_files(written)
     exit_if_missed((result.line for result in findings.missed), written=written)
 
 

@@ -242,8 +242,7 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     if study.has_pictures:
         console.say_written(written)
     else:
-        for path in written:
-            say(f"written: {path}")
+        console.say_files(written)
     if any(path.name == sources.JUDGED_TEXTS for path in written):
         say(f"all texts on a page: spanjury view {shlex.quote(str(target.folder))}")
     finished.require_scores()
@@ -299,8 +298,7 @@ def _run_on_files(study: type[FileStudy[object]], own: Own, flags: Mapping[str, 
     if study.has_pictures and folder is not None:
         console.say_written(written, counts_pictures=True)
     else:
-        for path in written:
-            say(f"written: {path}")
+        console.say_files(written)
     for line in report.closing:
         say(line)
 
@@ -367,6 +365,5 @@ def exam_card(
     missed = [result.line for result in card.results(joined, gates) if not result.met]
     console.print_report(card.card_report(joined, gates=gates))
     written = target.write(lambda folder: study_report.write_card(folder, joined, gates=gates))
-    for path in written:
-        say(f"written: {path}")
+    console.say_files(written)
     exit_if_missed(missed, written=written)

@@ -68,14 +68,10 @@ class _Moving(Protocol):
 def metric_page(spec: str, sample: Sample, *, row: str) -> str:
     """Return a page of HTML on which a metric compares a text with its references.
 
+    N-gram pages show all references of the sample; others show the best one by the metric's score.
+
     Raise `ConfigError` as `open_metric`, and if there is no page of the metric, and
     `DataError` if the text has no reference.
-
-    Parameters
-    ----------
-    sample
-        The text; of several references n-gram pages show all, the others the best by the
-        metric's score.
     """
     name, _ = parse_options(spec, what="metric")
     if name not in _PAGES:

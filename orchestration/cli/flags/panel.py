@@ -94,7 +94,7 @@ class CallFlags(Flags, title="Calls to models"):
         """Return `model`, reached at `base_url`, if there is one, as the flags say."""
         if self == CallFlags() and not base_url:
             return model
-        named = configs.ModelConfig(name=model) if isinstance(model, str) else model
+        named = configs.ModelConfig.of(model)
         return replace(
             named,
             base_url=base_url or named.base_url,
@@ -211,10 +211,7 @@ class PanelFlags(Flags, title="Judges"):
     def described(self, before: "configs.PanelConfig | None" = None) -> "configs.PanelConfig":
         """Return the panel: that of a run `before`, with what the flags change.
 
-        Raises
-        ------
-        ConfigError
-            If a flag does not fit the others, or a panel file cannot be read.
+        Raise `ConfigError` if a flag does not fit the others, or a panel file cannot be read.
         """
         judging = self._with_judges(before or configs.PanelConfig())
         judging = replace(judging, seats=tuple(map(_with_marks, judging.seats)))
@@ -283,16 +280,9 @@ class WriterFlags(Flags, title="Generated perturbations"):
     def config(self, *, judging: PanelFlags | None = None) -> "configs.ModelConfig | None":
         """Return the model that writes, if the flags name one.
 
-        Parameters
-        ----------
-        judging
-            The flags of the panel: they say how often and how long any model is asked, and
-            the address of a model that judges, too.
-
-        Raises
-        ------
-        ConfigError
-            If an address is given and no name, or a panel file cannot be read.
+        The flags of the panel, `judging`, say how often and how long any model is asked, and the
+        address of a model that also judges. Raise `ConfigError` if an address is given and no name,
+        or a panel file cannot be read.
         """
         if self.writer is None:
             if self.writer_base_url:
@@ -303,8 +293,5 @@ class WriterFlags(Flags, title="Generated perturbations"):
         configured = () if self.writer_base_url else judging.described().models
         calls = replace(judging.calls, client=None, via=None)
         alone = calls.applied(self.writer, base_url=self.writer_base_url)
-        models = [
-            configs.ModelConfig(name=model) if isinstance(model, str) else model
-            for model in (*configured, alone)
-        ]
+        models = map(configs.ModelConfig.of, (*configured, alone))
         return next(model for model in models if model.name == self.writer)

@@ -42,12 +42,7 @@ _DRAWS = 200
 def mark_routes(view: View, book: MarkBook, run: MarkedRun) -> Routes:
     """Return the routes.
 
-    Parameters
-    ----------
-    book
-        The marks of the first run of `view`.
-    run
-        That run, whose annotators are compared.
+    `book` has the marks of the first run of `view`, which is `run`: its annotators are compared.
     """
     one_at_a_time = CapacityLimiter(1)
 

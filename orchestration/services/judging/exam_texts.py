@@ -26,12 +26,7 @@ TRAJECTORIES = DEMO.with_name("trajectories.jsonl")
 class Texts:
     """Texts in memory, which stand where the file of an exam does.
 
-    Parameters
-    ----------
-    segments
-        Under distinct ids, as `texts_of` has them.
-    name
-        The name that reports and records have for them.
+    The ids of segments are distinct; reports and records show `name`.
     """
 
     segments: tuple[Segment, ...]
@@ -100,17 +95,11 @@ def texts_of(
 ) -> Path | Texts:
     """Return a file of texts as its path, and read what is in memory.
 
+    `data` are a path, rows, segments, a data frame of pandas or polars, or texts; `columns` are as
+    in `read_segments`.
+
     Raise `ConfigError` if `data` are neither, and `DataError` if there is no row, or one cannot be
     read.
-
-    Parameters
-    ----------
-    data
-        A path; rows as a file holds them, segments, or a data frame of pandas or polars; or texts.
-    columns
-        As in `read_segments`.
-    limit
-        The number of rows that are taken; None for all.
     """
     if isinstance(data, Texts):
         return data

@@ -154,14 +154,9 @@ def open_session(
 ) -> Iterator[RunSession]:
     """Open the memory of a run and begin the run.
 
-    Raise `StoreError` if the memory cannot be opened.
+    Without `meter`, calls are counted by a new one with the limits of `terms`.
 
-    Parameters
-    ----------
-    terms
-        The job, or whatever else has a memory, limits and a policy against failures.
-    meter
-        Counts what models are asked; without one, it keeps the limits of `terms`.
+    Raise `StoreError` if the memory cannot be opened.
     """
     stop_token = stop_token or StopToken()
     guard = guard_of(terms.failures, memory=terms.memory)  # before the memory makes its file

@@ -57,16 +57,10 @@ _SPANS, _PEOPLE = "spans", "people with people"
 class Annotator:
     """A panel or a seat of one, on one aspect.
 
-    Parameters
-    ----------
-    name
-        As of the scorer that it is, too.
-    spans
-        Id of the segment -> its errors; None for one without a score.
-    marks
-        Whether it marked any error in its run; a judge that only scores never does.
-    seconds, tokens
-        That a segment took, on average; a panel takes what its seats do.
+    It has the name of the scorer that it also is. `seconds` and `tokens` are averages over
+    segments, for a panel over the sums of its seats. `spans` maps ids of segments to errors, or to
+    None without a score. `marks` is False for a judge that only scores: it marked no error in its
+    run.
     """
 
     name: str
@@ -82,10 +76,7 @@ class Annotator:
 class Judged:
     """The content of results files, each read once.
 
-    Parameters
-    ----------
-    scorers
-        Path -> the panel and the seats of its run, as scorers whose names are the files' own.
+    `scorers` maps each path to the panel and seats of its run, under the names in the file.
     """
 
     annotators: tuple[Annotator, ...]
@@ -129,18 +120,10 @@ def span_tasks(
 ) -> Iterator[SpanTask]:
     """Yield the spans to compare on each aspect.
 
-    Raise `DataError` if a judge marked another text than the segment of the same id has.
+    Annotators that mark nothing at all are skipped, and aspects without a score. Without `aspects`,
+    every aspect is compared on which a judge marked errors.
 
-    Parameters
-    ----------
-    annotators
-        Those that mark nothing at all are skipped, and aspects on which they have no score.
-    gold
-        Spans that people marked; None without any.
-    aspects
-        Those to compare; none for all that a judge marked errors of.
-    categories
-        Judges' category -> the gold one that it means, as `category_map` gives them.
+    Raise `DataError` if a judge marked another text than the segment of the same id has.
     """
     by_id = {segment.segment_id: segment for segment in segments}
     groups = {segment.segment_id: segment.system for segment in segments if segment.system}
@@ -222,19 +205,9 @@ def _refuse_other_text(segment_id: str, spans: Iterable[ErrorSpan], output: str)
 class Collected:
     """Ratings and error spans that are compared.
 
-    Parameters
-    ----------
-    data, results
-        What people's texts and the results are called.
-    spans
-        Error spans, aspect by aspect; empty where judges marked none, or people neither marked
-        a text nor gave it the best score alone.
-    gold
-        Spans that people marked; None without any.
-    lengths
-        Id of the segment -> code points of its output.
-    notes
-        Texts that are left out, and what agreement on drawn texts is of.
+    `data` and `results` are names. `spans` is empty if judges marked none, or people neither marked
+    a text nor gave it the best score alone. `gold` is None if people marked nothing; `lengths` are
+    code points by id.
     """
 
     data: str
@@ -250,17 +223,12 @@ class Collected:
 def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collected:
     """Read the scores and spans of judges and people, aspect by aspect.
 
+    Each pair of categories is written ``JUDGE=GOLD``.
+
     Raise `ConfigError` if people did not rate an aspect that was asked for, and no judge
     marked errors of it, or categories are paired as `category_map` does not take them, and
     `DataError` if a file cannot be read, people rated and marked nothing, or no judge and
     no metric scored or marked the same.
-
-    Parameters
-    ----------
-    source
-        Results of runs or scores of metrics, and texts with people's scores or spans.
-    categories
-        Pairs ``JUDGE=GOLD``: which of judges' categories means which gold one.
     """
     human = source.human
     assert human is not None  # `collect_marks` takes the runs' own marks
@@ -308,10 +276,7 @@ async def measure(
 ) -> MetaFindings:
     """Measure agreement, aspect by aspect.
 
-    Parameters
-    ----------
-    begin
-        Called with the name of each part as it begins, from another thread.
+    `begin` is called with the name of each part as it begins, from another thread.
     """
     threads = CapacityLimiter(os.cpu_count() or 1)
     about_spans = SpanSettings(seed=settings.seed, draws=settings.draws)

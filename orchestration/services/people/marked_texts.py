@@ -53,14 +53,7 @@ class Judgement(NamedTuple):
 class People:
     """All that people said, and the texts as far as they are known.
 
-    Parameters
-    ----------
-    own
-        The texts that the run judged.
-    rows
-        The texts as people's file has them.
-    other_versions
-        Marks of other texts, or other versions of these, that were left out.
+    `other_versions` counts marks of other texts or versions, which are left out.
     """
 
     name: str
@@ -95,7 +88,7 @@ def row_key(row: ReportedRow) -> RowKey:
     return row.id, row.system, row.aspect
 
 
-def said_beside(run: MarkedRun) -> People:
+def people_of_run(run: MarkedRun) -> People:
     """Take the finished marks beside a run; raise `ConfigError` where there are none."""
     read = read_readings(run)
     readings = read.chosen()
@@ -133,7 +126,7 @@ def _read(readings: Sequence[Reading]) -> Judgement:
     return Judgement(readings[0].text.segment, scores, spans if looked else None)
 
 
-def said_in(
+def people_of_file(
     human: Path | Texts, *, rows: Sequence[ReportedRow], run: ViewedRun, columns: Sequence[str]
 ) -> People:
     """Take people's scores and spans from a file of texts."""
@@ -191,7 +184,7 @@ def _quotes(row: ReportedRow) -> Iterator[tuple[int, int, str]]:
                 yield span.start, span.end, span.text
 
 
-def check_said(
+def check_people(
     people: People,
     *,
     rows: Sequence[ReportedRow],
@@ -200,12 +193,7 @@ def check_said(
 ) -> None:
     """Raise `ConfigError` or `DataError` where people's word is not on what was judged.
 
-    Parameters
-    ----------
-    matched
-        The rows of which people said something.
-    aspects
-        Those that are asked for.
+    `matched` are the rows that people judged.
     """
     judged = Counter(row.aspect for row in rows)
     if strange := [name for name in aspects if name not in judged]:
@@ -238,20 +226,10 @@ def check_said(
 class MarkedSource:
     """Runs, and what people said of their texts.
 
-    Parameters
-    ----------
-    results
-        Folders or names of runs, or files of results.
-    human
-        Texts with people's scores or spans, in any form that is read; None for the runs' own
-        marks.
-    sample
-        The texts that were drawn for people to mark, with their chances; None for the chances
-        that the rows of marked texts hold themselves.
-    data, columns
-        The texts of bare files of results, and what the columns of `human` or `data` are called.
-    aspects
-        The names of those to read; none for all that were marked.
+    `human` names texts with people's scores or spans, in any form that is read; None for the runs'
+    own marks. `sample` names the texts that were drawn for people, with their chances; None for the
+    chances in the rows themselves. `columns` are those of `human` or `data`. Without `aspects`, all
+    that were marked are read.
     """
 
     results: tuple[Path, ...]
@@ -396,11 +374,11 @@ def read_marked(source: MarkedSource) -> MarkedTexts:
     chances = read_chances(sample) if sample else None
     rows = _rows_of(run.results)
     if human is not None:
-        people = said_in(human, rows=rows, run=run, columns=columns)
+        people = people_of_file(human, rows=rows, run=run, columns=columns)
     else:
-        people = said_beside(MarkedRun(results, data=data, columns=columns))
+        people = people_of_run(MarkedRun(results, data=data, columns=columns))
     judged = set(people.by_row) & set(map(row_key, rows))
-    check_said(people, rows=rows, matched=judged, aspects=aspects)
+    check_people(people, rows=rows, matched=judged, aspects=aspects)
     definitions = KnownAspects(run.aspects_files, rubrics=[run.rubric])
     asked = [row for row in rows if not aspects or row.aspect in aspects]
     texts = [_judged(row, people, definitions=definitions, chances=chances) for row in asked]

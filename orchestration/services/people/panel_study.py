@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -219,32 +220,21 @@ def study_panel(
 ) -> StudyFindings:
     """Study the seats of a panel.
 
+    The seats of all runs are compared; people's marks are those of the first. Agreement is taken
+    within each value of `within`, a key of the rows' meta. The panel file of `pricing` adds
+    families, too.
+
     Raise `ConfigError` if a seat, an aspect or a family file is not as it must be, or the budget
     is too small for one text, and `DataError` if a file cannot be read, or people scored too
     little.
-
-    Parameters
-    ----------
-    source
-        The seats of all its runs are compared; people's marks are those of the first.
-    seats
-        The seats to compare; none for all that gave a score.
-    within
-        Key of the rows' meta: agreement is taken within each of its values; empty for none.
-    families
-        TOML files with more families of models.
-    pricing
-        Prices of seats' tokens; the panel file adds families, too.
-    begin
-        Called with the name of each aspect before it is studied.
     """
     marked = read_marked(source)
     others = source.results[1:]
     more = [(path, list(read_reported_rows(results_file(path)))) for path in others]
     own = read_panel_file(pricing.panel).families if pricing.panel else {}
     model_families = Families.load(*families, table=own)
-    collector = _Collector(
-        seats=seats, within=within, pricing=pricing, settings=settings, more=more
+    collect = partial(
+        _collected, named=seats, within=within, pricing=pricing, settings=settings, more=more
     )
     studies: list[AspectStudy] = []
     problems: list[DataError] = []
@@ -252,7 +242,7 @@ def study_panel(
         begin(f"studying {aspect}")
         judged = marked.on(task, aspect)
         texts = [text for text in judged if text.is_marked]
-        studied_seats, notes = collector.collected(texts, aspect=aspect)
+        studied_seats, notes = collect(texts, aspect=aspect)
         try:
             study = study_aspect(
                 studied_seats,
@@ -277,61 +267,56 @@ def study_panel(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Collector:
-    """Collects the seats of all runs, as `study_panel` is asked to."""
-
-    seats: Sequence[str]
-    within: str
-    pricing: Pricing
-    settings: Settings
-    more: Sequence[tuple[Path, Sequence[ReportedRow]]]
-
-    def collected(
-        self, texts: Sequence[JudgedText], *, aspect: str
-    ) -> tuple[PanelSeats, list[str]]:
-        """Return the seats of all runs on the texts that people scored, and notes on them."""
-        seats = {_key(text.row): {seat.judge: seat for seat in text.row.seats} for text in texts}
-        unasked = {name for text in texts if text.row.unasked for name in text.row.unasked.seats}
-        for path, rows in self.more:
-            for row in rows:
-                if _key(row) in seats:
-                    _add(seats[_key(row)], row, path=path)
-        if self.seats:
-            require_seats(self.seats, seats.values(), aspect=aspect)
-            seats = {
-                key: {name: seat for name, seat in of.items() if name in self.seats}
-                for key, of in seats.items()
-            }
-        human, notes = _human(texts)
-        studied = [
-            study_text(text, seats[_key(text.row)], human=value, within=self.within)
-            for text, value in zip(texts, human, strict=True)
-            if value is not None
-        ]
-        prices = find_prices([*seats.values()], self.pricing)
-        judged_seats = panel_seats(
-            studied,
-            aspect=aspect,
-            costs=seat_costs(seats.values(), prices.by_seat),
-            models={
-                name: model_of(seat.signature) for of in seats.values() for name, seat in of.items()
-            },
-        )
-        silent = sorted({name for text in studied for name in text.seats} - {*judged_seats.names})
-        notes += prices.notes
-        notes += [
-            f"a cascade chose the texts for which {name} was asked, so its figures are about "
-            "these texts only: study a run in which all seats were asked"
-            for name in judged_seats.names
-            if name in unasked
-        ]
-        notes += [f"{name} gave no score of {aspect} and is left out" for name in silent]
-        scored = (text for text, value in zip(texts, human, strict=True) if value is not None)
-        notes += chances_notes(
-            judged_seats, self.settings, chances=[text.chance for text in scored]
-        )
-        return judged_seats, notes
+def _collected(
+    texts: Sequence[JudgedText],
+    *,
+    aspect: str,
+    named: Sequence[str],
+    within: str,
+    pricing: Pricing,
+    settings: Settings,
+    more: Sequence[tuple[Path, Sequence[ReportedRow]]],
+) -> tuple[PanelSeats, list[str]]:
+    """Return the seats of all runs on the texts that people scored, and notes on them."""
+    seats = {_key(text.row): {seat.judge: seat for seat in text.row.seats} for text in texts}
+    unasked = {name for text in texts if text.row.unasked for name in text.row.unasked.seats}
+    for path, rows in more:
+        for row in rows:
+            if _key(row) in seats:
+                _add(seats[_key(row)], row, path=path)
+    if named:
+        require_seats(named, seats.values(), aspect=aspect)
+        seats = {
+            key: {name: seat for name, seat in of.items() if name in named}
+            for key, of in seats.items()
+        }
+    human, notes = _human(texts)
+    studied = [
+        study_text(text, seats[_key(text.row)], human=value, within=within)
+        for text, value in zip(texts, human, strict=True)
+        if value is not None
+    ]
+    prices = find_prices([*seats.values()], pricing)
+    judged_seats = panel_seats(
+        studied,
+        aspect=aspect,
+        costs=seat_costs(seats.values(), prices.by_seat),
+        models={
+            name: model_of(seat.signature) for of in seats.values() for name, seat in of.items()
+        },
+    )
+    silent = sorted({name for text in studied for name in text.seats} - {*judged_seats.names})
+    notes += prices.notes
+    notes += [
+        f"a cascade chose the texts for which {name} was asked, so its figures are about "
+        "these texts only: study a run in which all seats were asked"
+        for name in judged_seats.names
+        if name in unasked
+    ]
+    notes += [f"{name} gave no score of {aspect} and is left out" for name in silent]
+    scored = (text for text, value in zip(texts, human, strict=True) if value is not None)
+    notes += chances_notes(judged_seats, settings, chances=[text.chance for text in scored])
+    return judged_seats, notes
 
 
 def _key(row: ReportedRow) -> tuple[str, str, str, str]:

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from spanjury.judges.core import ConfigError, DataError, Scale, unstamped
 from spanjury.orchestration.services.people.marked_texts import (
-    JudgedText,
     MarkedSource,
     MarkedTexts,
     other_versions_note,
     read_marked,
+    row_key,
     sourceless_note,
 )
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, read_readings
@@ -161,7 +161,7 @@ class _Reader:
         """Yield rows with all marks: which of them count, the table of all runs says."""
         if marked.sourceless:
             self._sourceless.append(name)
-        left_out = {_key_of(text): text.people for text in marked.left_out}
+        left_out = {row_key(text.row): text.people for text in marked.left_out}
         for text in marked.texts:
             yield _Row(
                 name=(text.row.id, text.row.system),
@@ -169,7 +169,7 @@ class _Reader:
                 source=text.source,
                 score=text.row.score,
                 signature=text.row.signature,
-                people=left_out.get(_key_of(text), text.people),
+                people=left_out.get(row_key(text.row), text.people),
                 chance=text.chance,
                 scale=text.scale,
             )
@@ -197,10 +197,6 @@ class _Reader:
             yield from self.problems
         if self._other_versions:
             yield other_versions_note(self._other_versions)
-
-
-def _key_of(text: JudgedText) -> tuple[str, str, str]:
-    return text.row.id, text.row.system, text.row.aspect
 
 
 def _text(row: tuple[str, _Row]) -> RankedText:

@@ -121,18 +121,8 @@ _Value = Callable[[ResultScores, Scale], float]
 class SampleJob:
     """A sample to draw.
 
-    Parameters
-    ----------
-    run
-        A folder or the name of a run, or a file of results.
-    data, columns
-        The texts of a bare file of results, and what its columns are called.
-    size
-        How many texts.
-    aspects
-        Those whose scores count; none for all.
-    output
-        The file of their rows.
+    The scores of `aspects` count, or of all aspects if it is empty. `data` and `columns` name the
+    texts of a bare file of results.
     """
 
     run: Path

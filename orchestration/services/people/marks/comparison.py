@@ -101,10 +101,7 @@ def people_agreement(run: MarkedRun, *, settings: Settings = DEFAULTS) -> People
 class JudgesAndMarks:
     """Judges of a run and the marks of people, to compare.
 
-    Parameters
-    ----------
-    notes
-        Whose marks they are, and what too few marks leave unsaid.
+    `notes` say whose marks they are, and which figures need more marks.
     """
 
     collected: Collected
@@ -114,13 +111,10 @@ class JudgesAndMarks:
 def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> JudgesAndMarks:
     """Collect the finished marks of the first run that has any.
 
+    Each pair of categories is written ``JUDGE=GOLD``.
+
     Raise `ConfigError` if none has, or no one marked an aspect that is asked for, and
     `DataError` if there are fewer than `FEWEST_TEXTS` on every aspect, or no judge scored them.
-
-    Parameters
-    ----------
-    categories
-        Pairs ``JUDGE=GOLD``: which of judges' categories means which gold one.
     """
     run, finished = _marked_run(source.results, data=source.data)
     segments = (reading.text.segment for reading in finished)

@@ -21,6 +21,11 @@ REFUSED = ".refused"
 """Ends the name of a whole file that must not take the place of the one that is there."""
 
 
+def part_of(path: Path) -> Path:
+    """Return the file that is written until `path` is whole."""
+    return path.with_name(f"{path.name}{PART}")
+
+
 class LineWriter:
     """Write lines to a file, each in full before the next.
 
@@ -64,7 +69,7 @@ class LineWriter:
                 self._target = Path(os.path.realpath(self._target))
             replaceable = self._target.is_file() or not self._target.exists()
             if replaceable:
-                self._path = self._target.with_name(f"{self._target.name}{PART}")
+                self._path = part_of(self._target)
                 self._file = _open_alone(self._path)
         except BlockingIOError as error:
             raise StoreError(f"{self._path}: another process is writing it") from error

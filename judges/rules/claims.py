@@ -12,7 +12,7 @@ from spanjury.judges.rules.name_support import Standing, standing
 from spanjury.judges.rules.names import Name, find_names
 from spanjury.judges.rules.number_support import follows, is_glued, is_in_word, is_stated
 from spanjury.judges.rules.numbers import Number, numbers
-from spanjury.judges.rules.quantities import with_decimals
+from spanjury.judges.rules.quantities import quantities, with_decimals
 from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, SAME, WEEKDAYS
 from spanjury.judges.text.stems import STEMS, stem
@@ -187,7 +187,7 @@ def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, 
         supported=supported,
         sure=not glued and not isinf(number.value),
         follows=not (supported or year)
-        and (_applies_rule(words) or is_computable(number.value, index.text)),
+        and (_applies_rule(words) or is_computable(number.value, quantities(index.text))),
         lacking=int(not supported),
     )
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import combinations
 from types import MappingProxyType
 
-from spanjury.judges.rules.quantities import Quantity, quantities
+from spanjury.judges.rules.quantities import Quantity
 from spanjury.judges.text.lexicon import MONTHS
 from spanjury.judges.text.stems import stem
 
@@ -176,25 +176,31 @@ def _is_span_of_years(value: float, stated: Iterable[Quantity]) -> bool:
     return any(abs(a - b) in {value, value * 10} for a, b in combinations(sorted(years), 2))
 
 
-def is_computable(value: float, source: str) -> bool:
-    """Say whether `value` may be computed from one or two quantities of `source`.
+def is_computable(value: float, stated: Sequence[Quantity]) -> bool:
+    """Say whether `value` may be computed from one or two quantities of a source.
 
     Units do not count. Such a number may be right, so it proves no error.
     """
-    return round(value, _PLACES) in _computable(source)
+    values = {round(quantity.value, _PLACES) for quantity in stated[:_MOST_COMPUTED]}
+    return any(
+        not values.isdisjoint(round(other, _PLACES) for other in _others(value, held))
+        for held in values
+    ) or not values.isdisjoint(round(other, _PLACES) for other in _multiples(value))
 
 
-@lru_cache(maxsize=4)
-def _computable(source: str) -> frozenset[float]:
-    values = list(dict.fromkeys(quantity.value for quantity in quantities(source)))
-    results = {value * factor for value in values for factor in _FACTORS}
-    results.update(value / factor for value in values for factor in _FACTORS)
-    results.update(100.0 - value for value in values)
-    for a, b in combinations(values[:_MOST_COMPUTED], 2):
-        results.update((a + b, abs(a - b), a * b, a * b / 100))
-        results.update((a * (100 - b) / 100, b * (100 - a) / 100))
-        results.update(over / under for over, under in ((a, b), (b, a)) if under)
-    return frozenset(round(result, _PLACES) for result in results)
+def _multiples(value: float) -> Iterator[float]:
+    """Yield the numbers of which `value` is a multiple or a part that words state."""
+    yield 100.0 - value
+    for factor in _FACTORS:
+        yield value / factor
+        yield value * factor
+
+
+def _others(value: float, held: float) -> Iterator[float]:
+    """Yield the numbers that make `value` together with `held`, by the four rules or a share."""
+    yield from (value - held, held - value, value + held, value * held)
+    if held and value:
+        yield from (value / held, held / value, 100.0 * value / held, 100.0 - 100.0 * value / held)
 
 
 def is_part(value: float, unit: str, *, holds: Iterable[str]) -> bool:

@@ -10,14 +10,20 @@ from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, Task
+from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, FileLimit, Task
 from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
-from spanjury.orchestration.cli.study import Output, Require, exit_if_missed, missed_gates
+from spanjury.orchestration.cli.study import (
+    Output,
+    PrintJson,
+    Require,
+    exit_if_missed,
+    missed_gates,
+)
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, progress, session
-    from spanjury.orchestration.report import destination
+    from spanjury.orchestration.report import files
     from spanjury.orchestration.services.exams import span_bench
     from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies.span_bench import values
@@ -38,7 +44,7 @@ class MarkedTextFlags(Flags, title="Texts and aspect"):
     aspect: Annotated[str, Flag("Aspect of the marked errors.")] = "consistency"
     aspects_file: AspectsFiles = ()
     column: Columns = ()
-    limit: Annotated[int | None, Flag("Use only the first N rows of each file.", min=1)] = None
+    limit: FileLimit = None
     by: span_bench.By = "kind"
 
 
@@ -50,7 +56,7 @@ class BenchFlags(Flags, title="Bench"):
     html: Html = None
     require: Require = ()
     markdown: Annotated[bool, Flag("Print Markdown instead of tables.")] = False
-    json: Annotated[bool, Flag("Print JSON instead of tables.")] = False
+    json: PrintJson = False
     draws: span_bench.Draws = 1000
 
 
@@ -71,7 +77,7 @@ def spans(
     if bench.markdown and bench.json:
         raise ConfigError("--markdown and --json exclude each other: choose one")
     logging.log_to(show.log_file)
-    target = destination.Destination(folder=bench.output, page=bench.html)
+    target = files.Destination(folder=bench.output, page=bench.html)
     memory = bench.output / runs.MEMORY_NAME
     asked = span_bench.SpanBench(
         texts.files,
@@ -109,7 +115,6 @@ def spans(
         console.print_report(report.document)
     with progress.working("writing the report", quiet=show.no_progress):
         written = target.write(report.write)
-    for path in written:
-        say(f"written: {path}")
+    console.say_files(written)
     finished.require_scores()
     exit_if_missed(missed_gates(gates, report.measures.values()), written=written)

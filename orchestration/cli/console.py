@@ -22,12 +22,7 @@ _PICTURES = frozenset({".png", ".svg"})
 class CleanConsole(Console):
     """A console that shows control characters and takes no markup, also into a pipe.
 
-    Parameters
-    ----------
-    stderr
-        Print on standard error.
-    soft_wrap
-        Leave long lines to the terminal.
+    With `soft_wrap`, the terminal wraps long lines.
     """
 
     def __init__(self, *, stderr: bool = False, soft_wrap: bool = False) -> None:
@@ -87,13 +82,16 @@ def print_json(value: object) -> None:
     CleanConsole(soft_wrap=True).print(shown_json(value, indent=2))
 
 
+def say_files(written: Sequence[Path]) -> None:
+    """Say where each file is."""
+    for path in written:
+        say(f"written: {path}")
+
+
 def say_written(written: Sequence[Path], *, counts_pictures: bool = False) -> None:
     """Say where each file is, and why there is no picture among them if so.
 
-    Parameters
-    ----------
-    counts_pictures
-        Say only how many pictures there are.
+    If `counts_pictures`, pictures are only counted.
     """
     pictures = [path for path in written if path.suffix in _PICTURES]
     if counts_pictures:
@@ -101,8 +99,7 @@ def say_written(written: Sequence[Path], *, counts_pictures: bool = False) -> No
         beside = f" and {len(pictures)} pictures in {pictures[0].parent}" if pictures else ""
         say(f"written: {files}{beside}")
     else:
-        for path in written:
-            say(f"written: {path}")
+        say_files(written)
     if not pictures:
         is_installed = find_spec("matplotlib") is not None
         reason = "nothing to draw" if is_installed else "pip install 'spanjury[plots]'"

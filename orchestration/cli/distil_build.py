@@ -1,8 +1,10 @@
 """`spanjury distil build`: make training data from judges' reports, or from damage."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -10,18 +12,20 @@ from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.flags.data import DataFlags
+from spanjury.orchestration.cli.flags.data import DataFlags, FileLimit
 from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, LogFlags
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, session
+    from spanjury.orchestration.services.exams import study
     from spanjury.orchestration.services.training import distil, token_set
     from spanjury.orchestration.studies.distillation import splits, summary
     from spanjury.orchestration.studies.distillation.tokens import example as token_summary
     from spanjury.orchestration.wiring import config
 
 _RECIPE = "distil"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +41,7 @@ class TextFlags(DataFlags):
     aspect: Annotated[
         tuple[str, ...], Flag("Aspect to learn; all aspects of the task by default; repeatable.")
     ] = ()
-    limit: Annotated[int | None, Flag("Use only the first N rows of each file.", min=1)] = None
+    limit: FileLimit = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,10 +122,7 @@ class SetFlags(Flags, title="Training set"):
     def shares(self) -> "splits.Shares":
         """The shares of the inputs.
 
-        Raises
-        ------
-        ConfigError
-            If nothing is left to train on.
+        Raises `ConfigError` if nothing is left to train on.
         """
         try:
             return splits.Shares(validation=self.validation, test=self.test)
@@ -181,16 +182,8 @@ def build(
     if job.panel is None:
         inventory = distil.build_from_damage(job, material)
     else:
-        say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
-        inventory = session.run_exam(
-            lambda live: distil.build_from_panel(
-                job, material, stop_token=live.stop_token, meter=live.meter, show=live
-            ),
-            total=len(material.pairs),
-            limits=job.limits,
-            memory=job.memory,
-            quiet=show.no_progress,
-        ).result
+        build_set = partial(distil.build_from_panel, job, material)
+        inventory = _judged(job, material, build_set, show=show)
     console.print_report(summary.training_set_report(inventory))
     say(f"{inventory.examples} examples are in {job.output}")
 
@@ -216,42 +209,39 @@ def _build_tokens(
         clean=texts.data if kept.from_damage else (),
         marked=tuple(map(_marked_file, kept.from_spans)),
         held_out=tuple(map(_marked_file, kept.held_out)),
-        output=kept.output,
         recipe=kept.recipe or token_set.RECIPE,
         twins=kept.twins if kept.from_damage else 0,
         records=kept.records if kept.from_damage else 0,
         copies=kept.copies,
-        evaluation=kept.evaluation,
-        columns=texts.column,
-        limit=texts.limit,
-        seed=teachers.seed,
-        shares=kept.shares,
-        licence=licences.licence,
-        require_licence=licences.require_licence,
-        accepted=licences.accept_licence,
+        **_shared(texts, kept, teachers, licences=licences),
     )
     by_panel = []
     if asks_panel:
         panel_job = _job(texts, kept, teachers, licences=licences, limits=limits)
         material = distil.material_of(panel_job)
-        say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
-        by_panel = session.run_exam(
-            lambda live: token_set.panel_examples(
-                panel_job,
-                material,
-                copies=kept.copies,
-                stop_token=live.stop_token,
-                meter=live.meter,
-                show=live,
-            ),
-            total=len(material.pairs),
-            limits=panel_job.limits,
-            memory=panel_job.memory,
-            quiet=show.no_progress,
-        ).result
+        collect = partial(token_set.panel_examples, panel_job, material, copies=kept.copies)
+        by_panel = _judged(panel_job, material, collect, show=show)
     inventory = token_set.build_token_set(job, by_panel)
     console.print_report(token_summary.token_set_report(inventory))
     say(f"{inventory.examples} examples are in {kept.output}")
+
+
+def _judged(
+    job: "distil.DistilJob",
+    material: "distil.Material",
+    work: "Callable[[study.Live], Awaitable[T]]",
+    *,
+    show: LogFlags,
+) -> T:
+    """Have the panel of `job` judge the material, and return what `work` makes of it."""
+    say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
+    return session.run_exam(
+        work,
+        total=len(material.pairs),
+        limits=job.limits,
+        memory=job.memory,
+        quiet=show.no_progress,
+    ).result
 
 
 def _job(
@@ -264,28 +254,37 @@ def _job(
 ) -> "distil.DistilJob":
     return distil.DistilJob(
         data=texts.data,
-        output=kept.output,
         panel=_panel(teachers, kept),
         recipe=kept.recipe or _RECIPE,
         task=texts.task,
         aspects=texts.aspect,
         aspects_files=texts.aspects_file,
-        columns=texts.column,
-        limit=texts.limit,
         systems=kept.systems_per_input,
         aspects_per_output=kept.aspects_per_output,
         damages_per_text=kept.damages_per_text,
-        seed=teachers.seed,
-        shares=kept.shares,
-        evaluation=kept.evaluation,
-        licence=licences.licence,
         teacher_licences=licences.of_teachers,
-        require_licence=licences.require_licence,
-        accepted=licences.accept_licence,
         reading=kept.reading,
         limits=limits.limits(),
         failures=limits.failures(),
+        **_shared(texts, kept, teachers, licences=licences),
     )
+
+
+def _shared(
+    texts: TextFlags, kept: SetFlags, teachers: TeacherFlags, *, licences: LicenceFlags
+) -> dict[str, Any]:
+    """Return the fields of a job that sets of both forms have."""
+    return {
+        "output": kept.output,
+        "columns": texts.column,
+        "limit": texts.limit,
+        "seed": teachers.seed,
+        "shares": kept.shares,
+        "evaluation": kept.evaluation,
+        "licence": licences.licence,
+        "require_licence": licences.require_licence,
+        "accepted": licences.accept_licence,
+    }
 
 
 def _panel(teachers: TeacherFlags, kept: SetFlags) -> "config.PanelConfig | None":

@@ -20,16 +20,15 @@ with lazily():
     from spanjury.judges.llm import percent
     from spanjury.orchestration.cli import console, logging, session
     from spanjury.orchestration.engine import stopping
-    from spanjury.orchestration.report import destination
+    from spanjury.orchestration.report import files
     from spanjury.orchestration.services.exams import discernment, faithfulness, robustness, study
     from spanjury.orchestration.services.judging import job as jobs
     from spanjury.orchestration.services.people import marked_texts
     from spanjury.orchestration.services.training.gate import exams, material
     from spanjury.orchestration.services.training.gate import exams as gates
-    from spanjury.orchestration.studies import card
+    from spanjury.orchestration.studies import card, estimates
     from spanjury.orchestration.studies import gate as gate_study
     from spanjury.orchestration.studies.agreement import scorers
-    from spanjury.orchestration.studies.agreement.spans import estimates
     from spanjury.orchestration.wiring import config, specs
 
 
@@ -153,7 +152,7 @@ def gate(
     readable (reports.parsed>=0.95), and its spans.f1 better than the base model's.
     """
     logging.log_to(show.log_file)
-    target = destination.Destination(folder=model.output, page=model.html)
+    target = files.Destination(folder=model.output, page=model.html)
     job = _job(model, teacher, more, required=required, limits=limits)
     plan = gates.plan_gate(job)
     say(
@@ -168,8 +167,7 @@ def gate(
     for caution in job.cautions:
         say(f"note: {caution}")
     written = target.with_page(written)
-    for path in written:
-        say(f"written: {path}")
+    console.say_files(written)
     exit_if_missed((result.line for result in findings.missed), written=written)
 
 

@@ -172,7 +172,7 @@ def evaluate(
         for notice in checker_models.notices(job.panel):
             say(notice)
         job, folder = _begun(job, kept, assessments=planned.assessments)
-        job_session.run_job(
+        job_session.JobSession(
             job,
             planned,
             show=show,
@@ -180,7 +180,7 @@ def evaluate(
             folder=folder,
             results_of=folder,
             batches=batch.batches(batch_api=job.batch_api, folder=folder),
-        )
+        ).run_job()
 
 
 def _require_no_batches(batch: BatchFlags, kept: RunFlags, machines: ClusterFlags) -> None:

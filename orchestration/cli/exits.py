@@ -19,6 +19,8 @@ GATE = 5
 """A judge, or what a run judged, is not as good as was demanded."""
 INTERRUPTED = 130
 """Ctrl-C, as shells count it."""
+BY_SIGNAL = 128
+"""The number that shells add to the number of the signal that ended a process."""
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from spanjury.judges.core import ConfigError, Segment, StoreError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.flags.data import RunOrResults
 
 with lazily():
     from spanjury.orchestration.services.judging import job as jobs
@@ -18,7 +19,6 @@ with lazily():
     from spanjury.orchestration.wiring import cluster, exports, sources
     from spanjury.orchestration.wiring import runs as run_folders
 
-_PART = ".part"
 _DATASET = "hf"
 
 WordT = TypeVar("WordT", bound=StrEnum)
@@ -26,10 +26,7 @@ WordT = TypeVar("WordT", bound=StrEnum)
 
 def export(
     *,
-    run: Annotated[
-        Path,
-        typer.Argument(metavar="RUN", help="Folder or name of a run, or a file of results."),
-    ],
+    run: RunOrResults,
     output: Annotated[
         Path | None,
         Flag(
@@ -71,7 +68,7 @@ def export(
     else:
         count = chosen.to_file(target)
         say(f"{count} {chosen.unit} are in {target}")
-    if chosen.results.suffix == _PART:
+    if chosen.results.suffix == run_folders.PART:
         say(f"{chosen.results} belongs to an unfinished run: {count} {chosen.unit} so far")
     if chosen.texts is not None and (missing := chosen.texts.missing):
         say(
@@ -125,7 +122,7 @@ def _results(run: Path) -> Path:
     if run.is_file():
         return run
     results = runs.job_of(run_folders.find_run(run)).output
-    for path in (results, results.with_name(f"{results.name}{_PART}")):
+    for path in (results, run_folders.part_of(results)):
         if path.is_file():
             return path
     raise StoreError(f"{run} has no results yet, or {results} has gone elsewhere: name the file")

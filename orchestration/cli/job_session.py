@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import typer
 
@@ -29,10 +30,14 @@ from spanjury.orchestration.services.judging.job import Job, Plan, plan
 from spanjury.orchestration.wiring.runs import RunFolder, runs_home
 
 with lazily():
-    from spanjury.orchestration.cli import gated_run
     from spanjury.orchestration.services.judging import batches as rounds
     from spanjury.orchestration.services.judging import failing_rows, fitted_in_use
     from spanjury.orchestration.services.runs import run_folder as runs
+    from spanjury.orchestration.studies.failing import gate as gates
+    from spanjury.orchestration.studies.failing import lines
+
+_NAMED = 20
+"""The most failing rows that are named; the others are counted."""
 
 
 def plan_job(job: Job, gate: GateFlags | None = None) -> Plan:
@@ -51,21 +56,72 @@ def plan_job(job: Job, gate: GateFlags | None = None) -> Plan:
     return planned
 
 
-def run_job(
-    job: Job,
-    planned: Plan,
-    *,
-    show: ShowFlags,
-    gate: GateFlags | None = None,
-    folder: RunFolder | None = None,
-    results_of: RunFolder | None = None,
-    begun: Callable[[], None] = lambda: None,
-    batches: "rounds.Batches | None" = None,
-) -> None:
-    """Run `job`, show it, and exit with a code if it was stopped, scored too little or fails.
+class GatedRun:
+    """The gate of one run, and the lines that say what came of it."""
 
-    A run that was stopped, or lacks answers or scores, ends with the code for that, whatever the
-    gate says: it cannot pass, and what it fails by is not all.
+    def __init__(self, flags: GateFlags, job: Job) -> None:
+        self.gate = gates.Gate(terms=flags.terms(), most=None if flags.sarif else _NAMED)
+        self._flags = flags
+        self._job = job
+
+    def close(self, *, is_complete: bool) -> bool:
+        """Name what fails, once the run has come to its end; return whether it passes.
+
+        Raise `StoreError` if the file in SARIF cannot be written.
+        """
+        missed = list(self.gate.missed())
+        self._name(missed)
+        flags, gate = self._flags, self.gate
+        if flags.sarif is not None:
+            positions = failing_rows.lines_of_rows(self._job, gate.failures)
+            failing_rows.write_sarif(flags.sarif, gate.failures, positions, is_complete=is_complete)
+            say(f"{gate.failing} failing rows are in {flags.sarif}")
+        if not missed:
+            counts = f"{gate.total} results, {gate.unscored} of them without a score"
+            answer = "met" if is_complete else "not decided, since answers are missing"
+            say(f"{answer}: {self._terms} ({counts})")
+        return not missed
+
+    def close_early(self) -> None:
+        """Name what fails so far, and say that nothing is decided."""
+        self._name()
+        failing = f"{self.gate.failing} rows fail so far; " if self.gate.failing else ""
+        say(f"{failing}not decided, since the run has not ended: {self._terms}")
+
+    @property
+    def hides_texts(self) -> bool:
+        """True if no text may be printed: a workflow obeys lines of it that look like commands."""
+        return self._flags.annotations == "github"
+
+    @property
+    def arguments(self) -> list[str]:
+        """The flags of the gate, as they are given to the command that goes on."""
+        return self._flags.arguments
+
+    @property
+    def _terms(self) -> str:
+        return shlex.join(replace(self._flags, annotations="none", sarif=None).arguments)
+
+    def _name(self, missed: Sequence[str] = ()) -> None:
+        """Name the first rows that fail, and what is missed, as people or workflows read it."""
+        first = self.gate.failures[:_NAMED]
+        rest = self.gate.failing - len(first)
+        more = [f"and {rest} more rows fail"] if rest else []
+        misses = [f"not met: {line}" for line in missed]
+        if self._flags.annotations == "github":
+            positions = failing_rows.lines_of_rows(self._job, first)
+            rows = [line for failure in first for line in lines.annotations(failure, positions)]
+            # GitHub shows the first ten of a step, so what is missed comes before the rows.
+            misses = [lines.workflow_command(line, title="spanjury") for line in misses]
+            written = [*misses, *rows, *more]
+        else:
+            written = [*map(lines.failing_line, first), *more, *misses]
+        for line in written:
+            say(line)
+
+
+class JobSession(Session):
+    """A job with all that shows it, stops it and keeps it.
 
     Parameters
     ----------
@@ -80,47 +136,6 @@ def run_job(
     batches
         Answer what is not remembered, in place of the models; None to ask the models.
     """
-    runs.check_output(job)
-    gated = gated_run.GatedRun(gate, job) if gate and gate.given else None
-    session = JobSession(
-        job,
-        planned,
-        show=show,
-        gated=gated,
-        folder=folder,
-        results_of=results_of,
-        begun=begun,
-        batches=batches,
-    )
-    try:
-        with session.view:
-            session.run(session.judge)
-    except RunStoppedError as stopped:
-        raise typer.Exit(session.close_stopped(stopped)) from None
-    except KeyboardInterrupt:
-        session.close_early("interrupted")
-        raise typer.Exit(INTERRUPTED) from None
-    except RunFailedError as failed:
-        session.close_failed(failed)
-        raise typer.Exit(ERROR) from failed
-    except EvaluationError:
-        if session.done:
-            session.say_how_to_go_on()
-        raise
-    is_answered, passes = session.close()
-    if not is_answered:
-        raise typer.Exit(ERROR)
-    if planned.assessments:
-        coverage = session.view.summary.whole.coverage
-        require_coverage(coverage, at_least=show.min_coverage, panel=job.panel)
-    if session.useless:
-        raise typer.Exit(ERROR)
-    if not passes:
-        raise typer.Exit(GATE)
-
-
-class JobSession(Session):
-    """A job with all that shows it, stops it and keeps it."""
 
     def __init__(
         self,
@@ -128,29 +143,64 @@ class JobSession(Session):
         planned: Plan,
         *,
         show: ShowFlags,
-        gated: "gated_run.GatedRun | None",
-        folder: RunFolder | None,
-        results_of: RunFolder | None,
-        begun: Callable[[], None],
-        batches: "rounds.Batches | None",
+        gate: GateFlags | None = None,
+        folder: RunFolder | None = None,
+        results_of: RunFolder | None = None,
+        begun: Callable[[], None] = lambda: None,
+        batches: "rounds.Batches | None" = None,
     ) -> None:
         super().__init__(job.limits)
-        self._gated = gated
+        self._gated = GatedRun(gate, job) if gate and gate.given else None
         self._job = job
         self._planned = planned
         self._total = planned.assessments
+        self._min_coverage = show.min_coverage
         self._folder = folder
         self._begun = begun
         self._has_begun = False
         self._batches = batches
+        hides_texts = self._gated is not None and self._gated.hides_texts
         self.view = View(
             total=self._total,
             as_json=show.json,
-            shown=Shown.parse("none" if gated and gated.hides_texts else show.show),
+            shown=Shown.parse("none" if hides_texts else show.show),
             pages=_view_command(job, results_of),
             progress=not show.no_progress,
             meter=self.meter,
         )
+
+    def run_job(self) -> None:
+        """Run the job, show it, and exit with a code if it was stopped, scored too little or fails.
+
+        A run that was stopped, or lacks answers or scores, ends with the code for that, whatever
+        the gate says: it cannot pass, and what it fails by is not all.
+        """
+        runs.check_output(self._job)
+        try:
+            with self.view:
+                self.run(self.judge)
+        except RunStoppedError as stopped:
+            raise typer.Exit(self.close_stopped(stopped)) from None
+        except KeyboardInterrupt:
+            self.close_early("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        except RunFailedError as failed:
+            self.close_failed(failed)
+            raise typer.Exit(ERROR) from failed
+        except EvaluationError:
+            if self.done:
+                self.say_how_to_go_on()
+            raise
+        is_answered, passes = self.close()
+        if not is_answered:
+            raise typer.Exit(ERROR)
+        if self._total:
+            coverage = self.view.summary.whole.coverage
+            require_coverage(coverage, at_least=self._min_coverage, panel=self._job.panel)
+        if self.useless:
+            raise typer.Exit(ERROR)
+        if not passes:
+            raise typer.Exit(GATE)
 
     @property
     def done(self) -> int:

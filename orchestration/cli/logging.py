@@ -36,15 +36,11 @@ def log_to(file: Path | None) -> None:
     Each is a line; an outage is reported when calls begin to wait for a model, and when they go
     on.
 
-    The file gets a JSON object a line, added to what is there and written at once: a
-    ``timestamp`` (ISO 8601, UTC), a ``level`` from info upwards, an ``event`` and what
-    belongs to it; where a panel is at work, for which ``segment_id``, ``aspect`` and
-    ``seat``. It stays open until the process ends. What was set by an earlier call is undone.
-
-    Raises
-    ------
-    ConfigError
-        If the file cannot be written.
+    The file gets a JSON object a line, added to what is there and written at once: a ``timestamp``
+    (ISO 8601, UTC), a ``level`` from info upwards, an ``event`` and what belongs to it; where a
+    panel is at work, for which ``segment_id``, ``aspect`` and ``seat``. It stays open until the
+    process ends. What was set by an earlier call is undone. Raise `ConfigError` if the file cannot
+    be written.
     """
     new: list[logging.Handler] = [_Lines()]
     if file is not None:

@@ -10,7 +10,7 @@ from spanjury.judges.core import Aspect, ConfigError, choices_for
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR, say, say_each
-from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, Task
+from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, RunOrResults, Task
 
 with lazily():
     from spanjury.judges.tasks import catalogue
@@ -24,22 +24,18 @@ with lazily():
         importing,
         marked_run,
     )
+    from spanjury.orchestration.studies import estimates
     from spanjury.orchestration.studies.agreement import people
-    from spanjury.orchestration.studies.agreement.spans import estimates
 
 _ENDINGS = {".factgenie.jsonl": "factgenie", ".mqm.tsv": "mqm"}
 
-RunArgument = Annotated[
-    Path,
-    typer.Argument(metavar="RUN", help="Folder or name of a run, or a file of results."),
-]
 TextsFlag = Annotated[
     Path | None,
     Flag("File of the judged texts, needed for a results file outside a run's folder.", "FILE"),
 ]
 
 
-def list_marks(*, run: RunArgument) -> None:
+def list_marks(*, run: RunOrResults) -> None:
     """List annotators, and how many texts of a run each of them marked."""
     marks = marked_run.MarkedRun(run).marks
     annotators, damaged = marked_run.progress(marks)
@@ -59,7 +55,7 @@ def list_marks(*, run: RunArgument) -> None:
 
 def export(
     *,
-    run: RunArgument,
+    run: RunOrResults,
     output: Annotated[Path, Flag("File to write.", "FILE", also="-o")],
     form: Annotated[
         str | None,
@@ -92,7 +88,7 @@ def export(
 
 def import_marks(
     *,
-    run: RunArgument,
+    run: RunOrResults,
     file: Annotated[
         Path,
         typer.Argument(metavar="FILE", help="Marked texts: rows, .factgenie.jsonl or .mqm.tsv."),
@@ -125,7 +121,7 @@ def import_marks(
 
 def agreement(
     *,
-    run: RunArgument,
+    run: RunOrResults,
     draws: Annotated[int, Flag("Number of bootstrap resamples; 0 for no intervals.", min=0)] = 1000,
     seed: Annotated[int, Flag("Seed for resampling.")] = 1,
     json: Annotated[bool, Flag("Print JSON instead of a table.")] = False,
@@ -225,10 +221,7 @@ def _end_if_damaged(names: Sequence[str]) -> None:
 
 def sample(
     *,
-    run: Annotated[
-        Path,
-        typer.Argument(metavar="RUN", help="Folder or name of a run, or a file of results."),
-    ],
+    run: RunOrResults,
     output: Annotated[Path, Flag("JSONL file for the sampled texts.", also="-o")],
     number: Annotated[int, Flag("Number of texts to sample.", also="-n", min=1)] = 50,
     for_: Annotated[
@@ -239,10 +232,7 @@ def sample(
         tuple[str, ...], Flag("Aspect whose scores count; all by default; repeatable.")
     ] = (),
     seed: Annotated[int, Flag("Random seed.", min=0)] = 1,
-    data: Annotated[
-        Path | None,
-        Flag("File of the judged texts, needed for a results file outside a run's folder.", "FILE"),
-    ] = None,
+    data: TextsFlag = None,
     column: Columns = (),
 ) -> None:
     """Sample texts of a run for people to mark; each row keeps its sampling probability.

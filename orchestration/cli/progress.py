@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from types import TracebackType
 from typing import Protocol, Self
 
 from spanjury.judges.core.lazy import lazily
@@ -40,10 +39,7 @@ class Measured(Protocol):
 class Stage:
     """The part of a command's work that is under way, and since when.
 
-    Parameters
-    ----------
-    part
-        The first part; `begin` names the next ones, from any thread.
+    `part` is the first part; `begin` names the next ones, from any thread.
     """
 
     def __init__(self, part: str, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -107,16 +103,9 @@ def working(part: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]
 class ProgressLines:
     """Lines for ``with``: one every 10 s, and a last one at the end of a run that had any.
 
-    Parameters
-    ----------
-    work
-        Measures the progress.
-    write
-        Writes a line. It is called by a thread; once it fails, nothing more is written.
-    first, every
-        Seconds until the first line, `every` by default, and between two lines.
-    ends
-        Whether work that lasted for `every` seconds ends with a line.
+    `write` is called by a thread; once it fails, nothing more is written. The first line comes
+    after `first` seconds, further ones after `every` seconds each. With `ends`, work that lasted
+    for `every` seconds ends with a line.
     """
 
     def __init__(
@@ -140,12 +129,7 @@ class ProgressLines:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()
 

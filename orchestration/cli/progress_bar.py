@@ -18,12 +18,7 @@ _REDRAWS = 2.0
 class ProgressBar(Progress):
     """A bar for ``with``, and below it the figures that a bar has no place for.
 
-    Parameters
-    ----------
-    tracker
-        Measures the progress.
-    console
-        A terminal; what else is printed there must be printed by the same console.
+    Everything else on the terminal must be printed by the same console.
     """
 
     def __init__(self, tracker: Tracker, *, console: Console) -> None:

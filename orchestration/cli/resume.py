@@ -73,7 +73,7 @@ def resume(  # noqa: PLR0913  groups of flags
         again="failed" if retry_failed else "unanswered",
     )
     planned = job_session.plan_job(again, gate)
-    job_session.run_job(
+    job_session.JobSession(
         again,
         planned,
         show=show,
@@ -82,7 +82,7 @@ def resume(  # noqa: PLR0913  groups of flags
         results_of=None if output else folder,
         begun=keep_change,
         batches=batch.batches(batch_api=job.batch_api, folder=folder),
-    )
+    ).run_job()
 
 
 def rescore(
@@ -109,4 +109,7 @@ def rescore(
         silent=True,
     )
     planned = job_session.plan_job(job, gate)
-    job_session.run_job(job, planned, show=show, gate=gate, results_of=None if output else folder)
+    session = job_session.JobSession(
+        job, planned, show=show, gate=gate, results_of=None if output else folder
+    )
+    session.run_job()

@@ -219,25 +219,15 @@ class Output(CleanConsole):
 class View:
     """Shows results on standard output, progress and, beside JSON, the table on standard error.
 
+    Results are written to a file beside this; a reader who leaves ends the view, not the run.
+
     Parameters
     ----------
-    total
-        How many assessments there will be.
-    as_json
-        Print each result as a row of JSON Lines in place of the report.
     shown
         Which texts are printed; of those that are not, none is made ready to be.
     progress
         Show progress: by a bar where standard error is a terminal, which is drawn below the
         report if that goes to a terminal too; by lines elsewhere.
-    meter
-        Counts the calls to models.
-    pages
-        The command that shows the results on a page, which is named at the end; or empty.
-
-    Notes
-    -----
-    Results are written to a file beside this; a reader who leaves ends the view, not the run.
     """
 
     def __init__(

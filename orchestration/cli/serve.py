@@ -1,7 +1,7 @@
 """`spanjury serve`: judge for other programs, over HTTP."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from platformdirs import user_state_path
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily, require
 from spanjury.orchestration.cli.command import Flag, Flags
-from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.exits import BY_SIGNAL, say
 from spanjury.orchestration.cli.flags.data import AspectsFiles
 from spanjury.orchestration.cli.flags.panel import (
     CallFlags,
@@ -19,19 +19,20 @@ from spanjury.orchestration.cli.flags.panel import (
     PanelFlags,
     ScoringFlags,
     Seed,
+    Workers,
+    with_workers,
 )
-from spanjury.orchestration.cli.flags.run import LimitFlags
+from spanjury.orchestration.cli.flags.run import HOST, PORT, LimitFlags, LogFile
 
 with lazily():
     from spanjury.orchestration.cli import logging
+    from spanjury.orchestration.servers import tokens
     from spanjury.orchestration.services.serving.batches import batch as batches
     from spanjury.orchestration.wiring import config as configs
     from spanjury.orchestration.wiring import panel_files
 
-from spanjury.orchestration.servers import tokens
 from spanjury.orchestration.servers.http import run, settings
 
-_BY_SIGNAL = 128
 _DEFAULT = "default"
 
 
@@ -52,6 +53,7 @@ class ServedPanelFlags(Flags, title="Judges"):
         Flag("LiteLLM name of a model of the default panel, or 'embedded'; repeatable.", env=True),
     ] = ()
     model_base_url: ModelBaseUrls = ()
+    workers: Workers = None
     seed: Seed = None
     aspects_file: AspectsFiles = ()
     calls: CallFlags = CallFlags()  # noqa: RUF009  it is frozen
@@ -68,7 +70,7 @@ class ServedPanelFlags(Flags, title="Judges"):
             raise ConfigError(
                 "--panel default=… names judges and models: leave out --judge and --model"
             )
-        return named
+        return {name: with_workers(panel, self.workers) for name, panel in named.items()}
 
     def _named(self, spec: str) -> "tuple[str, configs.PanelConfig]":
         name, equals, file = spec.partition("=")
@@ -91,19 +93,8 @@ class ServedPanelFlags(Flags, title="Judges"):
 class ListenFlags(Flags, title="Service"):
     """The flags that say where it listens, and to whom."""
 
-    host: Annotated[
-        str,
-        Flag(
-            "Address to listen on; any but a loopback address needs a token, in"
-            " SPANJURY_SERVE_TOKEN or --token-file.",
-            "ADDRESS",
-            env="SPANJURY_SERVE_HOST",
-        ),
-    ] = "127.0.0.1"
-    port: Annotated[
-        int,
-        Flag("Port to listen on; 0 for any free port.", min=0, env="SPANJURY_SERVE_PORT"),
-    ] = 8765
+    host: Annotated[str, replace(HOST, env="SPANJURY_SERVE_HOST")] = "127.0.0.1"
+    port: Annotated[int, replace(PORT, env="SPANJURY_SERVE_PORT")] = 8765
     health_port: Annotated[
         int | None,
         Flag(
@@ -127,9 +118,7 @@ class ListenFlags(Flags, title="Service"):
             env="SPANJURY_SERVE_STATE",
         ),
     ] = None
-    log_file: Annotated[
-        Path | None, Flag("Write a JSON log to this file.", env=True, rare=True)
-    ] = None
+    log_file: LogFile = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,4 +248,4 @@ def serve(
         say=say,
     )
     if forced_by:
-        raise typer.Exit(_BY_SIGNAL + forced_by)
+        raise typer.Exit(BY_SIGNAL + forced_by)

@@ -1,7 +1,6 @@
 """`spanjury mcp`: let agents ask a panel over the Model Context Protocol."""
 
 import logging as libraries
-import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,22 +15,21 @@ import typer
 from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily, require
 from spanjury.orchestration.cli.command import Flag, Flags
-from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.exits import BY_SIGNAL, say
 from spanjury.orchestration.cli.flags.data import AspectsFiles
 from spanjury.orchestration.cli.flags.panel import PanelFlags
+from spanjury.orchestration.cli.flags.run import LogFile
 
 with lazily():
     import anyio
 
     from spanjury.orchestration.cli import logging
     from spanjury.orchestration.engine import stopping
-    from spanjury.orchestration.servers import listening, tokens
+    from spanjury.orchestration.servers import listening
     from spanjury.orchestration.servers.mcp import http as over_http
     from spanjury.orchestration.servers.mcp import server, stdio
     from spanjury.orchestration.services.judging import panels
     from spanjury.orchestration.wiring import config as configs
-
-_BY_SIGNAL = 128
 
 Serve = Callable[["server.Server", "anyio.Event"], Awaitable[None]]
 
@@ -63,9 +61,7 @@ class ServeFlags(Flags, title="Server"):
         Path | None, Flag("File of TENANT:TOKEN lines, for HTTP.", env="SPANJURY_SERVE_TOKEN_FILE")
     ] = None
     aspects_file: AspectsFiles = ()
-    log_file: Annotated[
-        Path | None, Flag("Write a JSON log to this file.", env=True, rare=True)
-    ] = None
+    log_file: LogFile = None
 
 
 def mcp(*, judges: PanelFlags, serving: ServeFlags) -> None:
@@ -98,8 +94,7 @@ def _serve_stdio(panel: "configs.PanelConfig", aspects_files: Sequence[Path]) ->
 
 
 def _serve_http(panel: "configs.PanelConfig", serving: ServeFlags) -> int:
-    held = tokens.read_tokens(os.environ.get(tokens.VARIABLE), serving.token_file)
-    listening.require_access(serving.host, held)
+    held = listening.access_to(serving.host, serving.token_file)
     if held.quotas:
         raise ConfigError("quotas apply to `spanjury serve` only: leave them out for mcp")
     with listening.listening(serving.host, serving.port) as listener:
@@ -136,4 +131,4 @@ def _run(panel: "configs.PanelConfig", serve: Serve, *, aspects_files: Sequence[
                 break  # a second one has its usual effect
 
     anyio.run(stopping.run_watched, work, watch)
-    return _BY_SIGNAL + signals[0] if signals else 0
+    return BY_SIGNAL + signals[0] if signals else 0

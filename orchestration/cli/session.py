@@ -13,7 +13,7 @@ import typer
 from anyio import open_signal_receiver, sleep_forever
 
 from spanjury.judges.core import RunFailedError, RunStoppedError
-from spanjury.orchestration.cli.exits import COVERAGE, ERROR, LIMIT, say
+from spanjury.orchestration.cli.exits import BY_SIGNAL, COVERAGE, ERROR, LIMIT, say
 from spanjury.orchestration.cli.progress import judging
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import GRACE, StopToken, run_watched
@@ -21,8 +21,6 @@ from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.services.exams.study import Watch
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
-_BY_SIGNAL = 128
-"""The number that shells add to the number of the signal that ended a process."""
 _SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "asked to end"}
 T = TypeVar("T")
 
@@ -46,7 +44,7 @@ class Session:
     @property
     def exit_code(self) -> int:
         """The code for what was stopped: by a signal, or by a limit."""
-        return _BY_SIGNAL + self._signal if self._signal else LIMIT
+        return BY_SIGNAL + self._signal if self._signal else LIMIT
 
     async def _stop_at_signals(self) -> None:
         if sys.platform != "win32":  # there, Ctrl-C stays a KeyboardInterrupt
@@ -79,7 +77,7 @@ def say_how_to_see_why(panel: PanelConfig | None) -> None:
     if not panel.models:
         say("see what each judge can judge: spanjury judges")
         return
-    models = [ModelConfig(name=each) if isinstance(each, str) else each for each in panel.models]
+    models = [*map(ModelConfig.of, panel.models)]
     flags = [part for model in models for part in ("--model", model.name)]
     addresses = {model.base_urls for model in models}
     for url in filter(None, addresses.pop() if len(addresses) == 1 else ()):
@@ -113,20 +111,12 @@ def run_exam(
 ) -> Finished[T]:
     """Run an exam, or exit if it is ended early.
 
+    The folder of `memory` is made. The advice after a failure names the models of `panel`.
+
     Parameters
     ----------
     exam
         Shows every result to the watch over it; raises `RunStoppedError` if it was ended early.
-    total
-        How many results there will be, unless the exam knows better.
-    limits
-        What it may cost.
-    memory
-        Where it keeps replies; the folder is made.
-    quiet
-        Do not show how far it is.
-    panel
-        The examined panel, or None. If none of its models answers, the advice names them.
     """
     if memory is not None:
         memory.parent.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ from spanjury.orchestration.cli.exits import GATE, say
 from spanjury.orchestration.cli.flags.data import BareTexts, Columns, DataFlags, Human, Sample
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags, NoProgress
-from spanjury.orchestration.report.files import PAGE_ENDING
+from spanjury.orchestration.report.files import PAGE_ENDING, Destination
 from spanjury.orchestration.services.exams.study import (
     ONE_SOURCE,
     Declared,
@@ -32,7 +32,6 @@ with lazily():
     import anyio
 
     from spanjury.orchestration.cli import console, logging, progress, session
-    from spanjury.orchestration.report import destination
     from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.services.viewing import sources
     from spanjury.orchestration.studies import card
@@ -221,7 +220,7 @@ def _default(spec: Declared) -> object:
 
 def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     logging.log_to(given.show.log_file)
-    target = destination.Destination(folder=given.exam.output, page=given.exam.html)
+    target = Destination(folder=given.exam.output, page=given.exam.html)
     memory = given.exam.output / runs.MEMORY_NAME
     asked = study(**_values(study, own, given), memory=memory)
     plan = asked.plan()
@@ -243,8 +242,7 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     if study.has_pictures:
         console.say_written(written)
     else:
-        for path in written:
-            say(f"written: {path}")
+        console.say_files(written)
     if any(path.name == sources.JUDGED_TEXTS for path in written):
         say(f"all texts on a page: spanjury view {shlex.quote(str(target.folder))}")
     finished.require_scores()
@@ -281,7 +279,7 @@ def _values(study: type[PanelStudy[object]], own: Own, given: _Given) -> dict[st
 
 def _run_on_files(study: type[FileStudy[object]], own: Own, flags: Mapping[str, Any]) -> None:
     folder = flags["output"] if study.has_folder else None
-    target = destination.Destination(folder=folder, page=flags["html"])
+    target = Destination(folder=folder, page=flags["html"])
     values = _read(own, flags.__getitem__)
     if issubclass(study, MarkedStudy):
         aspects = flags["aspect"]
@@ -300,8 +298,7 @@ def _run_on_files(study: type[FileStudy[object]], own: Own, flags: Mapping[str, 
     if study.has_pictures and folder is not None:
         console.say_written(written, counts_pictures=True)
     else:
-        for path in written:
-            say(f"written: {path}")
+        console.say_files(written)
     for line in report.closing:
         say(line)
 
@@ -333,8 +330,8 @@ def missed_gates(gates: "Sequence[card.Gate]", measures: "Iterable[card.Measure]
     for gate in gates:  # there may have been nothing to measure
         nothing = card.Measure(name=gate.name, value=None, says="", count=0)
         measured.setdefault(gate.name, [nothing])
-        if not gate.is_passed(measured):
-            yield gate.shortfall(measured)
+        if not (result := gate.result(measured)).met:
+            yield result.line
 
 
 def exit_if_missed(missed: Iterable[str], *, written: Sequence[Path]) -> None:
@@ -361,13 +358,12 @@ def exam_card(
     html: Html = None,
 ) -> None:
     """Combine the exams of one judge on one page, and check requirements."""
-    target = destination.Destination(folder=output, page=html)
+    target = Destination(folder=output, page=html)
     gates = [card.parse_gate(text) for text in require]
     joined = study_report.read_card(folders)
     # Before anything is shown or written: a name may be unknown.
-    missed = [gate for gate in gates if not gate.is_passed(joined.measures)]
+    missed = [result.line for result in card.results(joined, gates) if not result.met]
     console.print_report(card.card_report(joined, gates=gates))
     written = target.write(lambda folder: study_report.write_card(folder, joined, gates=gates))
-    for path in written:
-        say(f"written: {path}")
-    exit_if_missed((gate.shortfall(joined.measures) for gate in missed), written=written)
+    console.say_files(written)
+    exit_if_missed(missed, written=written)

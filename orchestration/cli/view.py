@@ -23,10 +23,10 @@ with lazily():
 
     from spanjury.orchestration.report import files
     from spanjury.orchestration.report.view import page as pages
-    from spanjury.orchestration.servers.view import app, marks
-    from spanjury.orchestration.servers.view import run as server
+    from spanjury.orchestration.servers.view import app as server
+    from spanjury.orchestration.servers.view import marks
     from spanjury.orchestration.servers.view import runs as runs_server
-    from spanjury.orchestration.services.people import sampled
+    from spanjury.orchestration.services.people import sampling
     from spanjury.orchestration.services.people.marks import book, marked_run
     from spanjury.orchestration.services.viewing import page_file, sources
     from spanjury.orchestration.services.viewing import runs as lists
@@ -113,7 +113,8 @@ def view(
             return
         page = pages.view_page(opened.title, blocks={}, is_served=True)
         with _marks_of(opened, texts) as routes:
-            _serve(lambda token: app.create_app(opened, page, token=token, routes=routes), serving)
+            all_routes = [*server.view_routes(opened), *routes]
+            _serve(lambda token: server.create_app(page, all_routes, token=token), serving)
 
 
 def _view(runs: Sequence[Path], *, title: str, texts: TextFlags) -> "views.View":
@@ -121,7 +122,7 @@ def _view(runs: Sequence[Path], *, title: str, texts: TextFlags) -> "views.View"
         sources.find_runs(runs, data=texts.data, columns=texts.column),
         title=title,
         aspects_files=texts.aspects_file,
-        only=sampled.read_names(texts.rows) if texts.rows else None,
+        only=sampling.read_names(texts.rows) if texts.rows else None,
     )
 
 

@@ -1,7 +1,6 @@
 """`spanjury watch`: judge live traffic, and report what changes."""
 
 import json
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +15,13 @@ from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import GATE, say
 from spanjury.orchestration.cli.flags.data import Aspects, AspectsFiles, Columns, Task
 from spanjury.orchestration.cli.flags.panel import PanelFlags
+from spanjury.orchestration.cli.flags.run import HOST, PORT, LogFile
 
 with lazily():
     from spanjury.orchestration.cli import logging
     from spanjury.orchestration.cli import session as sessions
     from spanjury.orchestration.engine import metering, stopping
-    from spanjury.orchestration.servers import listening, otlp, tokens
+    from spanjury.orchestration.servers import listening, otlp
     from spanjury.orchestration.services.serving import quotas
     from spanjury.orchestration.services.serving.watching import drift, sampling
     from spanjury.orchestration.services.serving.watching import watch as watching
@@ -81,9 +81,7 @@ class ReportFlags(Flags, title="Reports"):
     ] = None
     json: Annotated[bool, Flag("Print windows and alerts as JSON Lines.", env=True)] = False
     exit_on_alert: Annotated[bool, Flag("Stop and exit with 5 after an alert.", env=True)] = False
-    log_file: Annotated[
-        Path | None, Flag("Write a JSON log to this file.", env=True, rare=True)
-    ] = None
+    log_file: LogFile = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,15 +144,8 @@ class SpendingFlags(Flags, title="Budget"):
 class KeepFlags(Flags, title="Service"):
     """The flags that say where the service listens and what it keeps."""
 
-    host: Annotated[
-        str,
-        Flag(
-            "Address to listen on; any but a loopback address needs a token, in"
-            " SPANJURY_SERVE_TOKEN or --token-file.",
-            "ADDRESS",
-        ),
-    ] = "127.0.0.1"
-    port: Annotated[int, Flag("Port to listen on; 0 for any free port.", min=0)] = 4318
+    host: Annotated[str, HOST] = "127.0.0.1"
+    port: Annotated[int, PORT] = 4318
     token_file: Annotated[Path | None, Flag("File of TENANT:TOKEN lines.", rare=True)] = None
     state_dir: Annotated[
         Path | None,
@@ -272,8 +263,7 @@ async def _watched(
     if traffic.source is not None:
         await opened.run(is_due, file=traffic.source, once=traffic.once)
         return
-    given = tokens.read_tokens(os.environ.get(tokens.VARIABLE), service.token_file)
-    listening.require_access(service.host, given)
+    given = listening.access_to(service.host, service.token_file)
     serving = otlp.serving_traces(opened, host=service.host, port=service.port, tokens=given)
     async with serving as url:
         say(f"taking traces at {url}")

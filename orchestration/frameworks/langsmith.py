@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from functools import partial
 
 from langsmith.evaluation import EvaluationResult, EvaluationResults, RunEvaluator
 from langsmith.schemas import Example, Run
@@ -37,8 +38,10 @@ class SpanjuryRunEvaluator(RunEvaluator):
         judges: Sequence[str] = (),
         models: Sequence[str] = (),
     ) -> None:
-        self._output, self._aspects, self._task = output, aspects, task
-        self._panel, self._judges, self._models = panel, judges, models
+        self._output = output
+        self._check = partial(
+            acheck, aspects=aspects, task=task, panel=panel, judges=judges, models=models
+        )
 
     def evaluate_run(
         self, run: Run, example: Example | None = None, evaluator_run_id: uuid.UUID | None = None
@@ -51,15 +54,8 @@ class SpanjuryRunEvaluator(RunEvaluator):
     ) -> EvaluationResults:
         """Judge the output of a run, without blocking others."""
         del evaluator_run_id
-        report = await acheck(
-            self._text(run),
-            source=texts_of((example.inputs if example else None) or run.inputs),
-            task=self._task,
-            aspects=self._aspects,
-            panel=self._panel,
-            judges=self._judges,
-            models=self._models,
-        )
+        source = texts_of((example.inputs if example else None) or run.inputs)
+        report = await self._check(self._text(run), source=source)
         results = [_feedback(aspect, judged) for aspect, judged in report.reports.items()]
         return EvaluationResults(results=results)
 

@@ -13,17 +13,8 @@ def in_words(report: PanelReport) -> str:
     Sentences that are not verified follow, unless the text is ok. A report without a score says
     why it has none.
     """
-    unverified = () if report.decision is Decision.OK else report.unverified
-    return "\n".join(
-        [
-            _verdict(report),
-            *error_lines(report.spans),
-            *(
-                f'not verified: "{one_line(sentence.text)}": {one_line(sentence.reason)}'
-                for sentence in unverified
-            ),
-        ]
-    )
+    lines = (_verdict(report), *error_lines(report.spans), *_unverified_lines(report))
+    return "\n".join(lines)
 
 
 def report_in_words(report: TextReport) -> str:

@@ -1,11 +1,13 @@
 """Listening: the socket of a server, and whether others than programs on this machine reach it."""
 
 import ipaddress
+import os
 import socket
 import sys
+from pathlib import Path
 
 from spanjury.judges.core import ConfigError, ServiceError
-from spanjury.orchestration.servers.tokens import VARIABLE, Tokens
+from spanjury.orchestration.servers.tokens import VARIABLE, Tokens, read_tokens
 
 BACKLOG = 2_048
 """Connections that may wait to be taken on."""
@@ -36,6 +38,13 @@ def require_access(host: str, tokens: Tokens) -> None:
             f"{host} is not a loopback address: anyone who reaches it could spend your models' "
             f"money; set a token in {VARIABLE} or with --token-file"
         )
+
+
+def access_to(host: str, token_file: Path | None) -> Tokens:
+    """Return the tokens of the environment and a file; raise as `read_tokens`, `require_access`."""
+    tokens = read_tokens(os.environ.get(VARIABLE), token_file)
+    require_access(host, tokens)
+    return tokens
 
 
 def url_of(host: str, port: int) -> str:

@@ -78,21 +78,12 @@ class Tokens:
 def read_tokens(variable: str | None, file: Path | None) -> Tokens:
     """Return the tokens that the environment and a file hold.
 
-    Parameters
-    ----------
-    variable
-        The value of the variable; None or empty where it is not set.
-    file
-        Has one ``TENANT:TOKEN`` a line; a line with a token alone is that of the tenant `SOLE`.
-        Quotas may follow, as ``calls=1000 dollars=5 rows=100000 disk=1000000000 per=day``.
-        Blank lines and those that begin with ``#`` are passed over.
-
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read or holds no token, or one is too short, has other characters
-        than printable ASCII, or is that of two tenants, or quotas are not as above. The message
-        shows no token.
+    `variable` is the value of the environment's. The file has one ``TENANT:TOKEN`` a line; a line
+    with a token alone is that of the tenant `SOLE`. Quotas may follow, as ``calls=1000 dollars=5
+    rows=100000 disk=1000000000 per=day``. Blank lines and those that begin with ``#`` are passed
+    over. Raise `ConfigError`, whose message shows no token, if the file cannot be read or holds
+    none, a token is too short, not printable ASCII or that of two tenants, or quotas are not as
+    above.
     """
     tenants: dict[bytes, str] = {}
     quotas: dict[str, Quotas] = {}

@@ -1,13 +1,13 @@
 """A judge's card: its exams side by side, the demands on them, and its report."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
-from typing import Protocol
 
 from spanjury.judges.core import ConfigError, choices_for, unstamped
 from spanjury.orchestration.report import (
     Block,
+    Bounded,
     Bullets,
     Cell,
     Paragraph,
@@ -24,7 +24,7 @@ from spanjury.orchestration.report import (
     table,
 )
 from spanjury.orchestration.report.numbers import defined
-from spanjury.orchestration.studies.comparisons import RELATIONS, parse_comparison
+from spanjury.orchestration.studies.relations import RELATIONS, parse_comparison
 
 _SPEC = ".3g"
 
@@ -73,25 +73,6 @@ class Measure:
     def interval(self) -> str:
         """The interval as text; `-` where there is none."""
         return between(self.low, self.high, _SPEC)
-
-
-class Bounded(Protocol):
-    """A value with the ends of its interval; each may be NaN."""
-
-    @property
-    def value(self) -> float:
-        """The value."""
-        ...
-
-    @property
-    def low(self) -> float:
-        """The low end of its interval."""
-        ...
-
-    @property
-    def high(self) -> float:
-        """The high end of its interval."""
-        ...
 
 
 def measured(name: str, estimate: Bounded, *, says: str, count: int) -> Measure:
@@ -166,6 +147,28 @@ _ORDERED = (">=", "<=", ">", "<")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DemandResult:
+    """A demand, whether it is met, and why the values alone do not meet it."""
+
+    demand: str
+    values: tuple[float | None, ...]
+    met: bool
+    reason: str = ""
+
+    @property
+    def line(self) -> str:
+        """The demand with the values of the measure."""
+        return (
+            f"{self.demand} (it is {self.figures}{f', but {self.reason}' if self.reason else ''})"
+        )
+
+    @property
+    def figures(self) -> str:
+        """The values of the measure, exam by exam."""
+        return ", ".join(figure(value, _SPEC) for value in self.values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """One demand on a measure.
 
@@ -186,27 +189,24 @@ class Gate:
     def __str__(self) -> str:
         return f"{self.name} {self.relation} {self.bound:g}"
 
-    def is_passed(self, measures: Mapping[str, Sequence[Measure]]) -> bool:
-        """Say whether the measure is as demanded in every exam that has it.
+    def result(self, measures: Mapping[str, Sequence[Measure]]) -> DemandResult:
+        """Compare the measure in every exam that has it.
 
-        One that is not defined never is. Neither is one of robustness unless `measures` show
-        discernment: a constant score withstands every attack.
+        A value that is not defined never meets a demand. Neither does one of robustness unless
+        `measures` show discernment: a constant score withstands every attack.
 
-        Raise `ConfigError` if there is no such measure; the message lists those that there
-        are.
+        Raise `ConfigError` if there is no such measure; the message lists those that there are.
         """
         if self.name not in measures:
             raise ConfigError(f"no exam has {self.name!r}; {choices_for(self.name, measures)}")
-        holds = RELATIONS[self.relation]
-        return not unproven(self.name, measures) and all(
-            each.value is not None and holds(each.value, self.bound) for each in measures[self.name]
-        )
+        holds, reason = RELATIONS[self.relation], unproven(self.name, measures)
+        values = tuple(measure.value for measure in measures[self.name])
+        met = all(value is not None and holds(value, self.bound) for value in values)
+        return DemandResult(demand=str(self), values=values, met=met and not reason, reason=reason)
 
-    def shortfall(self, measures: Mapping[str, Sequence[Measure]]) -> str:
-        """Return the demand with what was measured, and why that is not enough by itself."""
-        values = ", ".join(measure.figure for measure in measures[self.name])
-        reason = unproven(self.name, measures)
-        return f"{self} (it is {values}{f', but {reason}' if reason else ''})"
+    def is_passed(self, measures: Mapping[str, Sequence[Measure]]) -> bool:
+        """Say whether `measures` meet the demand; raise as `result` does."""
+        return self.result(measures).met
 
 
 def unproven(name: str, measures: Mapping[str, Sequence[Measure]]) -> str:
@@ -246,6 +246,12 @@ def parse_gate(text: str) -> Gate:
     return Gate(name=comparison.name, relation=comparison.relation, bound=comparison.number)
 
 
+def results(card: Card, gates: Iterable[Gate]) -> list[DemandResult]:
+    """Compare a card with all demands; raise as `Gate.result` does."""
+    measures = card.measures
+    return [gate.result(measures) for gate in gates]
+
+
 def card_report(card: Card, *, gates: Sequence[Gate]) -> Report:
     """Return the report of a card and the demands on it; a terminal shows the measures alone."""
     seats = dict(pair for record in card.records for pair in record.seats.items())
@@ -270,7 +276,7 @@ def card_report(card: Card, *, gates: Sequence[Gate]) -> Report:
 
 
 def _answer(card: Card, gates: Sequence[Gate]) -> str:
-    missed = [str(gate) for gate in gates if not gate.is_passed(card.measures)]
+    missed = [result.demand for result in results(card, gates) if not result.met]
     if missed:
         return f"The judge misses {len(missed)} of {len(gates)} demands: {named(missed)}."
     return f"The judge meets all demands ({len(gates)})." if gates else ""
@@ -280,17 +286,15 @@ def card_json(card: Card, *, gates: Sequence[Gate]) -> dict[str, object]:
     """Return `card` as objects, lists, strings, numbers and nulls."""
     return {
         "exams": [asdict(record) for record in card.records],
-        "gates": [{"gate": str(gate), "passed": gate.is_passed(card.measures)} for gate in gates],
+        "gates": [{"gate": each.demand, "passed": each.met} for each in results(card, gates)],
     }
 
 
 def _demands(card: Card, gates: Sequence[Gate]) -> Iterator[tuple[str, str, Cell]]:
-    for gate in gates:
-        passed = gate.is_passed(card.measures)
-        values = ", ".join(measure.figure for measure in card.measures[gate.name])
-        reason = unproven(gate.name, card.measures)
-        verdict = Cell("met", mark="good") if passed else Cell("not met", mark="bad", bold=True)
-        yield str(gate), f"{values}; {reason}" if reason else values, verdict
+    for result in results(card, gates):
+        values = f"{result.figures}; {result.reason}" if result.reason else result.figures
+        verdict = Cell("met", mark="good") if result.met else Cell("not met", mark="bad", bold=True)
+        yield result.demand, values, verdict
 
 
 def _exam(record: ExamRecord) -> Iterator[Block]:

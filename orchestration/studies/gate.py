@@ -9,7 +9,6 @@ from spanjury.orchestration.report import (
     Bullets,
     Cell,
     Column,
-    Prose,
     Report,
     Row,
     Section,
@@ -21,7 +20,7 @@ from spanjury.orchestration.report import (
     row,
     table,
 )
-from spanjury.orchestration.studies.card import Card, Gate, Measure, unproven
+from spanjury.orchestration.studies.card import Card, DemandResult, Gate, Measure, unproven
 from spanjury.orchestration.studies.held_out import ALL, FIGURES, measure_name, split_name
 
 MeasuresByName = Mapping[str, Sequence[Measure]]
@@ -46,22 +45,6 @@ _LESS_IS_BETTER = (
     "robustness.plain-addition",
     "robustness.denied",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DemandResult:
-    """A demand, whether it is met, and why the values alone do not meet it."""
-
-    demand: str
-    values: tuple[float | None, ...]
-    met: bool
-    reason: str = ""
-
-    @property
-    def line(self) -> str:
-        """The demand with the values of the measure."""
-        values = ", ".join(figure(value, _SPEC) for value in self.values)
-        return f"{self.demand} (it is {values}{f', but {self.reason}' if self.reason else ''})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,16 +96,10 @@ def demand_results(
 
     Raise `ConfigError` if no exam has a measure; the message lists those that there are.
     """
-    results = [
-        DemandResult(
-            demand=str(gate),
-            met=gate.is_passed(distilled),
-            values=tuple(measure.value for measure in distilled[gate.name]),
-            reason=unproven(gate.name, distilled),
-        )
-        for gate in gates
-    ]
-    return (*results, *(gate.result(distilled, base) for gate in over_base))
+    return (
+        *(gate.result(distilled) for gate in gates),
+        *(gate.result(distilled, base) for gate in over_base),
+    )
 
 
 _SIZE = "reports.parsed"
@@ -204,16 +181,17 @@ def gate_report(findings: GateFindings) -> Report:
         f" {len(findings.demands)} demands.",
         facts=[(code(findings.model), " on ", *data[1:])],
         sections=[
-            Bullets([*_demands(findings)], only="page"),
+            Bullets(
+                [
+                    f"met: {each.line}" if each.met else prose("**not met**: {}", each.line)
+                    for each in findings.demands
+                ],
+                only="page",
+            ),
             Section("Measures", [_table(findings)]),
             Bullets([*seats, *findings.cautions], only="page"),
         ],
     )
-
-
-def _demands(findings: GateFindings) -> Iterator[Prose]:
-    for result in findings.demands:
-        yield f"met: {result.line}" if result.met else prose("**not met**: {}", result.line)
 
 
 def _table(findings: GateFindings) -> Table:

@@ -111,7 +111,7 @@ async def open_generation(generator: TextGenerator) -> AsyncIterator[Generation]
 
 @dataclass(slots=True, kw_only=True)
 class _AnswerNoting:
-    """A model of which it is noted whether it has ever answered."""
+    """A model that notes whether it has ever answered."""
 
     model: ChatModel
     has_answered: bool = False

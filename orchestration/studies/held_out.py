@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import Aspect, ErrorSpan, Outcome, Report, Scale, Segment
 from spanjury.judges.llm.percent import percent
-from spanjury.orchestration.studies.agreement.spans.estimates import (
+from spanjury.orchestration.studies.agreement.spans.measures import overlaps
+from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.estimates import (
     DEFAULTS,
     Effects,
+    Estimate,
     Settings,
     by_owner,
     estimates,
 )
-from spanjury.orchestration.studies.agreement.spans.measures import overlaps
-from spanjury.orchestration.studies.card import Measure
 from spanjury.stats.correlations.correlation import correlation
 from spanjury.stats.spans.span_agreement import micro_effect
 from spanjury.stats.weighted import mean_drop, of_items, ratio
@@ -307,8 +308,7 @@ def _figures(score_arrays: ScoreArrays, settings: Settings) -> dict[str, Measure
     inputs = len(np.unique(score_arrays.inputs))
     estimated = estimates(effects, texts=inputs, settings=settings)
     if inputs < _DRAWN:
-        bare = {"low": np.nan, "high": np.nan}
-        estimated = {name: replace(estimate, **bare) for name, estimate in estimated.items()}
+        estimated = {name: Estimate(figure.value) for name, figure in estimated.items()}
     counts, reason = _counts(score_arrays), _no_correlation(score_arrays)
     measures = {
         name: Measure(

@@ -23,7 +23,7 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import StopToken
 
 OpenPanel = Callable[[str], AbstractAsyncContextManager[Panel]]
-"""Opens the panel for one draw: under another name of a draw, all that is random is drawn again."""
+"""Opens the panel for one draw; another name of a draw changes all that is random."""
 
 CLEAN = "clean"
 """Condition of a text without damage."""

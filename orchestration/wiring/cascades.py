@@ -78,19 +78,8 @@ def opened_cascade(
 ) -> "staging.Staging":
     """Return the stages in which a panel is asked.
 
-    Parameters
-    ----------
-    signatures
-        Signatures of its seats by name.
-    prices
-        Prices of the seats that ask a model.
-    meter
-        The ledger of the run; None if no model is asked.
-
-    Raises
-    ------
-    ConfigError
-        If the cascade does not fit the panel, or nothing would ever end it early.
+    `meter` is None if no model is asked. Raise `ConfigError` if the cascade does not fit the panel,
+    or nothing would ever end it early.
     """
     if config.panel and config.panel != seats_digest(signatures, aggregation=aggregation_name):
         why = seat_differences(config.seats, signed_seats(signatures)) or (

@@ -64,10 +64,8 @@ def is_model(name: str) -> bool:
 def pinned(options: Mapping[str, object]) -> dict[str, object]:
     """Return the options of a seat that names a model, with the commit that is on this machine.
 
-    Raises
-    ------
-    ConfigError
-        If the name means no checker, or the model is not here and is not to be fetched.
+    Raise `ConfigError` if the name means no checker, or the model is not here and is not to be
+    fetched.
     """
     local = _Named.read(options).local()
     commit = {_REVISION: local.commit} if local is not None and local.commit else {}
@@ -78,12 +76,8 @@ def with_folder(options: Mapping[str, object]) -> dict[str, object]:
     """Return the options of a judge with the folder of the model that they name, and its options.
 
     The model is fetched if it is not on this machine and `download` is true. Options that are given
-    count before those of the catalogue.
-
-    Raises
-    ------
-    ConfigError
-        As `pinned` does, and if the model cannot be fetched.
+    count before those of the catalogue. Raise `ConfigError` as `pinned` does, and if the model
+    cannot be fetched.
     """
     if MODEL not in options:
         return dict(options)
@@ -194,18 +188,8 @@ def outlook(installed: Sequence[InstalledChecker]) -> str:
 class _Named:
     """A model as a seat names it: of the catalogue, of the hub, or in a folder.
 
-    Parameters
-    ----------
-    name
-        The name as it was given.
-    recipe
-        The recipe before the name; empty for none.
-    model
-        The model of the catalogue that it is; None for none.
-    repository
-        OWNER/NAME on the hub; empty for none.
-    folder
-        The folder, if that was named.
+    Parts that the name lacks are empty or None. `recipe` is the one before the name, `repository`
+    an OWNER/NAME of the hub.
     """
 
     name: str

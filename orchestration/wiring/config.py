@@ -78,6 +78,11 @@ class ModelConfig:
             if url is not None:
                 check_address(url)
 
+    @classmethod
+    def of(cls, model: "ModelConfig | str") -> "ModelConfig":
+        """Return the description of a model that may be given by its name alone."""
+        return cls(name=model) if isinstance(model, str) else model
+
     @property
     def base_urls(self) -> tuple[str | None, ...]:
         """Addresses of the servers; one None for the provider's own address."""

@@ -27,11 +27,8 @@ _DROPS = (1.0, 0.0, -1.0, math.nan)
 def find_statistic(name: str) -> PairedStatistic:
     """Return the statistic called `name`, every answer of which is checked.
 
-    Raises
-    ------
-    PluginError
-        If there is none. Here, for a few drops, or when it is called: if it fails, or returns
-        no `PairedTest` of a logarithm of a p-value and counts.
+    Raise `PluginError` if there is none. Raise it as well, here for a few drops or in a call, if
+    the statistic fails or returns no `PairedTest` of a logarithm of a p-value and counts.
     """
     made = STATISTICS.get(name)
     if not callable(made):

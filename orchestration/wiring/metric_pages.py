@@ -11,11 +11,21 @@ from numpy.typing import NDArray
 from spanjury.judges.core import ConfigError, Sample, SegmentMetric, choices_for
 from spanjury.judges.metrics.named import NamedMetric, check_samples
 from spanjury.judges.metrics.overlap.alignments import lcs_alignment, ngram_matches
-from spanjury.orchestration.report.drawings.alignment import LcsAlignment, alignment_page
 from spanjury.orchestration.report.drawings.drawing import MarkedText
-from spanjury.orchestration.report.drawings.flow import Flow, TokenFlow, flow_page
-from spanjury.orchestration.report.drawings.heat_map import TokenSimilarities, heat_map_page
-from spanjury.orchestration.report.drawings.ngrams import NgramPlaces, SharedNgrams, ngram_page
+from spanjury.orchestration.report.drawings.tokens import (
+    Flow,
+    TokenFlow,
+    TokenSimilarities,
+    flow_page,
+    heat_map_page,
+)
+from spanjury.orchestration.report.drawings.words import (
+    LcsAlignment,
+    NgramPlaces,
+    SharedNgrams,
+    alignment_page,
+    ngram_page,
+)
 from spanjury.orchestration.wiring.metrics import open_metric
 from spanjury.orchestration.wiring.specs import parse_options
 
@@ -58,14 +68,10 @@ class _Moving(Protocol):
 def metric_page(spec: str, sample: Sample, *, row: str) -> str:
     """Return a page of HTML on which a metric compares a text with its references.
 
+    N-gram pages show all references of the sample; others show the best one by the metric's score.
+
     Raise `ConfigError` as `open_metric`, and if there is no page of the metric, and
     `DataError` if the text has no reference.
-
-    Parameters
-    ----------
-    sample
-        The text; of several references n-gram pages show all, the others the best by the
-        metric's score.
     """
     name, _ = parse_options(spec, what="metric")
     if name not in _PAGES:

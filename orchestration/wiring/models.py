@@ -193,8 +193,8 @@ class Models:
     stack: AsyncExitStack
     memory: Memory | None
     meter: Meter
-    silent: bool
-    tracing: Tracing
+    silent: bool = False
+    tracing: Tracing = field(default_factory=find_tracing)
     guard: Guard | None = None
     recorder: Recorder | None = None
     deferral: Deferral | None = None
@@ -322,27 +322,11 @@ async def open_generator(
 ) -> AsyncIterator[ChatModel]:
     """Open a model outside of any panel.
 
+    With a `memory`, nothing is asked twice.
+
     Raise `ConfigError` if nothing can open it, or its cost is limited and its price
     unknown.
-
-    Parameters
-    ----------
-    model
-        Which, and how it is reached.
-    memory
-        Keeps what it replies, so that it is not asked twice; or None.
-    meter
-        Counts what it is asked.
-    guard
-        As in `open_configured_panel`.
     """
     async with AsyncExitStack() as stack:
-        models = Models(
-            stack=stack,
-            memory=memory,
-            meter=meter,
-            silent=False,
-            tracing=find_tracing(),
-            guard=guard,
-        )
+        models = Models(stack=stack, memory=memory, meter=meter, guard=guard)
         yield AskedBy(await models.get(model), "writer")

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from spanjury.adapters.telemetry.tracing import find_tracing
 from spanjury.judges.core import ConfigError, Memory, PairJudge
 from spanjury.orchestration.engine.comparing import PairSeat
 from spanjury.orchestration.engine.metering import Meter
@@ -42,17 +41,10 @@ async def open_pair_judge(
 ) -> AsyncIterator[PairSeat]:
     """Open a pair judge, and close its models at the end.
 
-    Raise `ConfigError` as `pair_judge_name` does, and if an option does not fit.
+    `spec` is a name with options, as in ``panel:margin=0.5``, or a pair judge of your own; empty
+    means the `comparer` if `config` names a model and no judge, else the `panel`.
 
-    Parameters
-    ----------
-    spec
-        A name with options as in ``panel:margin=0.5``, or a pair judge of your own. Empty for the
-        `comparer` if `config` names a model and no judge, else for the `panel`.
-    config
-        The model that it asks, or the panel whose scores it compares.
-    memory, meter, guard
-        As in `open_configured_panel`.
+    Raise `ConfigError` as `pair_judge_name` does, and if an option does not fit.
     """
     if not isinstance(spec, str):
         name = pair_judge_name(spec, config)
@@ -64,14 +56,7 @@ async def open_pair_judge(
         if "seed" in parameters(factory) and config.seed is not None:
             options = {"seed": config.seed, **options}
         if "model" in parameters(factory):
-            models = Models(
-                stack=stack,
-                memory=memory,
-                meter=meter,
-                silent=False,
-                tracing=find_tracing(),
-                guard=guard,
-            )
+            models = Models(stack=stack, memory=memory, meter=meter, guard=guard)
             options["model"] = await models.get(_model(name, config))
         if "panel" in parameters(factory):
             panel = open_configured_panel(config, memory=memory, meter=meter, guard=guard)
@@ -90,4 +75,4 @@ def _model(name: str, config: PanelConfig) -> ModelConfig:
         count = len(config.models) or "no"
         raise ConfigError(f"pair judge {name!r} asks one model, got {count}: name it with --model")
     (model,) = config.models
-    return ModelConfig(name=model) if isinstance(model, str) else model
+    return ModelConfig.of(model)

@@ -29,13 +29,8 @@ def read_panel_file(path: Path) -> PanelConfig:
     """Read a panel from TOML; its keys are the fields of `PanelConfig`.
 
     The name ``best`` stands for `best_panel`, unless a file is called so; the log says what that
-    panel has.
-
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read, is not TOML, or a key or a value does not fit; the
-        message names the file and the key.
+    panel has. Raise `ConfigError` if the file cannot be read, is not TOML, or a key or a value does
+    not fit; the message names the file and the key.
     """
     if is_best(path):
         best = best_panel()

@@ -18,7 +18,7 @@ from spanjury.judges.core import (
     Outcome,
 )
 from spanjury.judges.core.lazy import lazily
-from spanjury.judges.text.turns import in_processes
+from spanjury.judges.text.turns import Processes
 from spanjury.orchestration.engine.deferral import Deferral
 from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.memory import remembered
@@ -47,11 +47,10 @@ from spanjury.orchestration.wiring.plugins import (
 from spanjury.orchestration.wiring.reading import with_reader
 from spanjury.orchestration.wiring.seats import NamedSeat, is_metric, named_seats
 from spanjury.orchestration.wiring.specs import parse_options
-from spanjury.orchestration.wiring.trained import judging_options
 
 with lazily():
     from spanjury.orchestration.engine import span_score as span_scores
-    from spanjury.orchestration.wiring import calibrations, cascades, metrics
+    from spanjury.orchestration.wiring import calibrations, cascades, metrics, trained
 
 
 @asynccontextmanager
@@ -107,7 +106,7 @@ async def open_configured_panel(  # noqa: PLR0913  all but the panel have defaul
             deferral=deferral,
         )
         if config.processes:
-            stack.enter_context(in_processes(config.processes))
+            stack.enter_context(Processes(config.processes).working())
         named = named_seats(config)
         seats = tuple([await _seat(seat, config, models) for seat in named])
         for_agents = tuple(
@@ -203,7 +202,7 @@ async def _consolidator(config: PanelConfig, models: Models) -> Consolidator:
         model = config.consolidate_model or next(iter(config.models), None)
         if model is None:
             raise ConfigError(f"consolidator {name!r} asks a model: name one with --model")
-        options["model"] = AskedBy(await models.get(_model_config(model)), "consolidator")
+        options["model"] = AskedBy(await models.get(ModelConfig.of(model)), "consolidator")
     return checked_consolidator(built(factory, name, options), name)
 
 
@@ -224,7 +223,7 @@ def _fitted_to(model: ModelConfig, factory: Callable[..., object]) -> dict[str, 
     The embedded model is held to a grammar: unaided, 135M parameters write no report. A trained
     one is asked as it was trained.
     """
-    options = {"form": "grammar"} if model.name == EMBEDDED else judging_options(model.name)
+    options = {"form": "grammar"} if model.name == EMBEDDED else trained.judging_options(model.name)
     return {name: option for name, option in options.items() if name in parameters(factory)}
 
 
@@ -234,10 +233,6 @@ def _with_seed(
     if seed is not None and "seed" in parameters(factory):
         return {"seed": seed, **options}
     return dict(options)
-
-
-def _model_config(model: ModelConfig | str) -> ModelConfig:
-    return ModelConfig(name=model) if isinstance(model, str) else model
 
 
 def _remembered(

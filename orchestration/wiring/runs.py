@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from spanjury.adapters.files.line_writer import PART, part_of
 from spanjury.adapters.runs.database import MEMORY_NAME
 from spanjury.adapters.runs.kept_memory import KeptMemory, open_kept_memory
 from spanjury.adapters.runs.run_contents import RunContents, run_contents
@@ -18,6 +19,7 @@ from spanjury.adapters.runs.sqlite_memory import SqliteMemory
 
 __all__ = [
     "MEMORY_NAME",
+    "PART",
     "KeptMemory",
     "RunContents",
     "RunFolder",
@@ -30,6 +32,7 @@ __all__ = [
     "new_run",
     "open_kept_memory",
     "open_memory",
+    "part_of",
     "remove_leftover",
     "remove_run",
     "run_contents",

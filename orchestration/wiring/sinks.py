@@ -28,15 +28,8 @@ def open_sink(spec: str) -> tuple[str, Sink]:
 class Webhook:
     """An address to which alerts are posted, each as an object of JSON.
 
-    Parameters
-    ----------
-    url
-        The address; ``env:VARIABLE`` where it is secret, as those of chat programs are.
-
-    Raises
-    ------
-    ConfigError
-        If it is no address, or looks secret.
+    A secret address, as that of a chat program, is given as ``env:VARIABLE``. Raises `ConfigError`
+    if it is no address, or looks secret.
     """
 
     def __init__(self, url: str) -> None:

@@ -120,20 +120,10 @@ def numbered_rows(
 def open_rows(data: object, *, columns: Sequence[str] = ()) -> Iterator[Segment | DataError]:
     """Read rows that are in memory: objects, or a data frame of pandas or polars.
 
-    Parameters
-    ----------
-    data
-        An iterable of mappings as the rows of a file, of segments, or of lists of messages; the
-        messages of one conversation; or the data frame.
-    columns
-        As in `open_source`.
-
-    Raises
-    ------
-    ConfigError
-        If `columns` are not of this form, or `data` are no rows.
-    DataError
-        At once, if there is no row.
+    `data` are mappings as the rows of a file, segments, lists of messages, the messages of one
+    conversation, or a data frame; `columns` are as in `open_source`. Raise `ConfigError` if the
+    columns are not of this form, or `data` are no rows, and `DataError`, at once, if there is no
+    row.
     """
     rows = frame_rows([data] if is_conversation(data) else data)
     if rows is None:

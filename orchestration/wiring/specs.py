@@ -34,13 +34,9 @@ def parse_seat(spec: str) -> SeatConfig:
     ``NAME:FOLDER:option=value`` has options besides. ``checker`` checks with the model in the
     folder, with a model that ``checker:NAME`` names, or with the checker of a plugin. If the folder
     holds a reader, ``checker`` and ``distilled`` are the judge `reader`, as ``checker:reader`` is.
-    ``guardian:FORM``
-    asks a model in one of the forms that it knows; ``guardian:prometheus`` is ``prometheus``.
-
-    Raises
-    ------
-    ConfigError
-        As `parse_options` does, and if there is no such folder or model.
+    ``guardian:FORM`` asks a model in one of the forms that it knows; ``guardian:prometheus`` is
+    ``prometheus``. Raise `ConfigError` as `parse_options` does, and if there is no such folder or
+    model.
 
     Examples
     --------
@@ -84,12 +80,8 @@ def _checker_options(named: str, given: Mapping[str, object]) -> Mapping[str, ob
 def parse_options(spec: str, *, what: str) -> tuple[str, Mapping[str, object]]:
     """Read ``NAME`` or ``NAME:option=value,option=value`` as a plugin's name and its options.
 
-    Values are TOML where they can be read as such and text where not.
-
-    Raises
-    ------
-    ConfigError
-        If the text is neither; it says of `what`.
+    Values are TOML where they can be read as such and text where not. Raise `ConfigError`, which
+    says of `what`, if the text is neither.
     """
     name, _, pairs = spec.partition(":")
     options: dict[str, object] = {}

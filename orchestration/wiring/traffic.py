@@ -56,12 +56,8 @@ _SPANS = "resourceSpans"
 class Trace:
     """A trace as it is judged.
 
-    Parameters
-    ----------
-    segment
-        The text with its inputs.
-    trace_id, span_id, started, failed, seconds, names
-        As in `TraceScore` and `TraceRow`; `seconds` is how long it took, 0 if unknown.
+    The other fields are those of `TraceScore` and `TraceRow`; `seconds` is its duration, 0 if
+    unknown.
     """
 
     segment: Segment
@@ -76,12 +72,8 @@ class Trace:
 class TrafficReader:
     """Makes arrivals of what comes in, and traces of what was kept.
 
-    Parameters
-    ----------
-    columns
-        What rows call their columns, as flags say it.
-    settle, longest
-        Seconds for which a trace waits for more spans after its root has come, and without one.
+    `columns` map the names of columns, as flags do. A trace waits for more spans for `settle`
+    seconds after its root has come, and for `longest` without one.
     """
 
     def __init__(self, *, columns: Sequence[str] = (), settle: float, longest: float) -> None:
@@ -117,19 +109,21 @@ class TrafficReader:
             value["id"] = f"row-{digest(line.position.encoded().decode(), line.text)[:12]}"
             segment = self._segment(value, line=line.number)
         body = _ROW + msgspec.json.encode(value)
-        return [Arrival(trace=_trace_id(segment), span="", body=body, due=now)]
+        trace = _meta(segment, "trace_id", "traceId") or segment.segment_id
+        return [Arrival(trace=trace, span="", body=body, due=now)]
 
     def trace(self, waiting: WaitingTrace) -> Trace:
         """Return a trace with its segment; raise `DataError` if it holds no text to judge."""
         first = waiting.bodies[0]
         if first.startswith(_ROW):
             segment = self._segment(msgspec.json.decode(first.removeprefix(_ROW)))
-            return Trace(segment=segment, trace_id=waiting.trace, span_id=_span_id(segment))
+            span_id = _meta(segment, "span_id", "spanId", "observation_id")
+            return Trace(segment=segment, trace_id=waiting.trace, span_id=span_id)
         spans = list(map(decoded_span, waiting.bodies))
         read = trace_row(spans)
         if read.row is None:
             raise DataError("no span holds a text that a model wrote")
-        with noticed_by(_ignore):  # the names of our own rows are no news
+        with noticed_by(lambda _: None):  # the names of our own rows are no news
             native = self._native_of_spans(read.row)
         return Trace(
             segment=parse_row(native, line=1),
@@ -145,15 +139,6 @@ class TrafficReader:
         return parse_row(self._native(row), line=line)
 
 
-def _trace_id(segment: Segment) -> str:
-    named = (segment.meta.get(name) for name in ("trace_id", "traceId"))
-    return next((str(value) for value in named if value), segment.segment_id)
-
-
-def _span_id(segment: Segment) -> str:
-    named = (segment.meta.get(name) for name in ("span_id", "spanId", "observation_id"))
-    return next((str(value) for value in named if value), "")
-
-
-def _ignore(notice: str) -> None:
-    del notice
+def _meta(segment: Segment, *names: str) -> str:
+    """Return the first value of `names` in the meta of a row; empty without one."""
+    return next((str(value) for name in names if (value := segment.meta.get(name))), "")

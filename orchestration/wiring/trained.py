@@ -2,13 +2,32 @@
 
 from pathlib import Path
 
-from spanjury.judges.core.lazy import lazily
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-with lazily():
-    from spanjury.orchestration.wiring import training_record
+from spanjury.judges.core import ConfigError
+from spanjury.judges.llm.short_prompt import Layout
 
 _RECORD = "training.json"
 _LOCAL = "local/"
+
+
+class _Threshold(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    value: float
+
+
+class _Judging(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    layout: Layout
+    threshold: _Threshold | None = None
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    judging: _Judging | None = None
 
 
 def judging_options(model: str) -> dict[str, object]:
@@ -20,4 +39,11 @@ def judging_options(model: str) -> dict[str, object]:
     path = Path(model.removeprefix(_LOCAL)) / _RECORD
     if not model.startswith(_LOCAL) or not path.is_file():
         return {}
-    return training_record.recorded_options(path)
+    try:
+        judging = _Record.model_validate_json(path.read_bytes()).judging
+    except (OSError, ValidationError) as error:
+        raise ConfigError(f"{path}: not the record of a training") from error
+    if judging is None:
+        return {}
+    chosen = {} if judging.threshold is None else {"threshold": judging.threshold.value}
+    return {"layout": judging.layout, **chosen}

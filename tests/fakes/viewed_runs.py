@@ -10,7 +10,7 @@ from anyio.from_thread import start_blocking_portal
 from fakes.command import call
 from fakes.rows import summary
 
-from spanjury.orchestration.servers.view.app import create_app
+from spanjury.orchestration.servers.view.app import create_app, view_routes
 from spanjury.orchestration.services.viewing.sources import find_runs
 from spanjury.orchestration.services.viewing.view import View
 
@@ -71,7 +71,8 @@ def served(
     view: View, *, page: str = "<html></html>", routes: Sequence[web.RouteDef] = ()
 ) -> Iterator[str]:
     """Serve a view in a thread, and give its address."""
-    with served_app(lambda: create_app(view, page, token=TOKEN, routes=routes)) as url:
+    every = [*view_routes(view), *routes]
+    with served_app(lambda: create_app(page, every, token=TOKEN)) as url:
         yield url
 
 

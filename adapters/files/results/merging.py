@@ -12,7 +12,7 @@ from itertools import count, groupby, islice, pairwise
 from pathlib import Path
 from typing import IO
 
-from spanjury.adapters.files.line_writer import PART, REFUSED, LineWriter, refusal
+from spanjury.adapters.files.line_writer import PART, REFUSED, LineWriter, part_of, refusal
 from spanjury.adapters.files.places import Location, find_place, words_of
 from spanjury.adapters.files.results.result_rows import ResultLine, ResultName, read_results
 from spanjury.adapters.files.results.unanswered_rows import UnansweredRows
@@ -335,7 +335,7 @@ def _check(part: ShardPart, first: ShardPart) -> None:
         )
     if part.number > part.of:
         raise StoreError(f"{part.path}: there is no shard {part.number} of {part.of}")
-    unfinished = part.path.with_name(f"{part.path.name}{PART}")
+    unfinished = part_of(part.path)
     if unfinished.exists():
         run = part.path.parent
         raise StoreError(

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from spanjury.orchestration.cli.command import Flag, Flags
 
 Task = Annotated[str | None, Flag("Task of the texts, for example summarization.", env=True)]
@@ -43,7 +45,12 @@ BareTexts = Annotated[
         "FILE",
     ),
 ]
+RunOrResults = Annotated[
+    Path,
+    typer.Argument(metavar="RUN", help="Folder or name of a run, or a file of results."),
+]
 RowLimit = Annotated[int | None, Flag("Use only the first N rows.", min=1, env=True)]
+FileLimit = Annotated[int | None, Flag("Use only the first N rows of each file.", min=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

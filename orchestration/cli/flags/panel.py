@@ -34,6 +34,15 @@ Tokenizer = Annotated[
     ),
 ]
 Seed = Annotated[int | None, Flag("Random seed.", env=True)]
+Workers = Annotated[
+    str | None,
+    Flag(
+        "Processes for the judges that ask no model: a number, or auto for one a core.",
+        "N|auto",
+        env=True,
+        rare=True,
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +94,7 @@ class CallFlags(Flags, title="Calls to models"):
         """Return `model`, reached at `base_url`, if there is one, as the flags say."""
         if self == CallFlags() and not base_url:
             return model
-        named = configs.ModelConfig(name=model) if isinstance(model, str) else model
+        named = configs.ModelConfig.of(model)
         return replace(
             named,
             base_url=base_url or named.base_url,
@@ -150,6 +159,11 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
         )
 
 
+def with_workers(panel: "configs.PanelConfig", workers: str | None) -> "configs.PanelConfig":
+    """Return the panel with the processes of ``--workers``; None leaves it as it is."""
+    return panel if workers is None else replace(panel, processes=_processes(workers))
+
+
 def _processes(workers: str) -> int:
     if workers == "auto":
         return os.cpu_count() or 1
@@ -183,15 +197,7 @@ class PanelFlags(Flags, title="Judges"):
             rare=True,
         ),
     ] = None
-    workers: Annotated[
-        str | None,
-        Flag(
-            "Processes for the judges that ask no model: a number, or auto for one a core.",
-            "N|auto",
-            env=True,
-            rare=True,
-        ),
-    ] = None
+    workers: Workers = None
     seed: Seed = None
     calls: CallFlags = CallFlags()
     scoring: ScoringFlags = ScoringFlags()
@@ -205,20 +211,17 @@ class PanelFlags(Flags, title="Judges"):
     def described(self, before: "configs.PanelConfig | None" = None) -> "configs.PanelConfig":
         """Return the panel: that of a run `before`, with what the flags change.
 
-        Raises
-        ------
-        ConfigError
-            If a flag does not fit the others, or a panel file cannot be read.
+        Raise `ConfigError` if a flag does not fit the others, or a panel file cannot be read.
         """
         judging = self._with_judges(before or configs.PanelConfig())
         judging = replace(judging, seats=tuple(map(_with_marks, judging.seats)))
         panel = self._within_budget(self.scoring.applied(judging))
-        return replace(
+        called = replace(
             panel,
             models=tuple(map(self._called, panel.models)),
             seed=panel.seed if self.seed is None else self.seed,
-            processes=panel.processes if self.workers is None else _processes(self.workers),
         )
+        return with_workers(called, self.workers)
 
     def _within_budget(self, panel: "configs.PanelConfig") -> "configs.PanelConfig":
         if self.budget is None:
@@ -277,16 +280,9 @@ class WriterFlags(Flags, title="Generated perturbations"):
     def config(self, *, judging: PanelFlags | None = None) -> "configs.ModelConfig | None":
         """Return the model that writes, if the flags name one.
 
-        Parameters
-        ----------
-        judging
-            The flags of the panel: they say how often and how long any model is asked, and
-            the address of a model that judges, too.
-
-        Raises
-        ------
-        ConfigError
-            If an address is given and no name, or a panel file cannot be read.
+        The flags of the panel, `judging`, say how often and how long any model is asked, and the
+        address of a model that also judges. Raise `ConfigError` if an address is given and no name,
+        or a panel file cannot be read.
         """
         if self.writer is None:
             if self.writer_base_url:
@@ -297,8 +293,5 @@ class WriterFlags(Flags, title="Generated perturbations"):
         configured = () if self.writer_base_url else judging.described().models
         calls = replace(judging.calls, client=None, via=None)
         alone = calls.applied(self.writer, base_url=self.writer_base_url)
-        models = [
-            configs.ModelConfig(name=model) if isinstance(model, str) else model
-            for model in (*configured, alone)
-        ]
+        models = map(configs.ModelConfig.of, (*configured, alone))
         return next(model for model in models if model.name == self.writer)

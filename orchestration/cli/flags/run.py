@@ -12,10 +12,17 @@ with lazily():
     from spanjury.orchestration.engine import metering, stopping
 
 _NO_PROGRESS = Flag("Do not show progress.", env=True)
+HOST = Flag(
+    "Address to listen on; any but a loopback address needs a token, in SPANJURY_SERVE_TOKEN or"
+    " --token-file.",
+    "ADDRESS",
+)
+PORT = Flag("Port to listen on; 0 for any free port.", min=0)
 Html = Annotated[
     Path | None, Flag("Write the whole report as one page, to a file that ends in .html.")
 ]
 NoProgress = Annotated[bool, _NO_PROGRESS]
+LogFile = Annotated[Path | None, Flag("Write a JSON log to this file.", env=True, rare=True)]
 MaxCost = Annotated[
     float | None,
     Flag("Stop and exit with 4 after spending this much.", "DOLLARS", min=1e-9, env=True),
@@ -106,9 +113,7 @@ class LogFlags(Flags, title="Output"):
     """The flags about progress and logs."""
 
     no_progress: Annotated[bool, replace(_NO_PROGRESS, rare=True)] = False
-    log_file: Annotated[
-        Path | None, Flag("Write a JSON log to this file.", env=True, rare=True)
-    ] = None
+    log_file: LogFile = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

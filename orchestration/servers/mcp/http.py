@@ -51,9 +51,9 @@ async def serve_http(
     app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH, transport_security=_security(host, listener)
     )
-    app = RequestBodyLimitMiddleware(_UniqueKeys(app), DEFAULT_MAX_REQUEST_BODY_SIZE)
+    app = RequestBodyLimitMiddleware(_with_unique_keys(app), DEFAULT_MAX_REQUEST_BODY_SIZE)
     config = uvicorn.Config(
-        _Guarded(app, tokens) if tokens else app,
+        _guarded(app, tokens) if tokens else app,
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=GRACE,
@@ -93,35 +93,28 @@ class _Web(uvicorn.Server):
             self._say_started()
 
 
-class _Guarded:
-    """An application for those who have a token."""
+def _guarded(app: ASGIApp, tokens: Tokens) -> ASGIApp:
+    """Return the application for those who have a token."""
 
-    def __init__(self, app: ASGIApp, tokens: Tokens) -> None:
-        self._app = app
-        self._tokens = tokens
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or self._is_known(Headers(scope=scope)):
-            await self._app(scope, receive, send)
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope) if scope["type"] == "http" else None
+        if headers is None or tokens.bearer(headers.getlist("authorization")) is not None:
+            await app(scope, receive, send)
             return
         refusal = PlainTextResponse(
             "a bearer token is needed\n", 401, headers={"WWW-Authenticate": "Bearer"}
         )
         await refusal(scope, receive, send)
 
-    def _is_known(self, headers: Headers) -> bool:
-        return self._tokens.bearer(headers.getlist("authorization")) is not None
+    return guarded
 
 
-class _UniqueKeys:
-    """An application for messages without a doubled key; a body is received in one piece."""
+def _with_unique_keys(app: ASGIApp) -> ASGIApp:
+    """Return the application for messages without a doubled key; a body comes in one piece."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def checked(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
             return
         messages = [await receive()]
         try:
@@ -133,7 +126,9 @@ class _UniqueKeys:
         async def replayed() -> Message:
             return messages.pop() if messages else await receive()
 
-        await self._app(scope, replayed, send)
+        await app(scope, replayed, send)
+
+    return checked
 
 
 def _refusal(problem: str) -> Response:

@@ -12,14 +12,7 @@ _JSON = msgspec.json.Encoder()
 class Refused(Exception):  # noqa: N818  it is an answer
     """A request that is answered with a status of its own and a line that says why.
 
-    Parameters
-    ----------
-    status
-        4xx or 5xx.
-    title
-        The line.
-    more
-        Further keys of the answer.
+    The answer holds a `title`, which says why, and further keys.
     """
 
     def __init__(self, status: int, title: str, **more: object) -> None:

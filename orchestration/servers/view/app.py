@@ -1,14 +1,24 @@
-"""The web application of a view: the page, and JSON for what it asks."""
+"""The web application of a view: the page, JSON for what it asks, and its server.
+
+It is made of aiohttp, which every installation has, so that looking at a run needs no extra; the
+service for other programs is another, larger application.
+"""
 
 import re
+import secrets
+import signal
+import socket
+import sys
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from html import unescape
 from typing import TypeVar
 
+import anyio
 from aiohttp import web
 from anyio import to_thread
 
+from spanjury.orchestration.servers.listening import listening, url_of
 from spanjury.orchestration.servers.view.answers import (
     Refused,
     answer,
@@ -20,33 +30,20 @@ from spanjury.orchestration.servers.view.guard import guarded
 from spanjury.orchestration.services.viewing.view import MOST_DETAILS, View
 
 T = TypeVar("T")
+Create = Callable[[str], web.Application]
+"""Makes the application whose clients hold a token."""
 
+_HOST = "127.0.0.1"
+_CLOSING_SECONDS = 1.0
+"""Time that answers under way have at the end."""
+_TOKEN_BYTES = 24
 _LARGEST_BODY = 2**20
 _WAITING = 1.0
 """Seconds for which an answer waits for more rows, so that the page need not ask in a loop."""
 _POLICY = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]*)"')
 
 
-def create_app(
-    view: View, page: str, *, token: str, routes: Iterable[web.RouteDef] = ()
-) -> web.Application:
-    """Return the application.
-
-    Parameters
-    ----------
-    view
-        The rows.
-    page
-        The page, without data.
-    token
-        All but the page is for those who send it.
-    routes
-        Further ones, below ``/api/``.
-    """
-    return app_of(page, [*view_routes(view), *routes], token=token)
-
-
-def app_of(page: str, routes: Iterable[web.RouteDef], *, token: str) -> web.Application:
+def create_app(page: str, routes: Iterable[web.RouteDef], *, token: str) -> web.Application:
     """Return the application of a page and what it asks for below ``/api/``, with `token`."""
     app = web.Application(middlewares=[guarded(token)], client_max_size=_LARGEST_BODY)
     app.add_routes([web.get("/", showing(page)), web.get("/favicon.ico", _no_icon), *routes])
@@ -133,3 +130,35 @@ def _is_blind(request: web.Request) -> bool:
 async def _in_thread(work: Callable[[], T]) -> T:
     """Let other requests be answered meanwhile; a client that leaves does not wait."""
     return await to_thread.run_sync(work, abandon_on_cancel=True)
+
+
+def serve_page(create: Create, *, port: int, opened: Callable[[str], None]) -> None:
+    """Serve a page to this machine until Ctrl-C or SIGTERM.
+
+    `opened` is given the address, with the token behind ``#``, once the server answers.
+
+    Raise `ServiceError` if the port is taken.
+    """
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    app = create(token)
+    with listening(_HOST, port) as listener:
+        url = f"{url_of(*listener.getsockname()[:2])}/#{token}"
+        anyio.run(_serve, app, listener, lambda: opened(url))
+
+
+async def _serve(app: web.Application, listener: socket.socket, opened: Callable[[], None]) -> None:
+    # Requests are no news, and their addresses may hold what was searched.
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=_CLOSING_SECONDS)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listener).start()
+        if sys.platform == "win32":  # there, Ctrl-C stays a KeyboardInterrupt
+            opened()
+            await anyio.sleep_forever()
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            opened()
+            async for _ in signals:
+                break
+    finally:
+        with anyio.CancelScope(shield=True):
+            await runner.cleanup()

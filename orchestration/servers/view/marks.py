@@ -31,8 +31,8 @@ from spanjury.orchestration.services.viewing.view import View
 with lazily():
     from spanjury.orchestration.report import html
     from spanjury.orchestration.services.people.marks import comparison, guideline
+    from spanjury.orchestration.studies import estimates
     from spanjury.orchestration.studies.agreement import people
-    from spanjury.orchestration.studies.agreement.spans import estimates
 
 Routes = list[web.RouteDef]
 _DRAWS = 200
@@ -42,12 +42,7 @@ _DRAWS = 200
 def mark_routes(view: View, book: MarkBook, run: MarkedRun) -> Routes:
     """Return the routes.
 
-    Parameters
-    ----------
-    book
-        The marks of the first run of `view`.
-    run
-        That run, whose annotators are compared.
+    `book` has the marks of the first run of `view`, which is `run`: its annotators are compared.
     """
     one_at_a_time = CapacityLimiter(1)
 

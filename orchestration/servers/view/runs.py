@@ -13,7 +13,7 @@ from anyio import Lock, to_thread
 
 from spanjury.orchestration.report.view.page import view_page
 from spanjury.orchestration.servers.view.answers import Refused, answer, number_of_query
-from spanjury.orchestration.servers.view.app import app_of, showing, view_routes
+from spanjury.orchestration.servers.view.app import create_app, showing, view_routes
 from spanjury.orchestration.servers.view.guard import Handler
 from spanjury.orchestration.services.viewing.runs import RunsView
 from spanjury.orchestration.services.viewing.view import View
@@ -33,19 +33,11 @@ def create_runs_app(
 ) -> web.Application:
     """Return the application.
 
-    Parameters
-    ----------
-    runs
-        The runs, open.
-    page
-        The page of their list, without data.
-    token
-        All but the pages is for those who send it.
-    open_runs
-        Opens the runs whose page a reader asks for.
+    All but the pages is for those who send the `token`. `open_runs` opens the runs whose page a
+    reader asks for.
     """
     opened = _OpenedViews(runs, open_runs)
-    app = app_of(
+    app = create_app(
         page,
         [
             web.get("/api/runs", partial(_list, runs)),

@@ -1,5 +1,6 @@
 """The comparison of systems by a pair judge, from texts to a file of comparisons."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +22,7 @@ with lazily():
 
     from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.services.judging import exam_texts
-    from spanjury.orchestration.studies.pairs import comparing, findings, matches, rows, tables
+    from spanjury.orchestration.studies.pairs import comparing, findings, rows
     from spanjury.orchestration.wiring import pair_judges
 
 COMPARISONS = "comparisons.jsonl"
@@ -39,6 +40,9 @@ class PairStudy(PanelStudy[T_co]):
         As in `RunSession.open_pair_judge`.
     """
 
+    counts_systems: ClassVar[bool] = False
+    """Include the number of systems in the line about its plan."""
+
     pair_judge: Annotated[
         "str | PairJudge",
         Parameter(
@@ -50,7 +54,19 @@ class PairStudy(PanelStudy[T_co]):
         ),
     ] = ""
 
-    async def compared(self, matching: "comparing.Matching", live: Live) -> "comparing.Compared":
+    def matching(
+        self, segments: Sequence[Segment], aspects: Sequence[Aspect]
+    ) -> "comparing.Matching":
+        """Return what is compared; raise as `Entries.of` does."""
+        task = aspects[0].task.name  # a row may leave it to the command; texts of a pair share it
+        named = (replace(segment, task=task) for segment in segments)
+        return comparing.Matching(entries=comparing.Entries.of(named), aspects=tuple(aspects))
+
+    @abstractmethod
+    def measure_names(self) -> Sequence[str]:
+        """Return the names of what it measures."""
+
+    async def _compared(self, matching: "comparing.Matching", live: Live) -> "comparing.Compared":
         """Have the pair judge compare; raise as `compare_systems` does."""
         with self.session(live) as opened:
             run = comparing.PairRun(
@@ -62,10 +78,30 @@ class PairStudy(PanelStudy[T_co]):
             )
             return await opened.run(partial(comparing.compare_systems, matching, run))
 
-    @property
-    def pair_judge_name(self) -> str:
-        """The name of the pair judge, or of the default."""
-        return pair_judges.pair_judge_name(self.pair_judge, self.described)
+    @abstractmethod
+    def report(
+        self, compared: "comparing.Compared", segments: Sequence[Segment], *, data: str
+    ) -> "study_report.StudyReport[T_co]":
+        """Return the report of the comparisons of texts that are called `data`."""
+
+    def plan(self) -> Plan[T_co]:
+        """Read the texts, and pair them; raise as `PanelStudy.plan` does."""
+        texts, name = self.texts, pair_judges.pair_judge_name(self.pair_judge, self.described)
+        segments, aspects = self.read(texts)
+        matching = self.matching(segments, aspects)
+
+        async def run(live: Live) -> "study_report.StudyReport[T_co]":
+            return self.report(await self._compared(matching, live), segments, data=str(texts))
+
+        total = matching.comparisons
+        systems = f"{len(matching.entries.systems)} systems, " if self.counts_systems else ""
+        return Plan(
+            run=run,
+            total=total,
+            scope=f"{systems}{total} comparisons by {name},"
+            f" aspects: {', '.join(aspect.name for aspect in aspects)}",
+            measures=self.measure_names(),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +113,7 @@ class Pairs(PairStudy["comparing.Compared"]):
     """
 
     data_help: ClassVar[str] = "Texts of two systems or more: a JSONL, CSV or TSV file."
+    counts_systems = True
 
     against: Annotated[
         str, Parameter("Compare every system with this one only.", "SYSTEM", env=True)
@@ -97,54 +134,42 @@ class Pairs(PairStudy["comparing.Compared"]):
         """Return the parameters that are `given`, with texts of several systems."""
         return {**given, "data": exam_texts.rivals()}
 
+    def matching(
+        self, segments: Sequence[Segment], aspects: Sequence[Aspect]
+    ) -> "comparing.Matching":
+        """Return the pairs that are asked for; raise as `Entries.of` does."""
+        every = PairStudy.matching(self, segments, aspects)
+        return replace(every, against=self.against, draw=self.draw, seed=self.drawn_by)
+
     def plan(self) -> "Plan[comparing.Compared]":
         """Read the texts, and pair them; raise as `PanelStudy.plan` does."""
         if self.against and self.draw is not None:
             raise ConfigError("name either a system to compare with or a number of pairs to draw")
-        texts, name = self.texts, self.pair_judge_name
-        segments, aspects = self.read(texts)
-        matching = matching_of(
-            segments, aspects, against=self.against, draw=self.draw, seed=self.drawn_by
-        )
-        total = matching.comparisons
+        return PairStudy.plan(self)
 
-        async def run(live: Live) -> "study_report.StudyReport[comparing.Compared]":
-            return _report(await self.compared(matching, live), data=str(texts))
+    def measure_names(self) -> Sequence[str]:
+        """Return the names of the measures of a comparison."""
+        return findings.MEASURES
 
-        systems = len(matching.entries.systems)
-        return Plan(
-            run=run,
-            total=total,
-            scope=f"{systems} systems, {total} comparisons by {name}, "
-            f"aspects: {', '.join(aspect.name for aspect in aspects)}",
-            measures=tables.MEASURES,
+    def report(
+        self, compared: "comparing.Compared", segments: Sequence[Segment], *, data: str
+    ) -> "study_report.StudyReport[comparing.Compared]":
+        """Return the report of the comparisons of texts that are called `data`."""
+        del segments
+        counted = findings.findings_of(compared.rows)
+        return study_report.exam_report(
+            "pairs",
+            compared,
+            examinee=compared.judge,
+            data=data,
+            document=lambda _: findings.pairs_report(counted, judge=compared.judge, data=data),
+            values=findings.findings_json(counted, judge=compared.judge),
+            measures=findings.measures_of(counted),
+            files={COMPARISONS: study_report.json_lines(rows.ComparisonRow, compared.rows)},
         )
 
 
 apairs, pairs = from_python(Pairs, name="pairs")
-
-
-def matching_of(
-    segments: Sequence[Segment],
-    aspects: Sequence[Aspect],
-    *,
-    against: str = "",
-    draw: int | None = None,
-    seed: int = 1,
-) -> "comparing.Matching":
-    """Return what is compared of texts; raise as `Entries.of` does.
-
-    `comparing.Matching` explains the parameters.
-    """
-    task = aspects[0].task.name  # a row may leave it to the command, and texts of a pair share it
-    named = (replace(segment, task=task) for segment in segments)
-    return comparing.Matching(
-        entries=matches.Entries.of(named),
-        aspects=tuple(aspects),
-        against=against,
-        draw=draw,
-        seed=seed,
-    )
 
 
 def read_comparisons(path: Path) -> "list[rows.ComparisonRow]":
@@ -170,19 +195,3 @@ def read_comparisons(path: Path) -> "list[rows.ComparisonRow]":
                 f" {field + ': ' if field else ''}{problem['msg']}"
             ) from error
     return read
-
-
-def _report(
-    compared: "comparing.Compared", *, data: str
-) -> "study_report.StudyReport[comparing.Compared]":
-    counted = findings.findings_of(compared.rows)
-    return study_report.exam_report(
-        "pairs",
-        compared,
-        examinee=compared.judge,
-        data=data,
-        document=lambda _: tables.pairs_report(counted, judge=compared.judge, data=data),
-        values=tables.findings_json(counted, judge=compared.judge),
-        measures=tables.measures_of(counted),
-        files={COMPARISONS: study_report.json_lines(rows.ComparisonRow, compared.rows)},
-    )

@@ -12,7 +12,6 @@ from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, 
 with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.people import panel_cascade as cascading
-    from spanjury.orchestration.services.people import panel_seats
     from spanjury.orchestration.services.people import panel_study as studying
     from spanjury.orchestration.studies.panel_study import (
         agreement,
@@ -40,7 +39,7 @@ _PRICE = Parameter(
     "SEAT=PROMPT/COMPLETION",
     name="price",
     kind=tuple[str, ...],
-    read=lambda texts: panel_seats.parse_prices(texts),  # noqa: PLW0108  loaded then
+    read=lambda texts: studying.parse_prices(texts),  # noqa: PLW0108  loaded then
 )
 _DRAWS = Parameter("Number of bootstrap resamples; 0 for no intervals.", min=0)
 _SEED = Parameter("Seed for resampling and folds.")
@@ -96,10 +95,7 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
             section=_AGREEMENT,
         ),
     ] = 5
-    draws: Annotated[
-        int,
-        replace(_DRAWS, section=_AGREEMENT),
-    ] = 1000
+    draws: Annotated[int, replace(_DRAWS, section=_AGREEMENT)] = 1000
     seed: Annotated[int, replace(_SEED, section=_AGREEMENT)] = 1
     cost: Annotated[
         Literal["dollars", "tokens", "calls", "seconds"] | None,
@@ -108,10 +104,7 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
             section=_COST,
         ),
     ] = None
-    prices: Annotated[
-        Mapping[str, TokenPrice] | None,
-        replace(_PRICE, section=_COST),
-    ] = None
+    prices: Annotated[Mapping[str, TokenPrice] | None, replace(_PRICE, section=_COST)] = None
     panel: Annotated[
         Path | str | None,
         _panel_file("prices and families", section=_COST),
@@ -134,7 +127,7 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
             seats=terms.names_of(self.seats),
             within=self.within,
             families=terms.paths_of(self.families),
-            pricing=panel_seats.Pricing(named=self.prices or {}, panel=terms.path_of(self.panel)),
+            pricing=studying.Pricing(named=self.prices or {}, panel=terms.path_of(self.panel)),
             settings=agreement.Settings(
                 level=self.level,
                 method=self.correlation,
@@ -207,14 +200,8 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
             "Unit of cost; dollars need the price of each seat that asks a model.", section=_STAGES
         ),
     ] = "calls"
-    prices: Annotated[
-        Mapping[str, TokenPrice] | None,
-        replace(_PRICE, section=_STAGES),
-    ] = None
-    panel: Annotated[
-        Path | str | None,
-        _panel_file("prices", section=_STAGES),
-    ] = None
+    prices: Annotated[Mapping[str, TokenPrice] | None, replace(_PRICE, section=_STAGES)] = None
+    panel: Annotated[Path | str | None, _panel_file("prices", section=_STAGES)] = None
     within: Annotated[
         str,
         Parameter(
@@ -249,7 +236,7 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
             stages=self.stages,
             share=self.share,
             unit=self.cost,
-            pricing=panel_seats.Pricing(named=self.prices or {}, panel=terms.path_of(self.panel)),
+            pricing=studying.Pricing(named=self.prices or {}, panel=terms.path_of(self.panel)),
             within=self.within,
             settings=agreement.Settings(
                 level="pooled", folds=self.folds, draws=self.draws, seed=self.seed

@@ -1,26 +1,18 @@
 """The exam of preference: position, length and self-preference bias of a pair judge."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+from spanjury.judges.core import Segment
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.pairs import (
-    COMPARISONS,
-    PairStudy,
-    matching_of,
-)
-from spanjury.orchestration.services.exams.study import (
-    Live,
-    Parameter,
-    Plan,
-    from_python,
-)
+from spanjury.orchestration.services.exams.pairs import COMPARISONS, PairStudy
+from spanjury.orchestration.services.exams.study import Parameter, from_python
 
 with lazily():
     from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.services.judging import exam_texts
-    from spanjury.orchestration.studies.pairs import bias_tables, biases, comparing, rows
+    from spanjury.orchestration.studies.pairs import biases, comparing, rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,48 +53,32 @@ class Preference(PairStudy["biases.Biases"]):
         aspects = given.get("aspects") or ("consistency",)  # on which they are scored
         return {**given, "aspects": aspects, "data": exam_texts.rivals()}
 
-    def plan(self) -> "Plan[biases.Biases]":
-        """Read the texts, and pair them; raise as `PanelStudy.plan` does."""
-        texts, name = self.texts, self.pair_judge_name
-        segments, aspects = self.read(texts)
-        matching = matching_of(segments, aspects)
-        settings = biases.Settings(people_tie=self.people_tie, longer=self.longer)
+    def measure_names(self) -> Sequence[str]:
+        """Return the names of the biases that are measured."""
+        return biases.MEASURES
 
-        async def run(live: Live) -> "study_report.StudyReport[biases.Biases]":
-            compared = await self.compared(matching, live)
-            measured = biases.biases_of(
-                compared.rows,
-                segments,
-                judge=compared.judge.signature,
-                settings=settings,
-                families=self.described.families,
-            )
-            return _report(measured, compared, data=str(texts))
-
-        total = matching.comparisons
-        return Plan(
-            run=run,
-            total=total,
-            scope=f"{total} comparisons by {name},"
-            f" aspects: {', '.join(aspect.name for aspect in aspects)}",
-            measures=bias_tables.MEASURES,
+    def report(
+        self, compared: "comparing.Compared", segments: Sequence[Segment], *, data: str
+    ) -> "study_report.StudyReport[biases.Biases]":
+        """Return the report of the biases in comparisons of texts that are called `data`."""
+        measured = biases.biases_of(
+            compared.rows,
+            segments,
+            judge=compared.judge.signature,
+            settings=biases.Settings(people_tie=self.people_tie, longer=self.longer),
+            families=self.described.families,
+        )
+        return study_report.exam_report(
+            "preference",
+            measured,
+            examinee=compared.judge,
+            data=data,
+            document=lambda _: biases.biases_report(measured, judge=compared.judge, data=data),
+            values=biases.biases_json(measured, judge=compared.judge),
+            measures=biases.measures_of(measured),
+            cautions=tuple(biases.cautions(measured)),
+            files={COMPARISONS: study_report.json_lines(rows.ComparisonRow, compared.rows)},
         )
 
 
 apreference, preference = from_python(Preference, name="preference")
-
-
-def _report(
-    measured: "biases.Biases", compared: "comparing.Compared", *, data: str
-) -> "study_report.StudyReport[biases.Biases]":
-    return study_report.exam_report(
-        "preference",
-        measured,
-        examinee=compared.judge,
-        data=data,
-        document=lambda _: bias_tables.biases_report(measured, judge=compared.judge, data=data),
-        values=bias_tables.biases_json(measured, judge=compared.judge),
-        measures=bias_tables.measures_of(measured),
-        cautions=biases.cautions(measured),
-        files={COMPARISONS: study_report.json_lines(rows.ComparisonRow, compared.rows)},
-    )

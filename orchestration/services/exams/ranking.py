@@ -13,7 +13,7 @@ with lazily():
     from spanjury.orchestration.services.exams import pairs, study_report, terms
     from spanjury.orchestration.services.people import ranking
     from spanjury.orchestration.studies.pairs import ranking as pair_ranking
-    from spanjury.orchestration.studies.pairs import ranking_tables, rows
+    from spanjury.orchestration.studies.pairs import rows
     from spanjury.orchestration.studies.ranking import tables
 
 
@@ -64,8 +64,8 @@ class Rank(MarkedStudy["tables.RankingFindings | pair_ranking.PairRankings"]):
         return study_report.file_report(
             ranked,
             name="ranking",
-            document=ranking_tables.pair_rankings_report(ranked),
-            values=ranking_tables.pair_rankings_json(ranked),
+            document=pair_ranking.pair_rankings_report(ranked),
+            values=pair_ranking.pair_rankings_json(ranked),
         )
 
 

@@ -25,7 +25,7 @@ with lazily():
     from spanjury.orchestration.report import files
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import exam_texts
-    from spanjury.orchestration.studies.agreement.spans import estimates
+    from spanjury.orchestration.studies import estimates
     from spanjury.orchestration.studies.span_bench import findings, gold, tables, values
 
 By = Annotated[

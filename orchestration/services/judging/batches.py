@@ -97,21 +97,10 @@ async def ask_in_rounds(
 ) -> Deferral:
     """Ask for all that the rows need, until nothing is lacking; return what answered.
 
+    `read` begins to read the pairs, in a thread; `begun` is called before anything is sent.
+
     Raise `DeferredError` if answers are for the user to get, and what a run raises that stops or
     fails.
-
-    Parameters
-    ----------
-    batches
-        What becomes of the requests.
-    session
-        The run.
-    read
-        Begins to read the pairs, in a thread.
-    panel, again
-        As in `judge_pairs`.
-    begun
-        Called before anything is sent.
     """
     if session.memory is None:
         raise ConfigError("batches need the memory of a run: leave out --no-memory")
@@ -182,15 +171,8 @@ def _discard(deferral: Deferral) -> None:
 class Files:
     """Batches that the user sends: requests are left in a file, and answers come in another.
 
-    Parameters
-    ----------
-    out
-        Gets the requests that lack a reply, and files numbered from 2 what is too many for it;
-        None to write none.
-    answered
-        The output of a batch; None for none.
-    note
-        Takes lines for the user.
+    `note` takes lines for the user. `out` gets the requests that lack a reply, and files numbered
+    from 2 what is too many for it. `answered` is the output of a batch. None stands for no file.
     """
 
     def __init__(self, *, out: Path | None, answered: Path | None, note: Note) -> None:
@@ -247,16 +229,9 @@ class Files:
 class _Batch(msgspec.Struct, kw_only=True):
     """A batch, as far as it has come.
 
-    Parameters
-    ----------
-    name
-        Of the file of its requests, without the ending.
-    reserved
-        Calls, tokens and dollars.
-    may_be_begun
-        Whether the server was asked to begin it, whatever came of that.
-    answers
-        Names of the files with its answers; None if they are not collected.
+    `name` is that of the file of its requests, without the ending; `reserved` are calls, tokens and
+    dollars. `may_be_begun` says whether the server was asked to begin it, whatever came of that.
+    `answers` is None until they are collected.
     """
 
     name: str
@@ -283,12 +258,7 @@ _ENCODER = msgspec.json.Encoder()
 class Sending:
     """Batches that are sent to the servers of their models, and collected.
 
-    Parameters
-    ----------
-    folder
-        Holds their files until every reply is remembered.
-    note
-        Takes lines for the user.
+    `folder` holds their files until every reply is remembered; `note` takes lines for the user.
     """
 
     def __init__(self, folder: Path, *, note: Note) -> None:

@@ -47,14 +47,9 @@ _PROMPTS = 200
 class Reckoning:
     """The calls, tokens and dollars of a whole job, without any of them made.
 
-    Parameters
-    ----------
-    expected, most
-        With replies of a usual length, and with each as long as it may be; none is asked for twice.
-    unpriced
-        Models without a price, which dollars leave out.
-    unforeseen
-        Seats whose calls follow from replies: there may be more, or fewer.
+    The most assumes that each reply is as long as it may be; none is asked for twice. Dollars leave
+    out `unpriced` models, and calls of `unforeseen` seats follow from replies: there may be more,
+    or fewer.
     """
 
     expected: Spending
@@ -67,12 +62,8 @@ class Reckoning:
 class Estimate:
     """The measured cost of a whole job, with 95 % intervals.
 
-    Parameters
-    ----------
-    calls, tokens, cost
-        Usage of models; `cost` is in dollars, without that of `unpriced` models.
-    seconds
-        Wall-clock time, were as many calls under way as may be.
+    `cost` is in dollars and leaves out `unpriced` models; `seconds` are wall-clock time with as
+    many calls under way as may be.
     """
 
     reports: tuple[PanelReport, ...]

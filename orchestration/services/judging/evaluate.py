@@ -71,34 +71,23 @@ async def run(
 ) -> None:
     """Judge; every result is on disk before `show` sees it.
 
+    The data are read once more unless `planned` is given. `show` gets every result, in the order of
+    the data; `begun` is called before the first batch is sent, because a run that is killed then
+    must know of it. Raise `RunStoppedError` if a limit or the stop token came before the end,
+    `RunFailedError` if a model cannot be used or is silent for too long, and `EvaluationError` if
+    the panel cannot be opened or results cannot be written. Whatever ends it, what was judged by
+    then stays in the part file of the output.
+
     Parameters
     ----------
-    show
-        Is given every result, in the order of the data.
     rows
         Is given, in place of a result that it does not want, the row that an earlier run over the
         same memory wrote; None to make every result again of what is remembered.
-    planned
-        The plan of this job; without it, the data are read once more.
-    stop_token
-        Ends the job early, once it is requested.
     meter
         Counts what models are asked, and keeps the limits of cost and tokens; it should
         have been given those of the job.
     batches
         Answer what is not remembered, in place of the models; None to ask the models.
-    begun
-        Called before the first batch is sent: a run that is killed then must know of it.
-
-    Raises
-    ------
-    RunStoppedError
-        If a limit or the stop token came before the end. As with every other error,
-        what was judged by then stays in the part file of the output.
-    RunFailedError
-        If a model cannot be used, or does not answer for longer than is waited.
-    EvaluationError
-        If the panel cannot be opened, or results cannot be written.
     """
     read, again, deferral = partial(pairs, job, planned=planned), _AGAIN[job.again], None
     with ExitStack() as stack:
@@ -160,18 +149,10 @@ async def judge_pairs(  # noqa: PLR0913  half of them have defaults
 ) -> None:
     """Judge what `read` yields, and write a row for each pair, in its order.
 
-    Raise as `run` does, which explains `rows`.
+    `read` is called in a thread: to put rows in order, all must be read first. `room` returns once
+    another pair may be judged.
 
-    Parameters
-    ----------
-    session
-        The run that this is the work of.
-    read
-        Begins to read, in a thread: to put rows in order, all must be read first.
-    room
-        Returns once another pair may be judged; None where one always may.
-    again, silent, deferral
-        As in `RunSession.open_panel`.
+    Raise as `run` does, which explains `rows`.
     """
 
     async def judge() -> None:

@@ -12,6 +12,8 @@ from spanjury.orchestration.services.judging.job import readable
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.wiring.sources import open_rows
 
+FLAWS, AGENTS = "flaws", "agents"
+"""Recipes that plant errors in texts and in trajectories."""
 DEMO = Path(str(files("spanjury.perturbations").joinpath("demo", "summarization.jsonl")))
 """Texts that come with the package."""
 TWINS = DEMO.with_name("twins.jsonl")
@@ -24,12 +26,7 @@ TRAJECTORIES = DEMO.with_name("trajectories.jsonl")
 class Texts:
     """Texts in memory, which stand where the file of an exam does.
 
-    Parameters
-    ----------
-    segments
-        Under distinct ids, as `texts_of` has them.
-    name
-        The name that reports and records have for them.
+    The ids of segments are distinct; reports and records show `name`.
     """
 
     segments: tuple[Segment, ...]
@@ -46,6 +43,16 @@ def clean_trajectories() -> Texts:
         segments=tuple(row for row in rows if row.meta["label"] == "clean"),
         name="trajectories that come with spanjury",
     )
+
+
+def demo_for(recipe: object) -> Path | Texts:
+    """Return the texts that come with the package for a recipe: trajectories for that of agents."""
+    return clean_trajectories() if recipe == AGENTS else DEMO
+
+
+def damage_for(segments: Sequence[Segment]) -> str:
+    """Return the recipe that plants errors in `segments` if none is named."""
+    return AGENTS if any(segment.trajectory for segment in segments) else FLAWS
 
 
 def rivals() -> Texts:
@@ -88,17 +95,11 @@ def texts_of(
 ) -> Path | Texts:
     """Return a file of texts as its path, and read what is in memory.
 
+    `data` are a path, rows, segments, a data frame of pandas or polars, or texts; `columns` are as
+    in `read_segments`.
+
     Raise `ConfigError` if `data` are neither, and `DataError` if there is no row, or one cannot be
     read.
-
-    Parameters
-    ----------
-    data
-        A path; rows as a file holds them, segments, or a data frame of pandas or polars; or texts.
-    columns
-        As in `read_segments`.
-    limit
-        The number of rows that are taken; None for all.
     """
     if isinstance(data, Texts):
         return data

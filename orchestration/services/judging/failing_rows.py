@@ -21,12 +21,8 @@ _ROOT = "GITHUB_WORKSPACE"
 def check_aspects(terms: Terms, job: Job, planned: Plan) -> None:
     """Refuse terms about an aspect on which no text of `job` is judged.
 
-    The data are read no further than it takes to meet all of them.
-
-    Raises
-    ------
-    ConfigError
-        If there is one; the message lists those that there are.
+    The data are read no further than it takes to meet all of them. Raise `ConfigError` if there is
+    one; the message lists the aspects that are judged.
     """
     unknown = set(terms.aspects)
     if not unknown or not planned.assessments:

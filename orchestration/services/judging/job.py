@@ -31,24 +31,12 @@ class Job:
 
     Parameters
     ----------
-    data
-        A file that a source can read.
-    panel
-        The judges.
-    output
-        A file for the result rows.
     task, aspects
         As in `batch.pair`.
-    aspects_files
-        TOML files that add tasks and aspects.
-    rubric
-        Weighted criteria that are judged after the aspects; None for none.
     columns
         The names of the columns of `data`, as in `open_source`.
     limit
         How many rows are judged, or dealt out to shards; None for all.
-    shard
-        The part of the rows that is judged; None for all of them.
     order
         ``source`` to judge, and write, rows with the same inputs one after the other.
     skip_bad_rows
@@ -63,8 +51,6 @@ class Job:
         No model is asked: results are made again of what is remembered.
     limits
         The limits of cost, tokens and time, each time the job is run.
-    failures
-        The measures against models that fail.
     batch_api
         Models are asked by batches, which providers answer within a day, for half the price.
     """
@@ -123,13 +109,9 @@ class Plan:
 def plan(job: Job) -> Plan:
     """Read the data once, so that what is wrong with it is known before a call is paid.
 
-    Raises
-    ------
-    DataError
-        If the file or, unless they are skipped, a row cannot be read; or no row is left,
-        but for a shard, which may have none.
-    ConfigError
-        If a task or an aspect is unknown, or the panel's calibration or cascade is of none.
+    Raise `DataError` if the file or, unless they are skipped, a row cannot be read, or no row is
+    left, except for a shard. Raise `ConfigError` if a task or an aspect is unknown, or the panel's
+    calibration or cascade is of none.
     """
     bad: list[DataError] = []
     held = _Held()
@@ -185,10 +167,7 @@ class _Held:
 def pairs(job: Job, *, planned: Plan | None = None) -> Iterator[tuple[Segment, Aspect]]:
     """Yield what `job` judges, in its order; rows that cannot be read are skipped, if they may be.
 
-    Raises
-    ------
-    DataError, ConfigError
-        As in `plan`, when what is wrong is reached.
+    Raise as `plan` does, when the fault is reached.
     """
     held = planned.segments if planned is not None else None
     segments = _segments(job, []) if held is None else iter(held)
@@ -222,10 +201,7 @@ def readable(
 def check_aspects(panel: PanelConfig, judged: Iterable[tuple[str, str]]) -> None:
     """Raise `ConfigError` if the panel's calibration or cascade is of no aspect that is judged.
 
-    Parameters
-    ----------
-    judged
-        Task and name of each aspect.
+    Each aspect is given by its task and name.
     """
     names = [made_for.aspect_key(*pair) for pair in judged]
     if panel.calibration is not None:

@@ -9,12 +9,16 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from spanjury.judges.core import VERSION, ConfigError, DataError, Sample, Segment, stamped
+from spanjury.judges.core.lazy import lazily
 from spanjury.judges.metrics.named import NamedMetric, check_samples, sample_of
 from spanjury.judges.metrics.running import run_metrics
 from spanjury.judges.metrics.scores import MetricScores, measured, put_together
-from spanjury.orchestration.report.files import write_whole
+from spanjury.orchestration.report.files import write_page, write_whole
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
+
+with lazily():
+    from spanjury.orchestration.wiring import metric_pages
 
 _SOURCE = "Source"
 Format = Literal["spanjury metric scores 1"]
@@ -26,14 +30,11 @@ def with_texts(
 ) -> tuple[Segment, ...]:
     """Give segments references and a source from other files.
 
+    A file of references has one text for each segment, in their order. A folder has a file for each
+    segment, under the name of the segment's own file.
+
     Raise `DataError` if a file cannot be read, has another length, or a folder lacks a
     text.
-
-    Parameters
-    ----------
-    references
-        Files with one reference for each segment, in their order; or folders, in which the
-        file for a segment has the name of the segment's own.
     """
     for path in references:
         segments = [
@@ -71,12 +72,8 @@ def _by_name(path: Path, read: Sequence[Segment], segments: Sequence[Segment]) -
 class MetricsJob:
     """A file to measure, and the metrics.
 
-    Parameters
-    ----------
-    metrics
-        ``NAME`` or ``NAME:option=value,…``; none for all that can be run on the data.
-    references, source
-        Files with one text for each of the data, as `with_texts` reads them.
+    Metrics are named as ``NAME`` or ``NAME:option=value,…``; without any, all are run that the data
+    allow. `with_texts` explains references and source.
     """
 
     data: Path
@@ -150,10 +147,12 @@ def score_metric(
     samples = [
         Sample(
             output=output,
-            references=_several(references[index]) if references else (),
-            source=sources[index] if sources else "",
+            references=(texts,) if isinstance(texts, str) else tuple(texts),
+            source=source,
         )
-        for index, output in enumerate(outputs)
+        for output, texts, source in zip(
+            outputs, references or [()] * len(outputs), sources or [""] * len(outputs), strict=True
+        )
     ]
     check_samples(named, samples, ids=[str(index) for index in range(len(samples))])
     return put_together(named, [measured(named, samples)])
@@ -240,10 +239,6 @@ def _runnable(
         else:
             metrics.append(named)
     return metrics, skipped
-
-
-def _several(texts: str | Sequence[str]) -> tuple[str, ...]:
-    return (texts,) if isinstance(texts, str) else tuple(texts)
 
 
 class _Described(BaseModel):
@@ -342,3 +337,23 @@ def _rows(scored: Scored) -> Iterator[MetricRow]:
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def show_metric(
+    data: Path, output: Path, *, row: str, metric: str, columns: Sequence[str] = ()
+) -> None:
+    """Write a page on which a metric compares the text of a row with its references.
+
+    Raise `ConfigError` if there is no such metric, no page of it, or `output` does not end in
+    ``.html``, `DataError` if the file cannot be read, has no such row, or the row has no reference,
+    and `StoreError` if the page cannot be written.
+    """
+    sample = sample_of(_segment(data, row, columns=columns))
+    write_page(output, metric_pages.metric_page(metric, sample, row=row))
+
+
+def _segment(data: Path, row: str, *, columns: Sequence[str]) -> Segment:
+    for segment in read_segments(data, columns=columns):
+        if segment.segment_id == row:
+            return segment
+    raise DataError(f"{data}: there is no row {row!r}")

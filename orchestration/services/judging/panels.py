@@ -4,7 +4,6 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from types import TracebackType
 
 from anyio import CancelScope, Event
 
@@ -99,14 +98,8 @@ class PanelOpening:
         self._panel = await self._opened()
         return self._panel
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close the panel."""
-        del kind, error, trace
         if self._panel is not None:
             await self._panel.aclose()
 

@@ -182,9 +182,8 @@ async def open_writer(model: WriterModel) -> AsyncIterator[Writer]:
 
     Raise `ConfigError` if nothing can open a model of that name.
     """
-    if isinstance(model, str):
-        model = ModelConfig(name=model)
-    if isinstance(model, ModelConfig):
+    if isinstance(model, str | ModelConfig):
+        model = ModelConfig.of(model)
         async with open_generator(model, memory=None, meter=Meter()) as opened:
             yield writer_of(opened, name=model.name)
     elif isinstance(model, Writer):

@@ -24,18 +24,10 @@ def read_scorers(
 ) -> list[Scorer]:
     """Read the scorers in some files.
 
+    A run has a scorer for its panel and for each seat, aspect by aspect; a single seat is the
+    panel. The scorers in `judges` were read before, so their files are not read again.
+
     Raise `DataError` if a file cannot be read, or there is no score in any.
-
-    Parameters
-    ----------
-    judges
-        Path -> the scorers of a run that was read before; its file is not read again.
-
-    Returns
-    -------
-    list of Scorer
-        The panel and each seat of a run, aspect by aspect; a single seat is the panel.
-        `names_apart` makes their names differ.
     """
     scorers = [
         (path, scorer)
@@ -51,10 +43,7 @@ def read_scorers(
 def names_apart(scorers: Sequence[tuple[Path, str, str]]) -> list[str]:
     """Return names that say who is who: with their file's where two have one name on an aspect.
 
-    Parameters
-    ----------
-    scorers
-        File, name and aspect of each.
+    Each scorer is given by its file, name and aspect.
     """
     names = Counter((name, aspect) for _, name, aspect in scorers)
     stems = Counter(path.stem for path in {path for path, _, _ in scorers})

@@ -20,7 +20,7 @@ from spanjury.orchestration.services.judging.scorers import (
     results_file,
 )
 from spanjury.orchestration.services.people.marked_texts import MarkedSource, own_texts
-from spanjury.orchestration.services.people.sampled import counted_texts
+from spanjury.orchestration.services.people.sampling import by_name, counted_texts, text_name
 from spanjury.orchestration.services.viewing.sources import find_runs
 from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,
@@ -29,22 +29,23 @@ from spanjury.orchestration.studies.agreement.findings import (
 )
 from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer, rated_aspects, ratings
 from spanjury.orchestration.studies.agreement.scorers import Settings
-from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding, annotator_pairs
-from spanjury.orchestration.studies.agreement.spans.aspect import (
+from spanjury.orchestration.studies.agreement.spans.findings import (
     AspectSpans,
     SpanTask,
     aspect_spans,
     top_rated_texts,
 )
-from spanjury.orchestration.studies.agreement.spans.estimates import Settings as SpanSettings
 from spanjury.orchestration.studies.agreement.spans.measures import (
     NO_CATEGORIES,
     Gold,
     Marking,
+    PairFinding,
+    annotator_pairs,
     category_map,
     gold_of,
     renamed,
 )
+from spanjury.orchestration.studies.estimates import Settings as SpanSettings
 from spanjury.orchestration.wiring.read_results import ResultSpans, SeatWork, read_result_spans
 
 T = TypeVar("T")
@@ -56,16 +57,10 @@ _SPANS, _PEOPLE = "spans", "people with people"
 class Annotator:
     """A panel or a seat of one, on one aspect.
 
-    Parameters
-    ----------
-    name
-        As of the scorer that it is, too.
-    spans
-        Id of the segment -> its errors; None for one without a score.
-    marks
-        Whether it marked any error in its run; a judge that only scores never does.
-    seconds, tokens
-        That a segment took, on average; a panel takes what its seats do.
+    It has the name of the scorer that it also is. `seconds` and `tokens` are averages over
+    segments, for a panel over the sums of its seats. `spans` maps ids of segments to errors, or to
+    None without a score. `marks` is False for a judge that only scores: it marked no error in its
+    run.
     """
 
     name: str
@@ -81,10 +76,7 @@ class Annotator:
 class Judged:
     """The content of results files, each read once.
 
-    Parameters
-    ----------
-    scorers
-        Path -> the panel and the seats of its run, as scorers whose names are the files' own.
+    `scorers` maps each path to the panel and seats of its run, under the names in the file.
     """
 
     annotators: tuple[Annotator, ...]
@@ -128,18 +120,10 @@ def span_tasks(
 ) -> Iterator[SpanTask]:
     """Yield the spans to compare on each aspect.
 
-    Raise `DataError` if a judge marked another text than the segment of the same id has.
+    Annotators that mark nothing at all are skipped, and aspects without a score. Without `aspects`,
+    every aspect is compared on which a judge marked errors.
 
-    Parameters
-    ----------
-    annotators
-        Those that mark nothing at all are skipped, and aspects on which they have no score.
-    gold
-        Spans that people marked; None without any.
-    aspects
-        Those to compare; none for all that a judge marked errors of.
-    categories
-        Judges' category -> the gold one that it means, as `category_map` gives them.
+    Raise `DataError` if a judge marked another text than the segment of the same id has.
     """
     by_id = {segment.segment_id: segment for segment in segments}
     groups = {segment.segment_id: segment.system for segment in segments if segment.system}
@@ -221,19 +205,9 @@ def _refuse_other_text(segment_id: str, spans: Iterable[ErrorSpan], output: str)
 class Collected:
     """Ratings and error spans that are compared.
 
-    Parameters
-    ----------
-    data, results
-        What people's texts and the results are called.
-    spans
-        Error spans, aspect by aspect; empty where judges marked none, or people neither marked
-        a text nor gave it the best score alone.
-    gold
-        Spans that people marked; None without any.
-    lengths
-        Id of the segment -> code points of its output.
-    notes
-        Texts that are left out, and what agreement on drawn texts is of.
+    `data` and `results` are names. `spans` is empty if judges marked none, or people neither marked
+    a text nor gave it the best score alone. `gold` is None if people marked nothing; `lengths` are
+    code points by id.
     """
 
     data: str
@@ -249,17 +223,12 @@ class Collected:
 def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collected:
     """Read the scores and spans of judges and people, aspect by aspect.
 
+    Each pair of categories is written ``JUDGE=GOLD``.
+
     Raise `ConfigError` if people did not rate an aspect that was asked for, and no judge
     marked errors of it, or categories are paired as `category_map` does not take them, and
     `DataError` if a file cannot be read, people rated and marked nothing, or no judge and
     no metric scored or marked the same.
-
-    Parameters
-    ----------
-    source
-        Results of runs or scores of metrics, and texts with people's scores or spans.
-    categories
-        Pairs ``JUDGE=GOLD``: which of judges' categories means which gold one.
     """
     human = source.human
     assert human is not None  # `collect_marks` takes the runs' own marks
@@ -307,10 +276,7 @@ async def measure(
 ) -> MetaFindings:
     """Measure agreement, aspect by aspect.
 
-    Parameters
-    ----------
-    begin
-        Called with the name of each part as it begins, from another thread.
+    `begin` is called with the name of each part as it begins, from another thread.
     """
     threads = CapacityLimiter(os.cpu_count() or 1)
     about_spans = SpanSettings(seed=settings.seed, draws=settings.draws)
@@ -333,11 +299,9 @@ async def measure(
             for task in collected.spans:
                 name = f"{_SPANS} of {task.aspect}"
                 group.start_soon(run, spans, name, partial(aspect_spans, task, about_spans))
-            if collected.gold is not None and _several_read(collected.gold):
-                work_on_people = partial(
-                    _pairs, collected.gold, collected.lengths, settings=about_spans
-                )
-                group.start_soon(run, people, _PEOPLE, work_on_people)
+            if (gold := collected.gold) is not None and gold.has_pairs:
+                pairs = partial(annotator_pairs, gold, collected.lengths, settings=about_spans)
+                group.start_soon(run, people, _PEOPLE, lambda: tuple(pairs()))
     return MetaFindings(
         settings=settings,
         data=collected.data,
@@ -354,22 +318,18 @@ def _that_count(
 ) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
     """Leave out marked texts of which no one knows the chance, where that of others is known."""
     has_spans = any(segment.gold for segment in segments)
-    marked = {
-        (segment.segment_id, segment.system): segment
-        for segment in segments
-        if has_spans or segment.human
-    }
+    marked = by_name(segment for segment in segments if has_spans or segment.human)
     if not marked:
         return tuple(segments), ()
     counted = counted_texts(marked.values(), source.sample, marks=str(source.human))
     strange = marked.keys() - counted.names
-    kept = (segment for segment in segments if (segment.segment_id, segment.system) not in strange)
+    kept = (segment for segment in segments if text_name(segment) not in strange)
     return tuple(kept), counted.notes
 
 
 def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Iterator[str]:
     """Count the texts of which people read another version than the run judged."""
-    texts = {(segment.segment_id, segment.system): segment.output for segment in segments}
+    texts = by_name(segments)
     for path in results:
         if not path.is_dir():
             continue
@@ -379,7 +339,7 @@ def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Ite
         except DataError:  # the results can be read all the same
             continue
         if others := sum(
-            texts.get(name, segment.output) != segment.output for name, segment in own.items()
+            texts.get(name, segment).output != segment.output for name, segment in own.items()
         ):
             yield (
                 f"{others:,} of people's texts are other versions of those that {path} judged: "
@@ -404,13 +364,3 @@ def _compared(
 ) -> tuple[Ratings, ...]:
     compared = (ratings(segments, scorers, aspect=aspect) for aspect in aspects)
     return tuple(scorer for scorer in compared if scorer.coverage.any())
-
-
-def _several_read(gold: Gold) -> bool:
-    return any(len({*readers} - {""}) > 1 for readers in gold.readers.values())
-
-
-def _pairs(
-    gold: Gold, lengths: Mapping[str, int], *, settings: SpanSettings
-) -> tuple[PairFinding, ...]:
-    return tuple(annotator_pairs(gold, lengths, settings=settings))

@@ -17,11 +17,11 @@ from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,
     MetaFindings,
     Ranking,
+    SeatFindings,
     meta_json,
 )
 from spanjury.orchestration.studies.agreement.ratings import Ratings
 from spanjury.orchestration.studies.agreement.scorers import Agreement as ScorerAgreement
-from spanjury.orchestration.studies.agreement.seats import SeatFindings
 from spanjury.orchestration.studies.agreement.tables import agreement_report
 from spanjury.orchestration.wiring.plots import (
     Agreement,
@@ -49,12 +49,9 @@ class _Drawing(NamedTuple):
 def write_meta(folder: Path, findings: MetaFindings, collected: Collected) -> list[Path]:
     """Write pages and values into `folder`, with matplotlib also pictures below it.
 
-    Raise `StoreError` if something cannot be written.
+    The files are ``meta.md``, ``meta.html``, ``meta.json`` and pictures.
 
-    Returns
-    -------
-    list of Path
-        ``meta.md``, ``meta.html``, ``meta.json``, pictures.
+    Raise `StoreError` if something cannot be written.
     """
     try:
         pictures = _draw(folder / PICTURES, findings, collected)

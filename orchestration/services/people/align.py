@@ -42,18 +42,12 @@ class Alignment:
 
     Parameters
     ----------
-    aspect
-        With the proposed definition.
-    sources, texts
-        Those that were held out.
     before, after
         Mean distance between the panel's and people's scores as a share of the scale, 0 to 1, over
         sources, by the present and by the proposed definition. `after` is over the texts that got a
         score.
     gain
         The distance before less that after, with its 95 % interval by source.
-    unscored
-        Held-out texts that got no score by the proposed definition.
     """
 
     aspect: Aspect
@@ -77,28 +71,12 @@ async def align(
 ) -> Alignment:
     """Have `model` propose a definition of an aspect, and measure it on held-out marks.
 
-    The replies are kept in the memory of the run, under its limits.
-
-    Parameters
-    ----------
-    run
-        Folder or name of a run whose texts people marked with a score.
-    aspect
-        Its name.
-    model
-        Writes the definition; None for the first model of the run's panel.
-    data
-        A file of the texts, where the run's own has gone.
-
-    Raises
-    ------
-    ConfigError
-        If no model is named, or the aspect is a criterion or has no definition here.
-    DataError
-        If fewer than `FEWEST` sources have marked texts, the panel never disagrees with people, or
-        the model writes no definition.
-    EvaluationError
-        If the run cannot be read, or judging ends early.
+    The replies are kept in the memory of the run, under its limits. Without `model`, the first one
+    of the run's panel writes the definition. `data` are the texts, if the run's own have moved.
+    Raise `ConfigError` if no model is named, or the aspect is a criterion or has no definition
+    here, and `DataError` if fewer than `FEWEST` sources have marked texts, the panel never
+    disagrees with people, or the model writes no definition. Raise `EvaluationError` if the run
+    cannot be read, or judging ends early.
     """
     job = job_of(find_run(run))
     writer = model or _first_model(job.panel)
@@ -137,7 +115,7 @@ def _first_model(panel: PanelConfig) -> ModelConfig:
     named = (*panel.models, *(seat.model for seat in panel.seats if seat.model is not None))
     if not named:
         raise ConfigError("the run asked no model: name one with --model")
-    return named[0] if isinstance(named[0], ModelConfig) else ModelConfig(name=named[0])
+    return ModelConfig.of(named[0])
 
 
 def _is_usable(text: JudgedText) -> bool:

@@ -45,19 +45,13 @@ def calibrate(
 ) -> CalibrationFindings:
     """Fit a calibration to the marked texts of a run, and see what it gains on held-out ones.
 
+    `people_scale` is their worst and best score, by default that of the aspect. If no one looked
+    for errors, a text is free of errors from the score `clean_from` on, by default the best.
+    `begin` is called with the name of each aspect before it is calibrated.
+
     Raise `ConfigError` if people's scores are not on the scale, or the run was calibrated already,
     and `DataError` if fewer than `FEWEST` texts of every aspect are marked and scored, all are
     alike, or the rows are of several panels; and as `read_marked` does.
-
-    Parameters
-    ----------
-    people_scale
-        The worst and the best score of people; None for those of the aspect.
-    clean_from
-        The lowest score of people, on their scale, that a text without error has where no one
-        looked for errors; None for the best.
-    begin
-        Called with the name of each aspect before it is calibrated.
     """
     marked = read_marked(source)
     signature = _one_panel(marked, source)

@@ -19,7 +19,13 @@ from spanjury.orchestration.services.people.marks.marked_run import (
     Reading,
     read_readings,
 )
-from spanjury.orchestration.services.people.sampled import TextName, none_in_sample, read_chances
+from spanjury.orchestration.services.people.sampling import (
+    TextName,
+    by_name,
+    none_in_sample,
+    read_chances,
+    text_name,
+)
 from spanjury.orchestration.services.viewing.aspects import KnownAspects
 from spanjury.orchestration.services.viewing.sources import ViewedRun, find_runs
 from spanjury.orchestration.studies.agreement.ratings import known_input_of
@@ -47,14 +53,7 @@ class Judgement(NamedTuple):
 class People:
     """All that people said, and the texts as far as they are known.
 
-    Parameters
-    ----------
-    own
-        The texts that the run judged.
-    rows
-        The texts as people's file has them.
-    other_versions
-        Marks of other texts, or other versions of these, that were left out.
+    `other_versions` counts marks of other texts or versions, which are left out.
     """
 
     name: str
@@ -89,11 +88,11 @@ def row_key(row: ReportedRow) -> RowKey:
     return row.id, row.system, row.aspect
 
 
-def said_beside(run: MarkedRun) -> People:
+def people_of_run(run: MarkedRun) -> People:
     """Take the finished marks beside a run; raise `ConfigError` where there are none."""
-    read = read_readings(run) if run.marks.exists() else None
-    readings = read.chosen() if read else ()
-    if not readings or read is None:
+    read = read_readings(run)
+    readings = read.chosen()
+    if not readings:
         raise ConfigError(
             f"{run.named} has no finished marks of people: make some with"
             f" 'spanjury view {run.named}', or name texts with people's scores by --human"
@@ -103,7 +102,7 @@ def said_beside(run: MarkedRun) -> People:
     return People(
         name=f"marks of {who} in {run.marks}",
         by_row=by_row,
-        own=_by_name(text.segment for text in run.texts),
+        own=by_name(text.segment for text in run.texts),
         rows={},
         aspects=frozenset(reading.aspect for reading in readings),
         other_versions=read.other_versions,
@@ -111,8 +110,7 @@ def said_beside(run: MarkedRun) -> People:
 
 
 def _row_of(reading: Reading) -> RowKey:
-    segment = reading.text.segment
-    return segment.segment_id, segment.system, reading.aspect
+    return *text_name(reading.text.segment), reading.aspect
 
 
 def _read(readings: Sequence[Reading]) -> Judgement:
@@ -128,11 +126,11 @@ def _read(readings: Sequence[Reading]) -> Judgement:
     return Judgement(readings[0].text.segment, scores, spans if looked else None)
 
 
-def said_in(
+def people_of_file(
     human: Path | Texts, *, rows: Sequence[ReportedRow], run: ViewedRun, columns: Sequence[str]
 ) -> People:
     """Take people's scores and spans from a file of texts."""
-    marked = _by_name(read_texts(human, columns=columns))
+    marked = by_name(read_texts(human, columns=columns))
     has_spans = any(each.gold for each in marked.values())
     own = {} if _is_file_of(run, human) else own_texts(run)
     by_row: dict[RowKey, Judgement] = {}
@@ -163,18 +161,13 @@ def own_texts(run: ViewedRun) -> Mapping[TextName, Segment]:
     texts = run.texts
     if texts is None or not texts.data.is_file():
         return {}
-    return _by_name(read_texts(texts.data, columns=texts.columns))
+    return by_name(read_texts(texts.data, columns=texts.columns))
 
 
 def _is_file_of(run: ViewedRun, human: Path | Texts) -> bool:
     if run.texts is None or isinstance(human, Texts):
         return False
     return run.texts.data.absolute() == human.absolute()
-
-
-def _by_name(segments: Iterable[Segment]) -> dict[TextName, Segment]:
-    """Return the texts by id and system."""
-    return {(segment.segment_id, segment.system): segment for segment in segments}
 
 
 def _is_other_text(row: ReportedRow, segment: Segment, own: Segment | None) -> bool:
@@ -191,7 +184,7 @@ def _quotes(row: ReportedRow) -> Iterator[tuple[int, int, str]]:
                 yield span.start, span.end, span.text
 
 
-def check_said(
+def check_people(
     people: People,
     *,
     rows: Sequence[ReportedRow],
@@ -200,12 +193,7 @@ def check_said(
 ) -> None:
     """Raise `ConfigError` or `DataError` where people's word is not on what was judged.
 
-    Parameters
-    ----------
-    matched
-        The rows of which people said something.
-    aspects
-        Those that are asked for.
+    `matched` are the rows that people judged.
     """
     judged = Counter(row.aspect for row in rows)
     if strange := [name for name in aspects if name not in judged]:
@@ -215,8 +203,7 @@ def check_said(
     if not matched and people.other_versions:
         raise DataError(
             f"{people.name}: all {people.other_versions} marked texts are other versions of the"
-            " texts"
-            " that the run judged"
+            " texts that the run judged"
         )
     if not matched and people.aspects and not people.aspects & judged.keys():
         raise DataError(
@@ -239,20 +226,10 @@ def check_said(
 class MarkedSource:
     """Runs, and what people said of their texts.
 
-    Parameters
-    ----------
-    results
-        Folders or names of runs, or files of results.
-    human
-        Texts with people's scores or spans, in any form that is read; None for the runs' own
-        marks.
-    sample
-        The texts that were drawn for people to mark, with their chances; None for the chances
-        that the rows of marked texts hold themselves.
-    data, columns
-        The texts of bare files of results, and what the columns of `human` or `data` are called.
-    aspects
-        The names of those to read; none for all that were marked.
+    `human` names texts with people's scores or spans, in any form that is read; None for the runs'
+    own marks. `sample` names the texts that were drawn for people, with their chances; None for the
+    chances in the rows themselves. `columns` are those of `human` or `data`. Without `aspects`, all
+    that were marked are read.
     """
 
     results: tuple[Path, ...]
@@ -397,25 +374,22 @@ def read_marked(source: MarkedSource) -> MarkedTexts:
     chances = read_chances(sample) if sample else None
     rows = _rows_of(run.results)
     if human is not None:
-        people = said_in(human, rows=rows, run=run, columns=columns)
+        people = people_of_file(human, rows=rows, run=run, columns=columns)
     else:
-        people = said_beside(MarkedRun(results, data=data, columns=columns))
+        people = people_of_run(MarkedRun(results, data=data, columns=columns))
     judged = set(people.by_row) & set(map(row_key, rows))
-    check_said(people, rows=rows, matched=judged, aspects=aspects)
+    check_people(people, rows=rows, matched=judged, aspects=aspects)
     definitions = KnownAspects(run.aspects_files, rubrics=[run.rubric])
     asked = [row for row in rows if not aspects or row.aspect in aspects]
     texts = [_judged(row, people, definitions=definitions, chances=chances) for row in asked]
     if sample and not any(text.is_marked and text.chance is not None for text in texts):
         raise DataError(none_in_sample(people.name, sample))
     counted = tuple(_counted(texts))
+    both = zip(texts, counted, strict=True)
     return MarkedTexts(
         name=people.name,
         texts=counted,
-        left_out=tuple(
-            text
-            for text, kept in zip(texts, counted, strict=True)
-            if text.is_marked > kept.is_marked
-        ),
+        left_out=tuple(text for text, kept in both if text.is_marked > kept.is_marked),
         other_versions=people.other_versions,
         sourceless=_sourceless(asked, people),
         marked_sourceless=_sourceless((text.row for text in counted if text.is_marked), people),

@@ -1,6 +1,5 @@
 """Cascades fitted to a run in which all seats were asked, and the file that a panel names."""
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +21,7 @@ from spanjury.orchestration.services.people.marked_texts import (
     read_unmarked,
 )
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
-from spanjury.orchestration.services.people.panel_seats import (
+from spanjury.orchestration.services.people.panel_study import (
     NO_PRICES,
     Pricing,
     Seats,
@@ -41,6 +40,7 @@ from spanjury.orchestration.studies.panel_study.cascades import (
 )
 from spanjury.orchestration.studies.panel_study.costs import SeatCost, Unit, usual_stages
 from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
+from spanjury.orchestration.wiring.toml_lines import toml_lines
 
 
 class FittedCascade(NamedTuple):
@@ -59,30 +59,21 @@ class FittedCascade(NamedTuple):
 def write_fitted(path: Path, fitted: FittedCascade) -> None:
     """Write the cascade for a panel file to name; raise `StoreError` if that fails."""
     findings = fitted.findings
-    lines = [
-        f"# Fitted to {findings.chosen.share:.0%} of the {findings.unit} of all seats.",
-        f'panel = "{fitted.panel}"',
-        f"seats = {_listed(map(_quoted, fitted.seats))}",
-        f"aspect = {_quoted(fitted.aspect)}",
-        f"fitted_on = {_quoted(f'{findings.texts} texts, {findings.aspect}')}",
-    ]
     first, *others = findings.stages
     asked = ((*fitted.silent, *first), *others)
-    for stage, fit in zip(asked, findings.fitted, strict=False):
-        lines += ["", "[[stages]]", f"seats = {_listed(map(_quoted, stage))}"]
-        lines.append(f"unsure = {_listed(map(repr, fit.unsure))}")
-        lines.append(f"estimates = {_listed(map(repr, fit.estimates))}")
-        lines.append(f"scores = {_listed(map(repr, fit.scores))}")
-    lines += ["", "[[stages]]", f"seats = {_listed(map(_quoted, findings.stages[-1]))}"]
-    write_whole(path, ("\n".join(lines) + "\n").encode())
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _listed(values: Iterable[str]) -> str:
-    return f"[{', '.join(values)}]"
+    stages: list[dict[str, object]] = [
+        {"seats": seats, "unsure": fit.unsure, "estimates": fit.estimates, "scores": fit.scores}
+        for seats, fit in zip(asked, findings.fitted, strict=False)
+    ]
+    values = {
+        "panel": fitted.panel,
+        "seats": fitted.seats,
+        "aspect": fitted.aspect,
+        "fitted_on": f"{findings.texts} texts, {findings.aspect}",
+        "stages": [*stages, {"seats": findings.stages[-1]}],
+    }
+    heading = f"# Fitted to {findings.chosen.share:.0%} of the {findings.unit} of all seats."
+    write_whole(path, ("\n".join([heading, *toml_lines(values)]) + "\n").encode())
 
 
 def fit_panel_cascade(
@@ -98,26 +89,14 @@ def fit_panel_cascade(
 ) -> FittedCascade:
     """Fit a cascade to a run, and measure it on held-out texts.
 
+    Without people's scores, agreement with people is not measured. `aspect` may be empty if there
+    is only one. `stages` are names of seats, which make the panel; without any, all seats are
+    asked: first those that take no calls, then one after the other, the cheapest first. The cascade
+    may take `share` of the whole panel's cost. Agreement is also taken for each value of `within`,
+    a key of the rows' meta.
+
     Raise `ConfigError` if a seat or an aspect is not as it must be, or the run was a cascade, and
     `DataError` if a file cannot be read or too few texts were judged by all seats.
-
-    Parameters
-    ----------
-    source
-        Without people's scores, agreement with people is not measured.
-    aspect
-        The one whose rows are taken; empty where there is one only.
-    stages
-        Names of seats, stage by stage: these are the panel. Empty for all seats: first those that
-        take no calls, then one after the other, the cheapest first.
-    share
-        Share of the whole panel's cost that the cascade may take.
-    unit
-        Unit of the cost.
-    pricing
-        Prices of seats' tokens; they count if the unit is dollars.
-    within
-        Key of the rows' meta: agreement is taken for each of its values, too; empty for none.
     """
     marked = _read(source)
     aspect, judged = _of_one_aspect(marked.texts, aspect)

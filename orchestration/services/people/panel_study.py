@@ -1,12 +1,26 @@
-"""A study of a panel's seats, from a run and people's scores to findings and a page."""
+"""A study of a panel's seats, from runs, people's scores and prices to findings."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core import (
+    ConfigError,
+    DataError,
+    Outcome,
+    Report,
+    Scale,
+    TokenPrice,
+    Usage,
+    choices_for,
+)
+from spanjury.orchestration.engine.cascade import estimate_of, place_on
 from spanjury.orchestration.engine.families import Families, model_of
 from spanjury.orchestration.services.judging.scorers import results_file
 from spanjury.orchestration.services.people.marked_texts import (
@@ -14,30 +28,181 @@ from spanjury.orchestration.services.people.marked_texts import (
     MarkedSource,
     read_marked,
 )
-from spanjury.orchestration.services.people.panel_seats import (
-    NO_PRICES,
-    Pricing,
-    find_prices,
-    require_seats,
-    seat_costs,
-    study_text,
-)
 from spanjury.orchestration.studies.panel_study.agreement import Settings, chances_notes
-from spanjury.orchestration.studies.panel_study.costs import amount_words
+from spanjury.orchestration.studies.panel_study.costs import SeatCost, SeatPrice, amount_words
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
     Spending,
     StudyFindings,
     study_aspect,
 )
-from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
-from spanjury.orchestration.wiring.panel_files import read_panel_file
-from spanjury.orchestration.wiring.read_results import (
-    ReportedRow,
-    ReportedSeat,
-    read_reported_rows,
+from spanjury.orchestration.studies.panel_study.seats import (
+    PanelSeats,
+    SeatWord,
+    StudyText,
+    panel_seats,
 )
+from spanjury.orchestration.wiring.panel_files import read_panel_file
+from spanjury.orchestration.wiring.read_results import ReportedRow, ReportedSeat, read_reported_rows
+from spanjury.orchestration.wiring.seats import ModelPrice, seat_prices
 from spanjury.stats.raters.agreement import krippendorff_alpha
+
+Seats = Mapping[str, ReportedSeat]
+"""Seat -> its report on one text."""
+
+_SILENT = {Outcome.SCORED, Outcome.ABSTAINED}
+"""Ends with which a seat without a score has not failed."""
+_MILLION = 1_000_000
+_FLAG = "--price"
+_SOURCES = {"list": "LiteLLM's list", "here": "it runs here"}
+
+
+def study_text(text: JudgedText, seats: Seats, *, human: float | None, within: str) -> StudyText:
+    """Return a text with the words of `seats` and people's score of it, where there is one.
+
+    Raise `ConfigError` if its meta has no key `within`, where one is named.
+    """
+    return StudyText(
+        system=text.row.system,
+        source=text.source,
+        group=_group(text, within),
+        human=np.nan if human is None else human,
+        seats={name: _word(seat, text.scale) for name, seat in seats.items()},
+    )
+
+
+def require_seats(asked: Iterable[str], rows: Iterable[Seats], *, aspect: str) -> None:
+    """Raise `ConfigError` if one of those that are asked for judged none of the rows."""
+    names = dict.fromkeys(name for seats in rows for name in seats)
+    if strange := [name for name in asked if name not in names]:
+        raise ConfigError(f"no seat {strange[0]} judged {aspect}; {choices_for(strange[0], names)}")
+
+
+def seat_costs(rows: Iterable[Seats], prices: Mapping[str, SeatPrice]) -> dict[str, SeatCost]:
+    """Return what each seat takes for one of the rows that it judged."""
+    seats_of: defaultdict[str, list[ReportedSeat]] = defaultdict(list)
+    for row in rows:
+        for name, seat in row.items():
+            seats_of[name].append(seat)
+    return {name: _cost(seats, prices.get(name)) for name, seats in seats_of.items()}
+
+
+def _cost(seats: Sequence[ReportedSeat], price: SeatPrice | None) -> SeatCost:
+    usage = sum((seat.usage for seat in seats), Usage())
+    count = len(seats)
+    return SeatCost(
+        calls=usage.calls / count,
+        tokens=(usage.prompt + usage.completion) / count,
+        seconds=sum(seat.seconds for seat in seats) / count,
+        dollars=None if price is None else price.price.cost(usage) / count,
+        price=price,
+    )
+
+
+def _word(seat: ReportedSeat, scale: Scale) -> SeatWord:
+    if seat.score is None:
+        return SeatWord(np.nan, np.nan, np.nan, has_failed=seat.outcome not in _SILENT)
+    report = Report(score=seat.score, error_probability=seat.error_probability)
+    estimate = estimate_of(report, scale)
+    assert estimate is not None  # a report with a score has one
+    return SeatWord(seat.score, place_on(scale, seat.score), estimate, has_failed=False)
+
+
+def _group(text: JudgedText, within: str) -> str:
+    if not within:
+        return ""
+    value = text.segment.meta.get(within) if text.segment else None
+    if value is None:
+        raise ConfigError(f"--within {within}: the row {text.row.id!r} has no such key in its meta")
+    return str(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pricing:
+    """The sources of the prices of seats' tokens.
+
+    Parameters
+    ----------
+    named
+        Seat -> price; these go first.
+    panel
+        A panel file: for seats of the same names, the prices of its models, or else those of
+        LiteLLM's list. None to look for no more.
+    """
+
+    named: Mapping[str, TokenPrice] = field(default_factory=dict)
+    panel: Path | None = None
+
+
+NO_PRICES = Pricing()
+
+
+class Prices(NamedTuple):
+    """The price of each seat that has one, and notes on where they may not fit."""
+
+    by_seat: Mapping[str, SeatPrice]
+    notes: Sequence[str]
+
+
+def parse_prices(texts: Iterable[str]) -> dict[str, TokenPrice]:
+    """Read prices, each as `parse_price` does."""
+    return dict(map(parse_price, texts))
+
+
+def parse_price(text: str) -> tuple[str, TokenPrice]:
+    """Read the price of a seat's tokens: ``SEAT=PROMPT/COMPLETION``, dollars for a million.
+
+    Raise `ConfigError` if it is of another form.
+
+    Examples
+    --------
+    >>> parse_price("gemma=0.27/0.5")
+    ('gemma', TokenPrice(prompt=2.7e-07, completion=5e-07, cached=None))
+    """
+    seat, _, price = text.rpartition("=")
+    prompt, _, completion = price.partition("/")
+    try:
+        dollars = float(prompt), float(completion)
+    except ValueError:
+        dollars = -1.0, -1.0
+    if not seat or min(dollars) < 0 or not all(map(math.isfinite, dollars)):
+        raise ConfigError(
+            f"the price {text!r}: expected SEAT=PROMPT/COMPLETION, dollars for a million tokens"
+        )
+    return seat, TokenPrice(prompt=dollars[0] / _MILLION, completion=dollars[1] / _MILLION)
+
+
+def find_prices(rows: Sequence[Seats], pricing: Pricing) -> Prices:
+    """Return the prices of the seats that judged `rows`.
+
+    Raise `ConfigError` if a price is of no seat, or the panel file is not as it must be.
+    """
+    flags, panel = pricing.named, pricing.panel
+    models = {name: model_of(seat.signature) for seats in rows for name, seat in seats.items()}
+    if strange := [name for name in flags if name not in models]:
+        raise ConfigError(f"--price of no seat: {strange[0]}; {choices_for(strange[0], models)}")
+    by_seat = {name: SeatPrice(price=price, source=_FLAG) for name, price in flags.items()}
+    if panel is None:
+        return Prices(by_seat, ())
+    calling = {name for seats in rows for name, seat in seats.items() if _calls(seat.usage)}
+    wanted = calling - flags.keys()
+    in_file = seat_prices(read_panel_file(panel), wanted)
+    for name, price in in_file.items():
+        by_seat[name] = SeatPrice(price=price.price, source=_SOURCES.get(price.source, panel.name))
+    return Prices(by_seat, list(_other_models(in_file, models)))
+
+
+def _calls(usage: Usage) -> bool:
+    return bool(usage.calls or usage.prompt or usage.completion)
+
+
+def _other_models(in_file: Mapping[str, ModelPrice], models: Mapping[str, str]) -> Iterator[str]:
+    """Yield where a price is of another model than the one that was asked."""
+    for name, price in in_file.items():
+        ran, last = models[name], price.model.rpartition("/")[2]
+        if ran and price.source != "here" and ran.rpartition("/")[2] != last:
+            yield f"{name} asked {ran}, and its price is that of {price.model}"
+
 
 _LEAST_RATERS = 2
 
@@ -55,32 +220,21 @@ def study_panel(
 ) -> StudyFindings:
     """Study the seats of a panel.
 
+    The seats of all runs are compared; people's marks are those of the first. Agreement is taken
+    within each value of `within`, a key of the rows' meta. The panel file of `pricing` adds
+    families, too.
+
     Raise `ConfigError` if a seat, an aspect or a family file is not as it must be, or the budget
     is too small for one text, and `DataError` if a file cannot be read, or people scored too
     little.
-
-    Parameters
-    ----------
-    source
-        The seats of all its runs are compared; people's marks are those of the first.
-    seats
-        The seats to compare; none for all that gave a score.
-    within
-        Key of the rows' meta: agreement is taken within each of its values; empty for none.
-    families
-        TOML files with more families of models.
-    pricing
-        Prices of seats' tokens; the panel file adds families, too.
-    begin
-        Called with the name of each aspect before it is studied.
     """
     marked = read_marked(source)
     others = source.results[1:]
     more = [(path, list(read_reported_rows(results_file(path)))) for path in others]
     own = read_panel_file(pricing.panel).families if pricing.panel else {}
     model_families = Families.load(*families, table=own)
-    collector = _Collector(
-        seats=seats, within=within, pricing=pricing, settings=settings, more=more
+    collect = partial(
+        _collected, named=seats, within=within, pricing=pricing, settings=settings, more=more
     )
     studies: list[AspectStudy] = []
     problems: list[DataError] = []
@@ -88,7 +242,7 @@ def study_panel(
         begin(f"studying {aspect}")
         judged = marked.on(task, aspect)
         texts = [text for text in judged if text.is_marked]
-        studied_seats, notes = collector.collected(texts, aspect=aspect)
+        studied_seats, notes = collect(texts, aspect=aspect)
         try:
             study = study_aspect(
                 studied_seats,
@@ -113,61 +267,56 @@ def study_panel(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Collector:
-    """Collects the seats of all runs, as `study_panel` is asked to."""
-
-    seats: Sequence[str]
-    within: str
-    pricing: Pricing
-    settings: Settings
-    more: Sequence[tuple[Path, Sequence[ReportedRow]]]
-
-    def collected(
-        self, texts: Sequence[JudgedText], *, aspect: str
-    ) -> tuple[PanelSeats, list[str]]:
-        """Return the seats of all runs on the texts that people scored, and notes on them."""
-        seats = {_key(text.row): {seat.judge: seat for seat in text.row.seats} for text in texts}
-        unasked = {name for text in texts if text.row.unasked for name in text.row.unasked.seats}
-        for path, rows in self.more:
-            for row in rows:
-                if _key(row) in seats:
-                    _add(seats[_key(row)], row, path=path)
-        if self.seats:
-            require_seats(self.seats, seats.values(), aspect=aspect)
-            seats = {
-                key: {name: seat for name, seat in of.items() if name in self.seats}
-                for key, of in seats.items()
-            }
-        human, notes = _human(texts)
-        studied = [
-            study_text(text, seats[_key(text.row)], human=value, within=self.within)
-            for text, value in zip(texts, human, strict=True)
-            if value is not None
-        ]
-        prices = find_prices([*seats.values()], self.pricing)
-        judged_seats = panel_seats(
-            studied,
-            aspect=aspect,
-            costs=seat_costs(seats.values(), prices.by_seat),
-            models={
-                name: model_of(seat.signature) for of in seats.values() for name, seat in of.items()
-            },
-        )
-        silent = sorted({name for text in studied for name in text.seats} - {*judged_seats.names})
-        notes += prices.notes
-        notes += [
-            f"a cascade chose the texts for which {name} was asked, so its figures are about "
-            "these texts only: study a run in which all seats were asked"
-            for name in judged_seats.names
-            if name in unasked
-        ]
-        notes += [f"{name} gave no score of {aspect} and is left out" for name in silent]
-        scored = (text for text, value in zip(texts, human, strict=True) if value is not None)
-        notes += chances_notes(
-            judged_seats, self.settings, chances=[text.chance for text in scored]
-        )
-        return judged_seats, notes
+def _collected(
+    texts: Sequence[JudgedText],
+    *,
+    aspect: str,
+    named: Sequence[str],
+    within: str,
+    pricing: Pricing,
+    settings: Settings,
+    more: Sequence[tuple[Path, Sequence[ReportedRow]]],
+) -> tuple[PanelSeats, list[str]]:
+    """Return the seats of all runs on the texts that people scored, and notes on them."""
+    seats = {_key(text.row): {seat.judge: seat for seat in text.row.seats} for text in texts}
+    unasked = {name for text in texts if text.row.unasked for name in text.row.unasked.seats}
+    for path, rows in more:
+        for row in rows:
+            if _key(row) in seats:
+                _add(seats[_key(row)], row, path=path)
+    if named:
+        require_seats(named, seats.values(), aspect=aspect)
+        seats = {
+            key: {name: seat for name, seat in of.items() if name in named}
+            for key, of in seats.items()
+        }
+    human, notes = _human(texts)
+    studied = [
+        study_text(text, seats[_key(text.row)], human=value, within=within)
+        for text, value in zip(texts, human, strict=True)
+        if value is not None
+    ]
+    prices = find_prices([*seats.values()], pricing)
+    judged_seats = panel_seats(
+        studied,
+        aspect=aspect,
+        costs=seat_costs(seats.values(), prices.by_seat),
+        models={
+            name: model_of(seat.signature) for of in seats.values() for name, seat in of.items()
+        },
+    )
+    silent = sorted({name for text in studied for name in text.seats} - {*judged_seats.names})
+    notes += prices.notes
+    notes += [
+        f"a cascade chose the texts for which {name} was asked, so its figures are about "
+        "these texts only: study a run in which all seats were asked"
+        for name in judged_seats.names
+        if name in unasked
+    ]
+    notes += [f"{name} gave no score of {aspect} and is left out" for name in silent]
+    scored = (text for text, value in zip(texts, human, strict=True) if value is not None)
+    notes += chances_notes(judged_seats, settings, chances=[text.chance for text in scored])
+    return judged_seats, notes
 
 
 def _key(row: ReportedRow) -> tuple[str, str, str, str]:

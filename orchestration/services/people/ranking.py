@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 from spanjury.judges.core import ConfigError, DataError, Scale, unstamped
 from spanjury.orchestration.services.people.marked_texts import (
-    JudgedText,
     MarkedSource,
     MarkedTexts,
     other_versions_note,
     read_marked,
+    row_key,
     sourceless_note,
 )
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, read_readings
-from spanjury.orchestration.services.people.sampled import TextName, read_chances
+from spanjury.orchestration.services.people.sampling import TextName, read_chances, text_name
 from spanjury.orchestration.studies.agreement.ratings import known_input_of
 from spanjury.orchestration.studies.ranking.findings import annotators_caution, rank_systems
 from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table
@@ -146,7 +146,7 @@ class _Reader:
 
     def _marked(self, path: Path, run: MarkedRun) -> MarkedTexts | None:
         """Return the run beside people's scores; None where there are none of it."""
-        if self._source.human is None and not (run.marks.exists() and read_readings(run).chosen()):
+        if self._source.human is None and not read_readings(run).chosen():
             return None
         try:
             marked = read_marked(replace(self._source, results=(path,), aspects=()))
@@ -161,7 +161,7 @@ class _Reader:
         """Yield rows with all marks: which of them count, the table of all runs says."""
         if marked.sourceless:
             self._sourceless.append(name)
-        left_out = {_key_of(text): text.people for text in marked.left_out}
+        left_out = {row_key(text.row): text.people for text in marked.left_out}
         for text in marked.texts:
             yield _Row(
                 name=(text.row.id, text.row.system),
@@ -169,24 +169,20 @@ class _Reader:
                 source=text.source,
                 score=text.row.score,
                 signature=text.row.signature,
-                people=left_out.get(_key_of(text), text.people),
+                people=left_out.get(row_key(text.row), text.people),
                 chance=text.chance,
                 scale=text.scale,
             )
 
     def _bare(self, run: MarkedRun, run_name: str) -> Iterator[_Row]:
-        own = {
-            (segment.segment_id, segment.system): known_input_of(segment)
-            for segment in run.segments()
-        }
+        own = {text_name(segment): known_input_of(segment) for segment in run.segments()}
         rows = list(read_result_scores(run.results))
-        if any(own.get((row.segment_id, row.system)) is None for row in rows):
+        sources = [own.get((row.segment_id, row.system)) for row in rows]
+        if None in sources:
             self._sourceless.append(run_name)
-        for row in rows:
-            name = row.segment_id, row.system
-            source = own.get(name)
+        for row, source in zip(rows, sources, strict=True):
             yield _Row(
-                name=name,
+                name=(row.segment_id, row.system),
                 aspect=row.aspect,
                 source=row.segment_id if source is None else source,
                 score=row.score,
@@ -201,10 +197,6 @@ class _Reader:
             yield from self.problems
         if self._other_versions:
             yield other_versions_note(self._other_versions)
-
-
-def _key_of(text: JudgedText) -> tuple[str, str, str]:
-    return text.row.id, text.row.system, text.row.aspect
 
 
 def _text(row: tuple[str, _Row]) -> RankedText:

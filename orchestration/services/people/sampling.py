@@ -1,7 +1,7 @@
-"""Texts of a run drawn for people to mark, and written as rows that know their chance."""
+"""Samples of a run's texts for people to mark: rows that keep their chance, written and read."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spanjury.judges.core import ConfigError, DataError, Scale, Segment
+from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, MarkedText
-from spanjury.orchestration.services.people.sampled import TextName
 from spanjury.orchestration.studies.agreement.ratings import input_of
 from spanjury.orchestration.studies.sampling import (
     INCLUSION,
@@ -19,13 +19,100 @@ from spanjury.orchestration.studies.sampling import (
     Sample,
     Stratum,
     TextFeatures,
+    chance_of,
     draw_sample,
+    left_out_note,
     mean_over_aspects,
     novelty,
+    unequal_chances_note,
+    which_count,
 )
 from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
 from spanjury.orchestration.wiring.results import write_segments
 from spanjury.stats.arrays import FloatArray
+
+TextName = tuple[str, str]
+"""Id and system of a text."""
+
+
+def text_name(segment: Segment) -> TextName:
+    """Return id and system of a text."""
+    return segment.segment_id, segment.system
+
+
+def by_name(segments: Iterable[Segment]) -> dict[TextName, Segment]:
+    """Return texts by id and system."""
+    return {text_name(segment): segment for segment in segments}
+
+
+def read_chances(path: Path) -> Mapping[TextName, float]:
+    """Return id and system of each text of a sample -> the chance with which it was drawn.
+
+    Raise `DataError` if the file cannot be read, or a row keeps no chance.
+    """
+    chances: dict[TextName, float] = {}
+    for segment in read_segments(path):
+        chance = chance_of(segment)
+        if chance is None:
+            raise DataError(
+                f"{path}: {segment.segment_id} has no meta.sampling: expected a file that"
+                " 'spanjury sample' wrote"
+            )
+        chances[text_name(segment)] = chance
+    if not chances:
+        raise DataError(f"{path}: there is no text in it")
+    return chances
+
+
+def none_in_sample(marks: str, sample: Path) -> str:
+    """Say that no marked text is one of a sample."""
+    return (
+        f"{marks}: no marked text is in {sample}; name the file that 'spanjury sample' wrote of"
+        " this run"
+    )
+
+
+class CountedTexts(NamedTuple):
+    """Marked texts that count by their chances, and what must be known of these."""
+
+    names: frozenset[TextName]
+    notes: tuple[str, ...]
+
+
+def counted_texts(
+    marked: Iterable[Segment], sample: Path | None = None, *, marks: str
+) -> CountedTexts:
+    """Say which marked texts count: where any has a chance, those without one do not.
+
+    Raise `DataError` if the sample cannot be read or holds none of them, or a chance is none.
+
+    Parameters
+    ----------
+    sample
+        The file that names chances; None for those that the texts hold themselves.
+    marks
+        Where the marks are, for messages.
+    """
+    texts = by_name(marked)
+    drawn = read_chances(sample) if sample else None
+    chances = {
+        name: chance_of(text) if drawn is None else drawn.get(name) for name, text in texts.items()
+    }
+    if sample and not any(chances.values()):
+        raise DataError(none_in_sample(marks, sample))
+    counts = which_count([*chances.values()])
+    kept = [name for name, is_in in zip(texts, counts, strict=True) if is_in]
+    notes = (
+        left_out_note(len(texts) - len(kept)) if len(kept) < len(texts) else "",
+        unequal_chances_note([chances[name] for name in kept]),
+    )
+    return CountedTexts(frozenset(kept), tuple(filter(None, notes)))
+
+
+def read_names(path: Path) -> frozenset[TextName]:
+    """Return id and system of each text of a file; raise `DataError` if it cannot be read."""
+    return frozenset(map(text_name, read_segments(path)))
+
 
 _Value = Callable[[ResultScores, Scale], float]
 
@@ -34,18 +121,8 @@ _Value = Callable[[ResultScores, Scale], float]
 class SampleJob:
     """A sample to draw.
 
-    Parameters
-    ----------
-    run
-        A folder or the name of a run, or a file of results.
-    data, columns
-        The texts of a bare file of results, and what its columns are called.
-    size
-        How many texts.
-    aspects
-        Those whose scores count; none for all.
-    output
-        The file of their rows.
+    The scores of `aspects` count, or of all aspects if it is empty. `data` and `columns` name the
+    texts of a bare file of results.
     """
 
     run: Path
@@ -133,8 +210,8 @@ def features_of(
     scores = _Scores(run.results, texts, aspects=aspects)
     segments = [text.segment for text in texts]
     return TextFeatures(
-        quality=scores.quality(),
-        spread=scores.spread(),
+        quality=scores.mean(_panel),
+        spread=scores.mean(_spread),
         novelty=novelty(
             [segment.output for segment in segments], [input_of(segment) for segment in segments]
         ),
@@ -145,14 +222,10 @@ def texts_of_run(run: MarkedRun) -> list[MarkedText]:
     """Return each text of a run once, with the aspects of all its tasks."""
     texts: dict[TextName, MarkedText] = {}
     for text in run.texts:
-        name = _name(text)
+        name = text_name(text.segment)
         old = texts.get(name)
         texts[name] = replace(text, aspects={**old.aspects, **text.aspects}) if old else text
     return list(texts.values())
-
-
-def _name(text: MarkedText) -> TextName:
-    return text.segment.segment_id, text.segment.system
 
 
 def _as_they_were(run: MarkedRun, drawn: Sequence[MarkedText], *, output: Path) -> list[Segment]:
@@ -160,8 +233,8 @@ def _as_they_were(run: MarkedRun, drawn: Sequence[MarkedText], *, output: Path) 
     data = run.data
     if data is not None and data.exists() and output.exists() and data.samefile(output):
         raise ConfigError(f"{output} is the file of the run's texts: name another with -o")
-    rows = {(segment.segment_id, segment.system): segment for segment in run.segments()}
-    return [rows[_name(text)] for text in drawn]
+    rows = by_name(run.segments())
+    return [rows[text_name(text.segment)] for text in drawn]
 
 
 def _with_chance(segment: Segment, sample: Sample, *, number: int, job: SampleJob) -> Segment:
@@ -177,10 +250,12 @@ def _with_chance(segment: Segment, sample: Sample, *, number: int, job: SampleJo
 
 
 def _panel(row: ResultScores, scale: Scale) -> float:
+    """Return the panel's score, from 0 to 1."""
     return np.nan if row.score is None else (row.score - scale.low) / (scale.high - scale.low)
 
 
 def _spread(row: ResultScores, scale: Scale) -> float:
+    """Return the standard deviation of seats' scores."""
     scores = [seat for seat in row.seats.values() if seat is not None]
     return float(np.std(scores)) / (scale.high - scale.low) if len(scores) > 1 else np.nan
 
@@ -204,19 +279,14 @@ class _Scores:
         if all(row.score is None for row in self._rows.values()):
             raise DataError(f"{results}: no text has a score")
 
-    def quality(self) -> FloatArray:
-        """Return the mean of the panel's scores over aspects."""
-        return mean_over_aspects(self._table(_panel))
-
-    def spread(self) -> FloatArray:
-        """Return the standard deviation of seats' scores, as its mean over aspects."""
-        return mean_over_aspects(self._table(_spread))
-
-    def _table(self, value: _Value) -> FloatArray:
-        return np.array(
-            [[self._of(text, aspect, value) for text in self._texts] for aspect in self._aspects]
+    def mean(self, value: _Value) -> FloatArray:
+        """Return the mean of a value over aspects, text by text."""
+        return mean_over_aspects(
+            np.array(
+                [[self._of(text, name, value) for text in self._texts] for name in self._aspects]
+            )
         )
 
     def _of(self, text: MarkedText, aspect: str, value: _Value) -> float:
-        row = self._rows.get((*_name(text), aspect))
+        row = self._rows.get((*text_name(text.segment), aspect))
         return np.nan if row is None else value(row, text.aspects.get(aspect, Scale()))

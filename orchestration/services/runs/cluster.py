@@ -42,32 +42,14 @@ def run_on_cluster(
 ) -> str:
     """Judge what is not judged yet, and join the results in the order of the rows.
 
-    However it ends, running it again goes on where it was: a chunk whose shard is there
-    is not judged, unless the panel, an aspect or one of its rows has changed.
-
-    Parameters
-    ----------
-    show
-        Is given the record of every chunk once its shard is written, in any order.
-    stop_token
-        Ends the run early, once it is requested, from any thread.
-
-    Raises
-    ------
-    RunStoppedError
-        If a limit or the stop token came before the end; what was judged is in the shards.
-    DataError
-        If a file or, unless they are skipped, a row cannot be read; or no row is left.
-    ConfigError
-        If Ray is not installed or no cluster answers, the panel cannot be opened, or a
-        task or an aspect is unknown.
-    StoreError
-        If the folder is that of a run on one machine, or a shard, the manifest or the
-        results cannot be written.
-    RunFailedError
-        If a model cannot be used, or does not answer for longer than is waited.
-    EvaluationError
-        If Ray gives up.
+    However it ends, running it again goes on where it was: a chunk whose shard is there is not
+    judged, unless the panel, an aspect or one of its rows has changed. `show` gets the record of
+    every chunk once its shard is written, in any order; `stop_token` may be requested from any
+    thread. Raise `RunStoppedError` if a limit or the stop token came before the end, `DataError` if
+    a file or a row cannot be read or no row is left, `ConfigError` if Ray or its cluster is
+    missing, or the panel, a task or an aspect is wrong, `StoreError` if the folder holds a run of
+    one machine or cannot be written, `RunFailedError` if a model cannot be used, and
+    `EvaluationError` if Ray gives up.
     """
     require(ray_engine)
     warn_of_one_family(job.panel)  # what a worker warns of is in its own log

@@ -45,8 +45,6 @@ class ClusterJob:
         Address of a running Ray cluster; None for ``RAY_ADDRESS``, else this machine alone.
     most_workers
         How many panels there may be at once; None for one a core of the cluster.
-    limits
-        The limits of cost, tokens and time of all workers together, each time the job is run.
     """
 
     data: str
@@ -73,23 +71,11 @@ class ChunkRecord:
     ----------
     key
         The name of its shard; empty if the run was stopped before the chunk was read.
-    results
-        How many rows its shard has.
-    outcomes
-        The panel's outcomes in them.
-    unanswered
-        How many of them lack the answer of a judge.
     judged
         How many of them were judged now; the others were there already.
-    usage
-        The usage of those.
-    skipped
-        Why rows were skipped; each names its file and line.
     spent, cost
         What the worker spent since its last record, in dollars where a price is known; calls
         that failed or found out whether a model answers are counted, too.
-    unpriced
-        The worker's models without a known price.
     stopped
         Why rows of it are not judged, if the run was stopped before that.
     """

@@ -56,12 +56,8 @@ class Spent:
 class Stop:
     """The order to begin nothing new.
 
-    Parameters
-    ----------
-    reason
-        Why, for the user.
-    grace
-        Seconds that what is under way may still take; None for as long as it takes.
+    Work under way may still take `grace` seconds, or any time if that is None. `reason` is for the
+    user.
     """
 
     reason: str
@@ -72,16 +68,8 @@ class Stop:
 class _Note:
     """A note to the ledger.
 
-    Parameters
-    ----------
-    spent, settled
-        What was spent since the last one, and the reservations in the place of which it is.
-    wanted
-        The most that calls may take which are to be sent.
-    budgets
-        The budgets that they must fit into.
-    stop
-        Why all are to stop.
+    It reports what was `spent` since the last note, and the reservations that this replaces. The
+    `wanted` calls must fit into the `budgets`.
     """
 
     spent: tuple[Spent, ...] = ()
@@ -95,16 +83,9 @@ class _Note:
 class Answer:
     """The ledger's answer.
 
-    Parameters
-    ----------
-    granted
-        How many of the first wanted calls may be sent.
-    refusal
-        Why the next of them never may: no budget has room for it. Empty if it may later.
-    spent
-        What all workers have spent in all goes at the run, as far as it is kept.
-    stop
-        Whether to begin nothing new.
+    The first `granted` of the wanted calls may be sent. A `refusal` says why the next of them never
+    may: no budget has room for it. `spent` is what all workers have spent in all goes at the run,
+    as far as it is kept.
     """
 
     granted: int = 0
@@ -120,15 +101,9 @@ _ANSWER = TypeAdapter(Answer)
 class Ledger:
     """Count what all workers spend, and tell each of them when to stop.
 
-    It is given notes as JSON, and answers each with an `Answer`.
-
-    Parameters
-    ----------
-    limits
-        Those of this go at the run; its time begins now.
-    file
-        Keeps what the run has spent if its panel has a budget, which holds for all goes together.
-        A call counts as spent there from before it is sent.
+    It is given notes as JSON, and answers each with an `Answer`. The time of `limits` begins now.
+    The file keeps what the run has spent if its panel has a budget, which holds for all goes
+    together; a call counts as spent there from before it is sent.
     """
 
     def __init__(
@@ -241,12 +216,7 @@ class ClusterStop(StopToken):
 class WorkerMeter(Meter):
     """The meter of one worker, which keeps the limits of the whole run.
 
-    Parameters
-    ----------
-    limits
-        Those of the run.
-    ask
-        Reaches its ledger.
+    `ask` calls the ledger of the run.
     """
 
     def __init__(self, *, limits: Limits, ask: Ask) -> None:

@@ -5,7 +5,7 @@ import json
 import tempfile
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -75,11 +75,8 @@ _ROW = TypeAdapter(_Row)
 def shard_key(signature: str, pairs: Pairs) -> str:
     """Return 32 hexadecimal digits that change when a result of `pairs` could.
 
-    Parameters
-    ----------
-    pairs
-        All of the chunk. What judges never see of a segment (ratings, marked spans,
-        meta) does not count.
+    `pairs` are all of the chunk. What judges never see of a segment (ratings, marked spans, meta)
+    does not count.
     """
     asked = {id(aspect): aspect for _, aspect in pairs}  # the same few come with every segment
     aspects = {name: canonical(aspect).decode() for name, aspect in asked.items()}
@@ -120,11 +117,6 @@ def is_kept(row: bytes, *, again: frozenset[Outcome]) -> bool:
     return not again & _outcomes(_ROW.validate_json(row))
 
 
-def outcomes_of(rows: Iterable[bytes]) -> Mapping[Outcome, int]:
-    """Count the outcomes of the panel."""
-    return Counter(_ROW.validate_json(row).outcome for row in rows)
-
-
 def usage_of(rows: Iterable[bytes]) -> Usage:
     """Return the usage of all seats."""
     seats = (seat for row in rows for seat in _ROW.validate_json(row).seats)
@@ -161,12 +153,7 @@ class ChunkWorker:
 
     Of a shard that is there, only what is missing or failed is judged. When the run is stopped
     half-way, the shard has the rows that were judged by then. The panel is opened for the first
-    chunk and stays open as long as the process lives.
-
-    Parameters
-    ----------
-    ask
-        Reaches the ledger of the run.
+    chunk and stays open as long as the process lives. `ask` calls the ledger of the run.
     """
 
     def __init__(self, job: ClusterJob, catalogue: Catalogue, ask: Ask) -> None:
@@ -229,7 +216,7 @@ class ChunkWorker:
             chunk=chunk.number,
             key=key,
             results=len(rows),
-            outcomes=outcomes_of(rows),
+            outcomes=Counter(_ROW.validate_json(row).outcome for row in rows),
             unanswered=sum(not is_kept(row, again=UNANSWERED) for row in rows),
             judged=len(judged.rows),
             usage=usage_of(judged.rows),

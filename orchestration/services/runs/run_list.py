@@ -16,6 +16,7 @@ from spanjury.orchestration.wiring.runs import (
     is_locked,
     leftovers,
     lock_of,
+    part_of,
     remove_leftover,
     remove_run,
     run_contents,
@@ -24,7 +25,6 @@ from spanjury.orchestration.wiring.runs import (
 
 State = Literal["done", "open", "going on", "damaged"]
 
-_PART = ".part"
 _BLOCK = 2**20
 _AGE = re.compile(r"(\d{1,5})([hdw])", re.ASCII)
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7}
@@ -36,20 +36,10 @@ _NAMED = 5
 class RunEntry:
     """A run as lists show it.
 
-    Parameters
-    ----------
-    begun
-        When it was begun; None if nothing says so.
-    written
-        When it was begun or written to last.
-    rows, of
-        How many result rows there are, of how many; None where that is not known.
-    data
-        The file that is judged, or why the run cannot be resumed.
-    is_on_cluster
-        Whether machines of a cluster work on it, which hold no lock.
-    problem
-        What is wrong with a run that is damaged; or empty.
+    `begun`, `rows` and `of` are None if they are unknown; `problem` is empty unless the run is
+    damaged. `written` is the time of its start or of the last write. `rows` are the result rows so
+    far, `of` so many. `data` is the judged file, or why the run cannot be resumed. Machines of a
+    cluster hold no lock.
     """
 
     run: RunFolder
@@ -87,10 +77,7 @@ def _still_there(run: RunFolder) -> Iterator[RunEntry]:
 def read_entry(run: RunFolder, *, is_ours: bool = False) -> RunEntry:
     """Read what lists show of `run`; raise `StoreError` if its folder cannot be read.
 
-    Parameters
-    ----------
-    is_ours
-        Whether this process holds the lock of the run, so that no other works on it.
+    `is_ours` says that this process holds the lock of the run, so no other works on it.
     """
     contents = run_contents(run)
     written = datetime.fromtimestamp(contents.written, UTC)
@@ -144,7 +131,7 @@ def _rows(run: RunFolder, job: Job | None, *, state: State) -> int | None:
     """Count the result rows, where they are surely those of this run: elsewhere others write."""
     if job is None:
         return None
-    part = job.output.with_name(f"{job.output.name}{_PART}")
+    part = part_of(job.output)
     if state == "going on":
         return _lines(part)
     if job.output == run.results:
@@ -176,18 +163,8 @@ def _count(value: object) -> int | None:
 class PruneRule:
     """A rule about which runs are deleted.
 
-    Parameters
-    ----------
-    before
-        Runs that were begun or written to last before this.
-    keep
-        How many of the newest runs are kept, however old they are.
-    takes_open
-        Whether runs that have not come to their end are deleted, too.
-    takes_marks
-        Whether runs that people marked are deleted, too.
-    takes_others
-        Whether runs are deleted, too, that hold files which no run makes.
+    It applies to runs that were last written to before a time, except the `keep` newest. Open runs,
+    marked runs and runs with files of others are protected unless their field is True.
     """
 
     before: datetime

@@ -25,19 +25,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Quotas:
     """The quotas of one tenant; None for none.
 
-    Raises `ConfigError` if one is not positive, or the period is unknown.
+    Calls and dollars are those of checks and batches together, `rows` texts of checks and lines of
+    batches, `disk` the bytes that batches occupy as another one is submitted. All but `disk` are
+    free again in each ``hour`` or ``day`` of UTC, as `per` says; None means never.
 
-    Parameters
-    ----------
-    calls, dollars
-        Calls to models and what they cost, of checks and batches together.
-    rows
-        Texts that are checked, and lines of batches.
-    disk
-        Bytes that batches occupy as another one is submitted.
-    per
-        ``hour`` or ``day``, of UTC, in each of which all but `disk` are free again; None for
-        never.
+    Raises `ConfigError` if one is not positive, or the period is unknown.
     """
 
     calls: int | None = None
@@ -75,12 +67,7 @@ class QuotaError(RunStoppedError):
 class TenantLedger:
     """Use that one tenant has made of its quotas, for ``with``.
 
-    Parameters
-    ----------
-    memory
-        Keeps it over restarts.
-    now
-        Returns the time, in UTC.
+    `memory` keeps the ledger over restarts; `now` returns the time, in UTC.
     """
 
     def __init__(

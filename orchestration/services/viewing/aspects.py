@@ -11,20 +11,10 @@ from spanjury.judges.tasks.table import Table
 class KnownAspects:
     """The aspects that come with spanjury, and those of some files.
 
-    Parameters
-    ----------
-    named
-        TOML files with more of them.
-    of_runs
-        Such files that runs were made with; one that cannot be read is named in `problems`.
-    rubrics
-        Rubrics that runs were made with, None for none; the scale of a criterion is that of the
-        first that has it.
+    Files `of_runs` that cannot be read are named in `problems`. A criterion has the scale of the
+    first of `rubrics` that has it.
 
-    Raises
-    ------
-    ConfigError
-        If one of the `named` files cannot be read.
+    Raises `ConfigError` if one of the `named` files cannot be read.
     """
 
     def __init__(

@@ -20,12 +20,7 @@ _Scores = Mapping[int, Mapping[str, float]]
 class Comparisons:
     """Comparisons of the scores of a view, each computed once.
 
-    Parameters
-    ----------
-    pairing
-        The rows, all of them read.
-    sources
-        Number of each row's inputs.
+    All rows of the `pairing` are read; `sources` are the numbers of their inputs.
     """
 
     def __init__(self, pairing: Pairing, *, names: Names, sources: "array[int]") -> None:

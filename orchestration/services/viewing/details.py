@@ -7,13 +7,21 @@ from threading import Lock
 import anyio
 import msgspec
 
-from spanjury.judges.core import Aspect, ConfigError, EvaluationError, Message, Segment, ToolCall
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    EvaluationError,
+    Message,
+    Segment,
+    ToolCall,
+    Trajectory,
+)
 from spanjury.judges.core.lazy import lazily
+from spanjury.judges.core.transcript import Transcript, header_of, transcript_of
 from spanjury.orchestration.services.viewing.aspects import KnownAspects
 from spanjury.orchestration.services.viewing.reading import NOTHING, Pairing
 from spanjury.orchestration.services.viewing.sources import ViewedRun
 from spanjury.orchestration.services.viewing.texts import TextStore
-from spanjury.orchestration.services.viewing.trajectories import turns_of
 
 with lazily():
     from spanjury.orchestration.services.runs import run_folder as runs
@@ -57,12 +65,10 @@ class Details:
     ) -> dict[str, object]:
         """Return the details of some rows, for JSON; rows of one text share it.
 
-        Raise `DataError` if results were written again since they were read.
+        `is_hidden` returns whether the results of a row, and other people's marks, are kept from
+        the reader.
 
-        Parameters
-        ----------
-        is_hidden
-            Says of a row whether its results, and other people's marks, are kept from the reader.
+        Raise `DataError` if results were written again since they were read.
         """
         texts: dict[tuple[int, int, str, bool], int] = {}
         written: list[dict[str, object]] = []
@@ -134,15 +140,60 @@ class Details:
             yield msgspec.Raw(run.line(row).rstrip(b"\n")) if there else None
 
 
+def turns_of(segment: Segment) -> dict[str, object]:
+    """Return the turns of a trajectory and the parts of its calls, for JSON; nothing for a text.
+
+    A turn of the agent's has offsets in the output, any other the header of its input.
+    """
+    made, trajectory = transcript_of(segment), segment.trajectory
+    if made is None or trajectory is None:
+        return {}
+    return {
+        "turns": _turns(trajectory, made),
+        "parts": [
+            {
+                "turn": part.position.turn,
+                "call": part.position.call,
+                "path": part.position.path,
+                "start": part.start,
+                "end": part.end,
+            }
+            for part in made.parts
+        ],
+    }
+
+
+def _turns(trajectory: Trajectory, made: Transcript) -> list[dict[str, object]]:
+    turns: list[dict[str, object]] = []
+    own: dict[str, object] | None = None
+    cursor = 0
+    for number, turn in enumerate(trajectory.turns, 1):
+        call = trajectory.caller_of(number)
+        row: dict[str, object] = {
+            "number": number,
+            "role": turn.role,
+            "name": turn.name or (call.name if call else ""),
+            "failed": turn.failed,
+            "images": list(turn.images),
+        }
+        turns.append(row)
+        if turn.role != "assistant":
+            row["header"] = header_of(turn, number)
+            continue
+        start = made.text.index(f"Turn {number}:", cursor)
+        ends = [part.end for part in made.parts if part.position.turn == number]
+        cursor = max(ends, default=start)
+        if own is not None:
+            own["end"] = start
+        row |= {"start": start, "end": len(made.text)}
+        own = row
+    return turns
+
+
 class Asked:
     """Prompts that the models of a run were sent, and their replies.
 
-    Parameters
-    ----------
-    run
-        A run, which may have no memory.
-    aspects
-        The aspects that are known.
+    The run may have no memory.
     """
 
     def __init__(self, run: ViewedRun, aspects: KnownAspects) -> None:
@@ -155,11 +206,8 @@ class Asked:
     ) -> dict[str, object]:
         """Return the calls about a text, seat by seat, for JSON; and a note on those without any.
 
-        Parameters
-        ----------
-        unasked
-            Seats that a cascade did not ask: what the memory holds of them is of another row, or
-            of a later run.
+        A cascade did not ask the seats in `unasked`, so calls of theirs in the memory belong to
+        another row or a later run.
         """
         run, definition = self._run, self._aspects.find(task, aspect)
         if run.folder is None or run.memory is None:

@@ -41,14 +41,6 @@ class Marking(Protocol):
         """Return the rows that a person has marked."""
         ...
 
-    def mark(self, annotator: str, row: RowKey) -> Mapping[str, object] | None:
-        """Return a person's mark of a row, ready for JSON; None where there is none."""
-        ...
-
-    def put(self, annotator: str, row: RowKey, mark: Mapping[str, object], *, revision: int) -> int:
-        """Keep a mark that is based on `revision`; return its own."""
-        ...
-
 
 def row_key(segment: Segment, *, task: str, aspect: str) -> RowKey:
     """Return the name of the row of a segment and an aspect of a task."""

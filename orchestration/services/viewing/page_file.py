@@ -22,12 +22,7 @@ _JSON = msgspec.json.Encoder()
 def page_blocks(view: View, *, numbers: Sequence[int]) -> dict[str, str]:
     """Return the blocks of a page by id: its head as JSON, all others compressed.
 
-    Parameters
-    ----------
-    view
-        The rows; all of them are waited for.
-    numbers
-        Those that are in the page, in its order, in which they are numbered from 0.
+    All rows are waited for. The page holds those of `numbers`, in this order, numbered from 0.
     """
     view.wait()
     columns = view.columns_of(numbers)

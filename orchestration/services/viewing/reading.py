@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from spanjury.judges.core import DataError, Decision, Outcome
-from spanjury.orchestration.services.viewing.sources import PART, ViewedRun
+from spanjury.orchestration.services.viewing.sources import ViewedRun
 from spanjury.orchestration.services.viewing.texts import (
     UNKNOWN_ORIGIN,
     Caught,
@@ -20,6 +20,7 @@ from spanjury.orchestration.services.viewing.texts import (
     Row,
     TextStore,
 )
+from spanjury.orchestration.wiring.runs import PART
 from spanjury.orchestration.wiring.spools import Spool, open_spool
 
 H = TypeVar("H", bound=Hashable)
@@ -177,20 +178,8 @@ def _number(value: float) -> float | None:
 class RunReading:
     """One run as it is read: its columns, the places of its rows, its texts.
 
-    Parameters
-    ----------
-    run
-        The run.
-    lines
-        Its file of results.
-    names
-        Names of all runs that are viewed.
-    store
-        Store of its texts; None if their file is unknown.
-    said
-        A temporary file of what is searched in its rows.
-    only
-        Id and system of the texts that are shown; all where it is None.
+    `store` is None if the file of the texts is unknown; `reasons` is a temporary file of searched
+    text. Rows of texts outside `only` are left out.
     """
 
     def __init__(

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition, Event, Thread
-from types import TracebackType
 from typing import Self
 
 import msgspec
@@ -52,14 +51,8 @@ _NO_FIGURES: Mapping[str, object] = {
 class RunFigures:
     """The figures of one run.
 
-    Parameters
-    ----------
-    data
-        Name of the file of its texts; empty if it is unknown.
-    dollars
-        Cost of its replies when they were first made; None if the price of a model is unknown.
-    problem
-        Why figures are missing, or empty.
+    `dollars` is the cost of the replies when they were first made; None if the price of a model is
+    unknown. `problem` says why figures are missing.
     """
 
     summary: Summary
@@ -71,10 +64,7 @@ class RunFigures:
 def run_figures(entry: RunEntry, *, is_stopped: Callable[[], bool] = lambda: False) -> RunFigures:
     """Count the results of a run; a run that cannot be read has a problem and no figures.
 
-    Parameters
-    ----------
-    is_stopped
-        Asked before each row; True ends the count early.
+    `is_stopped` is asked before each row; True ends the count early.
     """
     summary = Summary()
     if entry.problem:
@@ -143,19 +133,8 @@ def _dollars(run: RunFolder, usage: Mapping[str, Usage]) -> float | None:
 class RunsView:
     """The runs of a folder with their figures, for ``with``: a thread reads them one by one.
 
-    All methods may be called from any thread.
-
-    Parameters
-    ----------
-    folder
-        A folder that holds the folders of runs.
-
-    Raises
-    ------
-    DataError
-        On entry, if there is no run in it.
-    StoreError
-        On entry, if it cannot be read.
+    All methods may be called from any thread. Entering raises `DataError` if there is no run in the
+    folder, and `StoreError` if it cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -176,12 +155,7 @@ class RunsView:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._leaving.set()
         self._thread.join()
 

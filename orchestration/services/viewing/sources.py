@@ -1,23 +1,23 @@
 """The runs that are viewed: a folder, a name or a file becomes results and what they are of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.judges.tasks import Rubric
 from spanjury.orchestration.engine.sharding import Shard
-from spanjury.orchestration.wiring.runs import RunFolder, find_run, runs_home
+from spanjury.orchestration.wiring.runs import PART, RunFolder, find_run, part_of, runs_home
+from spanjury.orchestration.wiring.sources import open_source
 
 with lazily():
     import pydantic
 
 T = TypeVar("T")
 
-PART = ".part"
-"""Ends the name of the results of a run that is not at its end."""
 _RESULTS = "results.jsonl"
 JUDGED_RESULTS = "judged_results.jsonl"
 """Name of the results that an exam leaves; its folder may be that of a run, too."""
@@ -42,25 +42,19 @@ class Texts:
     shard: Shard | None = None
     is_named: bool = False
 
+    def segments(self) -> Iterator[Segment]:
+        """Yield the texts that were judged; rows that cannot be read were none of them."""
+        rows = islice(open_source(self.data, columns=self.columns), self.limit)
+        segments = (row for row in rows if isinstance(row, Segment))
+        return segments if self.shard is None else self.shard.of_rows(segments)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewedRun:
     """A run to look at.
 
-    Parameters
-    ----------
-    results
-        The file of its rows, which is a part file while the run goes on.
-    texts
-        File of its texts; None if it is unknown.
-    folder
-        Its folder; None for a bare file.
-    memory
-        The file of its replies; None where it keeps none.
-    rubric
-        The weighted criteria that it was judged by; None for none.
-    begun
-        As its manifest says; empty where it does not.
+    `results` is a part file while the run goes on. Files that are unknown or missing are None;
+    `begun` is empty if the manifest does not say it.
     """
 
     name: str
@@ -85,7 +79,7 @@ def folder_of_runs(named: Sequence[Path]) -> Path | None:
     if len(named) > 1 or folder.exists:
         return None
     results = folder.results
-    if results.exists() or results.with_name(f"{results.name}{PART}").exists():
+    if results.exists() or part_of(results).exists():
         return None
     return next((folder.path for _ in RunFolder.among(folder.path)), None)
 
@@ -95,15 +89,11 @@ def find_runs(
 ) -> tuple[ViewedRun, ...]:
     """Return the runs that are named, one or two.
 
+    Each is named by a run's folder or name, an exam's folder, or a file of results. `data` is the
+    file of the texts, in place of what the manifests say.
+
     Raise `ConfigError` if there are more, or columns of no file, and `DataError` or `StoreError`
     if one of them is no run, or has no results yet.
-
-    Parameters
-    ----------
-    named
-        Each a run's folder or name, an exam's folder, or a file of results.
-    data, columns
-        The file of the texts, in place of what the manifests say, and what its columns are called.
     """
     if not 1 <= len(named) <= _MOST:
         raise ConfigError(
@@ -177,7 +167,7 @@ def _rubric(kept: object) -> Rubric | None:
 
 def _there(results: Path, *, whose: Path) -> Path:
     """Return the file of results, or that of as many as there are."""
-    for path in (results, results.with_name(f"{results.name}{PART}")):
+    for path in (results, part_of(results)):
         if path.is_file():
             return path
     if (whose / _FINDINGS).is_file():

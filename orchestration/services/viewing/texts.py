@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import IO, NamedTuple
@@ -13,8 +12,9 @@ from typing import IO, NamedTuple
 import msgspec
 
 from spanjury.judges.core import DataError, Decision, ErrorSpan, EvaluationError, Segment
-from spanjury.orchestration.services.viewing.sources import PART, Texts
-from spanjury.orchestration.wiring.sources import as_trajectory, open_source, trajectory_row
+from spanjury.orchestration.services.viewing.sources import Texts
+from spanjury.orchestration.wiring.runs import PART
+from spanjury.orchestration.wiring.sources import as_trajectory, trajectory_row
 from spanjury.orchestration.wiring.spools import Spool
 
 PIECE = 2_000
@@ -213,15 +213,8 @@ class TextStore:
     """The segments of a file of data, found by their ids.
 
     Rows of results come in the order of the data, mostly: so the data are read just as far as the
-    rows that are asked for. One thread reads; any may ask for what is there.
-
-    Parameters
-    ----------
-    texts
-        The file.
-    segments, inputs, folded
-        Temporary files: of segments, of inputs that several of them may share, and of what is
-        searched.
+    rows that are asked for. One thread reads; any may ask for what is there. The spools are
+    temporary files of segments, of inputs that segments share, and of searched text.
     """
 
     def __init__(self, texts: Texts, *, segments: Spool, inputs: Spool, folded: Spool) -> None:
@@ -243,9 +236,7 @@ class TextStore:
     def _open(self) -> Iterator[Segment]:
         texts = self.texts
         try:
-            rows = islice(open_source(texts.data, columns=texts.columns), texts.limit)
-            segments = (row for row in rows if isinstance(row, Segment))
-            yield from segments if texts.shard is None else texts.shard.of_rows(segments)
+            yield from texts.segments()
         except EvaluationError as error:
             self.problem = str(error)
         except OSError as error:

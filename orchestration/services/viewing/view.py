@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from itertools import compress
 from pathlib import Path
 from threading import Condition, Event, Thread
-from types import TracebackType
 from typing import Self
 
 from spanjury.judges.core import ConfigError, DataError, EvaluationError, Scale, Segment
@@ -39,12 +38,8 @@ _FORMAT = 1
 def rows_holding(pairing: Pairing, text: str, *, count: int, is_blind: bool = False) -> list[int]:
     """Return the numbers of the rows that hold a text, whatever its case, in order.
 
-    Parameters
-    ----------
-    count
-        The rows that are there.
-    is_blind
-        Search ids and outputs only, not what judges said.
+    The first `count` rows are searched. A blind search looks at ids and outputs, not at what judges
+    said.
     """
     needle = text.casefold().encode("utf-8", "replace")
     by_store: dict[int, bytearray] = {}  # store -> its texts that hold it
@@ -169,28 +164,11 @@ def main_store(pairing: Pairing) -> TextStore | None:
 class View:
     """The rows of one run or two, for ``with``: they are read in a thread, and handed out so far.
 
-    All methods may be called from any thread.
-
-    Parameters
-    ----------
-    runs
-        One, or two that are compared.
-    title
-        Title of the page; made of the runs' names if it is empty.
-    aspects_files
-        TOML files with more aspects, beside those of the runs.
-    only
-        Id and system of the texts that are shown; all where it is None.
-
-    Raises
-    ------
-    ConfigError
-        On entry, if a file of aspects cannot be read.
-    DataError
-        On entry, if results cannot be read, or hold no row, or none to show; two runs have no
-        row in common; or the file of texts that a reader named cannot be read.
-    StoreError
-        On entry, if there is no room for temporary files.
+    All methods may be called from any thread. Without a `title`, the page has the names of the
+    runs. Texts whose id and system are not in `only` are left out. Entering raises `ConfigError` if
+    a file of aspects cannot be read; `DataError` if results or a named file of texts cannot be
+    read, there is no row to show, or two runs have none in common; and `StoreError` if there is no
+    room for temporary files.
     """
 
     def __init__(
@@ -233,12 +211,7 @@ class View:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def _require_rows(self) -> None:
@@ -285,7 +258,10 @@ class View:
             "decisions": DECISIONS,
             "rows": self.rows if is_read else None,
             "has_texts": bool(main_store(self._pairing)),
-            "has_replies": any(map(self._has_replies, range(len(self.runs)))),
+            "has_replies": any(
+                run.memory is not None and read.columns.has_calls
+                for run, read in zip(self.runs, self._pairing.runs, strict=True)
+            ),
             "marking": self.marking and {"annotators": self.marking.annotators()},
             "notes": self.notes(),
             "file": None,
@@ -301,9 +277,6 @@ class View:
             "judges": list(columns.judges),
         }
 
-    def _has_replies(self, number: int) -> bool:
-        return self.runs[number].memory is not None and self._pairing.runs[number].columns.has_calls
-
     def notes(self) -> list[str]:
         """Return what a reader must know; more may come until all rows are read."""
         notes = [note for run in self._pairing.runs for note in run.notes()]
@@ -316,12 +289,7 @@ class View:
     ) -> dict[str, object]:
         """Return the columns of the rows from `start` on that are there, for JSON.
 
-        Parameters
-        ----------
-        most
-            Maximum number of rows.
-        is_blind
-            Leave out what judges said.
+        A blind view leaves out what judges said.
         """
         is_read = self.is_read  # before the rows are counted: more may come meanwhile
         rows = self.rows
@@ -359,13 +327,10 @@ class View:
     def details(self, numbers: Sequence[int], *, blind: str = "") -> dict[str, object]:
         """Return the details of some rows, for JSON.
 
+        A `blind` person is shown what judges said only where their own mark is done.
+
         Raise `ConfigError` if there is no such row, or they are too many, and `DataError` if
         results were written again since they were read.
-
-        Parameters
-        ----------
-        blind
-            Name of a person who is shown what judges said only where their own mark is done.
         """
         if len(numbers) > MOST_DETAILS:
             raise ConfigError(f"got {len(numbers)} rows, expected {MOST_DETAILS} at most")
@@ -389,12 +354,9 @@ class View:
     def search(self, text: str, *, is_blind: bool = False) -> list[int]:
         """Return the numbers of the rows that hold a text, whatever its case.
 
-        Raise `ConfigError` if it is too long.
+        A blind search looks at ids and texts, not at what judges said.
 
-        Parameters
-        ----------
-        is_blind
-            Search ids and texts, not what judges said.
+        Raise `ConfigError` if it is too long.
         """
         if len(text) > MOST_SEARCHED:
             raise ConfigError(f"got {len(text)} characters, expected {MOST_SEARCHED} at most")

@@ -18,18 +18,25 @@ from spanjury.orchestration.report import (
     Report,
     Section,
     Table,
+    estimate_cell,
     numeric,
     table,
 )
 from spanjury.orchestration.report.json import plain
-from spanjury.orchestration.studies.agreement.seats import SeatAgreement, SeatTable, seat_agreement
-from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding, annotator_pairs
-from spanjury.orchestration.studies.agreement.spans.estimates import Estimate, Settings
-from spanjury.orchestration.studies.agreement.spans.measures import gold_of
+from spanjury.orchestration.studies.agreement.findings import (
+    SeatAgreement,
+    SeatTable,
+    seat_agreement,
+)
+from spanjury.orchestration.studies.agreement.spans.measures import (
+    PairFinding,
+    annotator_pairs,
+    gold_of,
+)
+from spanjury.orchestration.studies.estimates import Effects, Estimate, Settings, estimates
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.proportions import Proportion, clustered_proportion
 from spanjury.stats.raters.agreement import cohen_kappa, krippendorff_alpha
-from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import Weighted
 
 Verdict = Literal["accepted", "edited", "rejected"]
@@ -143,17 +150,9 @@ def _kappas(
 
 
 def _estimate(scores: FloatArray, settings: Settings, *, is_kappa: bool = False) -> Estimate:
-    """Return a coefficient of scores, ``(annotators, texts)``, texts drawn again for its bounds."""
-    texts = scores.shape[1]
-    if not texts:
-        return Estimate(value=np.nan, low=np.nan, high=np.nan)
-    effect = _drawn(scores, is_kappa=is_kappa)
-    if not settings.draws:
-        return Estimate(value=float(effect(np.ones((1, texts)))[0]), low=np.nan, high=np.nan)
-    rng = np.random.default_rng(settings.seed)
-    drawn = bootstrap(effect, items=texts, rng=rng, draws=settings.draws)
-    low, high = percentile_interval(drawn, confidence=settings.confidence)
-    return Estimate(value=float(drawn.estimate), low=float(low), high=float(high))
+    """Return a coefficient of scores, ``(annotators, texts)``, over resampled texts."""
+    effects: Effects = {("coefficient",): _drawn(scores, is_kappa=is_kappa)}
+    return estimates(effects, texts=scores.shape[1], settings=settings)["coefficient"]
 
 
 def _drawn(scores: FloatArray, *, is_kappa: bool) -> Weighted:
@@ -175,7 +174,7 @@ class SpanVerdict:
     Parameters
     ----------
     source
-        The input of the text: verdicts on texts for one input hang together.
+        The input of the text: verdicts on texts for one input are correlated.
     """
 
     aspect: str
@@ -216,19 +215,15 @@ def kept_spans(verdicts: Iterable[SpanVerdict]) -> tuple[KeptSpans, ...]:
     for verdict in verdicts:
         by_judge.setdefault((verdict.aspect, verdict.judge), []).append(verdict)
     return tuple(
-        _counted(given, aspect=aspect, judge=judge) for (aspect, judge), given in by_judge.items()
+        _counted(judged, aspect=aspect, judge=judge) for (aspect, judge), judged in by_judge.items()
     )
 
 
 def _counted(verdicts: Sequence[SpanVerdict], *, aspect: str, judge: str) -> KeptSpans:
-    given = [verdict for verdict in verdicts if verdict.verdict is not None]
-    sources = list(dict.fromkeys(verdict.source for verdict in given))
-    kept, judged = np.zeros(len(sources)), np.zeros(len(sources))
-    for verdict in given:
-        number = sources.index(verdict.source)
-        judged[number] += 1
-        kept[number] += verdict.verdict != "rejected"
-    words = [verdict.verdict for verdict in given]
+    judged = [verdict for verdict in verdicts if verdict.verdict is not None]
+    _, sources = np.unique([verdict.source for verdict in judged], return_inverse=True)
+    words = [verdict.verdict for verdict in judged]
+    is_kept = [word != "rejected" for word in words]
     return KeptSpans(
         aspect=aspect,
         judge=judge,
@@ -236,7 +231,7 @@ def _counted(verdicts: Sequence[SpanVerdict], *, aspect: str, judge: str) -> Kep
         accepted=words.count("accepted"),
         edited=words.count("edited"),
         rejected=words.count("rejected"),
-        kept=clustered_proportion(kept, judged),
+        kept=clustered_proportion(np.bincount(sources, is_kept), np.bincount(sources)),
     )
 
 
@@ -260,7 +255,7 @@ def people_report(
 
 def people_json(aspects: Sequence[PeopleOnAspect]) -> list[dict[str, object]]:
     """Return the agreement for a machine; None for what is undefined."""
-    return [_json(aspect) for aspect in aspects]
+    return list(map(_json, aspects))
 
 
 def judges_json(judges: Sequence[KeptSpans]) -> list[dict[str, object]]:
@@ -275,9 +270,7 @@ def judges_json(judges: Sequence[KeptSpans]) -> list[dict[str, object]]:
             "edited": judge.edited,
             "rejected": judge.rejected,
             "sources": judge.kept.clusters,
-            "kept": plain(
-                Estimate(value=judge.kept.value, low=judge.kept.low, high=judge.kept.high)
-            ),
+            "kept": plain(Estimate(judge.kept.value, judge.kept.low, judge.kept.high)),
         }
         for judge in judges
     ]
@@ -290,7 +283,7 @@ def _kept(judges: Sequence[KeptSpans]) -> Iterator[Section]:
             (
                 [
                     *(judge.judge, judge.spans, judge.accepted, judge.edited, judge.rejected),
-                    Cell(judge.kept.value, ".2f", interval=(judge.kept.low, judge.kept.high)),
+                    estimate_cell(judge.kept, ".2f"),
                 ]
                 for judge in judges
                 if judge.aspect == aspect
@@ -308,7 +301,7 @@ def _scores(aspects: Sequence[PeopleOnAspect]) -> Table:
         (
             [
                 *(aspect.aspect, len(aspect.annotators), aspect.shared, aspect.scored),
-                _cell(aspect.alpha, note=aspect.scores.alpha["ordinal"].reason),
+                estimate_cell(aspect.alpha, _VALUE, note=aspect.scores.alpha["ordinal"].reason),
             ]
             for aspect in aspects
         ),
@@ -323,7 +316,11 @@ def _pairs(aspects: Sequence[PeopleOnAspect]) -> Table:
         (
             [
                 *(aspect.aspect, pair.first, pair.second, pair.outputs),
-                _cell(aspect.kappas[pair.first, pair.second], note=pair.kappa["quadratic"].reason),
+                estimate_cell(
+                    aspect.kappas[pair.first, pair.second],
+                    _VALUE,
+                    note=pair.kappa["quadratic"].reason,
+                ),
                 Cell(pair.spearman, _VALUE),
             ]
             for aspect in aspects
@@ -347,7 +344,7 @@ def _spans(aspects: Sequence[PeopleOnAspect]) -> Iterator[Block]:
         (
             [
                 *(aspect.aspect, pair.first, pair.second, pair.texts),
-                *(_cell(pair.figures[name]) for name in _SPANS),
+                *(estimate_cell(pair.figures[name], _VALUE) for name in _SPANS),
                 Cell(pair.gamma.gamma, _VALUE),
             ]
             for aspect in aspects
@@ -358,12 +355,7 @@ def _spans(aspects: Sequence[PeopleOnAspect]) -> Iterator[Block]:
     )
 
 
-def _cell(estimate: Estimate, *, note: str = "") -> Cell:
-    return Cell(estimate.value, _VALUE, interval=(estimate.low, estimate.high), note=note)
-
-
 def _json(aspect: PeopleOnAspect) -> dict[str, object]:
-    kappas = {(first, second): value for (first, second), value in aspect.kappas.items()}
     return {
         "aspect": aspect.aspect,
         "annotators": list(aspect.annotators),
@@ -377,7 +369,7 @@ def _json(aspect: PeopleOnAspect) -> dict[str, object]:
                     "first": pair.first,
                     "second": pair.second,
                     "texts": pair.outputs,
-                    "kappa": plain(kappas[pair.first, pair.second]),
+                    "kappa": plain(aspect.kappas[pair.first, pair.second]),
                     "spearman": plain(pair.spearman),
                 }
                 for pair in aspect.scores.pairs

@@ -2,14 +2,18 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from spanjury.judges.core import Segment
 from spanjury.stats.arrays import FloatArray
+
+K = TypeVar("K", bound=Hashable)
+L = TypeVar("L", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +72,40 @@ class Ratings:
         return shares
 
 
+class Grid(NamedTuple, Generic[K, L]):
+    """Cells of texts in a table of systems and inputs, both numbered as they come.
+
+    The second text of a system for an input stands in a column of its own.
+    """
+
+    systems: tuple[K, ...]
+    columns: tuple[tuple[L, int], ...]
+    """The input of each, and how many texts of a system for it stand in columns before it."""
+    cells: tuple[NDArray[np.intp], NDArray[np.intp]]
+    """Rows and columns of the texts."""
+
+    @classmethod
+    def of(cls, systems: Iterable[K], inputs: Iterable[L]) -> "Grid[K, L]":
+        """Give each text a cell."""
+        taken: Counter[tuple[K, L]] = Counter()
+        rows: dict[K, int] = {}
+        columns: dict[tuple[L, int], int] = {}
+        pairs = []
+        for system, about in zip(systems, inputs, strict=True):
+            column = columns.setdefault((about, taken[system, about]), len(columns))
+            pairs.append((rows.setdefault(system, len(rows)), column))
+            taken[system, about] += 1
+        at_rows, at_columns = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        return cls(tuple(rows), tuple(columns), (at_rows, at_columns))
+
+    def table(self, values: ArrayLike) -> FloatArray:
+        """Return values of shape ``(..., texts)`` as ``(..., systems, columns)``; NaN for none."""
+        given = np.asarray(values, dtype=np.float64)
+        filled = np.full((*given.shape[:-1], len(self.systems), len(self.columns)), np.nan)
+        filled[..., *self.cells] = given
+        return filled
+
+
 def rated_aspects(segments: Sequence[Segment]) -> tuple[str, ...]:
     """Return the aspects that people rated, in the order in which they first come."""
     return tuple(dict.fromkeys(aspect for segment in segments for aspect in segment.human))
@@ -90,60 +128,18 @@ def ratings(segments: Sequence[Segment], scorers: Sequence[Scorer], *, aspect: s
     if not kept:
         raise ValueError(f"no person rated {aspect!r}")
     outputs = [text for text, _ in kept]
-    layout = _layout(outputs)
+    grid = Grid.of([text.system for text in outputs], map(input_of, outputs))
     about = tuple(scorer for scorer in scorers if scorer.aspect in {"", aspect})
-    human = layout.table([score for _, score in kept])
-    scores = [layout.table(_scores(scorer, outputs)) for scorer in about]
+    human = grid.table([score for _, score in kept])
+    scores = [grid.table(_scores(scorer, outputs)) for scorer in about]
     return Ratings(
         aspect=aspect,
-        systems=layout.systems,
-        inputs=layout.inputs,
+        systems=grid.systems,
+        inputs=tuple(f"{name} (again, {again})" if again else name for name, again in grid.columns),
         human=human,
         scorers=about,
         scores=np.array(scores).reshape(len(about), *human.shape),
     )
-
-
-class _Layout(NamedTuple):
-    """Rows and columns of a table, and those of each output."""
-
-    systems: tuple[str, ...]
-    inputs: tuple[str, ...]
-    rows: Sequence[int]
-    columns: Sequence[int]
-
-    def table(self, values: Sequence[float]) -> FloatArray:
-        filled = np.full((len(self.systems), len(self.inputs)), np.nan)
-        filled[self.rows, self.columns] = values
-        return filled
-
-
-def _layout(segments: Sequence[Segment]) -> _Layout:
-    rows, columns = _Numbers(), _Numbers()
-    cells: list[tuple[int, int]] = []
-    taken: Counter[tuple[str, str]] = Counter()
-    for segment in segments:
-        key = input_of(segment)
-        number = taken[segment.system, key]
-        taken[segment.system, key] += 1
-        column = key if not number else f"{key} (again, {number})"
-        cells.append((rows.of(segment.system), columns.of(column)))
-    return _Layout(
-        systems=tuple(rows.numbers),
-        inputs=tuple(columns.numbers),
-        rows=[row for row, _ in cells],
-        columns=[column for _, column in cells],
-    )
-
-
-@dataclass(slots=True)
-class _Numbers:
-    """Names, numbered in the order in which they come."""
-
-    numbers: dict[str, int] = field(default_factory=dict)
-
-    def of(self, name: str) -> int:
-        return self.numbers.setdefault(name, len(self.numbers))
 
 
 def _scores(scorer: Scorer, segments: Sequence[Segment]) -> list[float]:
@@ -154,7 +150,7 @@ def _scores(scorer: Scorer, segments: Sequence[Segment]) -> list[float]:
 def input_of(segment: Segment) -> str:
     """Return the input that an output is of: its document's id, or else the texts themselves.
 
-    A text of which nothing says it is of an input of its own.
+    A text without either counts as its own input.
     """
     known_input = known_input_of(segment)
     return segment.segment_id if known_input is None else known_input

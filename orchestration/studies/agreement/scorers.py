@@ -9,17 +9,14 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from spanjury.orchestration.studies.agreement.ratings import Ratings
+from spanjury.orchestration.studies.estimates import LEVEL, Estimate, holm_adjusted
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlation
 from spanjury.stats.correlations.metric_permutation import perm_both
 from spanjury.stats.correlations.pairwise import tie_calibrated_accuracy
 from spanjury.stats.correlations.resampled_correlations import resampled_correlations
 from spanjury.stats.correlations.system_pairs import soft_pairwise_accuracy, system_accuracy
-from spanjury.stats.resampling import Interval, percentile_interval
-
-_LEVEL = 0.05
 
 Proximity = Literal["nearest", "not told apart", "behind", "untested"]
 """A scorer beside the scorer that is nearest to people on the aspect, by a test at 5 %."""
@@ -99,7 +96,8 @@ def agreements(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
     ]
     intervals = _intervals(ratings, settings, rng=rng)
     correlations = [result.value for result in values]
-    nearest = _nearest(correlations) if settings.draws else None
+    is_tested = settings.draws and not np.all(np.isnan(correlations))
+    nearest = int(np.nanargmax(correlations)) if is_tested else None
     behind = _behind(ratings, settings, values=correlations, nearest=nearest, rng=rng)
     compared = [
         Agreement(
@@ -107,8 +105,8 @@ def agreements(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
             aspect=ratings.aspect,
             value=value.value,
             reason=value.reason or "",
-            low=float(intervals.low[number]),
-            high=float(intervals.high[number]),
+            low=intervals[number].low,
+            high=intervals[number].high,
             items=value.items,
             groups=value.groups,
             undefined=value.undefined,
@@ -123,13 +121,12 @@ def agreements(ratings: Ratings, settings: Settings) -> tuple[Agreement, ...]:
     return tuple(sorted(compared, key=lambda each: (math.isnan(each.value), -each.value)))
 
 
-def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> Interval:
+def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> list[Estimate]:
     """Resample for one scorer at a time: each on the outputs that it scored itself."""
-    none = np.full(len(ratings.scorers), np.nan)
     if not settings.draws:
-        return Interval(none, none)
-    intervals = [
-        percentile_interval(
+        return [Estimate()] * len(ratings.scorers)
+    return [
+        Estimate.of(
             resampled_correlations(
                 ratings.human,
                 scores,
@@ -139,23 +136,14 @@ def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> Inter
                 draws=settings.draws,
             )
         )
-        for scores, twin in zip(ratings.scores, _twins(rng, len(none)), strict=True)
+        for scores, twin in zip(ratings.scores, _twins(rng, len(ratings.scorers)), strict=True)
     ]
-    return Interval(
-        np.array([float(each.low) for each in intervals]),
-        np.array([float(each.high) for each in intervals]),
-    )
 
 
 def _twins(rng: Generator, count: int) -> Iterator[Generator]:
     """Yield generators that all draw the same."""
     seed = int(rng.integers(2**32))
     return (default_rng(seed) for _ in range(count))
-
-
-def _nearest(values: Sequence[float]) -> int | None:
-    """Return the index of the highest correlation; None if none is defined."""
-    return None if np.all(np.isnan(values)) else int(np.nanargmax(values))
 
 
 def _behind(
@@ -171,10 +159,16 @@ def _behind(
     if nearest is not None:
         for number, drawn in enumerate(_twins(rng, len(p))):
             if number != nearest and not math.isnan(values[number]):
-                pair = ratings.scores[[nearest, number]]
-                p[number] = _p(ratings.human, pair, settings, rng=drawn)
-    with np.errstate(divide="ignore"):
-        return [float(adjusted) for adjusted in np.exp(holm(np.log(p)))]
+                p[number] = perm_both(
+                    ratings.human,
+                    ratings.scores[[nearest, number]],
+                    level=settings.level,
+                    method=settings.method,
+                    rng=drawn,
+                    draws=settings.draws,
+                ).p_two_sided
+    behind: list[float] = holm_adjusted(p).tolist()
+    return behind
 
 
 def _standing(behind: float, *, is_nearest: bool) -> Proximity:
@@ -182,13 +176,7 @@ def _standing(behind: float, *, is_nearest: bool) -> Proximity:
         return "nearest"
     if math.isnan(behind):
         return "untested"
-    return "behind" if behind < _LEVEL else "not told apart"
-
-
-def _p(human: FloatArray, pair: FloatArray, settings: Settings, *, rng: Generator) -> float:
-    return perm_both(
-        human, pair, level=settings.level, method=settings.method, rng=rng, draws=settings.draws
-    ).p_two_sided
+    return "behind" if behind < LEVEL else "not told apart"
 
 
 def _others(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,22 +17,34 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    estimate_cell,
     named,
     numeric,
     prose,
     table,
 )
-from spanjury.orchestration.studies.agreement.findings import AspectFindings, MetaFindings, Ranking
+from spanjury.orchestration.report.tables import Medium
+from spanjury.orchestration.studies.agreement.findings import (
+    AspectFindings,
+    Coefficient,
+    MetaFindings,
+    Ranking,
+    SeatFindings,
+)
 from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings
-from spanjury.orchestration.studies.agreement.seats import Coefficient, SeatFindings
-from spanjury.orchestration.studies.agreement.spans.tables import SOFT_F1, span_blocks
+from spanjury.orchestration.studies.agreement.spans.findings import (
+    AspectSpans,
+    JudgeFinding,
+    OverAnnotation,
+)
+from spanjury.orchestration.studies.agreement.spans.measures import PairFinding
 from spanjury.stats.correlations.correlation import LEAST_ITEMS
 from spanjury.stats.raters.agreement import AlphaLevel, KappaWeights
+from spanjury.stats.spans.gamma import Gamma
+from spanjury.stats.spans.span_agreement import Agreement as SpanFigures
 
 _VALUE = ".3f"
 _GAIN = "+.3f"
-_POINTS = ".3f"
-_P = ".3f"
 _LEVELS: Mapping[str, str] = MappingProxyType(
     {
         "by-input": "within each input over its systems, then the mean over inputs",
@@ -174,13 +187,7 @@ def _correlation(agreement: Agreement | None) -> Cell:
     if agreement is None:
         return Cell("")
     note = "*" if agreement.is_tied else agreement.reason if agreement.items else "no score"
-    return Cell(
-        agreement.value,
-        _VALUE,
-        interval=(agreement.low, agreement.high),
-        bold=agreement.is_tied,
-        note=note,
-    )
+    return replace(estimate_cell(agreement, _VALUE, note=note), bold=agreement.is_tied)
 
 
 def _measures(agreements: Sequence[Agreement]) -> Table:
@@ -196,7 +203,7 @@ def _measures(agreements: Sequence[Agreement]) -> Table:
             [
                 *(agreement.scorer, agreement.items, Cell(agreement.coverage, ".0%")),
                 *(Cell(agreement.others.get(name), _VALUE) for name in others),
-                *(Cell(agreement.behind, _P), agreement.reason or _undefined(agreement)),
+                *(Cell(agreement.behind, _VALUE), agreement.reason or _undefined(agreement)),
             ]
             for agreement in agreements
         ),
@@ -244,10 +251,8 @@ def _panels(seats: Sequence[SeatFindings]) -> Table:
 
 
 def _panel(findings: SeatFindings) -> Iterator[Cell]:
-    best, least = (
-        findings.aggregations[0],
-        min(findings.gains, key=lambda gain: _nan_last(gain.gain)),
-    )
+    best = findings.aggregations[0]
+    least = min(findings.gains, key=lambda gain: (math.isnan(gain.gain), gain.gain))
     yield Cell(findings.run)
     yield Cell(findings.aspect)
     yield Cell(findings.agreement.alpha["ordinal"].value, _VALUE)
@@ -255,10 +260,6 @@ def _panel(findings: SeatFindings) -> Iterator[Cell]:
     yield Cell(findings.whole, _VALUE)
     yield Cell(best.value, _VALUE, note=best.scorer)
     yield Cell(least.gain, _GAIN, note=least.seat)
-
-
-def _nan_last(value: float) -> float:
-    return math.inf if math.isnan(value) else value
 
 
 def _pairs(findings: SeatFindings) -> Table:
@@ -313,7 +314,7 @@ def _gains(findings: SeatFindings) -> Table:
 def _aggregations(findings: SeatFindings) -> Table:
     return table(
         ["aggregation", *numeric("agreement with people", "p against the nearest")],
-        ((by.scorer, _correlation(by), Cell(by.behind, _P)) for by in findings.aggregations),
+        ((by.scorer, _correlation(by), Cell(by.behind, _VALUE)) for by in findings.aggregations),
     )
 
 
@@ -348,10 +349,204 @@ def _ranking(rankings: Sequence[Ranking]) -> Table:
 
 def _means(ranking: Ranking) -> dict[str, Cell]:
     return {
-        system.system: Cell(system.score, _POINTS, interval=(system.low, system.high))
+        system.system: Cell(system.score, _VALUE, interval=(system.low, system.high))
         for system in ranking.systems
     }
 
 
 def _ranked(means: Mapping[str, Cell], system: str) -> str:
     return f"{means[system].text}, rank {list(means).index(system) + 1}"
+
+
+_SHARE = ".1%"
+_HARD, _OF_TEXTS = "hard.micro.f1", "characters.macro.f1"
+SOFT_F1 = "characters.micro.f1"
+"""The figure that says in one number how far two sides mark the same characters."""
+_CHARACTERS: Mapping[str, str] = MappingProxyType(
+    {
+        SOFT_F1: "soft F1",
+        _HARD: "hard F1",
+        "characters.micro.precision": "precision",
+        "characters.micro.recall": "recall",
+        _OF_TEXTS: "F1, mean of texts",
+        "graded.micro.f1": "F1 by severity",
+    }
+)
+_SPANS: Mapping[str, str] = MappingProxyType(
+    {
+        "exact.micro.f1": "F1 of same spans",
+        "matched.micro.f1": "F1 of half overlaps",
+        "detection.f1": "F1 of texts with errors",
+        "counts.spearman": "counts, Spearman",
+        "quotes.hallucinated": "quotes not in the text",
+    }
+)
+_PEOPLE: Mapping[str, str] = MappingProxyType(
+    {
+        "characters.micro": "soft F1",
+        "hard.micro": "hard F1",
+        "characters.macro": "F1, mean of texts",
+        "exact.micro": "F1 of same spans",
+        "matched.micro": "F1 of half overlaps",
+    }
+)
+_ALWAYS = frozenset({SOFT_F1, "detection.f1", "counts.spearman"})
+"""Measures that a terminal shows, whether or not there are categories."""
+_READING = (
+    "Soft counts characters that both the judge and people mark; hard requires the same category "
+    "as well, and is undefined if one side names none. Brackets are 95 % intervals over resampled "
+    "texts. Micro figures count all texts together, so a text without any span has no weight. In "
+    "means over texts, a text in which neither side marks anything counts as 1. Gamma is "
+    "agreement on positions beyond chance: 1 for identical positions, about 0 for unrelated spans."
+)
+
+
+def span_blocks(
+    findings: Sequence[AspectSpans], annotators: Sequence[PairFinding]
+) -> tuple[Block, ...]:
+    """Return the part on spans; empty where there is none."""
+    if not findings and not annotators:
+        return ()
+    return (
+        Paragraph(_READING, only="page"),
+        *(block for finding in findings for block in _aspect(finding)),
+        Section("People with people", [_annotators(annotators)]),
+    )
+
+
+def _aspect(spans: AspectSpans) -> Iterator[Block]:
+    if spans.agreement is not None:
+        yield Section(f"Spans of {spans.aspect}", list(_judges(spans.agreement.judges)))
+        yield _flawless(
+            spans, spans.agreement.over_annotations, "that no reader marked", only="page"
+        )
+    best = f"that every rater gave {spans.best:g}, the best score"
+    yield _flawless(spans, spans.top_rated, best)
+
+
+def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
+    whole = [judge for judge in judges if not judge.group]
+    groups = [judge for judge in judges if judge.group]
+    is_hard = any(not math.isnan(finding.figures[_HARD].value) for finding in whole)
+    shown = {*_ALWAYS, _HARD if is_hard else _OF_TEXTS}
+    yield table(
+        [
+            "judge",
+            *numeric("texts"),
+            *numeric("readings", only="page"),
+            *_columns(_CHARACTERS, shown),
+            *numeric("gamma"),
+            *numeric("failures", only="page"),
+        ],
+        (
+            (
+                *(finding.judge, finding.texts, finding.readings),
+                *(estimate_cell(finding.figures[name], _VALUE) for name in _CHARACTERS),
+                *(_gamma(finding.gamma), finding.failures),
+            )
+            for finding in whole
+        ),
+        note="beside the error spans that people marked",
+    )
+    yield table(
+        ["judge", *_columns(_SPANS, shown)],
+        (
+            (each.judge, *(estimate_cell(each.figures[name], _VALUE) for name in _SPANS))
+            for each in whole
+        ),
+    )
+    yield _categories(whole)
+    if len({group.group for group in groups}) > 1:
+        yield _groups(groups)
+
+
+def _groups(groups: Sequence[JudgeFinding]) -> Table:
+    """Tabulate agreement system by system."""
+    return table(
+        ["judge", "system", *numeric("texts", *_CHARACTERS.values())],
+        (
+            (
+                *(group.judge, group.group, group.texts),
+                *(estimate_cell(group.figures[name], _VALUE) for name in _CHARACTERS),
+            )
+            for group in groups
+        ),
+        only="page",
+    )
+
+
+def _categories(judges: Sequence[JudgeFinding]) -> Table:
+    """Tabulate hard agreement category by category, where there are any."""
+    return table(
+        ["judge", "category", *numeric(*SpanFigures._fields)],
+        (
+            (
+                judge.judge,
+                name,
+                *(estimate_cell(figures[part], _VALUE) for part in SpanFigures._fields),
+            )
+            for judge in judges
+            for name, figures in judge.categories.items()
+        ),
+        only="page",
+    )
+
+
+def _flawless(
+    spans: AspectSpans, judges: Sequence[OverAnnotation], which: str, *, only: Medium | None = None
+) -> Section:
+    """Tabulate errors found in texts that people find without any."""
+    columns: list[Column | str] = [
+        "judge",
+        *numeric("texts"),
+        *_wrapped("with an error", "errors a text"),
+        Column("texts with 0, 1, 2, … errors", only="page"),
+        *numeric("mean severity", "greatest severity", only="page"),
+    ]
+    rows = [
+        (
+            *(judge.judge, judge.flawless, estimate_cell(judge.erring, _SHARE)),
+            estimate_cell(judge.spans, _VALUE),
+            ", ".join(map(str, judge.histogram)),
+            *(judge.mean_severity, judge.max_severity),
+        )
+        for judge in judges
+    ]
+    there = rows if any(judge.flawless for judge in judges) else []
+    title = f"Errors found on {spans.aspect} in texts {which}"
+    return Section(title, [table(columns, there)], only=only)
+
+
+def _annotators(annotators: Sequence[PairFinding]) -> Table:
+    return table(
+        [
+            "annotator",
+            "annotator",
+            *numeric("texts"),
+            *_columns(_PEOPLE, {"characters.micro", "characters.macro"}),
+            *_wrapped("gamma", "gamma with categories"),
+        ],
+        (
+            (
+                *(annotator.first, annotator.second, annotator.texts),
+                *(estimate_cell(annotator.figures[name], _VALUE) for name in _PEOPLE),
+                *(_gamma(annotator.gamma), _gamma(annotator.gamma_with_categories)),
+            )
+            for annotator in annotators
+        ),
+    )
+
+
+def _columns(measures: Mapping[str, str], shown: set[str]) -> Iterator[Column]:
+    """Yield a column for each measure; a terminal shows only some."""
+    for name, heading in measures.items():
+        only: Medium | None = None if name in shown else "page"
+        yield Column(heading, "right", wrap=True, only=only)
+
+
+def _wrapped(*headings: str) -> Iterator[Column]:
+    return (Column(heading, "right", wrap=True) for heading in headings)
+
+
+def _gamma(result: Gamma | None) -> Cell:
+    return Cell(None if result is None else result.gamma, _VALUE)

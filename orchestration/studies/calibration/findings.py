@@ -21,6 +21,7 @@ from spanjury.orchestration.studies.calibration.fitting import (
     fit,
     penalties,
 )
+from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.conformal import items_for_rate
 from spanjury.stats.correlations.correlation import correlation
@@ -99,14 +100,6 @@ _BOUNDS = (0.025, 0.975)
 Statistic = Callable[[FloatArray, FloatArray], float]
 
 
-class Bounded(NamedTuple):
-    """A figure and its 95 % interval; NaN where it is not defined."""
-
-    value: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """A figure before calibration and after it, on held-out texts.
@@ -120,9 +113,9 @@ class Change:
     """
 
     name: str
-    before: Bounded
-    after: Bounded
-    difference: Bounded
+    before: Estimate
+    after: Estimate
+    difference: Estimate
     higher_is_better: bool
 
     @property
@@ -155,8 +148,8 @@ class AlarmFindings:
     threshold: float | None
     promised: float
     needed: int
-    attained: Bounded
-    caught: Bounded
+    attained: Estimate
+    caught: Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,7 +280,7 @@ def _compared(
     sources: NDArray[np.str_],
     statistic: Statistic,
     terms: Terms,
-) -> tuple[Bounded, Bounded, Bounded]:
+) -> tuple[Estimate, Estimate, Estimate]:
     """Return a figure before and after, and their difference, over draws of sources."""
     before, after = pair
     drawn = np.array(
@@ -313,12 +306,12 @@ def _draws(sources: NDArray[np.str_], *, draws: int, rng: Generator) -> list[NDA
     return [np.concatenate([members[source] for source in pick]) for pick in picks]
 
 
-def _bounded(value: float, drawn: FloatArray) -> Bounded:
+def _bounded(value: float, drawn: FloatArray) -> Estimate:
     defined = drawn[~np.isnan(drawn)]
     if not defined.size or math.isnan(value):
-        return Bounded(value)
+        return Estimate(value)
     low, high = np.quantile(defined, _BOUNDS)
-    return Bounded(value, float(low), float(high))
+    return Estimate(value, float(low), float(high))
 
 
 def _alarms(
@@ -340,8 +333,8 @@ def _alarms(
                 needed=items_for_rate(
                     rate, confidence=terms.confidence, clustered=_clean_sources(texts) < clean
                 ),
-                attained=_share(raised, texts.clean, texts) if is_set else Bounded(),
-                caught=_share(raised, texts.faulty, texts) if is_set else Bounded(),
+                attained=_share(raised, texts.clean, texts) if is_set else Estimate(),
+                caught=_share(raised, texts.faulty, texts) if is_set else Estimate(),
             )
         )
     return tuple(alarm_findings)
@@ -353,16 +346,16 @@ def _clean_sources(texts: CalibrationTexts) -> int:
     return len(set(np.array(texts.sources)[texts.clean]))
 
 
-def _share(raised: FloatArray, among: BoolArray, texts: CalibrationTexts) -> Bounded:
+def _share(raised: FloatArray, among: BoolArray, texts: CalibrationTexts) -> Estimate:
     """Return the share of some texts that raise an alarm, over their sources."""
     scored = among & ~np.isnan(raised)
     if not scored.any():
-        return Bounded()
+        return Estimate()
     sources = np.array(texts.sources)[scored]
     if texts.are_weighted:
         inclusion = 1.0 / texts.weights[scored]
         mean = weighted_mean(raised[scored], inclusion, clusters=sources)
-        return Bounded(mean.value, max(0.0, mean.low), min(1.0, mean.high))
+        return Estimate(mean.value, max(0.0, mean.low), min(1.0, mean.high))
     _, where = np.unique(sources, return_inverse=True)
     share = clustered_proportion(np.bincount(where, raised[scored]), np.bincount(where))
-    return Bounded(share.value, share.low, share.high)
+    return Estimate(share.value, share.low, share.high)

@@ -19,6 +19,7 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    estimate_cell,
     figure,
     named,
     numeric,
@@ -32,7 +33,6 @@ from spanjury.orchestration.studies.calibration.findings import (
     BY_SPANS,
     AlarmFindings,
     AspectFindings,
-    Bounded,
 )
 from spanjury.orchestration.studies.calibration.fitting import CalibrationTexts, Terms
 from spanjury.orchestration.studies.sampling import unequal_chances_note
@@ -301,9 +301,9 @@ def _changes(findings: AspectFindings) -> Table:
         (
             [
                 change.name,
-                _bounded(change.before),
-                _bounded(change.after),
-                _bounded(change.difference, sign="+"),
+                estimate_cell(change.before, ".3f"),
+                estimate_cell(change.after, ".3f"),
+                estimate_cell(change.difference, "+.3f"),
                 "yes" if change.is_gain else "no",
             ]
             for change in findings.changes
@@ -317,10 +317,6 @@ def _changes(findings: AspectFindings) -> Table:
             + (_SEVERITIES if BY_SPANS in names else "")
         ),
     )
-
-
-def _bounded(bounded: Bounded, *, sign: str = "") -> Cell:
-    return Cell(bounded.value, f"{sign}.3f", interval=(bounded.low, bounded.high))
 
 
 def _alarms(findings: AspectFindings) -> Table:
@@ -340,8 +336,8 @@ def _alarms(findings: AspectFindings) -> Table:
                 alarm.level,
                 Cell(alarm.threshold, ".3f"),
                 Cell(alarm.promised, ".1%"),
-                Cell(alarm.attained.value, ".1%", interval=alarm.attained[1:]),
-                Cell(alarm.caught.value, ".1%", interval=alarm.caught[1:]),
+                estimate_cell(alarm.attained, ".1%"),
+                estimate_cell(alarm.caught, ".1%"),
                 alarm.needed,
             ]
             for alarm in findings.alarms

@@ -11,14 +11,13 @@ from spanjury.judges.core import unstamped
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.report import Cell, Column, Report, between, code, named, prose, table
 from spanjury.orchestration.studies.agreement.ratings import Scorer
-from spanjury.stats.combination.multiplicity import holm
-from spanjury.stats.resampling import bootstrap, percentile_interval
+from spanjury.orchestration.studies.estimates import LEVEL, Estimate, holm_adjusted
+from spanjury.stats.resampling import bootstrap
 from spanjury.stats.weighted import mean_drop
 
 with lazily():
     from spanjury.stats.significance import sign_flip  # needs scipy, which `view` does without
 
-_LEVEL = 0.05
 _SPEC = ".3f"
 
 
@@ -83,13 +82,12 @@ def differences(
         for scorer in first
         if (scorer.name, scorer.aspect) in scorers
     ]
-    with np.errstate(divide="ignore"):
-        adjusted = np.exp(holm(np.log([row.p for row in rows])))
+    adjusted = holm_adjusted([row.p for row in rows])
     return tuple(replace(row, adjusted=float(p)) for row, p in zip(rows, adjusted, strict=True))
 
 
 def differences_report(rows: Sequence[Difference], *, first: str, second: str) -> Report:
-    """Return the report of a comparison of two runs, of which the reader knows the names."""
+    """Return the report of a comparison of two runs by their names."""
     columns = ("first", "second", "difference", "95 %", "higher", "lower", "texts")
     return Report(
         title="Comparison of two runs",
@@ -108,7 +106,7 @@ def differences_report(rows: Sequence[Difference], *, first: str, second: str) -
 def _answer(rows: Sequence[Difference]) -> str:
     """Say which scores are shown to differ, and which run has the higher ones."""
     texts = max((row.texts for row in rows), default=0)
-    differing = [row for row in rows if row.adjusted < _LEVEL]
+    differing = [row for row in rows if row.adjusted < LEVEL]
     if not differing:
         return f"No score is shown to differ between the two runs ({texts} texts)."
     sides = {
@@ -133,7 +131,7 @@ def _cells(difference: Difference) -> Iterator[Cell]:
     yield Cell(difference.aspect)
     yield Cell(difference.first, _SPEC)
     yield Cell(difference.second, _SPEC)
-    yield Cell(difference.difference, f"+{_SPEC}", note="*" if difference.adjusted < _LEVEL else "")
+    yield Cell(difference.difference, f"+{_SPEC}", note="*" if difference.adjusted < LEVEL else "")
     yield Cell(between(difference.low, difference.high, f"+{_SPEC}"))
     yield Cell(difference.higher)
     yield Cell(difference.lower)
@@ -186,19 +184,14 @@ def _interval(moved: np.ndarray, *, seed: int, draws: int) -> tuple[float, float
     if not moved.size:
         return math.nan, math.nan
     resampled = bootstrap(mean_drop(moved), items=moved.size, rng=default_rng(seed), draws=draws)
-    interval = percentile_interval(resampled)
-    return float(interval.low), float(interval.high)
+    return Estimate.of(resampled)[1:]
 
 
 def _two_sided(moved: np.ndarray) -> float:
     if not moved.size:
         return math.nan
-    return min(1.0, 2 * min(math.exp(sign_flip.paired_test(side).log_p) for side in _sides(moved)))
-
-
-def _sides(moved: np.ndarray) -> Iterator[np.ndarray]:
-    yield moved
-    yield -moved
+    sides = (moved, -moved)
+    return min(1.0, 2 * min(math.exp(sign_flip.paired_test(side).log_p) for side in sides))
 
 
 def _mean(values: np.ndarray) -> float:

@@ -19,12 +19,12 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.studies.comparison.comparison import (
-    LEVEL,
     Compared,
     Comparison,
     Preference,
 )
 from spanjury.orchestration.studies.comparison.sharing import Contrast, Unshared
+from spanjury.orchestration.studies.estimates import LEVEL
 from spanjury.orchestration.studies.judging import Examinee
 
 _SIGNED = "+.2f"

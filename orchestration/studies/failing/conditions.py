@@ -22,7 +22,7 @@ from spanjury.judges.core import (
     choices_for,
 )
 from spanjury.judges.core.transcript import Position, position_in
-from spanjury.orchestration.studies.comparisons import RELATIONS, Comparison, parse_comparison
+from spanjury.orchestration.studies.relations import RELATIONS, Comparison, parse_comparison
 
 _Value = float | str | None
 _AND = re.compile(r"\s+and\s+", re.IGNORECASE)
@@ -130,12 +130,7 @@ class Failure:
 
 
 def parse_condition(text: str) -> Condition:
-    """Read a condition.
-
-    Raises
-    ------
-    ConfigError
-        If it is not of this form, or can never be met; the message lists the choices.
+    """Read a condition; raise `ConfigError` if it is of another form, or can never be met.
 
     Examples
     --------
@@ -154,8 +149,8 @@ def parse_condition(text: str) -> Condition:
 
 def failure_of(result: Result, conditions: Sequence[Condition]) -> Failure | None:
     """Return why `result` fails under any of `conditions`; None if it passes."""
-    met = [(condition.text, condition.failing_spans(result)) for condition in conditions]
-    failing = {text: spans for text, spans in met if spans is not None}
+    met = {condition.text: condition.failing_spans(result) for condition in conditions}
+    failing = {text: spans for text, spans in met.items() if spans is not None}
     if not failing:
         return None
     marked = {id(span) for spans in failing.values() for span in spans}

@@ -4,7 +4,7 @@ A report without a score is in no mean and in no share; how many reports need on
 coverage, which is another. A mean or a share of nothing meets no demand.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,13 +12,13 @@ from fractions import Fraction
 from spanjury.judges.core import Aspect, ConfigError, Decision, Result, Segment
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.summary import Figures, Row, figures_of
-from spanjury.orchestration.studies.comparisons import parse_number
 from spanjury.orchestration.studies.failing.conditions import (
     Condition,
     Failure,
     failure_of,
     parse_condition,
 )
+from spanjury.orchestration.studies.relations import parse_number
 
 _PERCENT = 100
 _ROUNDING = 1e-9
@@ -41,16 +41,12 @@ class MeanDemand:
         for (task, aspect), row in judged.items():
             name = aspect if len(tasks) == 1 else f"{task}: {aspect}"
             if row.mean is None or row.mean < self.least - _ROUNDING:
-                yield f"mean score of {name} >= {self.least:g} (it is {_mean(row)})"
+                mean = "no score" if row.mean is None else f"{row.mean:.4g} of {row.scored} scored"
+                yield f"mean score of {name} >= {self.least:g} (it is {mean})"
 
 
 def parse_mean_demand(text: str) -> MeanDemand:
-    """Read ``ASPECT=SCORE`` or ``SCORE``.
-
-    Raises
-    ------
-    ConfigError
-        If it is neither.
+    """Read ``ASPECT=SCORE`` or ``SCORE``; raise `ConfigError` if it is neither.
 
     Examples
     --------
@@ -65,12 +61,9 @@ def parse_mean_demand(text: str) -> MeanDemand:
 
 
 def parse_share(text: str) -> float:
-    """Read a share, as ``5%`` or ``0.05``.
+    """Read a share, as ``5%`` or ``0.05``; raise `ConfigError` if it is none.
 
-    Raises
-    ------
-    ConfigError
-        If it is none; a bare number of 1 or more is refused, since it may be meant in percent.
+    A bare number of 1 or more is refused, because it may be meant in percent.
 
     Examples
     --------
@@ -125,21 +118,8 @@ class FlaggedTexts:
             yield f"faulty texts <= {_percent(most)} (it is {_percent(share)}: {of})"
 
 
-def add_figures(means: dict[tuple[str, str], Row], figures: Figures) -> None:
-    """Count the figures of one result into the mean of its aspect."""
-    name = (figures.task, figures.aspect)
-    row = means.get(name)
-    if row is None:
-        row = means[name] = Row()
-    row.add(figures)
-
-
 def _percent(share: float) -> str:
     return f"{_PERCENT * share:.4g}%"
-
-
-def _mean(row: Row) -> str:
-    return "no score" if row.mean is None else f"{row.mean:.4g} of {row.scored} scored"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,12 +153,7 @@ class Terms:
 def parse_terms(
     *, fail_on: Iterable[str] = (), fail_under: Iterable[str] = (), max_flagged: str | None = None
 ) -> Terms:
-    """Read terms as the command line has them.
-
-    Raises
-    ------
-    ConfigError
-        If one cannot be read; the message lists the choices.
+    """Read terms as the command line has them; raise `ConfigError` if one cannot be read.
 
     Examples
     --------
@@ -209,7 +184,7 @@ class Gate:
     failing: int = 0
     total: int = 0
     _met: Counter[str] = field(default_factory=Counter)
-    _means: dict[tuple[str, str], Row] = field(default_factory=dict)
+    _means: dict[tuple[str, str], Row] = field(default_factory=lambda: defaultdict(Row))
     _flagged: FlaggedTexts = field(default_factory=FlaggedTexts)
 
     def add(self, result: Result) -> None:
@@ -241,7 +216,7 @@ class Gate:
 
     def _count(self, segment: Segment, aspect: Aspect, figures: Figures) -> None:
         self.total += 1
-        add_figures(self._means, figures)
+        self._means[figures.task, figures.aspect].add(figures)
         if not aspect.rubric:  # a criterion counts through it
             self._flagged.count(segment, figures.decision)
 

@@ -8,10 +8,39 @@ import numpy as np
 
 from spanjury.judges.core import Segment
 from spanjury.orchestration.engine.families import Families, model_of
-from spanjury.orchestration.studies.pairs.findings import OrderFindings, order_findings, share_of
+from spanjury.orchestration.report import (
+    Bounded,
+    Bullets,
+    Cell,
+    Column,
+    Paragraph,
+    Report,
+    Section,
+    Table,
+    code,
+    estimate_cell,
+    named,
+    numeric,
+    prose,
+    table,
+)
+from spanjury.orchestration.report.json import fields_of
+from spanjury.orchestration.studies.card import Measure, measured
+from spanjury.orchestration.studies.estimates import Estimate
+from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.pairs.findings import (
+    ANSWERED,
+    CONSISTENT,
+    FIRST,
+    OrderFindings,
+    is_answered,
+    order_findings,
+    order_table,
+    share_of,
+)
 from spanjury.orchestration.studies.pairs.rows import ComparisonRow
 from spanjury.stats.proportions import Proportion
-from spanjury.stats.resampling import bootstrap, percentile_interval
+from spanjury.stats.resampling import bootstrap
 from spanjury.stats.weighted import ratio
 
 _SEED = 1
@@ -68,6 +97,11 @@ class Lean:
     net: float
     low: float
     high: float
+
+    @property
+    def beyond_people(self) -> Estimate:
+        """`net` with its interval."""
+        return Estimate(self.net, self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,12 +189,8 @@ def biases_of(
     )
 
 
-def cautions(biases: Biases) -> tuple[str, ...]:
-    """Return reasons not to take the figures at their face value."""
-    return tuple(_cautions(biases))
-
-
-def _cautions(biases: Biases) -> Iterator[str]:
+def cautions(biases: Biases) -> Iterator[str]:
+    """Yield reasons not to take the figures at their face value."""
     whole = biases.whole
     if not whole.agreement.trials:
         yield "people's scores separate no pair, so agreement and length bias are unknown"
@@ -209,7 +239,7 @@ def _findings(
     return BiasFindings(
         aspect=aspect,
         compared=len(rows),
-        answered=share_of(rows, hits=lambda row: row.preference is not None, of=lambda _: 1),
+        answered=share_of(rows, hits=is_answered, of=lambda _: 1),
         agreement=_share(separated, lambda each: "A" if each.people == 1 else "B"),
         order=order_findings(rows),
         longer=_lean([each for each in judged if _people_of(each, longer_of) != 1], longer_of),
@@ -269,12 +299,162 @@ def _lean(judged: Sequence[Judged], side: Side) -> Lean:
         nets.setdefault(each.row.source, []).append(_points_of(each, side) - by_people)
     effect = ratio([sum(net) for net in nets.values()], [float(len(n)) for n in nets.values()])
     rng = np.random.default_rng(_SEED)
-    drawn = bootstrap(effect, items=len(nets), rng=rng, draws=_DRAWS)
-    low, high = percentile_interval(drawn) if len(nets) > 1 else (np.nan, np.nan)
-    return Lean(
-        share=share,
-        people=float(np.mean(people)),
-        net=float(drawn.estimate),
-        low=float(low),
-        high=float(high),
+    net, low, high = Estimate.of(bootstrap(effect, items=len(nets), rng=rng, draws=_DRAWS))
+    if len(nets) == 1:
+        low = high = np.nan
+    return Lean(share=share, people=float(np.mean(people)), net=net, low=low, high=high)
+
+
+_SHARE, _SIGNED = ".2f", "+.2f"
+_NET = "That share minus people's; 0 without bias."
+_SAYS = {
+    "preference.answered": ANSWERED,
+    "preference.agreement": (
+        "Share of the pairs that people separate with the same preference, ties half."
+    ),
+    "preference.consistent": CONSISTENT,
+    "preference.first": FIRST,
+    "preference.longer": (
+        "Share of wins of the longer text where people do not prefer it, ties half."
+    ),
+    "preference.longer_net": _NET,
+    "preference.own": "Share of wins of systems of the judge's family over others, ties half.",
+    "preference.own_net": _NET,
+}
+MEASURES = tuple(_SAYS)
+_READING = (
+    "Agreement: pairs that people's scores separate in which the judge prefers the same text, ties "
+    "half. The longer text is at least {} longer, in words; it is counted where people prefer the "
+    "shorter text or neither, and beside that where they prefer the longer one, which a judge "
+    "should, too. Own family: systems of the family of the judge's model against others. Net: the "
+    "judge's share minus people's on the same pairs; 0 without bias. Intervals of 95 % are over "
+    "sources."
+)
+
+
+def biases_report(biases: Biases, *, judge: Examinee, data: str) -> Report:
+    """Return the report of an exam of preferences."""
+    rows = [("all aspects", biases.whole), *((each.aspect, each) for each in biases.aspects)]
+    sees_order = bool(biases.whole.order.consistent.trials)
+    order = order_table(((name, each.order) for name, each in rows), heading="aspect")
+    no_order = "This judge sees each text alone: no order can sway it."
+    return Report(
+        title="Preferences",
+        answer=_answer(biases.whole),
+        facts=[
+            prose("texts: {}", code(data)),
+            *(prose("{}: {}", name, code(each)) for name, each in judge.seats.items()),
+            *([f"family: {biases.family}"] if biases.family else []),
+        ],
+        sections=[
+            Section("Agreement with people", [_agreement(rows)]),
+            Section("Position", [order if sees_order else Paragraph(no_order)]),
+            Section("Length", [_lengths(rows)]),
+            *_own(biases, rows),
+            Paragraph(_READING.format(f"{biases.settings.longer:.0%}")),
+            Bullets([*cautions(biases)], tone="caution"),
+        ],
+    )
+
+
+def _answer(whole: BiasFindings) -> str:
+    """Say how often the judge agrees with people, and which bias is shown."""
+    if not whole.agreement.trials:
+        answer = "People's scores separate no pair, so agreement with them is unknown"
+    else:
+        share = estimate_cell(whole.agreement, ".0%").text
+        answer = f"The judge prefers the same text as people in {share} of the pairs"
+    leans = {
+        "longer texts": whole.longer.low > 0,
+        "shorter texts": whole.longer.high < 0,
+        "texts of its own family": whole.own.low > 0,
+        "the text shown first": whole.order.first.low > _HALF,
+        "the text shown second": whole.order.first.high < _HALF,
+    }
+    shown = [name for name, is_shown in leans.items() if is_shown]
+    return f"{answer}; it favours {named(shown)}." if shown else f"{answer}; no bias is shown."
+
+
+def biases_json(biases: Biases, *, judge: Examinee) -> dict[str, object]:
+    """Return the findings for programs; what is undefined is null."""
+    return {"judge": judge.signature, **fields_of(biases)}
+
+
+def measures_of(biases: Biases) -> tuple[Measure, ...]:
+    """Return the measures of an exam of preferences, over all aspects."""
+    whole, order = biases.whole, biases.whole.order
+    shares = (whole.answered, whole.agreement, order.consistent, order.first)
+    figures: list[tuple[Bounded, Proportion]] = [(share, share) for share in shares]
+    for lean in (whole.longer, whole.own):
+        figures += [(lean.share, lean.share), (lean.beyond_people, lean.share)]
+    return tuple(
+        measured(name, figure, says=says, count=share.trials)
+        for (name, says), (figure, share) in zip(_SAYS.items(), figures, strict=True)
+    )
+
+
+Rows = list[tuple[str, BiasFindings]]
+
+
+def _agreement(rows: Rows) -> Table:
+    columns = (
+        Column("aspect"),
+        *numeric("compared", "answered", "separated by people"),
+        Column("agreement", "right", wrap=True),
+    )
+    return table(
+        columns,
+        (
+            (
+                *(name, each.compared, Cell(each.answered.value, ".0%"), each.agreement.trials),
+                estimate_cell(each.agreement, _SHARE),
+            )
+            for name, each in rows
+        ),
+    )
+
+
+def _lengths(rows: Rows) -> Table:
+    columns = (
+        Column("aspect"),
+        *numeric("pairs"),
+        *_lean_columns("longer wins"),
+        Column("longer wins where it should", "right", wrap=True),
+    )
+    return table(
+        columns,
+        (
+            (
+                *(name, each.longer.share.trials),
+                *_lean_cells(each.longer),
+                estimate_cell(each.longer_better.share, _SHARE),
+            )
+            for name, each in rows
+        ),
+    )
+
+
+def _own(biases: Biases, rows: Rows) -> Iterator[Section]:
+    if biases.own_systems:
+        shown = table(
+            (Column("aspect"), *numeric("pairs"), *_lean_columns("own family wins")),
+            ((name, each.own.share.trials, *_lean_cells(each.own)) for name, each in rows),
+            note=f"Own family, {biases.family}: {', '.join(biases.own_systems)}.",
+        )
+        yield Section("Own family", [shown])
+
+
+def _lean_columns(heading: str) -> tuple[Column, ...]:
+    return (
+        Column(heading, "right", wrap=True),
+        *numeric("people"),
+        Column("net", "right", wrap=True),
+    )
+
+
+def _lean_cells(lean: Lean) -> tuple[Cell, ...]:
+    return (
+        estimate_cell(lean.share, _SHARE),
+        Cell(lean.people, _SHARE),
+        estimate_cell(lean.beyond_people, _SIGNED),
     )

@@ -1,9 +1,26 @@
-"""Findings of a comparison: wins, ties and losses, and how far the order of the texts decides."""
+"""Findings of a comparison: wins, ties, losses, and how far the order of the texts decides."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import Preference
+from spanjury.orchestration.report import (
+    Block,
+    Cell,
+    Column,
+    Paragraph,
+    Report,
+    Section,
+    Table,
+    code,
+    estimate_cell,
+    numeric,
+    prose,
+    table,
+)
+from spanjury.orchestration.report.json import fields_of, plain
+from spanjury.orchestration.studies.card import Measure, measured
+from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.rows import ComparisonRow, OrderRow
 from spanjury.stats.proportions import Proportion, clustered_proportion
 
@@ -79,8 +96,13 @@ def findings_of(rows: Sequence[ComparisonRow]) -> Findings:
             _of_aspect(name, [row for row in rows if row.aspect == name]) for name in names
         ),
         order=order_findings(rows),
-        answered=share_of(rows, hits=lambda row: row.preference is not None, of=lambda _: 1),
+        answered=share_of(rows, hits=is_answered, of=lambda _: 1),
     )
+
+
+def is_answered(row: ComparisonRow) -> bool:
+    """Say whether a comparison has a preference."""
+    return row.preference is not None
 
 
 def order_findings(rows: Sequence[ComparisonRow]) -> OrderFindings:
@@ -93,13 +115,13 @@ def order_findings(rows: Sequence[ComparisonRow]) -> OrderFindings:
         ),
         first=share_of(
             rows,
-            hits=lambda row: sum(map(_prefers_first, decisive_orders(row))),
-            of=lambda row: len(decisive_orders(row)),
+            hits=lambda row: sum(each.preference == each.first for each in _decisive(row)),
+            of=lambda row: len(_decisive(row)),
         ),
     )
 
 
-def decisive_orders(row: ComparisonRow) -> tuple[OrderRow, ...]:
+def _decisive(row: ComparisonRow) -> tuple[OrderRow, ...]:
     """Return the reports with a winner; none unless the pair has a preference in each order."""
     if row.consistent is None:
         return ()
@@ -124,10 +146,6 @@ def share_of(
     return clustered_proportion([*successes.values()], [*trials.values()])
 
 
-def _prefers_first(order: OrderRow) -> bool:
-    return order.preference == order.first
-
-
 def _of_aspect(aspect: str, rows: Sequence[ComparisonRow]) -> AspectComparisons:
     systems = dict.fromkeys((row.system_a, row.system_b) for row in rows)
     return AspectComparisons(
@@ -138,7 +156,7 @@ def _of_aspect(aspect: str, rows: Sequence[ComparisonRow]) -> AspectComparisons:
         ),
         order=order_findings(rows),
         compared=len(rows),
-        answered=sum(row.preference is not None for row in rows),
+        answered=sum(map(is_answered, rows)),
     )
 
 
@@ -152,3 +170,125 @@ def _count(first: str, second: str, rows: Sequence[ComparisonRow]) -> PairCount:
         losses=preferences.count(Preference.B),
         failed=preferences.count(None),
     )
+
+
+_SHARE = ".2f"
+ANSWERED = "Share of comparisons with a preference."
+CONSISTENT = "Share of pairs whose preference is the same in both orders."
+FIRST = "Share of preferences for the text shown first; 0.5 without position bias."
+_SAYS = {"pairs.answered": ANSWERED, "pairs.consistent": CONSISTENT, "pairs.first": FIRST}
+MEASURES = tuple(_SAYS)
+_READING = (
+    "Each pair is shown in both orders. A preference that turns with the order counts as a tie. "
+    "Share: A's wins, ties half. Same in both orders: pairs whose preference does not turn. First "
+    "preferred: reports with a winner that prefer the text shown first; 0.5 without position bias, "
+    "because each text is shown first once. Intervals of 95 % are over sources."
+)
+_ORDER_FREE = (
+    "This judge sees each text alone, so it was asked about each pair once and no order can sway "
+    "it. Share: A's wins, ties half."
+)
+
+
+def pairs_report(findings: Findings, *, judge: Examinee, data: str) -> Report:
+    """Return the report of a comparison."""
+    sees_order = bool(findings.order.consistent.trials)
+    return Report(
+        title="Pairs",
+        answer=" ".join(map(_answer, findings.aspects)),
+        facts=[
+            prose("texts: {}", code(data)),
+            *(prose("{}: {}", name, code(each)) for name, each in judge.seats.items()),
+        ],
+        sections=[
+            *(Section(aspect.aspect, [*_blocks(aspect)]) for aspect in findings.aspects),
+            Paragraph(_READING if sees_order else _ORDER_FREE),
+        ],
+    )
+
+
+def _answer(aspect: AspectComparisons) -> str:
+    """Say which system of two is preferred, or which of several wins most."""
+    points: dict[str, list[float]] = {}
+    for pair in aspect.pairs:
+        if pair.share is not None:
+            points.setdefault(pair.system_a, []).append(pair.share)
+            points.setdefault(pair.system_b, []).append(1 - pair.share)
+    if not points:
+        return f"On {aspect.aspect} no comparison has a preference."
+    shares = {system: sum(each) / len(each) for system, each in points.items()}
+    best = max(shares, key=lambda system: shares[system])
+    if len(set(shares.values())) == 1:
+        return f"On {aspect.aspect} the judge prefers none of the systems."
+    return (
+        f"On {aspect.aspect} the judge prefers {best}, which wins {shares[best]:.0%} (ties half)."
+    )
+
+
+def order_table(rows: Iterator[tuple[str, OrderFindings]], *, heading: str) -> Table:
+    """Return the table of how far the order of the texts decides."""
+    columns = (
+        Column(heading),
+        *numeric("pairs"),
+        Column("same in both orders", "right", wrap=True),
+        Column("first preferred", "right", wrap=True),
+    )
+    return table(
+        columns,
+        (
+            (
+                name,
+                order.consistent.trials,
+                estimate_cell(order.consistent, _SHARE),
+                estimate_cell(order.first, _SHARE),
+            )
+            for name, order in rows
+        ),
+    )
+
+
+def findings_json(findings: Findings, *, judge: Examinee) -> dict[str, object]:
+    """Return a comparison for programs; what is undefined is null."""
+    return {
+        "judge": judge.signature,
+        "order": plain(findings.order),
+        "aspects": [
+            {
+                "aspect": aspect.aspect,
+                "compared": aspect.compared,
+                "answered": aspect.answered,
+                "order": plain(aspect.order),
+                "pairs": [{**fields_of(each), "share": plain(each.share)} for each in aspect.pairs],
+            }
+            for aspect in findings.aspects
+        ],
+    }
+
+
+def measures_of(findings: Findings) -> tuple[Measure, ...]:
+    """Return the measures of a comparison."""
+    shares = (findings.answered, findings.order.consistent, findings.order.first)
+    return tuple(
+        measured(name, share, says=says, count=share.trials)
+        for (name, says), share in zip(_SAYS.items(), shares, strict=True)
+    )
+
+
+def _blocks(aspect: AspectComparisons) -> Iterator[Block]:
+    columns = (
+        Column("A", wrap=False),
+        Column("B", wrap=False),
+        *numeric("A wins", "ties", "B wins", "no answer", "share of A"),
+    )
+    yield table(
+        columns,
+        (
+            (
+                *(each.system_a, each.system_b, each.wins, each.ties, each.losses, each.failed),
+                Cell(each.share, _SHARE),
+            )
+            for each in aspect.pairs
+        ),
+    )
+    if aspect.order.consistent.trials:
+        yield order_table(iter([("all", aspect.order)]), heading="systems")

@@ -9,29 +9,36 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from spanjury.judges.core import unstamped
+from spanjury.orchestration.report import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Paragraph,
+    Report,
+    Section,
+    Table,
+    code,
+    estimate_cell,
+    numeric,
+    prose,
+    strong,
+    table,
+)
+from spanjury.orchestration.report.json import fields_of
+from spanjury.orchestration.studies.estimates import LEVEL, Estimate, estimates_of, holm_adjusted
 from spanjury.orchestration.studies.pairs.findings import OrderFindings, order_findings
 from spanjury.orchestration.studies.pairs.rows import POINTS, ComparisonRow
-from spanjury.orchestration.studies.ranking.groups import LEVEL, Rank, ranks
-from spanjury.orchestration.studies.ranking.score_table import least_p
-from spanjury.stats.arrays import FloatArray
-from spanjury.stats.combination.multiplicity import holm
+from spanjury.orchestration.studies.ranking.score_table import Rank, least_p, ranks, shown_above
+from spanjury.orchestration.studies.ranking.tables import p_cell
 from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect, win_shares
-from spanjury.stats.resampling import Resampled, bootstrap, percentile_interval, two_sided_p
+from spanjury.stats.resampling import Resampled, bootstrap, two_sided_p
 
 _SEED = 1
 _SHOWN = {"A": 1, "B": -1, None: 0}
 _FEW_SOURCES = 10
 _TURNED = 0.5
 """Below this share of consistent pairs, order decides more pairs than the texts do."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """A figure and its 95 % interval over sources; NaN where it is undefined."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +50,7 @@ class RankedSystem:
     compared
         Its comparisons with a preference.
     win_share
-        Share of its wins, ties half, whomever it met in whatever order: the trivial figure.
+        Share of its wins, ties half, over all comparisons as they are: the trivial figure.
     share
         Expected share of its wins against every other system equally often, without the effect of
         position.
@@ -132,17 +139,17 @@ def rank_by_pairs(rows: Sequence[ComparisonRow], *, draws: int = 2000) -> PairRa
     )
     sources = len({*table.sources})
     drawn = bootstrap(effect, items=sources, rng=np.random.default_rng(_SEED), draws=draws)
-    figures = _estimates(drawn)
+    figures = estimates_of(drawn)
     count = len(table.systems)
     order = sorted(range(count), key=lambda number: -fit.strengths[number])
     pairs = _pairs(table, drawn, order=order)
-    number = {system: at for at, system in enumerate(table.systems)}
-    higher = np.zeros((count, count), dtype=np.bool_)
-    for pair in pairs:
-        if pair.differs:
-            above, below = number[pair.first], number[pair.second]
-            higher[(above, below) if pair.difference.value > 0 else (below, above)] = True
-    by_rank, trivial = ranks(higher, order=order), win_shares(table.items, table.points)
+    above = (
+        (pair.first, pair.second) if pair.difference.value > 0 else (pair.second, pair.first)
+        for pair in pairs
+        if pair.differs
+    )
+    by_rank = ranks(shown_above(table.systems, above), order=order)
+    trivial = win_shares(table.items, table.points)
     return PairRanking(
         aspect=answered[0].aspect,
         systems=tuple(
@@ -193,14 +200,6 @@ class _Table:
             yield [self.systems[at] for at in range(size) if labels[at] == group]
 
 
-def _estimates(drawn: Resampled) -> list[Estimate]:
-    low, high = percentile_interval(drawn)
-    return [
-        Estimate(value=float(value), low=float(below), high=float(above))
-        for value, below, above in zip(drawn.estimate, low, high, strict=True)
-    ]
-
-
 def _pairs(table: _Table, drawn: Resampled, *, order: Sequence[int]) -> tuple[RankedPair, ...]:
     chosen = [*combinations(order, 2)]
     first, second = np.array(chosen).T
@@ -216,17 +215,12 @@ def _pairs(table: _Table, drawn: Resampled, *, order: Sequence[int]) -> tuple[Ra
             first=table.systems[one_end],
             second=table.systems[other_end],
             difference=difference,
-            adjusted=float(adjusted),
+            adjusted=adjusted,
         )
         for (one_end, other_end), difference, adjusted in zip(
-            chosen, _estimates(differences), _holm(pvalues), strict=True
+            chosen, estimates_of(differences), holm_adjusted(pvalues).tolist(), strict=True
         )
     )
-
-
-def _holm(pvalues: FloatArray) -> FloatArray:
-    adjusted: FloatArray = np.exp(holm(np.log(pvalues)))
-    return adjusted
 
 
 def _cautions(rows: Sequence[ComparisonRow], table: _Table, *, sources: int) -> Iterator[str]:
@@ -254,3 +248,125 @@ def _cautions(rows: Sequence[ComparisonRow], table: _Table, *, sources: int) -> 
             f"only {consistent.value:.0%} of the pairs have the same preference in both orders: "
             "the order of the texts decides more pairs than the texts do"
         )
+
+
+_SHARE, _LOG_ODDS = ".2f", "+.2f"
+_SYSTEMS = (
+    "Win share: wins, ties half, whomever a system met. Expected share: its wins against every "
+    "other system equally often, without the effect of position, with 95 % intervals over sources. "
+    "Systems that share a letter are not separated."
+)
+_METHOD = (
+    "Strengths are those of the model of Bradley and Terry (1952), with ties (Davidson 1970) and "
+    "an effect of position (Davidson and Beaver 1977): log-odds against a system of average "
+    "strength. "
+    "Each system is taken to have won and lost half a comparison with an average one besides, so "
+    "that strengths stay finite. Intervals and p-values come from samples of sources; p-values "
+    "hold for all pairs of an aspect together (Holm). A pair judge that favours a system "
+    "separates it, too: what people think of the systems is another question."
+)
+
+
+def pair_rankings_report(rankings: PairRankings) -> Report:
+    """Return the report of rankings by comparisons."""
+    return Report(
+        title="Systems ranked by pairs",
+        answer=" ".join(map(_answer, rankings.aspects)),
+        facts=[prose("comparisons: {}", code(name)) for name in rankings.results],
+        sections=[
+            *(Section(ranking.aspect, [*_blocks(ranking)]) for ranking in rankings.aspects),
+            Paragraph(_METHOD, only="page"),
+        ],
+    )
+
+
+def _answer(ranking: PairRanking) -> str:
+    best = ranking.systems[0]
+    return (
+        f"On {ranking.aspect} {best.system} is the strongest of {len(ranking.systems)} systems;"
+        f" {ranking.separated:,} of {len(ranking.pairs):,} pairs of systems are shown to differ."
+    )
+
+
+def pair_rankings_json(rankings: PairRankings) -> dict[str, object]:
+    """Return rankings by comparisons for programs; what is undefined is null."""
+    return {
+        "results": list(rankings.results),
+        "aspects": [
+            {
+                **fields_of(ranking),
+                "pairs": [{**fields_of(pair), "differs": pair.differs} for pair in ranking.pairs],
+            }
+            for ranking in rankings.aspects
+        ],
+    }
+
+
+def _blocks(ranking: PairRanking) -> Iterator[Block]:
+    yield _systems(ranking)
+    yield Paragraph(_summary(ranking))
+    yield _pair_table(ranking)
+    yield Bullets(ranking.cautions, tone="caution")
+
+
+def _summary(ranking: PairRanking) -> str:
+    count = (
+        f"The pair judge separates {ranking.separated:,} of {len(ranking.pairs):,} pairs of systems"
+        f" over {ranking.sources:,} sources."
+    )
+    if not ranking.order.consistent.trials:
+        return count
+    position = estimate_cell(ranking.position, _LOG_ODDS)
+    return (
+        f"{count} {ranking.order.consistent.value:.0%} of the pairs have the same preference in "
+        f"both orders. The text shown first gains {position.text} in log-odds, which the expected "
+        "shares leave out."
+    )
+
+
+def _systems(ranking: PairRanking) -> Table:
+    columns = (
+        Column("system", wrap=False),
+        *numeric("compared", "win share"),
+        Column("expected share", "right", wrap=True),
+        Column("strength", "right", only="page"),
+        *numeric("place"),
+        Column("groups", wrap=False),
+    )
+    return table(
+        columns,
+        (
+            (
+                *(each.system, each.compared, Cell(each.win_share, _SHARE)),
+                *(estimate_cell(each.share, _SHARE), estimate_cell(each.strength, _LOG_ODDS)),
+                *(each.rank.text, each.rank.groups),
+            )
+            for each in ranking.systems
+        ),
+        title=strong(f"{ranking.aspect}: systems"),
+        note=_SYSTEMS,
+    )
+
+
+def _pair_table(ranking: PairRanking) -> Table:
+    columns = (
+        Column("first", wrap=False),
+        Column("second", wrap=False),
+        *numeric("difference of strengths", "p (Holm)"),
+        Column("separated"),
+    )
+    return table(
+        columns,
+        (
+            (
+                pair.first,
+                pair.second,
+                estimate_cell(pair.difference, _LOG_ODDS),
+                p_cell(pair.adjusted),
+                Cell("yes" if pair.differs else "no", mark="good" if pair.differs else "unsure"),
+            )
+            for pair in ranking.pairs
+        ),
+        title=strong(f"{ranking.aspect}: all pairs"),
+        only="page",
+    )

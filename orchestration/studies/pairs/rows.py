@@ -13,7 +13,6 @@ from spanjury.judges.core import (
     Preference,
     Usage,
 )
-from spanjury.orchestration.studies.pairs.matches import Match
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +74,11 @@ class ComparisonRow:
     usage: Usage = Usage()
 
     @classmethod
-    def of(cls, comparison: Comparison, match: Match, aspect: Aspect) -> "ComparisonRow":
+    def of(cls, comparison: Comparison, aspect: Aspect, *, source: str) -> "ComparisonRow":
         """Return the row of a comparison."""
         pair = comparison.pair
         return cls(
-            source=match.source,
+            source=source,
             task=aspect.task.name,
             aspect=aspect.name,
             system_a=pair.a.system,

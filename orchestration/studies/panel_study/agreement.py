@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.random import default_rng
 
-from spanjury.orchestration.report import between, figure
+from spanjury.orchestration.report import Cell, between, figure
+from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
 from spanjury.orchestration.studies.sampling import unequal_chances_note
 from spanjury.stats.arrays import FloatArray
@@ -15,7 +15,7 @@ from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlations
 from spanjury.stats.correlations.resampled_correlations import resampled_correlations
 from spanjury.stats.correlations.weighted_correlation import WeighedMethod, weighted_correlation
-from spanjury.stats.resampling import Resampled, bootstrap, percentile_interval
+from spanjury.stats.resampling import Resampled, bootstrap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,17 +38,6 @@ class Settings:
     folds: int = 5
     draws: int = 1000
     seed: int = 1
-
-
-class Estimate(NamedTuple):
-    """A value and its 95 % interval over other inputs; NaN where undefined.
-
-    Systems are drawn again, too, where there are several.
-    """
-
-    value: float
-    low: float
-    high: float
 
 
 class Agreement:
@@ -100,14 +89,13 @@ class Agreement:
     def _estimate(self, value: float, scores: FloatArray) -> Estimate:
         """Add the interval of the agreement of one line of scores, or of the gain of the second."""
         if not self.settings.draws:
-            return Estimate(value, np.nan, np.nan)
+            return Estimate(value)
         draws = self.drawn(scores, draws=self.settings.draws).draws
         gained = draws[:, -1] - draws[:, 0] if len(scores) > 1 else draws[:, 0]
-        bounds = percentile_interval(Resampled(np.asarray(value), gained))
-        return Estimate(value, float(bounds.low), float(bounds.high))
+        return Estimate.of(Resampled(np.asarray(value), gained))
 
     def drawn(self, scores: FloatArray, *, draws: int) -> Resampled:
-        """Draw inputs again, group by group, for scores of shape ``(many, texts)``.
+        """Resample inputs, group by group, for scores of shape ``(many, texts)``.
 
         All meet the same draws, on the texts that all of them have.
         """
@@ -149,7 +137,8 @@ def splits(folds: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
         yield np.flatnonzero(folds != number), np.flatnonzero(folds == number)
 
 
-_VALUE = ".3f"
+VALUE = ".3f"
+_DIGITS = 9
 _MOST_SEATS = 8
 
 
@@ -186,12 +175,12 @@ def _over_all_texts(seats: PanelSeats, settings: Settings, weights: FloatArray) 
     }
     defined = {name: value for name, value in values.items() if not np.isnan(value)}
     best = sorted(defined, key=lambda name: -defined[name])[:_MOST_SEATS]
-    interval = between(whole.low, whole.high, _VALUE)
+    interval = between(whole.low, whole.high, VALUE)
     ends = "" if interval == "-" else f" ({interval})"
-    each = ", ".join(f"{name} by {figure(defined[name], _VALUE)}" for name in best)
+    each = ", ".join(f"{name} by {figure(defined[name], VALUE)}" for name in best)
     return (
         "weighed by the chances, as an estimate for all texts, the mean of all seats agrees by"
-        f" {figure(whole.value, _VALUE)}{ends}; alone, {each}"
+        f" {figure(whole.value, VALUE)}{ends}; alone, {each}"
     )
 
 
@@ -208,18 +197,24 @@ def weighed(
     parts = [np.flatnonzero(scored & (seats.groups == n)) for n in np.unique(seats.groups)]
 
     def agreement(counts: FloatArray) -> FloatArray:
-        values = [_of_part(part, counts) for part in parts if part.size]
+        values = [within(part, counts) for part in parts if part.size]
         return np.asarray(np.mean(values, axis=0))
 
-    def _of_part(part: IntArray, counts: FloatArray) -> FloatArray:
+    def within(part: IntArray, counts: FloatArray) -> FloatArray:
         times = counts[:, seats.sources[part]] * weights[part]
         return weighted_correlation(scores[part], seats.human[part], weights=times, method=method)
 
     sources = int(seats.sources.max()) + 1
     value = float(agreement(np.ones((1, sources)))[0])
     if not settings.draws:
-        return Estimate(value, np.nan, np.nan)
+        return Estimate(value)
     rng = default_rng(settings.seed)
     draws = bootstrap(agreement, items=sources, rng=rng, draws=settings.draws).draws
-    bounds = percentile_interval(Resampled(np.asarray(value), draws))
-    return Estimate(value, float(bounds.low), float(bounds.high))
+    return Estimate.of(Resampled(np.asarray(value), draws))
+
+
+def estimate_cell(estimate: Estimate, spec: str = VALUE) -> Cell:
+    """Return an estimate with its interval."""
+    # Rounding errors would be shown as a negative nothing.
+    value, low, high = (round(number, _DIGITS) + 0.0 for number in estimate)
+    return Cell(value, spec, interval=(low, high))

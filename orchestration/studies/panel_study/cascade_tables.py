@@ -21,21 +21,16 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.plot import Plot, PlotPoint
 from spanjury.orchestration.report.tables import Row
-from spanjury.orchestration.studies.panel_study.agreement import Estimate
+from spanjury.orchestration.studies.panel_study.agreement import VALUE, estimate_cell
 from spanjury.orchestration.studies.panel_study.cascades import (
     CascadeFindings,
     CascadePoint,
     Kept,
 )
-from spanjury.orchestration.studies.panel_study.cells import (
-    GAIN,
-    VALUE,
-    estimate_cell,
-    price_lines,
-    short_names,
-)
+from spanjury.orchestration.studies.panel_study.costs import price_lines
+from spanjury.orchestration.studies.panel_study.seats import short_names
 
-_SHARE = ".0%"
+_SHARE, _GAIN = ".0%", "+.3f"
 
 
 def cascade_report(findings: CascadeFindings) -> Report:
@@ -58,7 +53,7 @@ def cascade_report(findings: CascadeFindings) -> Report:
                 Section(_heading(findings, number), list(_agreement(findings, number)))
                 for number in range(len(findings.parts))
             ),
-            Section("Notes", [Paragraph(_METHOD, only="page"), *_notes(findings)]),
+            Section("Notes", [Paragraph(_METHOD, only="page"), Bullets(findings.notes)]),
         ),
     )
 
@@ -74,7 +69,7 @@ def _answer(findings: CascadeFindings) -> str:
         apart = f"{figure(chosen.apart, VALUE)} of the scale from that of all seats"
         return f"{takes}, and its score is {apart} on average."
     kept, whole = chosen.kept[0], findings.parts[0].whole
-    gain = estimate_cell(kept.gain, GAIN).text
+    gain = estimate_cell(kept.gain, _GAIN).text
     return (
         f"{takes}, and agrees with people by {figure(kept.agreement, VALUE)}; all seats agree by"
         f" {figure(whole.value, VALUE)} (difference {gain})."
@@ -103,11 +98,6 @@ _METHOD = (
     "does not see people's scores: it stays close to the score of all seats. The share of the "
     "cost is a target on the texts of the fit, so the share used on other texts may differ."
 )
-
-
-def _notes(findings: CascadeFindings) -> Iterator[Block]:
-    if findings.notes:
-        yield Bullets(findings.notes)
 
 
 def _costs(findings: CascadeFindings) -> Table:
@@ -142,8 +132,8 @@ def _agreement(findings: CascadeFindings, number: int) -> Iterator[Block]:
         (_line(point, kept, findings) for point, kept in _lines(findings, number)),
         note=f"{part.texts} texts, {findings.settings.method}. Against all seats: the difference, "
         "with a 95 % interval over other inputs; of all seats': share of their agreement. All seats"
-        f" {_with_interval(part.whole)}, those behind the first stage"
-        f" {_with_interval(part.paid)}.",
+        f" {estimate_cell(part.whole).text}, those behind the first stage"
+        f" {estimate_cell(part.paid).text}.",
     )
     if number:  # the first stands beside the answer
         yield _plot(findings, number)
@@ -176,17 +166,10 @@ def _lines(findings: CascadeFindings, number: int) -> list[tuple[CascadePoint, K
     return [(point, point.kept[number]) for point in findings.points]
 
 
-def _with_interval(estimate: Estimate) -> str:
-    return estimate_cell(estimate).text
-
-
 def _line(point: CascadePoint, kept: Kept, findings: CascadeFindings) -> Row:
     return row(
-        Cell(point.share, _SHARE),
-        Cell(kept.cost, _SHARE),
-        Cell(kept.agreement, VALUE),
-        estimate_cell(kept.gain, GAIN),
-        Cell(kept.of_whole, ".1%"),
-        Cell(kept.of_paid, ".1%"),
+        *(Cell(point.share, _SHARE), Cell(kept.cost, _SHARE), Cell(kept.agreement, VALUE)),
+        estimate_cell(kept.gain, _GAIN),
+        *(Cell(kept.of_whole, ".1%"), Cell(kept.of_paid, ".1%")),
         faint=point is not findings.chosen,
     )

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import VERSION
 from spanjury.orchestration.report.json import plain
+from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.panel_study.agreement import (
     Agreement,
-    Estimate,
     Settings,
     source_folds,
     splits,

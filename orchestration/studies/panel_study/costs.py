@@ -1,12 +1,13 @@
 """Costs of seats, in the unit that says most, and the order in which they are asked by it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from spanjury.judges.core import TokenPrice
+from spanjury.orchestration.report import Block, Paragraph, figure
 
 Unit = Literal["dollars", "tokens", "calls", "seconds"]
 
@@ -66,7 +67,7 @@ class SeatPrices:
 
     @classmethod
     def of(cls, names: Iterable[str], costs: Iterable[SeatCost]) -> "SeatPrices":
-        """Return what is known of some seats."""
+        """Return the prices that seats have, and the seats without one."""
         both = list(zip(names, costs, strict=True))
         return cls(
             of_seats={name: cost.price for name, cost in both if cost.price is not None},
@@ -114,3 +115,32 @@ def usual_stages(costs: Sequence[SeatCost], *, unit: Unit) -> tuple[tuple[int, .
     free = tuple(number for number, cost in enumerate(counted) if cost == 0)
     paid = sorted(set(range(len(costs))) - {*free}, key=lambda number: (prices[number], number))
     return (*((free,) if free else ()), *((number,) for number in paid))
+
+
+_MILLION = 1_000_000
+
+
+def price_lines(prices: SeatPrices, *, unit: str) -> Iterator[Block]:
+    """Yield what a reader of costs must know of the prices behind them.
+
+    A seat without a price is named only where some have one, or cost is counted in dollars.
+    """
+    if prices.of_seats:
+        words = "; ".join(f"{seat} {_words(of_seat)}" for seat, of_seat in prices.of_seats.items())
+        yield Paragraph(f"Prices in dollars, for a million tokens read / written: {words}.")
+    if prices.lacking and (prices.of_seats or unit == "dollars"):
+        left_out = " A panel with such a seat has no cost here." if unit == "dollars" else ""
+        yield Paragraph(
+            f"No price is known of {', '.join(prices.lacking)}: name it by --price"
+            f" SEAT=PROMPT/COMPLETION, or as the price of a model in a --panel file.{left_out}",
+            tone="caution",
+        )
+
+
+def _words(price: SeatPrice) -> str:
+    read, written = (
+        figure(each * _MILLION, ".4g") for each in (price.price.prompt, price.price.completion)
+    )
+    cached = price.price.cached
+    besides = "" if cached is None else f", cached {figure(cached * _MILLION, '.4g')}"
+    return f"{read} / {written}{besides} ({price.source})"

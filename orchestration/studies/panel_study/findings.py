@@ -11,16 +11,21 @@ from scipy.stats import rankdata
 from spanjury.judges.core import VERSION, DataError
 from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.report.json import plain
-from spanjury.orchestration.studies.panel_study.agreement import Agreement, Estimate, Settings
+from spanjury.orchestration.studies.estimates import Estimate
+from spanjury.orchestration.studies.panel_study.agreement import Agreement, Settings
 from spanjury.orchestration.studies.panel_study.costs import SeatPrices, Unit
 from spanjury.orchestration.studies.panel_study.frontier import Frontier, frontier
 from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
-from spanjury.orchestration.studies.panel_study.subsets import SubsetFindings, subset_findings
-from spanjury.orchestration.studies.panel_study.weights import Weighing, weighings
+from spanjury.orchestration.studies.panel_study.subsets import (
+    SubsetFindings,
+    Weighing,
+    subset_findings,
+    weighings,
+)
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.grouping import Level
 from spanjury.stats.redundancy import rater_redundancy
-from spanjury.stats.resampling import bootstrap, percentile_interval
+from spanjury.stats.resampling import bootstrap
 
 FEWEST_TEXTS = 5
 """Texts with people's scores from which on something is said of seats."""
@@ -92,7 +97,7 @@ def _beyond(scores: FloatArray, people: FloatArray) -> FloatArray:
 def _contrast(
     seats: PanelSeats, values: FloatArray, own: NDArray[np.bool_], *, settings: Settings
 ) -> Estimate:
-    """Return the mean over own texts less that over others, with sources drawn again."""
+    """Return the mean over own texts minus that over others, with sources resampled."""
     scored = ~np.isnan(values)
     sources = int(seats.sources.max()) + 1
     parts = np.zeros((4, sources))
@@ -107,8 +112,7 @@ def _contrast(
     drawn = bootstrap(
         effect, items=sources, rng=default_rng(settings.seed), draws=max(settings.draws, 1)
     )
-    bounds = percentile_interval(drawn)
-    return Estimate(float(drawn.estimate), float(bounds.low), float(bounds.high))
+    return Estimate.of(drawn)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +182,9 @@ def redundancy_findings(agreement: Agreement, families: Families) -> RedundancyF
         if of_seat[row] and of_seat[column] and of_seat[row] != of_seat[column]
     ]
     return RedundancyFindings(
-        pairs=tuple(sorted(pairs, key=lambda pair: _first_greatest(pair.partial.value))),
+        pairs=tuple(
+            sorted(pairs, key=lambda pair: (np.isnan(pair.partial.value), -pair.partial.value))
+        ),
         effective=Estimate(shared.effective, shared.effective_low, shared.effective_high),
         within=_mean(pair.partial.value for pair in pairs if pair.family),
         between=_mean(apart),
@@ -194,10 +200,6 @@ def _ranked_within(values: FloatArray, blocks: IntArray) -> FloatArray:
         here = (blocks == block) & ~np.isnan(values)
         ranked[here] = rankdata(values[here]) / max(int(here.sum()), 1)
     return ranked
-
-
-def _first_greatest(value: float) -> float:
-    return np.inf if np.isnan(value) else -value
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spanjury.orchestration.studies.panel_study.agreement import Agreement, Estimate, source_folds
+from spanjury.orchestration.studies.estimates import Estimate
+from spanjury.orchestration.studies.panel_study.agreement import Agreement, source_folds
 from spanjury.orchestration.studies.panel_study.cascades import (
     FEWEST_FITTED,
     CascadeOutcome,

@@ -1,5 +1,6 @@
 """The seats of a panel beside people: one aspect's scores as arrays, text by text."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -8,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spanjury.orchestration.studies.agreement.ratings import Grid
 from spanjury.orchestration.studies.panel_study.costs import SeatCost
 from spanjury.stats.arrays import FloatArray, safe_divide
 
 IntArray = NDArray[np.intp]
 
 _SEVERAL = 5
-"""Systems of an input from which on they are ranked within it, and drawn again."""
+"""The fewest systems of an input that are ranked within it and resampled."""
 _NO_MODELS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -54,20 +56,6 @@ class StudyText:
     group: str
     human: float
     seats: Mapping[str, SeatWord]
-
-
-class _Layout(NamedTuple):
-    """Cells of texts in a table of systems and inputs."""
-
-    rows: IntArray
-    columns: IntArray
-    shape: tuple[int, int]
-
-    def table(self, values: FloatArray) -> FloatArray:
-        """Return values of shape ``(..., texts)`` as ``(..., systems, inputs)``; NaN for none."""
-        filled = np.full((*values.shape[:-1], *self.shape), np.nan)
-        filled[..., self.rows, self.columns] = values
-        return filled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,9 +125,9 @@ class PanelSeats:
         tables = []
         for group in range(len(self.group_names)):
             here = np.flatnonzero(self.groups == group)
-            layout = _layout(self.systems[here], self.sources[here])
-            people = layout.table(self.human[here])
-            tables.append(GroupTable(people, layout.table(values[..., here])))
+            grid = Grid.of(self.systems[here].tolist(), self.sources[here].tolist())
+            people = grid.table(self.human[here])
+            tables.append(GroupTable(people, grid.table(values[..., here])))
         return tables
 
 
@@ -204,16 +192,14 @@ def _numbered(values: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:
     return np.array([numbers[value] for value in values], dtype=np.intp), tuple(numbers)
 
 
-def _layout(systems: IntArray, sources: IntArray) -> _Layout:
-    """Give each text a cell; a system's second text of a source has a column of its own."""
-    columns: dict[tuple[int, int], int] = {}
-    rows: dict[int, int] = {}
-    taken: dict[tuple[int, int], int] = {}
-    pairs = []
-    for system, source in zip(systems.tolist(), sources.tolist(), strict=True):
-        number = taken.get((system, source), 0)
-        taken[system, source] = number + 1
-        column = columns.setdefault((source, number), len(columns))
-        pairs.append((rows.setdefault(system, len(rows)), column))
-    cells = np.array(pairs, dtype=np.intp).reshape(-1, 2)
-    return _Layout(cells[:, 0], cells[:, 1], (len(rows), len(columns)))
+def short_names(seats: Sequence[str]) -> Mapping[str, str]:
+    """Return what each seat is called in tables: its model's own name, if that is one seat's only.
+
+    Examples
+    --------
+    >>> short_names(["reader", "annotator:ollama/gemma2:27b"])
+    {'reader': 'reader', 'annotator:ollama/gemma2:27b': 'gemma2:27b'}
+    """
+    short = {seat: seat.rpartition("/")[2] for seat in seats}
+    seen = Counter([*short.values(), *(seat for seat in seats if short[seat] != seat)])
+    return {seat: name if name and seen[name] == 1 else seat for seat, name in short.items()}

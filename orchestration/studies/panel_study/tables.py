@@ -25,15 +25,9 @@ from spanjury.orchestration.report import (
     row,
     table,
 )
-from spanjury.orchestration.studies.panel_study.agreement import Estimate
-from spanjury.orchestration.studies.panel_study.cells import (
-    GAIN,
-    VALUE,
-    estimate_cell,
-    price_lines,
-    short_names,
-)
-from spanjury.orchestration.studies.panel_study.costs import Unit, amount_words
+from spanjury.orchestration.studies.estimates import Estimate
+from spanjury.orchestration.studies.panel_study.agreement import VALUE, estimate_cell
+from spanjury.orchestration.studies.panel_study.costs import Unit, amount_words, price_lines
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
     Lean,
@@ -48,8 +42,8 @@ from spanjury.orchestration.studies.panel_study.frontier import (
     FrontierPoint,
     choice_name,
 )
-from spanjury.orchestration.studies.panel_study.subsets import Subset, SubsetFindings
-from spanjury.orchestration.studies.panel_study.weights import Weighing
+from spanjury.orchestration.studies.panel_study.seats import short_names
+from spanjury.orchestration.studies.panel_study.subsets import Subset, SubsetFindings, Weighing
 
 _THOUSAND = 1000
 _PER_TEXTS = MappingProxyType(
@@ -74,6 +68,7 @@ _SHAPLEY = (
     "sum to the panel's agreement."
 )
 _PLAIN = "plain mean"
+_GAIN = "+.3f"
 _WIDE = 12
 """Characters of a seat's name from which on there is no room in a terminal for its family."""
 _FEW_LEFT = 4
@@ -153,7 +148,7 @@ def _uneven(panels: Sequence[str]) -> Paragraph:
 
 
 def _cascades(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
-    """Say what a cascade on the frontier is, and by which command it is had."""
+    """Explain cascades on the frontier, and give the commands that fit them."""
     cascades = [
         (number, _command(point.choice, study, findings))
         for number, point in enumerate(study.frontier.points, start=1)
@@ -369,7 +364,7 @@ def _seats(study: AspectStudy, names: Names) -> Table:
                 *(names[share.seat], *([share.seat] if has_short else [])),
                 *(study.families.get(share.seat, "-"), Cell(share.coverage, ".0%")),
                 estimate_cell(share.alone),
-                estimate_cell(share.gain, GAIN),
+                estimate_cell(share.gain, _GAIN),
                 *([Cell(share.shapley, VALUE)] if has_shapley else []),
             )
             for share in study.subsets.shares
@@ -424,7 +419,7 @@ def _best(findings: SubsetFindings, names: Names) -> Table:
                 ", ".join(names[seat] for seat in subset.seats),
                 len(subset.members),
                 Cell(subset.agreement, VALUE),
-                Cell(subset.agreement - findings.whole.value, GAIN),
+                Cell(subset.agreement - findings.whole.value, _GAIN),
             )
             for subset in ranked
         ),
@@ -441,10 +436,8 @@ def _redundancy(findings: RedundancyFindings, names: Names) -> Iterator[Block]:
         yield replace(_pairs(pairs, names), only="page")
     else:
         yield _pairs(pairs, names)
-    number = Cell(
-        findings.effective.value, ".2f", interval=(findings.effective.low, findings.effective.high)
-    )
-    yield Paragraph(f"The seats count as at least {number.text} independent ones.")
+    number = Cell(findings.effective.value, ".2f", interval=findings.effective[1:]).text
+    yield Paragraph(f"The seats count as at least {number} independent ones.")
     if not math.isnan(findings.within):
         others = f", seats of different families by {figure(findings.between, VALUE)}"
         yield Paragraph(
@@ -493,7 +486,7 @@ def _leans(leans: Iterable[Lean], names: Names) -> Table:
 
 def _weighed(weighing: Weighing, names: Names) -> tuple[Cell, str]:
     weights = (f"{names[seat]} {figure(of, '.2f')}" for seat, of in weighing.weights.items())
-    return estimate_cell(weighing.gain, GAIN), ", ".join(weights)
+    return estimate_cell(weighing.gain, _GAIN), ", ".join(weights)
 
 
 def _weighings(weighings: Iterable[Weighing], names: Names) -> Table:

@@ -9,21 +9,23 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.orchestration.studies.ranking.groups import LEVEL, Rank, ranks
+from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
 from spanjury.orchestration.studies.ranking.score_table import (
     CONFIDENCE,
     POWER,
     JudgedMean,
+    Rank,
     RankedText,
     ScoreTable,
     inputs_to_show,
     judged_mean,
     least_p,
     more_inputs,
+    ranks,
+    shown_above,
 )
 from spanjury.orchestration.studies.sampling import left_out_note
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.moderation import MarkVariance, mark_variance, moderated
 from spanjury.stats.powered_estimates import PoweredEstimate
 from spanjury.stats.prediction_powered import (
@@ -262,7 +264,7 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     if len(table.systems) < 2:  # noqa: PLR2004  a rank takes two
         raise ValueError(f"expected two systems, got {table.systems!r}")
     people = MarkedSystems.of(table)
-    means = [_judged(table, number) for number in range(len(table.systems))]
+    means = [judged_mean(scores, table.inputs) for scores in table.judged]
     powered = [people.mean(number) if people else None for number in range(len(table.systems))]
     reason = _reason(table)
     basis: Basis = "judges" if reason else "people and judges"
@@ -275,7 +277,7 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     last = [not reason and mean is None for mean in helped]
     order = sorted(range(len(values)), key=lambda n: (last[n], math.isnan(values[n]), -values[n]))
     pairs = _adjusted([*_pairs(table, order, people)])
-    where = ranks(_higher(table, pairs, basis), order=order)
+    where = ranks(shown_above(table.systems, _above(pairs, basis)), order=order)
     return AspectRanking(
         aspect=table.aspect,
         basis=basis,
@@ -309,10 +311,6 @@ def _reason(table: ScoreTable) -> str:
     return ""
 
 
-def _judged(table: ScoreTable, system: int) -> JudgedMean:
-    return judged_mean(table.judged[system], table.inputs)
-
-
 def _pairs(
     table: ScoreTable, order: Sequence[int], people: MarkedSystems | None
 ) -> Iterator[PairFinding]:
@@ -330,7 +328,8 @@ def _pairs(
             adjusted=difference.p,
             more_inputs=more_inputs(difference, confidence=confidence),
             powered=powered,
-            powered_adjusted=math.nan if powered is None else _floored(powered),
+            # Few marked inputs that happen to agree can show no less.
+            powered_adjusted=max(powered.p, least_p(powered.clusters)) if powered else math.nan,
             more_marks=_more_marks(powered, confidence=confidence),
         )
 
@@ -343,34 +342,21 @@ def _more_marks(powered: PoweredEstimate | None, *, confidence: float) -> float:
     return needed if math.isnan(needed) else max(needed, 2.0 * missing)
 
 
-def _floored(powered: PoweredEstimate) -> float:
-    """Return its p-value, but no less than few marked inputs that happen to agree can show."""
-    return max(powered.p, least_p(powered.clusters))
-
-
 def _adjusted(pairs: Sequence[PairFinding]) -> list[PairFinding]:
-    judged = _holm([pair.adjusted for pair in pairs])
-    powered = _holm([pair.powered_adjusted for pair in pairs])
+    judged = holm_adjusted([pair.adjusted for pair in pairs]).tolist()
+    powered = holm_adjusted([pair.powered_adjusted for pair in pairs]).tolist()
     return [
         replace(pair, adjusted=p, powered_adjusted=with_people)
         for pair, p, with_people in zip(pairs, judged, powered, strict=True)
     ]
 
 
-def _holm(values: Sequence[float]) -> list[float]:
-    with np.errstate(divide="ignore"):
-        return [float(p) for p in np.exp(holm(np.log(values)))]
-
-
-def _higher(table: ScoreTable, pairs: Sequence[PairFinding], basis: Basis) -> NDArray[np.bool_]:
-    """Return which system is shown to be above which."""
-    number = {name: row for row, name in enumerate(table.systems)}
-    higher = np.zeros((len(number), len(number)), dtype=np.bool_)
-    for finding in pairs:
-        if finding.is_apart(basis):
-            pair = (number[finding.first], number[finding.second])
-            higher[pair if finding.value_on(basis) > 0 else pair[::-1]] = True
-    return higher
+def _above(pairs: Sequence[PairFinding], basis: Basis) -> Iterator[tuple[str, str]]:
+    """Yield the systems that are shown to differ, the higher one of two first."""
+    for pair in pairs:
+        if pair.is_apart(basis):
+            is_first = pair.value_on(basis) > 0
+            yield (pair.first, pair.second) if is_first else (pair.second, pair.first)
 
 
 _FEW_INPUTS = 10

@@ -1,9 +1,9 @@
 """Scores of systems' texts as arrays: their means, and differences in pairs."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from string import ascii_lowercase
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
+from spanjury.orchestration.studies.agreement.ratings import Grid
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.sampling_design import weighted_mean
 
@@ -68,7 +69,7 @@ class ScoreTable:
     weights
         One over the chance that a text had to be marked; all alike where no chance is known.
     without_chance
-        Marks that were left out, as others have a chance and no one knows theirs.
+        Marks that were left out, because others have a chance and these have none.
     """
 
     aspect: str
@@ -89,31 +90,22 @@ class ScoreTable:
 
 def score_table(texts: Sequence[RankedText], *, aspect: str) -> ScoreTable:
     """Put the scores of texts on one aspect into arrays; systems and inputs as they come."""
-    systems = {name: number for number, name in enumerate(_distinct(text.system for text in texts))}
-    taken = Counter[tuple[str, str]]()
-    columns: dict[tuple[str, int], int] = {}
-    cells: list[tuple[int, int]] = []
-    for text in texts:
-        again = taken[text.system, text.source]
-        taken[text.system, text.source] += 1
-        column = columns.setdefault((text.source, again), len(columns))
-        cells.append((systems[text.system], column))
-    sources = {name: number for number, name in enumerate(_distinct(key for key, _ in columns))}
-    rows = tuple(np.array(cells, dtype=np.intp).reshape(-1, 2).T)
+    grid = Grid.of([text.system for text in texts], [text.source for text in texts])
+    sources = {
+        name: number for number, name in enumerate(dict.fromkeys(key for key, _ in grid.columns))
+    }
 
     def table(values: Iterable[float | None]) -> FloatArray:
-        filled = np.full((len(systems), len(columns)), np.nan)
-        filled[rows] = [math.nan if value is None else value for value in values]
-        return filled
+        return grid.table([math.nan if value is None else value for value in values])
 
     people, chances = table(text.mark for text in texts), table(text.chance for text in texts)
     unknown = ~np.isnan(people) & np.isnan(chances)
     is_weighted = bool((~np.isnan(people) & ~np.isnan(chances)).any())
     return ScoreTable(
         aspect=aspect,
-        systems=tuple(systems),
-        inputs=np.array([sources[key] for key, _ in columns], dtype=np.intp),
-        texts=np.bincount(rows[0], minlength=len(systems)).astype(np.intp),
+        systems=grid.systems,
+        inputs=np.array([sources[key] for key, _ in grid.columns], dtype=np.intp),
+        texts=np.bincount(grid.cells[0]).astype(np.intp),
         judged=table(text.score for text in texts),
         people=np.where(unknown, np.nan, people) if is_weighted else people,
         weights=np.where(np.isnan(chances), 1.0, 1 / chances)
@@ -122,10 +114,6 @@ def score_table(texts: Sequence[RankedText], *, aspect: str) -> ScoreTable:
         is_weighted=is_weighted,
         without_chance=int(np.count_nonzero(unknown)) if is_weighted else 0,
     )
-
-
-def _distinct(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))
 
 
 class JudgedMean(NamedTuple):
@@ -144,23 +132,13 @@ class JudgedMean(NamedTuple):
 def judged_mean(values: FloatArray, inputs: NDArray[np.intp]) -> JudgedMean:
     """Return the mean of values, some of which may be NaN, over inputs like these.
 
-    Texts for one input hang together: several of them make no second input.
+    Texts for one input are correlated: several of them count as one input.
     """
     scored = ~np.isnan(values)
-    mean = weighted_mean(
-        values[scored],
-        np.ones(np.count_nonzero(scored)),
-        clusters=inputs[scored],
-        confidence=CONFIDENCE,
-    )
-    return JudgedMean(
-        mean.value,
-        mean.low,
-        mean.high,
-        mean.error,
-        _p(mean.value, mean.error, mean.clusters),
-        mean.clusters,
-    )
+    alike = np.ones(np.count_nonzero(scored))
+    mean = weighted_mean(values[scored], alike, clusters=inputs[scored], confidence=CONFIDENCE)
+    p = _p(mean.value, mean.error, mean.clusters)
+    return JudgedMean(mean.value, mean.low, mean.high, mean.error, p, mean.clusters)
 
 
 def _p(value: float, error: float, inputs: int) -> float:
@@ -200,3 +178,88 @@ def more_inputs(difference: JudgedMean, *, confidence: float = CONFIDENCE) -> fl
 def inputs_to_show(*, confidence: float) -> int:
     """Return how many inputs can show anything at all, by `least_p`."""
     return 1 + math.ceil(-math.log2(1 - confidence))
+
+
+class Rank(NamedTuple):
+    """The rank of a system: from `best` to `worst`, 1 for the first; letters of its groups."""
+
+    best: int
+    worst: int
+    groups: str
+
+    @property
+    def text(self) -> str:
+        """The rank as a table has it: ``1``, or ``1-3`` if it is open."""
+        return f"{self.best}" if self.best == self.worst else f"{self.best}-{self.worst}"
+
+
+def shown_above(systems: Sequence[str], pairs: Iterable[tuple[str, str]]) -> NDArray[np.bool_]:
+    """Return which row's system is above which column's, of pairs with the higher one first."""
+    number = {name: row for row, name in enumerate(systems)}
+    higher = np.zeros((len(number), len(number)), dtype=np.bool_)
+    for above, below in pairs:
+        higher[number[above], number[below]] = True
+    return higher
+
+
+def ranks(higher: NDArray[np.bool_], *, order: Sequence[int]) -> list[Rank]:
+    """Return the rank of each system.
+
+    Parameters
+    ----------
+    higher
+        Shape ``(systems, systems)``: whether the row's system is shown to be above the column's.
+    order
+        The systems, the best first: groups are named in this order.
+    """
+    ahead, behind = higher.sum(axis=0), higher.sum(axis=1)
+    letters = group_letters(higher | higher.T, order=order)
+    size = len(higher)
+    return [
+        Rank(int(ahead[index]) + 1, size - int(behind[index]), letters[index])
+        for index in range(size)
+    ]
+
+
+def group_letters(apart: NDArray[np.bool_], *, order: Sequence[int]) -> list[str]:
+    """Return the letters of each system's groups: those that share none are shown to differ [1]_.
+
+    Parameters
+    ----------
+    apart
+        Shape ``(systems, systems)``, symmetric: whether two are shown to differ.
+    order
+        The systems, those first that are named first.
+
+    References
+    ----------
+    .. [1] Piepho (2004), Journal of Computational and Graphical Statistics 13(2):456-466
+    """
+    groups: list[frozenset[int]] = [frozenset(order)]
+    for index, system in enumerate(order):
+        for other in order[index + 1 :]:
+            if apart[system, other]:
+                groups = _parted(groups, system, other)
+    rank = {system: index for index, system in enumerate(order)}
+    named = sorted(groups, key=lambda group: sorted(rank[system] for system in group))
+    return [
+        "".join(_letter(number) for number, group in enumerate(named) if index in group)
+        for index in range(len(order))
+    ]
+
+
+def _parted(groups: list[frozenset[int]], first: int, second: int) -> list[frozenset[int]]:
+    """Have no group hold both; a group within another is none."""
+    kept = [group for group in groups if not {first, second} <= group]
+    halves = [
+        group - {gone} for group in groups if {first, second} <= group for gone in (first, second)
+    ]
+    for half in halves:
+        if not any(half <= group for group in kept):
+            kept.append(half)
+    return kept
+
+
+def _letter(number: int) -> str:
+    around, letter = divmod(number, len(ascii_lowercase))
+    return ascii_lowercase[letter] + (str(around + 1) if around else "")

@@ -15,11 +15,12 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    estimate_cell,
     prose,
     strong,
     table,
 )
-from spanjury.orchestration.report.json import plain
+from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.report.tables import Medium
 from spanjury.orchestration.studies.ranking.findings import (
     AspectRanking,
@@ -77,13 +78,15 @@ def ranking_json(findings: RankingFindings) -> dict[str, object]:
         "notes": list(findings.notes),
         "aspects": [
             {
-                **_plain(aspect),
+                **fields_of(aspect),
                 "pairs_apart": aspect.apart,
                 "cautions": [*cautions(aspect)],
-                "systems": [{**_plain(each), "coverage": each.coverage} for each in aspect.systems],
+                "systems": [
+                    {**fields_of(each), "coverage": each.coverage} for each in aspect.systems
+                ],
                 "pairs": [
                     {
-                        **_plain(each),
+                        **fields_of(each),
                         "is_apart": aspect.shows(each),
                         "panel_apart": each.is_apart("judges"),
                         "not_shown": aspect.not_shown(each) or None,
@@ -94,12 +97,6 @@ def ranking_json(findings: RankingFindings) -> dict[str, object]:
             for aspect in findings.aspects
         ],
     }
-
-
-def _plain(value: AspectRanking | SystemFinding | PairFinding) -> dict[str, object]:
-    values = plain(value)
-    assert isinstance(values, dict)
-    return values
 
 
 def ranking_report(findings: RankingFindings) -> Report:
@@ -219,7 +216,7 @@ def _interval(heading: str) -> Column:
 
 def _system(finding: SystemFinding) -> Iterator[Cell]:
     yield Cell(finding.system)
-    yield Cell(finding.judged.value, _VALUE, interval=(finding.judged.low, finding.judged.high))
+    yield estimate_cell(finding.judged, _VALUE)
     yield Cell(finding.coverage, ".0%")
     yield Cell(finding.texts)
     yield Cell(finding.place.text)
@@ -231,7 +228,7 @@ def _with_people(estimate: PoweredEstimate | None) -> Iterator[Cell]:
         yield from (Cell(None) for _ in range(4))
         return
     yield Cell(estimate.plain, _VALUE, interval=(estimate.plain_low, estimate.plain_high))
-    yield Cell(estimate.value, _VALUE, interval=(estimate.low, estimate.high))
+    yield estimate_cell(estimate, _VALUE)
     yield Cell(estimate.marked)
     yield Cell(estimate.effective_marks if math.isfinite(estimate.effective_marks) else None, ".0f")
 
@@ -277,8 +274,8 @@ def _pair(pair: PairFinding, ranking: AspectRanking) -> Iterator[Cell]:
     is_apart = ranking.shows(pair)
     yield Cell(pair.first)
     yield Cell(pair.second)
-    yield Cell(pair.judged.value, _CHANGE, interval=(pair.judged.low, pair.judged.high))
-    yield _p(pair.adjusted)
+    yield estimate_cell(pair.judged, _CHANGE)
+    yield p_cell(pair.adjusted)
     yield Cell(pair.judged.inputs)
     yield _more(pair.more_inputs, is_apart=pair.is_apart("judges"))
     if ranking.basis == "judges":
@@ -288,8 +285,8 @@ def _pair(pair: PairFinding, ranking: AspectRanking) -> Iterator[Cell]:
         if powered is None or ranking.not_shown(pair):
             yield from (Cell(None), Cell(None), Cell(None))
         else:
-            yield Cell(powered.value, _CHANGE, interval=(powered.low, powered.high))
-            yield _p(pair.powered_adjusted)
+            yield estimate_cell(powered, _CHANGE)
+            yield p_cell(pair.powered_adjusted)
             yield _more(pair.more_marks, is_apart=is_apart)
     if not pair.judged.inputs:
         yield Cell("no input in common", mark="failed")
@@ -299,7 +296,8 @@ def _pair(pair: PairFinding, ranking: AspectRanking) -> Iterator[Cell]:
         yield Cell("yes" if is_apart else "no", mark="good" if is_apart else "unsure")
 
 
-def _p(value: float) -> Cell:
+def p_cell(value: float) -> Cell:
+    """Return a p-value; a very small one only says that it is."""
     return Cell("< 0.001" if value < _LEAST_P else value, _P)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spanjury.judges.core import Decision
-from spanjury.orchestration.studies.agreement.spans.estimates import Effects, Estimate, Settings
+from spanjury.orchestration.studies.estimates import Effects, Estimate, Settings
 from spanjury.orchestration.studies.span_bench.figures import (
     Arrays,
     BoolArray,

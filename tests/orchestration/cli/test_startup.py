@@ -39,7 +39,7 @@ OTHERS = {
     "spanjury.judges.scoring",
     "spanjury.orchestration.report.document",
     "spanjury.orchestration.studies.generation",
-    "spanjury.orchestration.wiring.training_record",
+    "spanjury.orchestration.wiring.trained",
     "structlog",
 }
 SOURCE = "The bridge opened in 1932. It is 503 metres long and carries eight lanes of traffic."

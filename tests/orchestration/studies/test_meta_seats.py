@@ -18,14 +18,12 @@ from spanjury.orchestration.studies.agreement.findings import (
     MetaFindings,
     aspect_findings,
     meta_json,
-)
-from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer, ratings
-from spanjury.orchestration.studies.agreement.scorers import Settings
-from spanjury.orchestration.studies.agreement.seats import (
     seat_agreement,
     seat_findings,
     seat_tables,
 )
+from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer, ratings
+from spanjury.orchestration.studies.agreement.scorers import Settings
 from spanjury.orchestration.studies.agreement.tables import agreement_report
 from spanjury.stats.arrays import FloatArray
 

@@ -10,13 +10,16 @@ from fakes.pairs import TIE, A, B
 from spanjury.judges.core import Outcome, Preference, Segment
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.pairs.bias_tables import (
+from spanjury.orchestration.studies.pairs.biases import (
     MEASURES,
+    Biases,
+    Settings,
     biases_json,
+    biases_of,
     biases_report,
+    cautions,
     measures_of,
 )
-from spanjury.orchestration.studies.pairs.biases import Biases, Settings, biases_of, cautions
 from spanjury.orchestration.studies.pairs.rows import ComparisonRow, OrderRow
 
 JUDGE = "comparer|model:ollama/gemma2:27b|prompt:1"
@@ -123,9 +126,9 @@ def test_what_is_unknown_is_said() -> None:
     assert "length bias is unknown" in words
     assert "no system is of the judge's family, google" in words
     offline = biases_of(Bench().add(A).rows, Bench().add(A).texts, judge="panel|margin:0")
-    assert "the family of the judge is not known" in cautions(offline)[-1]
+    assert "the family of the judge is not known" in [*cautions(offline)][-1]
     wrong = Bench().add(B, people=(5, 1)).biases()
-    assert "no better than by chance" in cautions(wrong)[0]
+    assert "no better than by chance" in next(cautions(wrong))
 
 
 def test_page_values_and_measures_say_the_same() -> None:

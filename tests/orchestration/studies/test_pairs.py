@@ -28,9 +28,15 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.comparing import PairSeat
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.pairs.comparing import Matching, PairRun, compare_systems
+from spanjury.orchestration.studies.pairs.comparing import (
+    Entries,
+    Match,
+    Matching,
+    PairRun,
+    Swiss,
+    compare_systems,
+)
 from spanjury.orchestration.studies.pairs.findings import findings_of
-from spanjury.orchestration.studies.pairs.matches import Entries, Match, Swiss
 from spanjury.orchestration.studies.pairs.rows import ComparisonRow
 
 ROW = TypeAdapter(ComparisonRow)
@@ -144,7 +150,7 @@ def row(
     ]
     texts = TextPair(a=text(source, systems[0]), b=text(source, systems[1]))
     comparison = Comparison(pair=texts, signature="judge", orders=tuple(reports))
-    return ComparisonRow.of(comparison, Match(source, texts), ASPECT)
+    return ComparisonRow.of(comparison, ASPECT, source=source)
 
 
 def test_wins_ties_and_losses_are_counted_and_failures_apart() -> None:
@@ -225,5 +231,5 @@ async def test_comparisons_are_made_of_all_or_drawn_matches(draw: int | None, co
 
 def test_a_row_names_both_texts() -> None:
     comparison = Comparison(pair=pair(), signature="judge", orders=(preferring(A),))
-    made = ComparisonRow.of(comparison, Match("s", pair()), ASPECT)
+    made = ComparisonRow.of(comparison, ASPECT, source="s")
     assert (made.id_a, made.id_b, made.judge, made.points_a) == ("a", "b", "judge", 1.0)

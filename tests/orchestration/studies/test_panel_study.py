@@ -42,9 +42,8 @@ from spanjury.orchestration.studies.panel_study.seats import (
     StudyText,
     panel_seats,
 )
-from spanjury.orchestration.studies.panel_study.subsets import subset_findings
+from spanjury.orchestration.studies.panel_study.subsets import subset_findings, weighings
 from spanjury.orchestration.studies.panel_study.tables import study_report
-from spanjury.orchestration.studies.panel_study.weights import weighings
 
 QUICK = Settings(draws=0)
 DRAWN = Settings(draws=60)

@@ -6,7 +6,7 @@ import pytest
 
 from spanjury.judges.core import ErrorSpan, Located, Segment
 from spanjury.orchestration.studies.agreement.people import people_on_aspect
-from spanjury.orchestration.studies.agreement.spans.estimates import Settings
+from spanjury.orchestration.studies.estimates import Settings
 
 QUICK = Settings(draws=50)
 OUTPUT = "abcdefghij"

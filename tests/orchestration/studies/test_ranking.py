@@ -17,12 +17,13 @@ from spanjury.orchestration.studies.ranking.findings import (
     cautions,
     rank_systems,
 )
-from spanjury.orchestration.studies.ranking.groups import group_letters, ranks
 from spanjury.orchestration.studies.ranking.score_table import (
     RankedText,
+    group_letters,
     judged_mean,
     least_p,
     more_inputs,
+    ranks,
     score_table,
 )
 from spanjury.orchestration.studies.ranking.tables import (

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import DataError, ErrorSpan, Located, Segment
 from spanjury.orchestration.report.json import plain
-from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.agreement.spans.findings import (
     SpanAgreement,
     span_agreement,
@@ -19,6 +18,7 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     Marking,
     gold_of,
 )
+from spanjury.orchestration.studies.estimates import Settings
 
 FEW = Settings(draws=50)
 OUTPUT = "0123456789" * 3

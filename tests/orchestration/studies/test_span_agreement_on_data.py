@@ -9,13 +9,13 @@ import pytest
 
 from spanjury.adapters.files.reading.sources import read_jsonl
 from spanjury.judges.core import Segment
-from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.agreement.spans.findings import (
     JudgeFinding,
     SpanAgreement,
     span_agreement,
 )
 from spanjury.orchestration.studies.agreement.spans.measures import Gold, Marking, gold_of
+from spanjury.orchestration.studies.estimates import Settings
 
 FEW = Settings(draws=50)
 

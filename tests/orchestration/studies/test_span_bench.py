@@ -28,7 +28,7 @@ from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.studies.agreement.spans.estimates import Settings
+from spanjury.orchestration.studies.estimates import Settings
 from spanjury.orchestration.studies.judging import Examinee, ExamRun, Recorder
 from spanjury.orchestration.studies.span_bench.figures import FIGURES
 from spanjury.orchestration.studies.span_bench.findings import (

@@ -7,9 +7,8 @@ import pytest
 from spanjury.judges.core import ConfigError, ErrorSpan, Located
 from spanjury.orchestration.report import Report
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.studies.agreement.spans.aspect import AspectSpans
-from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.agreement.spans.findings import (
+    AspectSpans,
     JudgeFinding,
     SpanAgreement,
     span_agreement,
@@ -22,7 +21,8 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     hard_overlap,
     renamed,
 )
-from spanjury.orchestration.studies.agreement.spans.tables import span_blocks
+from spanjury.orchestration.studies.agreement.tables import span_blocks
+from spanjury.orchestration.studies.estimates import Settings
 
 OUTPUT = "0123456789" * 3
 QUICK = Settings(draws=0)

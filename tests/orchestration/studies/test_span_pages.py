@@ -7,17 +7,21 @@ from dataclasses import replace
 from spanjury.judges.core import ErrorSpan, Located, Segment
 from spanjury.orchestration.report import Report
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding
-from spanjury.orchestration.studies.agreement.spans.aspect import (
+from spanjury.orchestration.studies.agreement.spans.findings import (
     AspectSpans,
     SpanTask,
     aspect_spans,
+    span_agreement,
     top_rated_texts,
 )
-from spanjury.orchestration.studies.agreement.spans.estimates import Settings
-from spanjury.orchestration.studies.agreement.spans.findings import span_agreement
-from spanjury.orchestration.studies.agreement.spans.measures import Gold, GoldSpan, Marking
-from spanjury.orchestration.studies.agreement.spans.tables import span_blocks
+from spanjury.orchestration.studies.agreement.spans.measures import (
+    Gold,
+    GoldSpan,
+    Marking,
+    PairFinding,
+)
+from spanjury.orchestration.studies.agreement.tables import span_blocks
+from spanjury.orchestration.studies.estimates import Settings
 
 FEW = Settings(draws=20)
 OUTPUT = "0123456789" * 3

@@ -35,10 +35,7 @@ class Text(NamedTuple):
 class ChangedMarkError(DataError):
     """A mark was put by someone else since it was read.
 
-    Parameters
-    ----------
-    current
-        The mark as it is now, ready for JSON.
+    `current` is the mark as it is now, ready for JSON.
     """
 
     def __init__(self, current: Mapping[str, object]) -> None:

@@ -16,21 +16,21 @@ from spanjury.orchestration.services.people.marks.marked_run import (
     Reading,
     read_readings,
 )
-from spanjury.orchestration.services.people.sampled import TextName, counted_texts
+from spanjury.orchestration.services.people.sampling import counted_texts, text_name
 from spanjury.orchestration.studies.agreement.people import (
     PeopleOnAspect,
     people_on_aspect,
     read_texts,
 )
 from spanjury.orchestration.studies.agreement.ratings import Ratings, ratings
-from spanjury.orchestration.studies.agreement.spans.aspect import SpanTask
-from spanjury.orchestration.studies.agreement.spans.estimates import DEFAULTS, Settings
+from spanjury.orchestration.studies.agreement.spans.findings import SpanTask
 from spanjury.orchestration.studies.agreement.spans.measures import (
     Gold,
     GoldSpan,
     category_map,
     gold_of,
 )
+from spanjury.orchestration.studies.estimates import DEFAULTS, Settings
 from spanjury.orchestration.wiring.marks import ANNOTATORS
 
 FEWEST_TEXTS = 5
@@ -101,10 +101,7 @@ def people_agreement(run: MarkedRun, *, settings: Settings = DEFAULTS) -> People
 class JudgesAndMarks:
     """Judges of a run and the marks of people, to compare.
 
-    Parameters
-    ----------
-    notes
-        Whose marks they are, and what too few marks leave unsaid.
+    `notes` say whose marks they are, and which figures need more marks.
     """
 
     collected: Collected
@@ -114,18 +111,15 @@ class JudgesAndMarks:
 def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> JudgesAndMarks:
     """Collect the finished marks of the first run that has any.
 
+    Each pair of categories is written ``JUDGE=GOLD``.
+
     Raise `ConfigError` if none has, or no one marked an aspect that is asked for, and
     `DataError` if there are fewer than `FEWEST_TEXTS` on every aspect, or no judge scored them.
-
-    Parameters
-    ----------
-    categories
-        Pairs ``JUDGE=GOLD``: which of judges' categories means which gold one.
     """
     run, finished = _marked_run(source.results, data=source.data)
     segments = (reading.text.segment for reading in finished)
     counted = counted_texts(segments, source.sample, marks=str(run.marks))
-    readings = [reading for reading in finished if _name_of(reading.text.segment) in counted.names]
+    readings = [reading for reading in finished if text_name(reading.text.segment) in counted.names]
     by_aspect = texts_by_aspect(readings)
     if strange := [name for name in source.aspects if name not in by_aspect]:
         aspects = ", ".join(by_aspect)
@@ -158,7 +152,7 @@ def _marked_run(
 ) -> tuple[MarkedRun, Sequence[Reading]]:
     for path in results:
         run = MarkedRun(path, data=data)
-        if readings := (read_readings(run).chosen() if run.marks.exists() else ()):
+        if readings := read_readings(run).chosen():
             return run, readings
     named = " ".join(map(str, results))
     raise ConfigError(
@@ -166,10 +160,6 @@ def _marked_run(
         f" take them in with 'spanjury marks import {results[0]} FILE',"
         " or name ratings with --human"
     )
-
-
-def _name_of(segment: Segment) -> TextName:
-    return segment.segment_id, segment.system
 
 
 def _counted(by_aspect: Mapping[str, Sequence[Segment]]) -> str:

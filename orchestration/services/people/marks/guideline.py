@@ -57,12 +57,9 @@ _EXAMPLES = {  # severity -> a wrong statement about the source, why, and a slip
 def guideline(aspects: Sequence[Aspect]) -> Report:
     """Return the guideline for marking texts on some aspects.
 
-    Raise `ConfigError` if there is none.
+    The aspects may belong to several tasks; the criteria of a rubric stand in its place.
 
-    Parameters
-    ----------
-    aspects
-        Of one task or several; the criteria of a rubric stand in its place.
+    Raise `ConfigError` if there is none.
     """
     if not aspects:
         raise ConfigError("a guideline needs an aspect that is defined")

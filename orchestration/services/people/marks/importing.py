@@ -32,14 +32,7 @@ from spanjury.orchestration.wiring.sources import open_source
 class Sheet:
     """Marks of people on one text.
 
-    Parameters
-    ----------
-    row
-        The text as the file has it.
-    text
-        The run's, whose aspects count.
-    aspect
-        That of marks that name none; without it, the text must have a single aspect.
+    Without `aspect`, marks that name no aspect need a text with a single one.
     """
 
     def __init__(self, row: Segment, text: MarkedText, *, aspect: str | None) -> None:
@@ -169,18 +162,9 @@ def _span(span: ErrorSpan, *, category: str) -> MarkedSpan:
 class Imported:
     """The outcome of an import.
 
-    Parameters
-    ----------
-    marks
-        Put into the run.
-    unchanged
-        That the run had already.
-    kept
-        Rows that the annotator had marked otherwise; these marks stay as they are.
-    unmatched
-        What fits no row of the run, and why.
-    unjudged
-        Aspect that texts are not judged on -> marks of it, which are left out.
+    Marks of rows that the annotator had marked otherwise stay as they are, in `kept`. `unmatched`
+    says what fits no row of the run, and why; `unjudged` counts marks of aspects that texts are not
+    judged on.
     """
 
     marks: int = 0
@@ -200,17 +184,12 @@ def import_marks(
 ) -> Imported:
     """Put the marks in a file of texts, rows, factgenie's or MQM, into a run.
 
+    Without `annotator`, marks belong to the annotator that the file names. Without `aspect`, marks
+    that name no aspect need a text with a single one. If `replaces` is true, marks replace those of
+    the same annotator on the same row.
+
     Raise `ConfigError` if marks of several annotators are to be one's, or no text is judged on
     the aspect, `DataError` if the file cannot be read, and `StoreError` if marks cannot be kept.
-
-    Parameters
-    ----------
-    annotator
-        Whose marks they are; without a name, whose the file says.
-    aspect
-        That of marks that name none; without it, a text must have a single aspect.
-    replaces
-        Whether marks replace other ones of the same annotator on the same row.
     """
     named = None if annotator is None else annotator_name(annotator)
     if aspect is not None and not any(aspect in text.aspects for text in run.texts):

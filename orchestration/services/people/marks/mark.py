@@ -36,11 +36,8 @@ class Origin:
 class MarkedSpan:
     """An error that a person marked.
 
-    Parameters
-    ----------
-    start, end
-        Half-open offsets in code points of the output; both None for an omission or a quote
-        that is not there.
+    Offsets are half-open, in code points of the output; both are None for an omission or a quote
+    that is not there.
     """
 
     start: int | None
@@ -70,14 +67,9 @@ class MarkedSpan:
 class Mark:
     """One person's reading of a row.
 
-    Parameters
-    ----------
-    is_done
-        Whether the person is finished with it: without spans the text then has no error.
-    rejected
-        Judges' spans that are no errors to the person.
-    scores_only
-        Whether the person did not look for errors, so that having none says nothing.
+    A finished mark (`is_done`) without spans says that the text has no error, unless `scores_only`
+    says that the person did not look for errors. `rejected` are judges' spans that the person finds
+    correct.
     """
 
     score: float | None = None

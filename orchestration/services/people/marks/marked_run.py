@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from spanjury.orchestration.services.people.marks.mark import (
 )
 from spanjury.orchestration.services.viewing.aspects import KnownAspects
 from spanjury.orchestration.services.viewing.marking import version_of
-from spanjury.orchestration.services.viewing.sources import PART, Texts, ViewedRun, find_runs
+from spanjury.orchestration.services.viewing.sources import Texts, ViewedRun, find_runs
 from spanjury.orchestration.studies.agreement.people import (
     KeptSpans,
     SpanVerdict,
@@ -35,7 +34,7 @@ from spanjury.orchestration.wiring.marks import (
     result_names,
 )
 from spanjury.orchestration.wiring.read_results import read_reported_rows
-from spanjury.orchestration.wiring.sources import open_source
+from spanjury.orchestration.wiring.runs import PART
 
 _OWN_RUN = 0
 """Number of the marked run in a view: a second one stands beside it for comparison alone."""
@@ -66,14 +65,9 @@ class MarkedText:
 class MarkedRun:
     """A run, or a bare file of results, whose texts people mark.
 
-    Raises `DataError` or `StoreError` if there is none, or it has no results yet.
+    `data` and `columns` name the texts of a bare file of results, which holds none.
 
-    Parameters
-    ----------
-    named
-        A folder or the name of a run, or a file of results.
-    data, columns
-        The texts of a bare file of results, which holds none, and what its columns are called.
+    Raises `DataError` or `StoreError` if there is none, or it has no results yet.
     """
 
     def __init__(
@@ -99,7 +93,7 @@ class MarkedRun:
 
     def segments(self) -> Iterator[Segment]:
         """Yield the rows of the data, as they are; none where nothing says where they are."""
-        return _segments(self._run.texts) if self._run.texts else iter(())
+        return self._run.texts.segments() if self._run.texts else iter(())
 
     @cached_property
     def texts(self) -> tuple[MarkedText, ...]:
@@ -147,7 +141,7 @@ class MarkedRun:
     ) -> Iterator[MarkedText]:
         definitions = self._definitions
         scales: dict[tuple[str, str], Scale] = {}
-        for segment in _segments(texts):
+        for segment in texts.segments():
             for task, aspects in names.get((segment.segment_id, segment.system), {}).items():
                 for aspect in aspects:
                     if (task, aspect) not in scales:
@@ -168,13 +162,6 @@ def marks_of(run: ViewedRun) -> Path:
     return run.results.with_name(f"{run.results.name.removesuffix(PART)}.{MARKS_NAME}")
 
 
-def _segments(texts: Texts) -> Iterator[Segment]:
-    """Yield the texts that were judged; rows that cannot be read were none of them."""
-    rows = islice(open_source(texts.data, columns=texts.columns), texts.limit)
-    segments = (row for row in rows if isinstance(row, Segment))
-    return segments if texts.shard is None else texts.shard.of_rows(segments)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """A mark of a text of the run."""
@@ -189,14 +176,9 @@ class Reading:
 class Readings:
     """The marks of a run.
 
-    Parameters
-    ----------
-    readings
-        Those of its texts, text by text, aspect by aspect, annotators by name.
-    other_versions
-        Marks of texts, or of versions of texts, that the run's data do not hold.
-    damaged
-        Names of the marks that cannot be read, or do not fit their text.
+    They come text by text, aspect by aspect, annotators by name. `other_versions` counts marks of
+    texts, or versions, that the run's data do not hold; `damaged` names marks that cannot be read
+    or do not fit their text.
     """
 
     readings: tuple[Reading, ...]
@@ -302,10 +284,7 @@ def _reading(text: MarkedText, aspect: str, stored: StoredMark) -> Reading | Non
 class JudgesSpans(NamedTuple):
     """Shares of the spans that people keep, judge by judge.
 
-    Parameters
-    ----------
-    stale
-        Finished marks that were left out, as the run's results are others by now.
+    Finished marks are `stale`, and left out, if the run's results have changed since.
     """
 
     judges: tuple[KeptSpans, ...]

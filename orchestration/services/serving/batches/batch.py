@@ -136,12 +136,8 @@ def require_storable(panel: PanelConfig) -> None:
 def examined(job: Job) -> Examined:
     """Read the rows of `job` once, before any is judged.
 
-    Raises
-    ------
-    BadRowsError
-        If there are such rows and they may not be skipped, or there are no others.
-    ConfigError
-        If a task or an aspect is unknown.
+    Raise `BadRowsError` if rows cannot be read and may not be skipped, or no row can, and
+    `ConfigError` if a task or an aspect is unknown.
     """
     bad: list[DataError] = []
     try:

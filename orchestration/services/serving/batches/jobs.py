@@ -156,14 +156,8 @@ class BatchJobs:
     async def submit(self, received: BatchFolder, submission: Submission) -> Batch:
         """Check the rows that were received, and have them judged.
 
-        Raises
-        ------
-        BadRowsError
-            If rows cannot be read, and are not to be skipped; or if no row can.
-        ConfigError
-            If a task or an aspect is unknown.
-        StoreError
-            If the batch cannot be written.
+        Raise `BadRowsError` and `ConfigError` as `examined` does, and `StoreError` if the batch
+        cannot be written.
         """
         record, folder = await to_thread.run_sync(self._kept, received, submission)
         batch = Batch(record=record, folder=folder)

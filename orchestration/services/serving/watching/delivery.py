@@ -57,14 +57,7 @@ class DeliveryCount:
 class Delivery:
     """Sends one sink all that is made for it, from where it was left.
 
-    Parameters
-    ----------
-    name
-        The sink's, under which the store knows how far it is.
-    send
-        Sends some at once.
-    say
-        Says a line to the user.
+    The store keeps under the sink's name how far the delivery is.
     """
 
     def __init__(

@@ -30,16 +30,10 @@ _WORDS = {
 class DriftPlan:
     """The settings of the watch for changes.
 
-    Raises `ConfigError` if a number is too small to mean anything.
+    A `window` has that many texts of an aspect, the `baseline` the first ones.
+    `texts_per_false_alert` pass, on average at least, until an alert without a change.
 
-    Parameters
-    ----------
-    window
-        Texts of an aspect in a window.
-    baseline
-        Texts of an aspect that later ones are compared with.
-    texts_per_false_alert
-        Texts that pass, on average at least, until an alert without a change.
+    Raises `ConfigError` if a number is too small to mean anything.
     """
 
     window: int = 200
@@ -90,17 +84,10 @@ class Window:
 class Alert:
     """A figure that has got worse than the baseline allows.
 
-    Parameters
-    ----------
-    alert_id
-        The same each time that the alert is sent.
-    before, after
-        The figure of the baseline, and that since the change probably began, in two windows at
-        most. The beginning is chosen by the values, so the second exaggerates the change.
-    evidence, threshold
-        The evidence of a change, and what it had to reach.
-    trace_id
-        The trace with which it did.
+    `alert_id` is the same each time that the alert is sent. `before` is the figure of the baseline,
+    `after` that since the change probably began, in two windows at most. The beginning is chosen by
+    the values, so the second figure exaggerates the change. The `evidence` of a change reached the
+    `threshold` with the trace `trace_id`.
     """
 
     alert_id: str

@@ -106,26 +106,10 @@ class WatchPlan:
 
     Parameters
     ----------
-    panel
-        The judges.
-    folder
-        Where what came in is kept, and what is known of it.
-    task, aspects, aspects_files
-        What is judged: as in an evaluation.
-    columns
-        What rows of a file call their columns.
-    sampling
-        Which traces are judged.
-    drift
-        The watch for changes.
     quotas
         Calls and dollars that judges may take; traces beyond them wait.
     sinks
         Services that take scores, as ``NAME:option=value,…``.
-    output
-        File to which rows of results are added.
-    webhook
-        Address that takes alerts.
     settle, longest
         Seconds for which a trace waits for further spans after its root has come, and without one.
     keep_hours
@@ -290,14 +274,8 @@ class Watch:
         """Judge and send until `stop` says so.
 
         What is under way at the end has some seconds; what is left then waits on disk. Raise
-        `DataError` if the file cannot be read.
-
-        Parameters
-        ----------
-        file
-            Its lines are taken on, and those that are added to it.
-        once
-            End when the file is read to its end and there is nothing left to do.
+        `DataError` if the file cannot be read. The lines of `file` are read, and those that are
+        added to it; with `once`, the watch ends when all of them are done.
         """
         self._has_read = file is None
         with first_error_alone(), paid_by(self._budget):
@@ -455,11 +433,15 @@ async def open_watch(
             plan.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"{plan.folder}: cannot be made: {error.strerror}") from error
-        targets = [await _opened(spec, stack) for spec in plan.sinks]
+        deliver = []  # makes a delivery, once the store is open
+        for spec in plan.sinks:
+            _, sink = open_sink(spec)
+            stack.push_async_callback(sink.aclose)
+            deliver.append(partial(Delivery, spec, to_sink(sink)))
         if plan.webhook is not None:
             hook = Webhook(plan.webhook)
             stack.push_async_callback(hook.aclose)
-            targets.append(_Target(name="webhook", send=_to_webhook(hook), kind="alert"))
+            deliver.append(partial(Delivery, "webhook", _to_webhook(hook), kind="alert"))
         store = stack.enter_context(TrafficStore(plan.folder / _STORE))
         memory = None
         if plan.asks_models:
@@ -470,38 +452,13 @@ async def open_watch(
             budget = Budget(stack.enter_context(ledger))
         panel = await stack.enter_async_context(open_configured_panel(plan.panel, memory=memory))
         watch = Watch(plan, store=store, panel=panel, budget=budget, emit=emit, say=say)
-        watch.deliveries += [
-            Delivery(
-                target.name,
-                target.send,
-                store=store,
-                bell=watch.sent,
-                say=say,
-                kind=target.kind,
-            )
-            for target in targets
-        ]
+        watch.deliveries += [make(store=store, bell=watch.sent, say=say) for make in deliver]
         if plan.output is not None:
             name = f"{_FILE}:{plan.output.resolve()}"
             _, size = store.cursor(name)
             file = stack.enter_context(ResultLog(plan.output, size=size))
             watch.deliveries.append(FileDelivery(name, file, store=store, bell=watch.sent))
         yield watch
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Target:
-    """Something to send to: `name` is what the store calls it, `kind` what it takes."""
-
-    name: str
-    send: Callable[[Sequence[Outgoing]], Awaitable[None]]
-    kind: str = "score"
-
-
-async def _opened(spec: str, stack: AsyncExitStack) -> _Target:
-    _, sink = open_sink(spec)
-    stack.push_async_callback(sink.aclose)
-    return _Target(name=spec, send=to_sink(sink))
 
 
 def _to_webhook(hook: Webhook) -> Callable[[Sequence[Outgoing]], Awaitable[None]]:

@@ -8,15 +8,27 @@ References
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.judges.core import DataError, ErrorSpan
-from spanjury.orchestration.studies.agreement.spans.annotators import PairFinding, annotator_pairs
-from spanjury.orchestration.studies.agreement.spans.estimates import (
+from spanjury.judges.core import DataError, ErrorSpan, Segment
+from spanjury.orchestration.studies.agreement.spans.measures import (
+    AVERAGES,
+    Gold,
+    GoldSpan,
+    Marking,
+    PairFinding,
+    annotator_pairs,
+    category_overlaps,
+    interval_rows,
+    overlaps,
+    readers_of,
+)
+from spanjury.orchestration.studies.estimates import (
     DEFAULTS,
     Effects,
     Estimate,
@@ -24,17 +36,9 @@ from spanjury.orchestration.studies.agreement.spans.estimates import (
     by_owner,
     estimates,
 )
-from spanjury.orchestration.studies.agreement.spans.measures import (
-    Gold,
-    GoldSpan,
-    Marking,
-    category_overlaps,
-    interval_rows,
-    overlaps,
-    readers_of,
-)
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.spans.gamma import Gamma, gamma
-from spanjury.stats.spans.span_agreement import Agreement, macro_effect, micro_effect
+from spanjury.stats.spans.span_agreement import Agreement, micro_effect
 from spanjury.stats.spans.span_detection import (
     Detection,
     count_correlation,
@@ -43,8 +47,6 @@ from spanjury.stats.spans.span_detection import (
 )
 from spanjury.stats.weighted import Weighted, mean_drop, of_items
 
-FloatArray = NDArray[np.float64]
-_ALL = ""
 _NO_GROUPS: Mapping[str, str] = MappingProxyType({})
 _NO_READERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
@@ -156,7 +158,7 @@ def _score_arrays(
 
 
 def _counts(
-    marked: Sequence[Sequence[ErrorSpan]], counted: Callable[[ErrorSpan], bool]
+    marked: Iterable[Sequence[ErrorSpan]], counted: Callable[[ErrorSpan], bool]
 ) -> FloatArray:
     return np.array([sum(map(counted, spans)) for spans in marked], dtype=np.float64)
 
@@ -208,11 +210,7 @@ def over_annotation(score_arrays: ScoreArrays, *, settings: Settings) -> OverAnn
     clean = gold == 0
     counts = np.where(clean, score_arrays.marked, np.nan)
     erring = np.where(clean, score_arrays.marked > 0, np.nan)
-    graded = [
-        severities
-        for severities, is_clean in zip(score_arrays.severities, clean, strict=True)
-        if is_clean and severities
-    ]
+    graded = list(filter(None, compress(score_arrays.severities, clean)))
     figures = estimates(
         {
             ("erring", "spans", "surplus"): mean_drop(
@@ -314,18 +312,14 @@ def span_agreement(
     listed = [*markings]
     all_readers = {name: readers_of(spans, readers.get(name, ())) for name, spans in gold.items()}
     whole = Gold(gold, all_readers)
-    score_arrays = [*collected(listed, whole)]
+    judges = [*collected(listed, whole)]
     lengths = {segment_id: len(output) for _, segment_id, output, _ in listed}
     return SpanAgreement(
         settings=settings,
         judges=tuple(
-            finding
-            for each in score_arrays
-            for finding in _findings(each, groups, settings=settings)
+            finding for judge in judges for finding in _findings(judge, groups, settings=settings)
         ),
-        over_annotations=tuple(
-            over_annotation(score_array, settings=settings) for score_array in score_arrays
-        ),
+        over_annotations=tuple(over_annotation(judge, settings=settings) for judge in judges),
         annotators=tuple(
             annotator_pairs(whole, lengths if with_annotators else {}, settings=settings)
         ),
@@ -335,11 +329,10 @@ def span_agreement(
 def _findings(
     score_arrays: ScoreArrays, groups: Mapping[str, str], *, settings: Settings
 ) -> Iterator[JudgeFinding]:
-    yield _finding(score_arrays, _ALL, settings=settings)
-    for group in dict.fromkeys(groups[name] for name in score_arrays.texts if name in groups):
-        inside = np.array(
-            [groups.get(name) == group for name in score_arrays.texts], dtype=np.bool_
-        )
+    yield _finding(score_arrays, "", settings=settings)
+    of_texts = [groups.get(name) for name in score_arrays.texts]
+    for group in dict.fromkeys(of_text for of_text in of_texts if of_text is not None):
+        inside = np.array([of_text == group for of_text in of_texts])
         yield _finding(_part(score_arrays, inside), group, settings=settings)
 
 
@@ -358,15 +351,11 @@ def _finding(score_arrays: ScoreArrays, group: str, *, settings: Settings) -> Ju
 
 
 def _by_category(score_arrays: ScoreArrays, settings: Settings) -> dict[str, dict[str, Estimate]]:
-    texts = len(score_arrays.texts)
-    return {
-        name: estimates(
-            {Agreement._fields: by_owner(micro_effect(rows), score_arrays.owner)},
-            texts=texts,
-            settings=settings,
-        )
-        for name, rows in score_arrays.categories.items()
-    }
+    def figures(rows: FloatArray) -> dict[str, Estimate]:
+        effects: Effects = {Agreement._fields: by_owner(micro_effect(rows), score_arrays.owner)}
+        return estimates(effects, texts=len(score_arrays.texts), settings=settings)
+
+    return {name: figures(rows) for name, rows in score_arrays.categories.items()}
 
 
 def _gamma(score_arrays: ScoreArrays, settings: Settings) -> Gamma:
@@ -384,9 +373,9 @@ def _effects(score_arrays: ScoreArrays) -> Effects:
     owner = score_arrays.owner
     effects: dict[tuple[str, ...], Weighted] = {}
     for measure, rows in score_arrays.overlaps.items():
-        for average, effect in (("micro", micro_effect(rows)), ("macro", macro_effect(rows))):
+        for average, effect_of in AVERAGES.items():
             names = tuple(f"{measure}.{average}.{part}" for part in Agreement._fields)
-            effects[names] = by_owner(effect, owner)
+            effects[names] = by_owner(effect_of(rows), owner)
     names = tuple(f"detection.{part}" for part in Detection._fields)
     effects[names] = by_owner(
         detection_effect(score_arrays.marked[owner], score_arrays.gold), owner
@@ -406,7 +395,7 @@ def _part(score_arrays: ScoreArrays, inside: NDArray[np.bool_]) -> ScoreArrays:
     readings = inside[score_arrays.owner]
     return replace(
         score_arrays,
-        texts=tuple(name for name, kept in zip(score_arrays.texts, inside, strict=True) if kept),
+        texts=tuple(compress(score_arrays.texts, inside)),
         owner=(np.cumsum(inside) - 1)[score_arrays.owner[readings]],
         overlaps={name: rows[readings] for name, rows in score_arrays.overlaps.items()},
         categories={name: rows[readings] for name, rows in score_arrays.categories.items()},
@@ -414,10 +403,106 @@ def _part(score_arrays: ScoreArrays, inside: NDArray[np.bool_]) -> ScoreArrays:
         marked=score_arrays.marked[inside],
         quotes=score_arrays.quotes[inside],
         hallucinated=score_arrays.hallucinated[inside],
-        severities=tuple(
-            severity for severity, kept in zip(score_arrays.severities, inside, strict=True) if kept
-        ),
-        span_pairs=tuple(
-            pair for pair, kept in zip(score_arrays.span_pairs, readings, strict=True) if kept
-        ),
+        severities=tuple(compress(score_arrays.severities, inside)),
+        span_pairs=tuple(compress(score_arrays.span_pairs, readings)),
     )
+
+
+_FEWEST_SCORES = 3
+"""Different scores that people must have given for the best of them to mean no error: [1]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopRated:
+    """Texts that every rater found as good as any.
+
+    Parameters
+    ----------
+    best
+        The best score that was given; NaN where too few different ones were given.
+    texts
+        Ids of those that got no other.
+    """
+
+    best: float
+    texts: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanTask:
+    """Error spans to compare.
+
+    Parameters
+    ----------
+    gold
+        Spans that people marked in the same texts; None if they marked none.
+    groups
+        Id of the segment -> its system.
+    """
+
+    aspect: str
+    markings: tuple[Marking, ...]
+    gold: Gold | None
+    groups: Mapping[str, str]
+    top_rated: TopRated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AspectSpans:
+    """Findings on the error spans of one aspect.
+
+    Parameters
+    ----------
+    agreement
+        With gold spans; None without any. Errors on all aspects are gold.
+    """
+
+    aspect: str
+    agreement: SpanAgreement | None
+    best: float
+    top_rated: tuple[OverAnnotation, ...]
+
+
+def top_rated_texts(segments: Sequence[Segment], *, aspect: str) -> TopRated:
+    """Find the texts to which every rater gave the best score that was given on `aspect`."""
+    given = {score for segment in segments for score in segment.human.get(aspect, {}).values()}
+    if len(given) < _FEWEST_SCORES:
+        return TopRated(best=float("nan"), texts=frozenset())
+    best = max(given)
+    texts = frozenset(
+        segment.segment_id
+        for segment in segments
+        if (scores := segment.human.get(aspect)) and all(score == best for score in scores.values())
+    )
+    return TopRated(best=best, texts=texts)
+
+
+def aspect_spans(task: SpanTask, settings: Settings) -> AspectSpans:
+    """Compare the errors that judges marked with those that people did.
+
+    Raise `DataError` as `span_agreement`.
+    """
+    agreement = None
+    if task.gold is not None:
+        agreement = span_agreement(
+            task.markings,
+            task.gold.spans,
+            readers=task.gold.readers,
+            groups=task.groups,
+            with_annotators=False,
+            settings=settings,
+        )
+    return AspectSpans(
+        aspect=task.aspect,
+        agreement=agreement,
+        best=task.top_rated.best,
+        top_rated=tuple(_top_rated(task, settings)),
+    )
+
+
+def _top_rated(task: SpanTask, settings: Settings) -> Iterator[OverAnnotation]:
+    markings = [marking for marking in task.markings if marking[1] in task.top_rated.texts]
+    nothing = {name: () for _, name, _, _ in markings}
+    readers = {name: readers_of(()) for name in nothing}
+    for score_arrays in collected(markings, Gold(nothing, readers)):
+        yield over_annotation(score_arrays, settings=settings)

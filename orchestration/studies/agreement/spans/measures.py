@@ -1,4 +1,4 @@
-"""Gold spans and measures: what the spans of two sides have in common, text by text.
+"""Gold spans and measures: what the spans of two sides have in common, and annotators in pairs.
 
 Soft agreement asks for the same characters, hard agreement for the same category besides [1]_.
 Upper and lower case, and blanks around a name, make no other category. A span without a category
@@ -11,6 +11,7 @@ References
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -18,13 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import ConfigError, ErrorSpan, Segment
+from spanjury.orchestration.studies.estimates import Effects, Estimate, Settings, estimates
+from spanjury.stats.spans.gamma import Gamma, gamma
 from spanjury.stats.spans.span_agreement import (
+    Agreement,
     Overlap,
     character_overlap,
     exact_overlap,
     graded_overlap,
+    macro_effect,
+    micro_effect,
 )
 from spanjury.stats.spans.span_matching import matched_overlap
+from spanjury.stats.weighted import Weighted
 
 Marking = tuple[str, str, str, tuple[ErrorSpan, ...] | None]
 """Judge, id of the segment, its output, and the spans that it marked; None without a verdict."""
@@ -68,6 +75,11 @@ class Gold(NamedTuple):
     """Id of the segment -> all annotators' spans."""
     readers: Mapping[str, tuple[str, ...]]
     """Id of the segment -> who read it, with or without marking anything."""
+
+    @property
+    def has_pairs(self) -> bool:
+        """True if two people with names read one text."""
+        return any(len({*readers} - {""}) > 1 for readers in self.readers.values())
 
 
 def gold_of(segments: Iterable[Segment]) -> Gold:
@@ -137,9 +149,9 @@ def overlaps(side: Side, gold: Side) -> dict[str, NDArray[np.float64]]:
         ).reshape(-1, len(Overlap._fields))
         for name, compare in MEASURES.items()
     }
-    if not (_has_severities(side) and _has_severities(gold)):
+    if not all(map(_has_severities, (side, gold))):
         rows[_GRADED][:] = np.nan
-    if not (_has_categories(side) and _has_categories(gold)):
+    if not all(map(_has_categories, (side, gold))):
         rows[_HARD][:] = np.nan
     return rows
 
@@ -257,14 +269,7 @@ def _graded(predicted: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
 
 def _of_category(name: str, predicted: Sequence[Mark], gold: Sequence[Mark]) -> Overlap:
     sides = (
-        np.array(
-            [
-                (span.start, span.end)
-                for span in side
-                if span.start is not None and _folded(span.category) == name
-            ],
-            dtype=np.int64,
-        ).reshape(-1, 2)
+        interval_rows(span for span in side if _folded(span.category) == name)
         for side in (predicted, gold)
     )
     return character_overlap(*sides)
@@ -289,3 +294,112 @@ MEASURES: Mapping[str, Compare] = MappingProxyType(
 )
 """Characters in common; the same spans; characters by severity, minor or major; characters of the
 same category; pairs of spans that overlap by half."""
+AVERAGES: Mapping[str, Callable[[NDArray[np.float64]], Weighted]] = MappingProxyType(
+    {"micro": micro_effect, "macro": macro_effect}
+)
+"""All texts counted together, and the mean of texts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairFinding:
+    """Agreement of two annotators on the texts that both have read: the most to ask of a judge.
+
+    Parameters
+    ----------
+    figures
+        ``MEASURE.micro`` and ``MEASURE.macro`` -> F1, the same whoever is taken for gold;
+        measures as in `MEASURES`.
+    gamma
+        Agreement on places beyond chance.
+    gamma_with_categories
+        On places and categories.
+    """
+
+    first: str
+    second: str
+    texts: int
+    figures: Mapping[str, Estimate]
+    gamma: Gamma
+    gamma_with_categories: Gamma
+
+
+def annotator_pairs(
+    gold: Gold, lengths: Mapping[str, int], *, settings: Settings
+) -> Iterator[PairFinding]:
+    """Compare all annotators with a name, two by two, on the texts that both have read.
+
+    Parameters
+    ----------
+    lengths
+        Id of the segment -> code points of its output; texts that are not here are skipped.
+    """
+    names = sorted({name for readers in gold.readers.values() for name in readers} - {""})
+    for first, second in combinations(names, 2):
+        texts = [
+            name
+            for name, readers in gold.readers.items()
+            if {first, second} <= {*readers} and lengths.get(name)
+        ]
+        if texts:
+            yield _pair(first, second, texts=texts, gold=gold, lengths=lengths, settings=settings)
+
+
+def _pair(
+    first: str,
+    second: str,
+    *,
+    texts: Sequence[str],
+    gold: Gold,
+    lengths: Mapping[str, int],
+    settings: Settings,
+) -> PairFinding:
+    sides = [
+        [[span for span in gold.spans[name] if span.annotator == who] for name in texts]
+        for who in (first, second)
+    ]
+    intervals = [[interval_rows(spans) for spans in side] for side in sides]
+    sizes = [lengths[name] for name in texts]
+
+    def compared(labels: tuple[list[list[int]], list[list[int]]] | None = None) -> Gamma:
+        rng = np.random.default_rng(settings.seed)
+        samples = settings.samples
+        return gamma(*intervals, lengths=sizes, rng=rng, labels=labels, samples=samples)
+
+    return PairFinding(
+        first=first,
+        second=second,
+        texts=len(texts),
+        figures=estimates(_effects(*sides), texts=len(texts), settings=settings),
+        gamma=compared(),
+        gamma_with_categories=compared(_labels(*sides)),
+    )
+
+
+def _effects(first: Side, second: Side) -> Effects:
+    return {
+        (f"{measure}.{average}",): _f1(effect_of(rows))
+        for measure, rows in overlaps(first, second).items()
+        for average, effect_of in AVERAGES.items()
+    }
+
+
+def _f1(effect: Weighted) -> Weighted:
+    column = Agreement._fields.index("f1")
+    return lambda counts: effect(counts)[:, [column]]
+
+
+def _labels(first: Side, second: Side) -> tuple[list[list[int]], list[list[int]]]:
+    """Return the number of each category, for the spans that have a place."""
+    numbers: dict[str, int] = {}
+
+    def labelled(side: Side) -> list[list[int]]:
+        return [
+            [
+                numbers.setdefault(span.category, len(numbers))
+                for span in spans
+                if span.start is not None
+            ]
+            for spans in side
+        ]
+
+    return labelled(first), labelled(second)

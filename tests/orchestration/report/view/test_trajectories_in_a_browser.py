@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from spanjury.adapters.files.reading.trajectories import as_trajectory
 from spanjury.judges.core.transcript import segment_of
-from spanjury.orchestration.services.viewing.trajectories import turns_of
+from spanjury.orchestration.services.viewing.details import turns_of
 
 NOTE = "Bring the blue folder, the keys to the archive and a lamp with fresh batteries."
 SEGMENT = segment_of(

@@ -7,8 +7,8 @@ import pytest
 from fakes.judges import ASPECT, mark, segment
 
 from spanjury.judges.core import ErrorSpan, Outcome, Report, Scale
-from spanjury.orchestration.studies.agreement.spans.estimates import Settings
 from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.estimates import Settings
 from spanjury.orchestration.studies.held_out import (
     FIGURES,
     Case,

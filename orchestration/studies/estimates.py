@@ -1,0 +1,89 @@
+"""Figures with their intervals, by a bootstrap of texts, and p-values of several figures."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.resampling import Resampled, bootstrap, percentile_interval
+from spanjury.stats.weighted import Weighted, on_sample
+
+Effects = Mapping[tuple[str, ...], Weighted]
+"""Names of the figures that an effect gives -> the effect, of the shape ``(draws, names)``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Settings of intervals and random annotations.
+
+    Parameters
+    ----------
+    draws
+        Number of bootstrap resamples; 0 for no intervals.
+    confidence
+        Coverage of the intervals, in ``(0, 1)``.
+    samples
+        Random annotations for gamma, 300 or more.
+    """
+
+    seed: int = 1
+    draws: int = 1_000
+    confidence: float = 0.95
+    samples: int = 300
+
+
+DEFAULTS = Settings()
+LEVEL = 0.05
+"""Above this p-value no difference is shown."""
+
+
+class Estimate(NamedTuple):
+    """A figure and the bounds of its interval; NaN where undefined."""
+
+    value: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+
+    @classmethod
+    def of(cls, drawn: Resampled, *, confidence: float = 0.95) -> "Estimate":
+        """Return one figure with its interval of percentiles."""
+        low, high = percentile_interval(drawn, confidence=confidence)
+        return cls(float(drawn.estimate), float(low), float(high))
+
+
+def by_owner(effect: Weighted, owner: NDArray[np.int64]) -> Weighted:
+    """Return an effect of readings as one of texts: a text is drawn with all its readings."""
+    return lambda counts: effect(counts[:, owner])
+
+
+def estimates(effects: Effects, *, texts: int, settings: Settings) -> dict[str, Estimate]:
+    """Resample texts, the same ones for every figure; every figure is NaN without a text."""
+    estimated: dict[str, Estimate] = {}
+    for names, effect in effects.items():
+        if not texts:
+            figures = [Estimate()] * len(names)
+        elif not settings.draws:
+            figures = [Estimate(v) for v in np.ravel(on_sample(effect, items=texts)).tolist()]
+        else:
+            rng = np.random.default_rng(settings.seed)
+            drawn = bootstrap(effect, items=texts, rng=rng, draws=settings.draws)
+            figures = estimates_of(drawn, confidence=settings.confidence)
+        estimated |= zip(names, figures, strict=True)
+    return estimated
+
+
+def estimates_of(drawn: Resampled, *, confidence: float = 0.95) -> list[Estimate]:
+    """Return each of several figures with its interval of percentiles."""
+    low, high = percentile_interval(drawn, confidence=confidence)
+    parts = (np.ravel(part).tolist() for part in (drawn.estimate, low, high))
+    return list(map(Estimate, *parts))
+
+
+def holm_adjusted(pvalues: ArrayLike) -> FloatArray:
+    """Return p-values held together by Holm's method; NaN for those that are NaN."""
+    with np.errstate(divide="ignore"):
+        return np.exp(holm(np.log(pvalues)))

@@ -23,7 +23,7 @@ _MOST_TERMS = 60  # quantities of one unit beyond which any number is some diffe
 _MOST_COMPUTED = 40  # quantities of a source that are combined with each other
 _FACTORS = (2.0, 3.0, 4.0, 7.0, 10.0, 12.0, 24.0, 60.0, 100.0)
 """Factors that words state: twice, a quarter, a week, a tenth, a dozen, a day, a minute."""
-_PLACES = 6  # decimal places in which two results are equal
+_DECIMALS = 6  # decimals in which two results are equal
 _MOST_STATED = 400  # quantities of a source beyond which nothing is derived
 _AGE = 120  # years between two dates that make an age
 _DIGITS = 3  # significant digits that a rounded number may have
@@ -181,11 +181,11 @@ def is_computable(value: float, stated: Sequence[Quantity]) -> bool:
 
     Units do not count. Such a number may be right, so it proves no error.
     """
-    values = {round(quantity.value, _PLACES) for quantity in stated[:_MOST_COMPUTED]}
+    values = {round(quantity.value, _DECIMALS) for quantity in stated[:_MOST_COMPUTED]}
     return any(
-        not values.isdisjoint(round(other, _PLACES) for other in _others(value, held))
+        not values.isdisjoint(round(other, _DECIMALS) for other in _others(value, held))
         for held in values
-    ) or not values.isdisjoint(round(other, _PLACES) for other in _multiples(value))
+    ) or not values.isdisjoint(round(other, _DECIMALS) for other in _multiples(value))
 
 
 def _multiples(value: float) -> Iterator[float]:

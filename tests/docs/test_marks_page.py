@@ -36,7 +36,7 @@ def test_the_commands_of_the_page_run_in_their_order(tmp_path: Path) -> None:
         done = call(tmp_path, *shlex.split(command)[1:])
         outputs[command] = done.output
     assert "anna" in outputs["spanjury marks list my-run"]
-    assert ".546" in outputs["spanjury meta my-run"]
+    assert "0.720" in outputs["spanjury meta my-run"]
     assert "consistency" in outputs["spanjury marks agreement my-run"]
     rows = [json.loads(line) for line in (tmp_path / "marks.jsonl").read_text().splitlines()]
     (both,) = (row for row in rows if row["id"] == "harbour-bridge/system-b")

@@ -1,4 +1,4 @@
-"""Resampled effects: against scipy's bootstrap, against the truth, and joint over cells."""
+"""Effects: worked by hand, resampled, and as functions of counts."""
 
 import math
 
@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from numpy.random import default_rng
 from scipy import stats
+from scipy.stats import rankdata
 
 from spanjury.stats import resampling as module
+from spanjury.stats.arrays import FloatArray
+from spanjury.stats.effects import difference_effects, scale_effects
 from spanjury.stats.resampling import (
     Resampled,
     bootstrap,
@@ -17,7 +21,20 @@ from spanjury.stats.resampling import (
     percentile_interval,
     two_sided_p,
 )
-from spanjury.stats.weighted import mean_drop, net_drop, of_items, rank_biserial, ratio
+from spanjury.stats.weighted import (
+    mean_drop,
+    net_drop,
+    of_items,
+    on_sample,
+    per_headroom,
+    rank_biserial,
+    ratio,
+)
+
+STEPS = st.lists(st.integers(-4, 4), min_size=1, max_size=30)
+SCORES = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0, math.nan])
+CELLS = arrays(np.float64, (2, 3, 6), elements=SCORES)
+COUNTS = arrays(np.float64, (4, 6), elements=st.integers(0, 3).map(float))
 
 
 def bounds(resampled: Resampled, *, confidence: float = 0.95) -> tuple[float, float]:
@@ -168,3 +185,132 @@ def test_a_confidence_of_one_is_refused() -> None:
 def test_judges_with_other_items_are_refused() -> None:
     with pytest.raises(ValueError, match="expected one shape"):
         effect_difference([1, 2], [1], rng=default_rng(1))
+
+
+def test_effects_of_six_drops_are_as_worked_by_hand() -> None:
+    # Sizes 1, 1, 2, 3 have the ranks 1.5, 1.5, 3, 4. Falls: 1.5 + 3 + 4; rises: 1.5.
+    effects = difference_effects([1, -1, 2, 3, 0, math.nan])
+    assert effects.drop_share == pytest.approx(3 / 5)
+    assert (effects.used, effects.missing) == (5, 1)
+    assert effects.rise_share == pytest.approx(1 / 5)
+    assert effects.net_drop == pytest.approx(2 / 5)
+    assert effects.rank_biserial == pytest.approx((8.5 - 1.5) / 10)
+    assert effects.mean_drop == pytest.approx(1)
+
+
+def test_scores_that_do_not_move_have_no_rank_correlation() -> None:
+    effects = difference_effects([0, 0, 0])
+    assert effects.net_drop == 0
+    assert math.isnan(effects.rank_biserial)
+
+
+def test_one_drop_among_zeros_is_a_full_rank_correlation_and_a_small_net_drop() -> None:
+    effects = difference_effects([0] * 99 + [1])
+    assert effects.net_drop == pytest.approx(0.01)
+    assert effects.rank_biserial == 1
+
+
+@pytest.mark.parametrize("differences", [[], [math.nan, math.nan]])
+def test_without_an_item_every_effect_is_undefined(differences: list[float]) -> None:
+    effects = difference_effects(differences)
+    assert (effects.used, effects.missing) == (0, len(differences))
+    assert np.isnan(effects[2:]).all()
+
+
+@given(STEPS)
+def test_the_rank_correlation_is_that_of_scipys_ranks(steps: list[int]) -> None:
+    differences = np.array(steps)
+    changed = differences[differences != 0]
+    ranks = rankdata(np.abs(changed))
+    expected = (ranks @ np.sign(changed)) / ranks.sum() if changed.size else math.nan
+    assert difference_effects(differences).rank_biserial == pytest.approx(expected, nan_ok=True)
+
+
+@given(STEPS)
+def test_rises_are_drops_with_the_other_sign(steps: list[int]) -> None:
+    fallen, risen = difference_effects(steps), difference_effects([-step for step in steps])
+    assert risen.drop_share == fallen.rise_share
+    for name in ("net_drop", "rank_biserial", "mean_drop"):
+        mirrored = -getattr(risen, name)
+        assert getattr(fallen, name) == pytest.approx(mirrored, nan_ok=True)
+
+
+def test_effects_on_a_scale_are_as_worked_by_hand() -> None:
+    # With room: 5 -> 3, 4 -> 1, 2 -> 2; they drop by 2 + 3 + 0 of the 4 + 3 + 1 that they can.
+    effects = scale_effects([5, 4, 2, 1, 5, 1], [3, 1, 2, 5, math.nan, 1], low=1, high=5)
+    assert (effects.used, effects.with_room) == (5, 3)
+    assert effects.drop_per_headroom == pytest.approx(5 / 8)
+    assert effects.clean_floor == pytest.approx(2 / 5)
+    assert effects.clean_ceiling == pytest.approx(1 / 5)
+    assert effects.damaged_floor == pytest.approx(2 / 5)
+    assert effects.damaged_ceiling == pytest.approx(1 / 5)
+
+
+def test_scores_that_all_fall_to_the_worst_use_all_their_headroom() -> None:
+    assert scale_effects([5, 2, 3], [1, 1, 1], low=1, high=5).drop_per_headroom == 1
+
+
+def test_clean_scores_at_the_worst_leave_no_headroom() -> None:
+    effects = scale_effects([1, 1], [1, 2], low=1, high=5)
+    assert effects.with_room == 0
+    assert math.isnan(effects.drop_per_headroom)
+
+
+@pytest.mark.parametrize("differences", [3.0, [[1.0]], [math.inf]])
+def test_drops_of_another_shape_or_infinite_are_refused(differences: object) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        difference_effects(differences)  # type: ignore[arg-type]  # what a careless caller may give
+
+
+@pytest.mark.parametrize(
+    ("clean", "damaged"), [([1, 2], [1]), ([6, 2], [1, 1]), ([2, 2], [1, 0]), ([[1]], [1])]
+)
+def test_scores_without_a_partner_or_off_the_scale_are_refused(
+    clean: list[int], damaged: list[int]
+) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        scale_effects(clean, damaged, low=1, high=5)
+
+
+def repeated(values: FloatArray, counts: FloatArray) -> FloatArray:
+    return values.repeat(counts.astype(int))
+
+
+@settings(max_examples=40)
+@given(CELLS, CELLS, COUNTS)
+def test_an_item_that_counts_twice_is_an_item_twice(
+    clean: FloatArray, damaged: FloatArray, counts: FloatArray
+) -> None:
+    differences = clean - damaged
+    effects = [effect(differences)(counts) for effect in (net_drop, rank_biserial, mean_drop)]
+    headroom = per_headroom(clean, damaged, low=1)(counts)
+    assert headroom.shape == (4, 2, 3)
+    for draw, row, column in np.ndindex(4, 2, 3):
+        sample = repeated(differences[row, column], counts[draw])
+        expected = difference_effects(sample)[4:]
+        values = [effect[draw, row, column] for effect in effects]
+        assert values == pytest.approx(expected, nan_ok=True)
+        before, after = (repeated(scores[row, column], counts[draw]) for scores in (clean, damaged))
+        room = scale_effects(before, after, low=1, high=5).drop_per_headroom
+        assert headroom[draw, row, column] == pytest.approx(room, nan_ok=True)
+
+
+@given(CELLS, COUNTS)
+def test_any_function_of_drawn_items_is_weighted(values: FloatArray, counts: FloatArray) -> None:
+    sums = of_items(values, lambda sample: np.nansum(sample, axis=-1))(counts)
+    np.testing.assert_allclose(sums, np.einsum("di,abi->dab", counts, np.nan_to_num(values)))
+
+
+def test_a_ratio_leaves_out_items_that_lack_one_part() -> None:
+    effect = ratio([1, 2, math.nan, 4], [2, math.nan, 3, 4])
+    assert on_sample(effect, items=4) == pytest.approx(5 / 6)
+
+
+def test_a_ratio_to_nothing_is_undefined() -> None:
+    assert math.isnan(on_sample(ratio([1, -1], [1, -1]), items=2))
+
+
+@pytest.mark.parametrize(("above", "below"), [([math.inf], [1]), ([1], [math.inf]), (1, [[2]])])
+def test_an_invalid_ratio_is_refused(above: list[float], below: list[float]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        ratio(above, below)

@@ -1,6 +1,8 @@
 # `uv run just` lists the recipes. Each one that needs more than the package sets it up itself.
 
 uv := env("UV", "uv")
+# Keep what Python compiles, also where the environment says not to: the tests start hundreds of processes.
+export PYTHONDONTWRITEBYTECODE := ""
 # Tools that only one recipe needs: their versions stand here, what they need is of the date in pyproject.toml.
 mkdocs := "NO_MKDOCS_2_WARNING=1 " + uv + " run --quiet --no-sync --with mkdocs-material==9.8.2 mkdocs"
 everything := "--doctest-modules --doctest-ignore-import-errors tests judges orchestration adapters perturbations stats"

@@ -18,8 +18,6 @@ from spanjury.judges.core import (
 from spanjury.judges.llm.distilled import Distilled
 from spanjury.testing import ScriptedModel
 
-pytestmark = pytest.mark.anyio
-
 READABLE = """Error 1:
 Location: "in 1935"
 Explanation: The article says 1932.

@@ -25,8 +25,6 @@ from spanjury.judges.llm.geval import GEval
 from spanjury.judges.text import field_mark
 from spanjury.testing import ScriptedModel
 
-pytestmark = pytest.mark.anyio
-
 SEGMENT = segment()
 SPANS = (mark(SEGMENT.output, "in 1935", "The article says 1932.", 4),)
 MARK = field_mark([*SEGMENT.inputs.values(), SEGMENT.output])

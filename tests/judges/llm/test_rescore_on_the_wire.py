@@ -11,17 +11,12 @@ from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.error_list import cue, render_errors
 from spanjury.judges.text import field_mark
 
-pytestmark = pytest.mark.anyio
+pytestmark = pytest.mark.asyncio_only
 
 SEGMENT = segment()
 MARK = field_mark([*SEGMENT.inputs.values(), SEGMENT.output])
 SPANS = (mark(SEGMENT.output, "in 1935", "The article says 1932.", 4),)
 NO_PREFILL = Lane(name="mistral/unlisted-model")
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 @pytest.fixture(params=EACH_LANE)

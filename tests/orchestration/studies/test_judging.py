@@ -26,8 +26,6 @@ from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.judging import ExamRun, Judgement, Recorder, panel_judgement
 
-pytestmark = pytest.mark.anyio
-
 FLUENCY = replace(ASPECT, name="fluency")
 
 

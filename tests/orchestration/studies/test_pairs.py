@@ -200,7 +200,6 @@ class Opened:
         return None
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(("draw", "count"), [(None, 18), (7, 14), (99, 18)])
 async def test_comparisons_are_made_of_all_or_drawn_matches(draw: int | None, count: int) -> None:
     aspects = (ASPECT, replace(ASPECT, name="fluency"))

@@ -1,17 +1,22 @@
-"""Files whose columns are called otherwise are read as if they were called as ours."""
+"""Ids, marks and columns of files: whatever they are called, read as ours."""
 
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from fakes.judges import located
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanjury.adapters.files.reading import sources
 from spanjury.adapters.files.reading.column_map import ColumnMap, parse_columns
-from spanjury.adapters.files.reading.sources import read_csv, read_jsonl, read_tsv
-from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.adapters.files.reading.gold import SEVERITIES, GoldSpan
+from spanjury.adapters.files.reading.sources import Owner, open_ids, read_csv, read_jsonl, read_tsv
+from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Segment
 
+IDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=3)
+OUTPUT = "The cat sat on the mät."
 COLUMNS = (
     "id=key",
     "output=summary",
@@ -38,6 +43,73 @@ ROW = {
     "split": "test",
     "output": "what a system was asked",
 }
+
+
+@given(st.lists(IDS | st.sampled_from(["a", "A", "a\x00", "a\x00b", " a", "é", "e\u0301"])))
+def test_an_id_belongs_to_the_line_that_claimed_it_first(claims: list[str]) -> None:
+    owners: dict[str, Owner] = {}
+    with open_ids() as ids:
+        for line, claim in enumerate(claims, start=1):
+            owner = Owner(line, "")
+            assert ids.claim(claim, owner) == owners.setdefault(claim, owner)
+
+
+def test_ids_that_fill_more_than_the_memory_kept_for_them_stay_exact(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sources, "_HELD", 100)
+    with open_ids() as ids:
+        for line in range(1, 301):
+            owner = Owner(line, f"system {line}")
+            assert ids.claim(f"{line:01000}", owner) == owner
+        assert ids.claim(f"{7:01000}", Owner(301, "")) == (7, "system 7")
+        assert ids.claim(f"{300:01000}", Owner(302, "")) == (300, "system 300")
+
+
+def test_a_span_takes_its_text_from_the_output() -> None:
+    span = GoldSpan(start=19, end=22, severity=3, annotator="anna").error_span(OUTPUT)
+    assert span == located("mät", 19, explanation="", found_by=("anna",))
+
+
+def test_a_span_without_offsets_has_no_place_but_keeps_its_quote() -> None:
+    span = GoldSpan(text="the dog", explanation="Left out.").error_span(OUTPUT)
+    assert span == ErrorSpan(text="the dog", explanation="Left out.", severity=None)
+
+
+@pytest.mark.parametrize(
+    ("written", "severity"),
+    [("minor", 2), (" Major", 4), ("CRITICAL", 5), ("neutral", 1), (3, 3), (4.0, 4), (None, None)],
+)
+def test_severities_may_be_words_or_whole_numbers(written: object, severity: int | None) -> None:
+    assert GoldSpan.model_validate({"severity": written}).severity == severity
+
+
+def test_the_severity_words_are_ordered_as_their_meaning_is() -> None:
+    assert list(SEVERITIES) == sorted(SEVERITIES, key=SEVERITIES.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("span", "message"),
+    [
+        (GoldSpan(start=4, end=7, text="dog"), "got the text 'dog', expected 'cat', which is"),
+        (GoldSpan(start=4), "got start 4 and end None, expected both or none"),
+        (GoldSpan(start=4, end=4), "got start 4 and end 4, expected 0 <= start < end <= 23"),
+        (GoldSpan(start=-3, end=4), "got start -3 and end 4, expected 0 <= start < end <= 23"),
+        (GoldSpan(start=20, end=24), "got start 20 and end 24, expected 0 <= start < end <= 23"),
+    ],
+)
+def test_a_span_that_does_not_fit_the_output_is_refused(span: GoldSpan, message: str) -> None:
+    with pytest.raises(DataError) as raised:
+        span.error_span(OUTPUT)
+    assert str(raised.value).startswith(message)
+
+
+@given(st.text(min_size=1), st.data())
+def test_offsets_are_code_points_of_any_output(output: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(output) - 1))
+    end = data.draw(st.integers(start + 1, len(output)))
+    span = GoldSpan(start=start, end=end, text=output[start:end]).error_span(output)
+    assert (span.interval, span.text) == ((start, end), output[start:end])
 
 
 def test_a_file_of_json_is_read_by_the_names_it_has(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,6 @@ HEAVY = {
     "docs/test_panels_page.py": "studies panels, and imports LiteLLM",
     "docs/test_service.py": "starts processes",
     "docs/test_walked_pages.py": "examines judges, and imports matplotlib",
-    "docs/test_python_exams.py": "imports matplotlib",
     "orchestration/services/test_exams_from_python.py": "examines judges",
     "orchestration/services/test_panels_from_python.py": "reads texts by the encoder",
     "orchestration/studies/calibration/test_calibrated_cascades.py": "fits hundreds of cascades",
@@ -81,7 +81,7 @@ HEAVY = {
     "orchestration/cli/test_bench_spans.py": "measures judges by many draws",
     "orchestration/cli/test_broken_plugins.py": "starts processes",
     "orchestration/cli/test_cascade_crashes.py": "kills processes",
-    "orchestration/cli/test_crashes.py": "kills processes",
+    "orchestration/cli/test_crashes.py": "kills processes and fills disks",
     "orchestration/cli/test_damage_model.py": "examines judges",
     "orchestration/cli/test_distil_checkers.py": "trains",
     "orchestration/cli/test_distil_gate.py": "puts trained judges through whole exams",
@@ -93,7 +93,6 @@ HEAVY = {
     "orchestration/cli/test_exam_compare.py": "examines judges",
     "orchestration/cli/test_exam_faithfulness.py": "examines judges",
     "orchestration/cli/test_failing_runs.py": "imports LiteLLM and waits for servers",
-    "orchestration/cli/test_full_disk.py": "fills disks, in processes",
     "orchestration/cli/test_meta.py": "measures agreement by many draws",
     "orchestration/cli/test_metrics_cli.py": "measures every metric",
     "orchestration/cli/test_processes.py": "starts processes",
@@ -215,6 +214,25 @@ def chromium() -> Iterator[object]:
     if not browser.CHROMIUM.exists():
         pytest.skip(f"{browser.CHROMIUM} is not installed")
     yield from browser.started_chromium()
+
+
+@pytest.fixture
+def offline_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let nothing reach the hub of models, nor look into its usual cache."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    if find_spec("huggingface_hub") is not None:
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Let torch compute on one thread: models as small as ours lose time with more."""
+    torch = import_module("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(autouse=True)

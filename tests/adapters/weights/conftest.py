@@ -7,12 +7,8 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def _offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let nothing reach the hub, nor look into the user's own cache."""
-    if importlib.util.find_spec("huggingface_hub") is not None:
-        monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+def _offline(offline_hub: None) -> None:
+    pass
 
 
 @pytest.fixture(scope="session")

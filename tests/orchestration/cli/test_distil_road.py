@@ -1,32 +1,19 @@
 """The whole road of a distilled judge: built of damage, trained, judging, and at the gate."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 from fakes.command import spanjury
 from fakes.tiny_chat import save_judge_base
 
 from spanjury.orchestration.studies.distillation.training_set import read_split
 
+pytestmark = pytest.mark.usefixtures("empty_folder", "offline_hub", "one_thread")
+
 DATA = Path(__file__).parents[3] / "examples" / "data_to_text.jsonl"
 FLUENCY = ("--aspect", "fluency")
 LEARNT = ("--rank", 32, "--alpha", 64, "--learning-rate", 5e-3, "--batch-size", 8)
-
-
-@pytest.fixture(autouse=True)
-def _offline_on_one_core_in_a_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("COLUMNS", "120")
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def test_a_judge_is_built_trained_run_and_examined() -> None:

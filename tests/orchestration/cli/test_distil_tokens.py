@@ -3,7 +3,6 @@
 import json
 import signal
 from collections import Counter
-from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
@@ -20,22 +19,11 @@ from spanjury.orchestration.studies.distillation.tokens.example import (
     read_token_split,
 )
 
+pytestmark = pytest.mark.usefixtures("empty_folder", "offline_hub", "one_thread")
+
 DEMO = Path(str(files("spanjury.perturbations"))) / "demo" / "summarization.jsonl"
 SMALL = ("--twins", 12, "--records", 6, "--limit", 12)
 STEPS = ("--max-steps", 6, "--batch-tokens", 2000, "--checkpoint-every", 2, "--no-progress")
-
-
-@pytest.fixture(autouse=True)
-def _offline_on_one_core_in_a_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("COLUMNS", "120")
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def write_marked(path: str) -> str:

@@ -46,7 +46,7 @@ test-all: set-up && e2e frameworks neighbours core site
     #!/usr/bin/env bash
     set -euo pipefail
     nice {{ just_executable() }} types & types=$!    # in the time that tests wait for servers and processes
-    pytest -n 3 --dist loadfile --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks {{ everything }}
+    pytest -n 4 --dist loadfile --no-loadscope-reorder --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks {{ everything }}
     wait $types
 
 # All tests but the embedded model's and Ray's, and which lines none of them reaches
@@ -55,7 +55,7 @@ coverage: set-up
 
 # Run the whole pipeline on a real model behind a real server, and on a cluster of Ray
 e2e: set-up
-    pytest -n auto --dist loadfile -m "e2e or ray" tests/e2e tests/adapters/test_embedded.py tests/adapters/test_model_contract.py tests/adapters/test_model_failure_contract.py tests/orchestration/services/test_ray.py tests/orchestration/services/test_ray_command.py
+    pytest -n 3 --dist loadfile --no-loadscope-reorder -m "e2e or ray" tests/e2e/test_real_model.py tests/orchestration/services/test_ray_command.py tests/orchestration/services/test_ray.py tests/e2e tests/adapters/test_embedded.py tests/adapters/test_model_contract.py tests/adapters/test_model_failure_contract.py
 
 # Test the adapters inside the evaluation frameworks, in an environment of their own; nothing is reported to their makers
 frameworks:

@@ -115,6 +115,25 @@ HEAVY = {
     "test_recorded_judges.py": "reads what four models said of 474 summaries",
 }
 
+# The files that take longest come first, so that none of them is begun when all others are done.
+LONGEST = (
+    "orchestration/servers/http/test_processes.py",
+    "orchestration/cli/test_batches.py",
+    "gallery",
+    "docs/test_guides.py",
+    "adapters/reading/test_decoder.py",
+    "orchestration/cli/test_doctor.py",
+    "orchestration/cli/test_exam_robustness.py",
+    "orchestration/cli/test_crashes.py",
+    "orchestration/cli/test_exam_faithfulness.py",
+    "orchestration/services/test_chaos.py",
+    "orchestration/cli/test_view.py",
+    "adapters/training",
+    "orchestration/cli/test_distil_road.py",
+    "orchestration/servers/mcp",
+    "orchestration/servers/view/test_marks_in_a_browser.py",
+)
+
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
@@ -132,8 +151,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.tier is None:  # the workers of pytest-xdist are given the controller's
         named = config.args_source is pytest.Config.ArgsSource.ARGS
         config.option.tier = "all" if named else "quick"
-    if gone := [name for name in HEAVY if not (Path(__file__).parent / name).exists()]:
-        raise pytest.UsageError(f"HEAVY names what is not there: {', '.join(gone)}")
+    if gone := [name for name in (*HEAVY, *LONGEST) if not (Path(__file__).parent / name).exists()]:
+        raise pytest.UsageError(f"HEAVY or LONGEST names what is not there: {', '.join(gone)}")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -146,7 +165,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if keep is None:
         return
     config.hook.pytest_deselected(items=[item for item in items if not keep(item)])
-    items[:] = [item for item in items if keep(item)]
+    items[:] = sorted(filter(keep, items), key=rank)
     if config.option.tier == "quick":
         if slow := SLOW_LIBRARIES & sys.modules.keys():
             raise pytest.UsageError(f"collecting imported {', '.join(slow)}: see HEAVY")
@@ -164,6 +183,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def in_heavy_file(path: Path) -> bool:
     return any(path.is_relative_to(Path(__file__).parent / name) for name in HEAVY)
+
+
+def rank(item: pytest.Item) -> int:
+    """Return when `item` is run: with the files of `LONGEST` in their order, or after them."""
+    path = item.path
+    folder = Path(__file__).parent
+    ranks = [n for n, name in enumerate(LONGEST) if path.is_relative_to(folder / name)]
+    return ranks[0] if ranks else len(LONGEST)
 
 
 def is_quick(item: pytest.Item) -> bool:

@@ -35,9 +35,7 @@ HEAVY = {
     "orchestration/report/drawings/test_pages_in_a_browser.py": "starts a browser",
     "orchestration/servers/view/test_marks_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_rows_in_a_browser.py": "starts a browser",
-    "orchestration/report/view/test_runs_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_texts_in_a_browser.py": "starts a browser",
-    "orchestration/report/view/test_trajectories_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_two_in_a_browser.py": "starts a browser",
     "orchestration/report/test_reports_in_a_browser.py": "starts a browser",
     "orchestration/cli/test_card.py": "runs several exams",
@@ -70,8 +68,6 @@ HEAVY = {
     "e2e": "serves the embedded model",
     "gallery": "starts a browser and makes every page",
     "judges/llm/test_parse_fuzz.py": "fuzzes",
-    "judges/metrics/test_diversity.py": "imports nltk",
-    "judges/metrics/test_meteor.py": "imports nltk",
     "judges/metrics/test_edit_kernels.py": "compares many random texts",
     "judges/metrics/test_ngram_metrics.py": "imports nltk",
     "judges/metrics/test_shared_words.py": "measures thirty metrics, each twice",
@@ -84,7 +80,6 @@ HEAVY = {
     "orchestration/cli/test_damage_model.py": "examines judges",
     "orchestration/cli/test_distil_checkers.py": "trains",
     "orchestration/cli/test_distil_gate.py": "puts trained judges through whole exams",
-    "orchestration/cli/test_distil_road.py": "trains",
     "orchestration/cli/test_distil_tokens.py": "trains",
     "orchestration/cli/test_distil_train.py": "trains",
     "orchestration/cli/test_doctor.py": "loads every library",
@@ -111,7 +106,6 @@ HEAVY = {
     "orchestration/studies/test_faithfulness_record.py": "replays the reports of a paper",
     "test_benchmarks.py": "starts processes",
     "test_browser.py": "starts a browser",
-    "test_recorded_judges.py": "reads what four models said of 474 summaries",
 }
 
 # The files that take longest come first, so that none of them is begun when all others are done.
@@ -127,7 +121,7 @@ LONGEST = (
     "orchestration/services/test_chaos.py",
     "orchestration/cli/test_view.py",
     "adapters/training",
-    "orchestration/cli/test_distil_road.py",
+    "orchestration/cli/test_distil_tokens.py",
     "orchestration/servers/mcp",
     "orchestration/servers/view/test_marks_in_a_browser.py",
 )

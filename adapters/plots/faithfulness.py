@@ -23,7 +23,7 @@ _WIDTH, _HEIGHT = 2.9, 2.3
 _WORDS = ("#d4d4d4", "#9dc3e0", "#2c6fa6", "#e08a1e")
 """Colours of parts that have no order."""
 _ACROSS = 3
-"""Panels of lines side by side."""
+"""Panels side by side: with more, a page shows them too small to read."""
 
 
 class Stack(Protocol):
@@ -71,11 +71,15 @@ class Curve(Protocol):
 
 
 def draw_stacks(*paths: Path, panels: Mapping[str, Sequence[Stack]]) -> None:
-    """Draw stacked bars, a row of panels for each name; names without any are skipped."""
-    rows = {name: stacks for name, stacks in panels.items() if stacks}
-    across = max((len(stacks) for stacks in rows.values()), default=1)
+    """Draw stacked bars, rows of panels for each name; names without any are skipped."""
+    rows = [
+        (name, stacks[first : first + _ACROSS])
+        for name, stacks in panels.items()
+        for first in range(0, len(stacks), _ACROSS)
+    ]
+    across = max((len(stacks) for _, stacks in rows), default=1)
     figure, axes = _panels(max(1, len(rows)), across)
-    for line, (name, stacks) in zip(axes, rows.items(), strict=False):
+    for line, (name, stacks) in zip(axes, rows, strict=False):
         for panel, stack in zip(line, stacks, strict=False):
             _bars(panel, stack)
         for panel in line[len(stacks) :]:

@@ -24,6 +24,7 @@ with lazily():
 
     from spanjury.orchestration.cli import run_view, segment_view, session
     from spanjury.orchestration.engine import metering, summary
+    from spanjury.orchestration.report import files as report_files
     from spanjury.orchestration.services.judging import check as checks
     from spanjury.orchestration.services.judging import evaluation, text_report
     from spanjury.orchestration.studies.failing import gate as gates
@@ -154,12 +155,23 @@ def check(
         raise typer.Exit(GATE)
 
 
-def demo() -> None:
+def demo(
+    save: Annotated[Path | None, Flag("Write the texts to FILE and judge nothing.", "FILE")] = None,
+) -> None:
     """Judge texts that come with spanjury, to show what a report looks like.
 
-    Uses the offline judges, without model, key or network. Nothing is kept.
+    Uses the offline judges, without model, key or network. Nothing is kept. With --save, the
+    texts are written to a file on which you can try the other commands.
     """
     data = files("spanjury.orchestration").joinpath("demo", "summaries.jsonl")
+    if save is not None:
+        if save.exists():
+            raise DataError(f"{save}: exists already: name another file")
+        rows = data.read_bytes()
+        report_files.write_whole(save, rows)
+        count = len(rows.splitlines())
+        say(f"{count} texts are in {save}; judge them: spanjury evaluate {save}")
+        return
     _show(evaluation.evaluate(str(data)))
     say("judge a text of your own: spanjury check draft.txt --source article.txt")
 

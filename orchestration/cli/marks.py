@@ -106,14 +106,21 @@ def import_marks(
     ] = False,
     data: TextsFlag = None,
 ) -> None:
-    """Import people's marks of the same texts into a run, and name those that fit no row."""
+    """Import people's marks of the same texts into a run, and name those that fit no row.
+
+    Ends with 1 if the file has no mark of any text of the run.
+    """
     named = marked_run.MarkedRun(run, data=data)
     done = importing.import_marks(named, file, annotator=annotator, aspect=aspect, replaces=replace)
     say(f"{done.marks} marks were imported into {named.marks}; {done.unchanged} were there already")
     say_each(
         done.kept, "marks differ from the run's own, which were kept (--replace replaces them)"
     )
+    for unjudged, count in sorted(done.unjudged.items()):
+        say(f"{count} marks were left out: the run does not judge {unjudged}")
     say_each(done.unmatched, "marks do not fit the run and were left out")
+    if not (done.marks or done.unchanged or done.kept):
+        raise typer.Exit(ERROR)
 
 
 def agreement(

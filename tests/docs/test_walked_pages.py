@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import shutil
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,6 @@ def test_a_page_is_walked_as_it_stands(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     printed = ""
     with LoopbackServer(chat(REVIEW)) as server:
         for language, name, text in BLOCK.findall(page.read_text("utf-8")):

@@ -158,7 +158,11 @@ def _of_phrase(
     for match in matches:
         if match.comparison.cover() < enough:
             break
-        differences = list(_differences(match))
+        differences = [
+            each
+            for each in _differences(match)
+            if each.category != "antonym" or not _is_said_elsewhere(match, each, searches.values())
+        ]
         if not differences:  # one that says the same vouches for it
             return
         first = first or differences
@@ -198,6 +202,23 @@ def _differences(match: _Match) -> Iterator[Difference]:
             yield figure
     yield from speakers(comparison, match.search.source)
     yield from replaced_names(comparison, match.search)
+
+
+def _is_said_elsewhere(match: _Match, difference: Difference, searches: Iterable[Search]) -> bool:
+    """Say whether a word, with all that the compared sentence lacks, stands in another sentence.
+
+    ``The bridge is closed to lorries`` does not deny that it opened in 1932 if the source says
+    of it elsewhere that it is closed to lorries.
+    """
+    comparison = match.comparison
+    linked = {link.left for link in comparison.links}
+    lacking = {token.key for at, token in enumerate(comparison.output.tokens) if at not in linked}
+    (word,) = [token.key for token in comparison.output.tokens if token.start == difference.start]
+    return bool(lacking) and any(
+        lacking.issubset(search.source.keys[number])
+        for search in searches
+        for number in search.where.get(word, ())
+    )
 
 
 def _is_torn(match: _Match, difference: Difference) -> bool:

@@ -123,6 +123,13 @@ def test_the_demo_judges_texts_that_are_in_the_package(tmp_path: Path) -> None:
     assert not [*tmp_path.iterdir()]
 
 
+def test_the_texts_of_the_demo_are_saved_where_no_file_is(tmp_path: Path) -> None:
+    told = call(tmp_path, "demo", "--save", "texts.jsonl").stderr
+    assert f"{len((tmp_path / 'texts.jsonl').read_text().splitlines())} texts" in told
+    refused = call(tmp_path, "demo", "--save", "texts.jsonl", code=ERROR)
+    assert "exists already" in refused.stderr
+
+
 @pytest.mark.parametrize("task", ["rag", "summarization", "dialogue", "data-to-text"])
 def test_a_bare_source_is_what_the_text_is_compared_with(task: str) -> None:
     report = check(WRONG, source=SOURCE, task=task, judges=["grounding"])

@@ -1,6 +1,6 @@
 """Marked texts become marks of a run; what fits no row of it is named, never guessed."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -49,10 +49,12 @@ class Sheet:
         self._default = aspect if aspect in self._aspects else only
         self._marks: dict[tuple[str, str], Mark] = {}
         self.problems: list[str] = []
-        """Marks that are of no aspect of the text, once `marks` was asked for."""
+        """Marks that name no aspect, once `marks` was asked for."""
+        self.unjudged: Counter[str] = Counter()
+        """Aspect that the text is not judged on -> marks of it."""
 
     def marks(self) -> Mapping[tuple[str, str], Mark]:
-        """Return annotator and aspect -> mark; what is of no aspect goes to the problems."""
+        """Return annotator and aspect -> mark; count the others."""
         self._take_readings()
         self._take_scores()
         self._take_spans()
@@ -60,11 +62,11 @@ class Sheet:
         return self._marks
 
     def _add(self, who: str, aspect: str | None, *, what: str) -> Mark | None:
-        """Return the mark so far; None, and a problem, if the text is not judged on the aspect."""
+        """Return the mark so far; count it and return None if the text is not judged on it."""
         if aspect is None:
             self.problems.append(f"{what}: the aspect is missing (--aspect names it)")
         elif aspect not in self._aspects:
-            self.problems.append(f"{what}: the text is not judged on {aspect}")
+            self.unjudged[aspect] += 1
         else:
             return self._marks.setdefault((who, aspect), Mark(is_done=True))
         return None
@@ -177,12 +179,15 @@ class Imported:
         Rows that the annotator had marked otherwise; these marks stay as they are.
     unmatched
         What fits no row of the run, and why.
+    unjudged
+        Aspect that texts are not judged on -> marks of it, which are left out.
     """
 
     marks: int = 0
     unchanged: int = 0
     kept: list[str] = field(default_factory=list)
     unmatched: list[str] = field(default_factory=list)
+    unjudged: Counter[str] = field(default_factory=Counter)
 
 
 def import_marks(
@@ -327,3 +332,4 @@ def _read(path: Path, done: Imported, index: TextIndex, *, aspect: str | None) -
                 seen.add(name)
                 yield _Entry(who, text, of, mark)
         done.unmatched += [f"{row.segment_id}: {problem}" for problem in sheet.problems]
+        done.unjudged += sheet.unjudged

@@ -68,6 +68,10 @@ FAITHFUL = (
         "Above all, the hall was full, and the mayor spoke.",
         "The mayor spoke for an hour. All seats of the hall were taken.",
     ),
+    (
+        "The bridge over the Alder is closed to lorries.",
+        "The bridge over the Alder opened in 1932. It has three lanes and is closed to lorries.",
+    ),
     ("The film, directed by Ann Lee, won an award.", "The film won an award."),
     ("Almost half of the staff work at night.", "48 percent of the staff work at night."),
     ("The exam is easy.", "The exam is not difficult."),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
+from fakes.metrics import card
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from spanjury.judges.core import (
     ConfigError,
     Judge,
     JudgeError,
-    MetricCard,
     MetricError,
     Outcome,
     Report,
@@ -30,50 +30,14 @@ from spanjury.judges.metrics.reference_free.diversity import SelfBleu
 
 TASK = Task(name="summarization", description="…", input_headers={"Article": (), "Guideline": ()})
 ASPECT = Aspect(name="relevance", task=TASK, definition="…", kind="content", inputs=("Article",))
-CARD = MetricCard(
-    name="length",
-    title="Length",
-    family="length",
-    category="statistics",
-    summary="…",
-    formula="…",
-    low=0,
-    high=math.inf,
-    direction="higher",
-    levels=("segment",),
-    references="none",
-    paper="",
-    library="",
-    licence="",
-    limits="",
-    empty="",
-    runs="python",
-)
+CARD = replace(card(), name="length", title="Length", high=math.inf)
 SEGMENT = Segment(
     segment_id="1",
     output="abcde",
     inputs={"Article": "a source", "Guideline": "be short"},
     references=("abc", "abcd"),
 )
-REDUCED_CARD = MetricCard(
-    name="shared",
-    title="Shared letters",
-    family="shared",
-    category="n-gram overlap",
-    summary="…",
-    formula="…",
-    low=0,
-    high=math.inf,
-    direction="higher",
-    levels=("segment",),
-    references="one",
-    paper="",
-    library="",
-    licence="",
-    limits="",
-    empty="",
-    runs="python",
-)
+REDUCED_CARD = replace(card(references="one"), name="shared", high=math.inf)
 RAGGED = [
     Sample(output="abc", references=("abd", "x", "abc")),
     Sample(output="abc", references=("a",)),

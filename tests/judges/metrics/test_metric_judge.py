@@ -30,14 +30,14 @@ from spanjury.judges.metrics.reference_free.diversity import SelfBleu
 
 TASK = Task(name="summarization", description="…", input_headers={"Article": (), "Guideline": ()})
 ASPECT = Aspect(name="relevance", task=TASK, definition="…", kind="content", inputs=("Article",))
-CARD = replace(card(), name="length", title="Length", high=math.inf)
+CARD = replace(card(), name="length", title="Length", low=0, high=math.inf)
 SEGMENT = Segment(
     segment_id="1",
     output="abcde",
     inputs={"Article": "a source", "Guideline": "be short"},
     references=("abc", "abcd"),
 )
-REDUCED_CARD = replace(card(references="one"), name="shared", high=math.inf)
+REDUCED_CARD = replace(card(references="one"), name="shared", low=0, high=math.inf)
 RAGGED = [
     Sample(output="abc", references=("abd", "x", "abc")),
     Sample(output="abc", references=("a",)),

@@ -293,7 +293,7 @@ def test_no_log_probability_makes_it_raise(top: dict[str, float]) -> None:
 
 def token_of(text: str, tops: Mapping[str, float]) -> TokenLogprob:
     logs = {alternative: math.log(p) for alternative, p in tops.items()}
-    return TokenLogprob(token_of=text, logprob=logs[text], top=logs)
+    return TokenLogprob(token=text, logprob=logs[text], top=logs)
 
 
 def reply(*tokens: TokenLogprob, cue: bool = True) -> Reply:

@@ -177,7 +177,7 @@ def values(folder: str = "robustness") -> dict[str, float | None]:
 
 
 def test_the_offline_panel_is_examined_and_put_on_its_card() -> None:
-    flags = examine("--demo", "--limit", 5, "--require", DEMAND)
+    flags = examine("--demo", "--limit", 9, "--require", DEMAND)
     assert "source-orders" in exam(*flags).output
     assert values()["robustness.attack_success"] < 0.01  # type: ignore[operator]  # it is a number
     assert values()["robustness.repeat"] == 0

@@ -55,7 +55,7 @@ coverage: set-up
 
 # Run the whole pipeline on a real model behind a real server, and on a cluster of Ray
 e2e: set-up
-    pytest -n 3 --dist loadfile --no-loadscope-reorder -m "e2e or ray" tests/e2e/test_real_model.py tests/orchestration/services/test_ray_command.py tests/orchestration/services/test_ray.py tests/e2e tests/adapters/test_embedded.py tests/adapters/test_model_contract.py tests/adapters/test_model_failure_contract.py
+    pytest -n 3 --dist loadfile -m "e2e or ray" tests/e2e tests/adapters/test_embedded.py tests/adapters/test_model_contract.py tests/adapters/test_model_failure_contract.py tests/orchestration/services/test_ray.py tests/orchestration/services/test_ray_command.py
 
 # Test the adapters inside the evaluation frameworks, in an environment of their own; nothing is reported to their makers
 frameworks:

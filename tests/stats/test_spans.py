@@ -1,27 +1,30 @@
 """Spans: their agreement, matching, detection and location, by hand and against oracles."""
 
 import math
+from collections.abc import Callable, Sequence
 from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 from scipy.stats import spearmanr
 
 from spanjury.stats.resampling import bootstrap
 from spanjury.stats.spans.localisation import Localisation, localisation, new_spans, pooled
 from spanjury.stats.spans.span_agreement import (
+    Agreement,
     Overlap,
     character_overlap,
     exact_overlap,
     graded_overlap,
-    macro,
-    micro,
+    macro_effect,
     micro_effect,
 )
 from spanjury.stats.spans.span_detection import count_correlation, detection, hallucination_rate
 from spanjury.stats.spans.span_matching import matched_overlap, matching, overlap_ratios
+from spanjury.stats.weighted import Weighted, on_sample
 
 LENGTH = 30
 Span = tuple[int, int]
@@ -56,6 +59,21 @@ def graded(
         gold_grades=[grade for _, grade in gold],
         partial=partial,
     )
+
+
+def micro(overlaps: Sequence[Overlap]) -> Agreement:
+    """Return the figures of the totals."""
+    return on_texts(micro_effect, overlaps)
+
+
+def macro(overlaps: Sequence[Overlap]) -> Agreement:
+    """Return the means over texts of the figures."""
+    return on_texts(macro_effect, overlaps)
+
+
+def on_texts(effect: Callable[[ArrayLike], Weighted], overlaps: Sequence[Overlap]) -> Agreement:
+    rows = np.array(overlaps, dtype=np.float64).reshape(-1, 3)
+    return Agreement(*on_sample(effect(rows), items=len(rows)).tolist())
 
 
 def test_characters_and_spans_are_counted_as_by_hand() -> None:
@@ -284,14 +302,15 @@ def test_no_pairing_is_better(predicted: list[Span], gold: list[Span], threshold
 def test_sides_swap_precision_and_recall_of_a_matching(
     predicted: list[Span], gold: list[Span], threshold: float
 ) -> None:
-    forward = micro([matched_overlap(predicted, gold, threshold=threshold)])
-    other = micro([matched_overlap(gold, predicted, threshold=threshold)])
-    assert (forward.precision, forward.recall) == pytest.approx((other.recall, other.precision))
+    forward = matched_overlap(predicted, gold, threshold=threshold)
+    other = matched_overlap(gold, predicted, threshold=threshold)
+    assert forward == (other.both, other.gold, other.predicted)
 
 
 @given(SHORT_SPANS, THRESHOLD)
 def test_spans_are_paired_with_themselves(spans: list[Span], threshold: float) -> None:
-    assert micro([matched_overlap(spans, spans, threshold=threshold)]) == (1, 1, 1)
+    both, predicted, gold = matched_overlap(spans, spans, threshold=threshold)
+    assert both == predicted == gold > 0
 
 
 def test_nothing_is_paired_with_nothing() -> None:

@@ -10,7 +10,7 @@ from fakes.installed import imported
 
 torch = imported("torch")
 
-from fakes.tiny_models import WINDOW, save_tiny
+from fakes.tiny_models import WINDOW
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 from spanjury.adapters.model_files import batches
@@ -36,11 +36,6 @@ METRICS = {
     "prism-source": PrismFromSource,
     "wmd": WMD,
 }
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return save_tiny("bert", tmp_path_factory.mktemp("bert"))
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -31,8 +31,6 @@ from spanjury.orchestration.wiring.checks import checked_pair_judge
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.pair_judges import open_pair_judge
 
-pytestmark = pytest.mark.anyio
-
 
 def compared(judge: PairJudge) -> PairSeat:
     return PairSeat(name="judge", judge=judge)

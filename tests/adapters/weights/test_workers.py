@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.adapters.weights.bleurt import BLEURT
-from spanjury.adapters.weights.comet import COMET
-from spanjury.adapters.weights.nubia import nubia
+from spanjury.adapters.weights.worker import BLEURT
+from spanjury.adapters.weights.worker import COMET
+from spanjury.adapters.weights.worker import nubia
 from spanjury.adapters.weights.worker import Worker, find_environment
 from spanjury.judges.core import ConfigError, MetricError, Sample
 

@@ -13,10 +13,9 @@ import anyio
 import tenacity
 
 from spanjury.adapters.models.circuit import Circuit, failure_of
-from spanjury.adapters.models.endpoints import Endpoint, Endpoints
+from spanjury.adapters.models.endpoints import Endpoint, Endpoints, RateLimit
 from spanjury.adapters.models.event_loop import Lease
 from spanjury.adapters.models.model_errors import asked_wait
-from spanjury.adapters.models.rates import RateLimit
 from spanjury.judges.core import (
     BoundedModel,
     CallAccount,

@@ -1,9 +1,21 @@
-"""A score that follows from the spans, and from nothing else."""
+"""A score that follows from the spans, and from nothing else; its map is kept as JSON."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from spanjury.judges.core import Aspect, ErrorSpan, Report, fingerprint, signature
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    ErrorSpan,
+    Report,
+    StoreError,
+    fingerprint,
+    signature,
+)
+from spanjury.judges.core.former_names import with_todays_names
+from spanjury.judges.core.lazy import Once, lazily
 from spanjury.judges.scoring.curve import Curve
 from spanjury.judges.scoring.penalty import SpanPenalty
 
@@ -69,3 +81,47 @@ def names_its_errors(report: Report, *, aspect: Aspect) -> bool:
         return False
     marks_all = bool(report.spans) or report.error_probability is not None
     return marks_all or report.score >= aspect.scale.high - _ALMOST
+
+
+with lazily():
+    import pydantic
+
+_MAP = Once(lambda: pydantic.TypeAdapter(SpanMap))
+
+
+def read_map(path: Path) -> SpanMap:
+    """Return the map in the file `path`; whatever it says, it is one that never rises.
+
+    Raises `ConfigError` if the file cannot be read or holds no such map.
+    """
+    try:
+        return _MAP.get().validate_python(_todays(json.loads(path.read_bytes())), extra="forbid")
+    except OSError as error:
+        raise ConfigError(f"the map {path} cannot be read: {error}") from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the map {path} does not fit: Invalid JSON: {error}") from error
+    except pydantic.ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        field = ".".join(map(str, problem["loc"]))
+        raise ConfigError(f"the map {path} does not fit: {field} {problem['msg']}") from error
+
+
+def _todays(values: object) -> object:
+    """Return the table of a map with the names of today in it and in its parts."""
+    table = with_todays_names(values, {"loss": "penalty"})
+    parts = {"penalty": {"worth": "weights"}, "curve": {"losses": "penalties"}}
+    if not isinstance(table, dict):
+        return table
+    inner = {name: with_todays_names(table[name], parts[name]) for name in parts & table.keys()}
+    return {**table, **inner}
+
+
+def write_map(span_map: SpanMap, path: Path) -> None:
+    """Write `span_map` to the file `path`, in place of what was there.
+
+    Raises `StoreError` if it cannot be written.
+    """
+    try:
+        path.write_bytes(_MAP.get().dump_json(span_map, indent=2) + b"\n")
+    except OSError as error:
+        raise StoreError(f"the map cannot be written to {path}: {error}") from error

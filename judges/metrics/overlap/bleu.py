@@ -7,22 +7,192 @@ References
 .. [2] Post (2018), A call for clarity in reporting BLEU scores, WMT, doi:10.18653/v1/W18-6319
 """
 
+import math
+import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Literal, get_args
+
+import bleuscore
+import numpy as np
+from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
+from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International
+from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_choice, check_least
-from spanjury.judges.metrics.overlap.bleu_counts import (
-    SMOOTHINGS,
-    TOKENIZERS,
-    Smoothing,
-    Tokenizer,
-    bleu_score,
-    bleu_tokens,
-    match_rows,
-)
+from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.reductions import SummedRows
 from spanjury.judges.metrics.versions import version
+from spanjury.judges.metrics.words.cuts import Cut, Plain, pairs_of
+from spanjury.judges.metrics.words.grams import batch_gram_counts, words_13a
+from spanjury.judges.metrics.words.tokens import without_lone_surrogates
+
+Smoothing = Literal["add-k", "exp", "floor", "none"]
+SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
+Tokenizer = Literal["13a", "char", "intl", "whitespace", "zh"]
+TOKENIZERS: tuple[Tokenizer, ...] = get_args(Tokenizer)
+
+_FLOOR = 0.1  # matches that "floor" puts for none
+_ADDED = 1  # matches and n-grams that "add-k" adds above order 1
+_SEPARATORS = re.compile(r"[\x1c-\x1f]")  # blanks to Python, and so to sacrebleu
+# They keep nothing but a cache of their own.
+_CUTTERS = {"char": TokenizerChar(), "intl": TokenizerV14International(), "zh": TokenizerZh()}
+
+
+def bleu_tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
+    """Cut `text` as sacrebleu's tokenizer of that name does."""
+    if tokenizer == "whitespace":
+        return text.split()
+    text = text.rstrip()  # as sacrebleu does before it joins words that a line broke
+    if tokenizer == "13a":
+        words = words_13a(text)
+        return bleuscore.tokenizer_13a(_native(text)) if words is None else words
+    cut: str = _CUTTERS[tokenizer](text.rstrip())
+    return cut.split()
+
+
+@lru_cache(maxsize=16)
+def bleu_cut(tokenizer: Tokenizer, *, lowercase: bool = False) -> Cut:
+    """Return `bleu_tokens`, of texts in lower case if so, as the cut of a corpus."""
+    words = partial(_lowered_tokens if lowercase else bleu_tokens, tokenizer=tokenizer)
+    if tokenizer not in {"13a", "whitespace"}:
+        return Cut(words=words)
+    plain: Plain = "in lower case" if lowercase else "as it is"
+    # By "13a", "<skipped>" is left out, and then words are joined that a line broke at a hyphen.
+    return Cut(words=words, plain=plain, across=("-\n", ">\n"))
+
+
+def _lowered_tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
+    return bleu_tokens(text.lower(), tokenizer)
+
+
+def match_rows(
+    samples: Sequence[Sample], *, order: int, tokenizer: Tokenizer, lowercase: bool = False
+) -> list[list[float]]:
+    """Count each output against all its references together.
+
+    Returns
+    -------
+    list[list[float]]
+        A row a sample: the length of the output and of the reference that is closest to it (of
+        two, the shorter), then the matching n-grams of order 1 to `order`, then the output's
+        n-grams.
+    """
+    return Corpus.of(samples).once(_rows, order=order, tokenizer=tokenizer, lowercase=lowercase)
+
+
+def _rows(
+    corpus: Corpus, *, order: int, tokenizer: Tokenizer, lowercase: bool
+) -> list[list[float]]:
+    if any(len(sample.references) > 1 for sample in corpus):
+        samples = [*map(_in_lower_case, corpus)] if lowercase else corpus
+        return [_matches(sample, order=order, tokenizer=tokenizer) for sample in samples]
+    pairs = pairs_of(corpus, cut=bleu_cut(tokenizer, lowercase=lowercase))
+    sizes = pairs.sizes.reshape(-1, 2)
+    counts = batch_gram_counts(pairs.ids, sizes, order=order)
+    rows: list[list[float]] = np.hstack((sizes, counts[:, :, 2], counts[:, :, 0])).tolist()
+    return rows
+
+
+def _in_lower_case(sample: Sample) -> Sample:
+    references = tuple(reference.lower() for reference in sample.references)
+    return replace(sample, output=sample.output.lower(), references=references)
+
+
+def bleu_score(
+    counts: Sequence[float], *, smoothing: Smoothing, effective_order: bool = False
+) -> float:
+    """Return BLEU from 0 to 1 of a row of `match_rows`, or of the sum of rows.
+
+    An output without words scores 1 if so does its reference. With `effective_order`, orders
+    above the length of the output are left out instead of making the score 0.
+
+    References
+    ----------
+    .. [1] Papineni et al. (2002), ACL, section 2.3
+    .. [2] Chen and Cherry (2014), WMT, section 3: smoothings
+    .. [3] Post (2018), WMT: sacrebleu, whose conventions are kept
+    """
+    order = len(counts) // 2 - 1
+    length, closest, matches, totals = counts[0], counts[1], counts[2:-order], counts[-order:]
+    if not length or not any(matches):
+        return float(length == closest == 0)
+    precisions = _precisions(matches, totals, smoothing)
+    if effective_order and smoothing != "add-k":
+        del precisions[sum(total > 0 for total in totals) :]
+    if min(precisions) == 0.0:
+        return 0.0
+    brevity = min(0.0, 1.0 - closest / length)
+    logs = math.fsum(math.log(precision) for precision in precisions)
+    return min(1.0, math.exp(brevity + logs / len(precisions)))
+
+
+def _native(text: str) -> str:
+    """Put what native code reads for what it does not: for half a pair, and for some blanks."""
+    return _SEPARATORS.sub(" ", without_lone_surrogates(text))
+
+
+def _native_counts(sample: Sample, *, order: int) -> list[float]:
+    output, references = _native(sample.output), [*map(_native, sample.references)]
+    bleu = bleuscore.compute([references], [output], order, ref_len_method="closest")
+    length, closest = (_whole(bleu[name]) for name in ("translation_length", "reference_length"))
+    totals = _totals(length, order)
+    shares = bleu["precisions"]
+    assert isinstance(shares, list)
+    # It tells shares; the counts that they came from are whole numbers.
+    matches = [round(share * total) for share, total in zip(shares, totals, strict=True)]
+    return [length, closest, *matches, *totals]
+
+
+def _whole(value: float | list[float]) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _totals(length: int, order: int) -> list[int]:
+    return [max(length - n, 0) for n in range(order)]
+
+
+def _matches(sample: Sample, *, order: int, tokenizer: Tokenizer) -> list[float]:
+    if tokenizer == "13a":
+        return _native_counts(sample, order=order)
+    words = bleu_tokens(sample.output, tokenizer)
+    references = [bleu_tokens(reference, tokenizer) for reference in sample.references]
+    closest = min((abs(len(reference) - len(words)), len(reference)) for reference in references)[1]
+    matches = [_clipped(words, references, n) for n in range(1, order + 1)]
+    return [len(words), closest, *matches, *_totals(len(words), order)]
+
+
+def _clipped(words: Sequence[str], references: Sequence[Sequence[str]], order: int) -> int:
+    """Count n-grams, each as often as in the reference that has it most often."""
+    allowed: Counter[tuple[str, ...]] = Counter()
+    for reference in references:
+        allowed |= _ngrams(reference, order)
+    return (_ngrams(words, order) & allowed).total()
+
+
+def _ngrams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(words[start:] for start in range(order)), strict=False))
+
+
+def _precisions(
+    matches: Sequence[float], totals: Sequence[float], smoothing: Smoothing
+) -> list[float]:
+    precisions, misses = [], 0
+    for order, (match, total) in enumerate(zip(matches, totals, strict=True), start=1):
+        added = _ADDED if smoothing == "add-k" and order > 1 else 0
+        if not total + added:
+            precisions.append(0.0)
+        elif match + added:
+            precisions.append((match + added) / (total + added))
+        else:
+            misses += 1
+            puts = {"exp": 0.5**misses, "floor": _FLOOR}
+            precisions.append(puts.get(smoothing, 0.0) / total)
+    return precisions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

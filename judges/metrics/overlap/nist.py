@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_choice, check_least
 from spanjury.judges.metrics.corpus import Corpus
-from spanjury.judges.metrics.overlap.bleu_counts import TOKENIZERS, Tokenizer, bleu_cut
+from spanjury.judges.metrics.overlap.bleu import TOKENIZERS, Tokenizer, bleu_cut
 from spanjury.judges.metrics.versions import version
 from spanjury.judges.metrics.words.cuts import NumberedTexts, numbered
 from spanjury.judges.metrics.words.grams import GramCounts, gram_counts

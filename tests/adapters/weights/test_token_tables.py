@@ -12,8 +12,7 @@ torch = imported("torch")
 from fakes.tiny_models import save_tiny
 
 from spanjury.adapters.weights.bertscore import BERTScore
-from spanjury.adapters.weights.movers import MoverScore
-from spanjury.adapters.weights.movers import WMD
+from spanjury.adapters.weights.movers import WMD, MoverScore
 from spanjury.judges.core import Sample
 from spanjury.orchestration.wiring.metric_pages import metric_page
 

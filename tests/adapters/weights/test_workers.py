@@ -5,10 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.adapters.weights.worker import BLEURT
-from spanjury.adapters.weights.worker import COMET
-from spanjury.adapters.weights.worker import nubia
-from spanjury.adapters.weights.worker import Worker, find_environment
+from spanjury.adapters.weights.worker import BLEURT, COMET, Worker, find_environment, nubia
 from spanjury.judges.core import ConfigError, MetricError, Sample
 
 FAKE_COMET = """

@@ -15,7 +15,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from spanjury.judges.agent.messages import to_messages, to_response
+from spanjury.judges.agent.conversation import to_messages, to_response
 from spanjury.judges.core import ConfigError, Finish, Message, Reply, ToolCall
 
 

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import Scale
-from spanjury.judges.llm.exact_form import read_exact
 from spanjury.judges.llm.material import Material
-from spanjury.judges.llm.parse import SEVERITY_WORDS, read_any
+from spanjury.judges.llm.parse import SEVERITY_WORDS, read_any, read_exact
 from spanjury.judges.llm.parsed import ParsedError, ParsedReply
 
 SCALE, SEVERITIES = Scale(), Scale(labels=SEVERITY_WORDS)

@@ -5,7 +5,7 @@ import pytest
 from fakes.judges import ASPECT, TASK, segment
 
 from spanjury.judges.core import Aspect, Message, Segment
-from spanjury.judges.llm.geval_prompt import (
+from spanjury.judges.llm.geval import (
     _TEMPLATES,
     ask_for_score,
     ask_for_steps,

@@ -3,7 +3,7 @@
 import pytest
 
 from spanjury.judges.core import Message, Segment
-from spanjury.judges.llm.geval_prompt import ask_for_score
+from spanjury.judges.llm.geval import ask_for_score
 from spanjury.judges.llm.prompt import PromptOptions, PromptWriter
 from spanjury.judges.tasks import Catalogue
 

@@ -10,8 +10,8 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from spanjury.judges.core import Sample
 from spanjury.judges.metrics.edits.ter import Ter
-from spanjury.judges.metrics.overlap.bleu_counts import bleu_tokens
-from spanjury.judges.metrics.words.word_grams import set_apart, without_marks, words_13a
+from spanjury.judges.metrics.overlap.bleu import bleu_tokens
+from spanjury.judges.metrics.words.grams import set_apart, without_marks, words_13a
 
 CROWDED = st.text("ab 19.,-'’/&<>\n()_%:;é京\x1f\x00")
 ASCII = st.text(st.characters(max_codepoint=127))

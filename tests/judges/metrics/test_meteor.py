@@ -9,8 +9,7 @@ from fakes.metric_texts import varied_samples
 from nltk.translate.meteor_score import meteor_score
 
 from spanjury.judges.core import ConfigError, Sample
-from spanjury.judges.metrics.overlap.meteor import Meteor
-from spanjury.judges.metrics.words.wordnet import read_wordnet
+from spanjury.judges.metrics.overlap.meteor import Meteor, read_wordnet
 
 # Two synsets in the format of wndb(5WN): car and auto; glad and happy.
 CARS = "00000054 06 n 03 car 0 motor_car 0 auto 0 000 | a vehicle\n"

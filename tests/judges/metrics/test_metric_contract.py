@@ -20,8 +20,7 @@ from spanjury.judges.core import ConfigError, CorpusMetric, MergeableMetric, Sam
 from spanjury.judges.metrics.named import NamedMetric
 from spanjury.judges.metrics.overlap.meteor import Meteor
 from spanjury.judges.metrics.overlap.nist import Nist
-from spanjury.judges.metrics.overlap.rouge import Rouge1, RougeL
-from spanjury.judges.metrics.overlap.rouge_s import RougeS
+from spanjury.judges.metrics.overlap.rouge import Rouge1, RougeL, RougeS
 from spanjury.judges.metrics.overlap.token_overlap import F1, Accuracy, Precision, Recall
 from spanjury.judges.metrics.scores import measured, put_together
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric

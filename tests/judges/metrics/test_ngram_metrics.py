@@ -10,8 +10,14 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from spanjury.judges.core import MergeableMetric, Sample, SegmentMetric
-from spanjury.judges.metrics.overlap.bleu import Bleu, SacreBleu
-from spanjury.judges.metrics.overlap.bleu_counts import SMOOTHINGS, TOKENIZERS, Smoothing, Tokenizer
+from spanjury.judges.metrics.overlap.bleu import (
+    SMOOTHINGS,
+    TOKENIZERS,
+    Bleu,
+    SacreBleu,
+    Smoothing,
+    Tokenizer,
+)
 from spanjury.judges.metrics.overlap.chrf import Chrf, ChrfPlusPlus
 from spanjury.judges.metrics.overlap.nist import Nist
 

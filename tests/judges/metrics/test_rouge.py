@@ -10,11 +10,16 @@ from rouge_score.rouge_scorer import RougeScorer
 from scipy.stats import kendalltau, spearmanr
 
 from spanjury.judges.core import Sample
-from spanjury.judges.metrics.overlap.rouge import Rouge1, Rouge2, RougeL, RougeLsum
-from spanjury.judges.metrics.overlap.rouge_s import RougeS
-from spanjury.judges.metrics.overlap.rouge_w import RougeW
+from spanjury.judges.metrics.overlap.rouge import (
+    Measure,
+    Rouge1,
+    Rouge2,
+    RougeL,
+    RougeLsum,
+    RougeS,
+    RougeW,
+)
 from spanjury.judges.metrics.reductions import over_references
-from spanjury.judges.metrics.words.rouge_tokens import Measure
 from spanjury.orchestration.wiring.metrics import metric_cards
 
 LINES = [

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import Sample, SegmentMetric
 from spanjury.judges.metrics.reference_free.fragments import (
+    Abstractness,
     Compression,
     Coverage,
     Density,
     fragment_lengths,
 )
-from spanjury.judges.metrics.reference_free.novelty import Abstractness
 
 WORDS = st.lists(st.sampled_from("ab"), max_size=14) | st.lists(
     st.sampled_from("abcd"), max_size=30

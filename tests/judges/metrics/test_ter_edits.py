@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.lib_ter import BeamEditDistance, translation_edit_rate
 
-from spanjury.judges.metrics.edits.band_alignments import band_alignment
-from spanjury.judges.metrics.edits.ter import fewest_edits
+from spanjury.judges.metrics.edits.ter import band_alignment, fewest_edits
 
 FEW = st.lists(st.sampled_from("abcde"), max_size=20)
 LONG = st.lists(st.sampled_from("abcdefghijkl"), min_size=30, max_size=60)

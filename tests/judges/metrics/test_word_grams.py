@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.metrics.words.word_grams import Tokens, grams, tokenise
+from spanjury.judges.metrics.words.grams import Tokens, grams, tokenise
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spanjury.judges.reader.copies import copies_of
+from spanjury.judges.reader.windows import copies_of
 
 SOURCES = {
     "Article": "Ann Lee won 1,200 votes. If the council agrees, the bridge opens in May.",

@@ -47,14 +47,15 @@ from spanjury.orchestration.engine.decision import (
     stated_by,
 )
 from spanjury.orchestration.engine.families import FamilyWatch
-from spanjury.orchestration.engine.seats import Seat, seat_report
-from spanjury.orchestration.engine.thresholds import Thresholds
-from spanjury.orchestration.engine.verdict_sums import (
+from spanjury.orchestration.engine.seats import (
+    Seat,
     gravest_of,
     rationales_of,
     reasons_of,
+    seat_report,
     usage_of,
 )
+from spanjury.orchestration.engine.thresholds import Thresholds
 
 with lazily():
     from spanjury.orchestration.engine import span_score as span_scores

@@ -33,7 +33,7 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.report_checks import checked_report
+from spanjury.orchestration.engine.seats import checked_report
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
 from spanjury.orchestration.wiring.checks import checked_judge, checked_model, is_number
 from spanjury.perturbations import (

@@ -8,7 +8,7 @@ from fakes.judges import located, mark
 
 from spanjury.judges.core import Consolidation, ErrorSpan, Evidence, Located, SpanRef
 from spanjury.judges.text import AnswerMark
-from spanjury.orchestration.engine.grouping import (
+from spanjury.orchestration.engine.agent_consolidator import (
     Case,
     Group,
     Grouping,

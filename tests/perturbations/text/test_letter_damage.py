@@ -11,16 +11,14 @@ from spanjury.perturbations.perturbation import (
 from spanjury.perturbations.text.characters import (
     change_case,
     delete_characters,
-    homoglyphs,
-    ocr_errors,
-)
-from spanjury.perturbations.text.clusters import masked
-from spanjury.perturbations.text.typing_slips import (
     double_letters,
+    homoglyphs,
     neighbour_keys,
+    ocr_errors,
     swap_letters,
     typos,
 )
+from spanjury.perturbations.text.clusters import masked
 
 
 def outcomes(rule: Perturbation, text: str, *, k: int = 1) -> set[str]:

@@ -59,6 +59,8 @@ class Gateway:
     whichever is longer, and up to a second more. How many calls are under way at once follows what
     the server bears, from ``options.max_connections`` down to ``options.min_connections``.
 
+    Raises `ConfigError` if a replica's signature is not the model's.
+
     Parameters
     ----------
     options
@@ -71,11 +73,6 @@ class Gateway:
         Keeps account of every attempt before it is sent; None for none.
     clock, sleep
         Tell the seconds, and wait.
-
-    Raises
-    ------
-    ConfigError
-        If a replica's signature is not the model's.
     """
 
     def __init__(

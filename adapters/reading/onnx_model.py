@@ -61,6 +61,8 @@ class PieceWindow:
 class Pieces:
     """Cuts words into pieces, each by itself: a tokenizer of BERT's kind cuts a text so, too.
 
+    Raises `ValueError` if the tokenizer lacks a mark.
+
     Parameters
     ----------
     tokenizer
@@ -68,11 +70,6 @@ class Pieces:
     max_length
         The most pieces of a window. A sentence takes half of them at most, and what is left is
         the source's, whose end is cut.
-
-    Raises
-    ------
-    ValueError
-        If the tokenizer lacks a mark.
     """
 
     def __init__(self, tokenizer: Tokenizer, *, max_length: int) -> None:

@@ -250,6 +250,9 @@ class _WordVectors(Protocol):
 class WMD:
     """The least work that moves the words of the output to those of the reference.
 
+    Raises `ConfigError` if there is neither or both of `vectors` and `model`, or what is named is
+    not there; `ValueError` if an option is out of its range.
+
     Parameters
     ----------
     vectors
@@ -261,13 +264,6 @@ class WMD:
         with its third power.
     download
         Whether to fetch a model that is not here.
-
-    Raises
-    ------
-    ConfigError
-        If there is neither or both of `vectors` and `model`, or what is named is not there.
-    ValueError
-        If an option is out of its range.
     """
 
     vectors: str = ""

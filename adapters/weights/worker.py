@@ -193,6 +193,10 @@ class Worker:
 class WorkerMetric:
     """A metric that a worker scores, started when it is first needed.
 
+    Raises `ConfigError` if no interpreter or no model is named, or the interpreter lacks the
+    library; at the first scoring, if the model cannot be loaded; `ValueError` if an option is out
+    of its range.
+
     Parameters
     ----------
     python
@@ -203,14 +207,6 @@ class WorkerMetric:
         Samples at once.
     timeout
         Seconds that the worker may take to start, and for each 256 samples.
-
-    Raises
-    ------
-    ConfigError
-        If no interpreter or no model is named, or the interpreter lacks the library; at the
-        first scoring, if the model cannot be loaded.
-    ValueError
-        If an option is out of its range.
     """
 
     python: str = ""

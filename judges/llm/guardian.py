@@ -169,6 +169,9 @@ class _Verdict:
 class Guardian:
     """Ask a model trained to check facts: Granite Guardian, Bespoke-MiniCheck or Lynx.
 
+    Raises `ValueError` if an option does not go with the form, a number is out of range, or a file
+    does not fit.
+
     Parameters
     ----------
     model
@@ -193,11 +196,6 @@ class Guardian:
         takes.
     seed
         Passed to servers that take one.
-
-    Raises
-    ------
-    ValueError
-        If an option does not go with the form, a number is out of range, or a file does not fit.
     """
 
     blind_spots: ClassVar[str] = (

@@ -42,10 +42,7 @@ def words(name: str, file: Path | None, *, places: frozenset[str]) -> Template:
 
     Without a name and a file it is empty.
 
-    Raises
-    ------
-    ValueError
-        If the file cannot be read, or does not hold exactly `places`.
+    Raises `ValueError` if the file cannot be read, or does not hold exactly `places`.
     """
     if file is None and not name:
         return Template.of("")

@@ -59,6 +59,8 @@ class Prometheus:
 
     The scores 1 to 5 are laid evenly over the scale of the aspect.
 
+    Raises `ValueError` if a number is out of range, or a file does not fit.
+
     Parameters
     ----------
     model
@@ -74,11 +76,6 @@ class Prometheus:
         The most tokens of a reply; doubled once for one that broke off.
     seed
         Passed to servers that take one.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range, or a file does not fit.
     """
 
     model: ChatModel

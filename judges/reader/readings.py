@@ -23,10 +23,7 @@ def sentence_readings(
 ) -> Iterator[Batch]:
     """Yield the sentences of `output`, in order; the model reads a batch when it is asked for.
 
-    Raises
-    ------
-    JudgeError
-        If the model cannot be loaded or run, or says something of other words.
+    Raises `JudgeError` if the model cannot be loaded or run, or says something of other words.
     """
     windows: list[SentenceWindow] = []
     copied = 0

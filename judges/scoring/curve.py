@@ -11,6 +11,8 @@ from itertools import pairwise
 class Curve:
     """Straight lines between knots, flat behind the last.
 
+    Raises `ValueError` if the knots are not as above.
+
     Parameters
     ----------
     penalties
@@ -18,11 +20,6 @@ class Curve:
     shares
         Share of the best score that is left there, in ``[0, 1]``: 1 at the first knot, and
         never more than at the knot before.
-
-    Raises
-    ------
-    ValueError
-        If the knots are not as above.
 
     Examples
     --------
@@ -49,6 +46,8 @@ class Curve:
     def through(cls, penalties: Sequence[float], values: Sequence[float], *, low: float) -> "Curve":
         """Return the curve through `values` that never rise, stretched to begin at 1.
 
+        Raises `ValueError` if there is no such curve.
+
         Parameters
         ----------
         penalties
@@ -57,11 +56,6 @@ class Curve:
             One for each penalty, none below `low`, the first above it.
         low
             The value of which nothing is left.
-
-        Raises
-        ------
-        ValueError
-            If there is no such curve.
         """
         room = values[0] - low if values else 0.0
         if not room > 0:

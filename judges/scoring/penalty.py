@@ -32,6 +32,8 @@ class SpanPenalty:
     mean over all sentences, each of which is as bad as its worst error: two remarks on one
     sentence are not two errors, and a long text may have more of them than a short one.
 
+    Raises `ValueError` if a parameter is out of its range.
+
     Parameters
     ----------
     by
@@ -49,11 +51,6 @@ class SpanPenalty:
         Penalty of an error of severity 1, 2, … 5; 0 or more, never descending, and more
         than 0 at the end. Usually 4 and 5 are alike: what judges call the one or the other
         says nothing of what people think (docs/faithful-scoring.md).
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
 
     References
     ----------

@@ -82,6 +82,8 @@ def unobserved(
 class Panel:
     """Several judges that assess at once, and what makes one report of theirs.
 
+    Raises `ConfigError` if there is no seat, two have one name, or the stages name others.
+
     Parameters
     ----------
     seats
@@ -111,11 +113,6 @@ class Panel:
     agent_seats
         Seats that assess trajectories besides; texts, and the signature of their reports, do
         without them.
-
-    Raises
-    ------
-    ConfigError
-        If there is no seat, two have one name, or the stages name others.
     """
 
     seats: tuple[Seat, ...]

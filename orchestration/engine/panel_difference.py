@@ -21,6 +21,8 @@ from spanjury.orchestration.engine.panel import Panel
 class PanelDifference:
     """Prefer the text with the higher score of a panel; scores that are near each other tie.
 
+    Raises `ValueError` if the margin is negative.
+
     Parameters
     ----------
     panel
@@ -28,11 +30,6 @@ class PanelDifference:
     margin
         The difference of scores up to which two texts tie, in points of the aspect's scale; half a
         step by default, since smaller ones say little.
-
-    Raises
-    ------
-    ValueError
-        If the margin is negative.
     """
 
     is_order_free = True

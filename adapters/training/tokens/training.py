@@ -98,17 +98,13 @@ class TokenTrainer:
     def run(self) -> tuple[Progress, bool]:
         """Train to the end, or until stopped; torch's own generator must be seeded.
 
+        Raises `ConfigError` if the checkpoint is of another training and `StoreError` if a
+        checkpoint cannot be read or written.
+
         Returns
         -------
         tuple
             The progress, and whether training is finished; the model then has its best weights.
-
-        Raises
-        ------
-        ConfigError
-            If the checkpoint is of another training.
-        StoreError
-            If a checkpoint cannot be read or written.
         """
         optimizer = torch.optim.AdamW(self._parameters(), weight_decay=self.options.weight_decay)
         progress = self.checkpoints.load(model=self.model, optimizer=optimizer)

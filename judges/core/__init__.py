@@ -6,7 +6,7 @@ of plugins (`core.registry`), the keys of a memory (`core.keys`) and digests of 
 (`core.code_digest`).
 """
 
-from spanjury.judges.core.addresses import without_secrets
+from spanjury.judges.core.addresses import address_of, check_address, without_secrets
 from spanjury.judges.core.aspect import Aspect, Criterion, Kind, Task
 from spanjury.judges.core.chat import (
     ChatRequest,
@@ -38,7 +38,6 @@ from spanjury.judges.core.checking import (
 )
 from spanjury.judges.core.choices import choices_for, nearest_name
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
-from spanjury.judges.core.decision import Decision, DecisionBasis, Ground
 from spanjury.judges.core.errors import (
     RUN_ENDING,
     UNANSWERED,
@@ -73,17 +72,16 @@ from spanjury.judges.core.errors import (
     UnusableModelError,
     first_error_alone,
 )
-from spanjury.judges.core.evidence import Evidence
 from spanjury.judges.core.forced import LikelyToken, forced_logprobs
 from spanjury.judges.core.log import LOGGER, EventLog, bind_values, kind_of, release_values
 from spanjury.judges.core.metric import (
     CorpusMetric,
     MergeableMetric,
     Metric,
+    MetricCard,
     Sample,
     SegmentMetric,
 )
-from spanjury.judges.core.metric_card import MetricCard
 from spanjury.judges.core.model_options import ModelOptions
 from spanjury.judges.core.pair import Comparison, PairReport, Preference, TextPair
 from spanjury.judges.core.ports import (
@@ -120,8 +118,14 @@ from spanjury.judges.core.reading import (
 )
 from spanjury.judges.core.report import (
     GRAVE,
+    Decision,
+    DecisionBasis,
+    Ground,
     PanelReport,
     Report,
+    Rescorable,
+    Rescoring,
+    RescoringMethod,
     Result,
     SeatReport,
     StopReason,
@@ -131,7 +135,6 @@ from spanjury.judges.core.report import (
     is_grave,
     still_unverified,
 )
-from spanjury.judges.core.rescoring import Rescorable, Rescoring, RescoringMethod
 from spanjury.judges.core.scale import Scale
 from spanjury.judges.core.scrubbing import (
     MASK,
@@ -143,12 +146,12 @@ from spanjury.judges.core.scrubbing import (
     secret_intervals,
 )
 from spanjury.judges.core.segment import Segment
-from spanjury.judges.core.server_address import address_of, check_address
 from spanjury.judges.core.signature import fingerprint, signature, stamped, unstamped
 from spanjury.judges.core.span import (
     MAX_SEVERITY,
     MIN_SEVERITY,
     ErrorSpan,
+    Evidence,
     Located,
     gravest,
     repetitions_last,

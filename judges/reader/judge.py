@@ -27,9 +27,8 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.reader.readings import sentence_readings
 from spanjury.judges.reader.tuning import LEAST, Tuning, sentence_evidence
-from spanjury.judges.reader.windows import Kind, SentenceWindow
+from spanjury.judges.reader.windows import Kind, SentenceWindow, sentence_readings
 from spanjury.judges.text.tokens import Token, is_negation
 from spanjury.judges.text.turns import LONG, all_in_turns
 

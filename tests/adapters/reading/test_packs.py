@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.reading.packs import Ids, Pack, packs
+from spanjury.adapters.reading.decoder_model import Ids, Pack, packs
 
 PIECES = st.integers(1, 99)
 SOURCES = st.sampled_from([(1, 2, 3), (4,), tuple(range(400))])

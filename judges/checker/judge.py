@@ -20,8 +20,15 @@ from spanjury.judges.checker.cutting import (
     claims_with_passages,
     phrases,
 )
-from spanjury.judges.checker.evidence import error_span, nearest
-from spanjury.judges.checker.runs import ABSENT, CONTRADICTED, UNSUPPORTED, Run, runs
+from spanjury.judges.checker.evidence import (
+    ABSENT,
+    CONTRADICTED,
+    UNSUPPORTED,
+    Run,
+    error_span,
+    nearest,
+    runs,
+)
 from spanjury.judges.checker.support import (
     ENGLISH,
     Findings,

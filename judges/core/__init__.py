@@ -6,7 +6,7 @@ of plugins (`core.registry`), the keys of a memory (`core.keys`) and digests of 
 (`core.code_digest`).
 """
 
-from spanjury.judges.core.addresses import address_of, check_address, without_secrets
+from spanjury.judges.core.addresses import without_secrets
 from spanjury.judges.core.aspect import Aspect, Criterion, Kind, Task
 from spanjury.judges.core.chat import (
     ChatRequest,
@@ -123,9 +123,6 @@ from spanjury.judges.core.report import (
     Ground,
     PanelReport,
     Report,
-    Rescorable,
-    Rescoring,
-    RescoringMethod,
     Result,
     SeatReport,
     StopReason,
@@ -135,6 +132,7 @@ from spanjury.judges.core.report import (
     is_grave,
     still_unverified,
 )
+from spanjury.judges.core.rescoring import Rescorable, Rescoring, RescoringMethod
 from spanjury.judges.core.scale import Scale
 from spanjury.judges.core.scrubbing import (
     MASK,
@@ -146,6 +144,7 @@ from spanjury.judges.core.scrubbing import (
     secret_intervals,
 )
 from spanjury.judges.core.segment import Segment
+from spanjury.judges.core.server_address import address_of, check_address
 from spanjury.judges.core.signature import fingerprint, signature, stamped, unstamped
 from spanjury.judges.core.span import (
     MAX_SEVERITY,

@@ -1,16 +1,8 @@
-"""Addresses of servers: secrets in them are found and masked, or named by an environment variable.
+"""Secrets in the address of a server: finds them, and masks them."""
 
-An address is stored with a run and printed in messages, so it may hold no secret. What has to
-hold one is put into an environment variable and named ``env:NAME``, which is all that is stored.
-"""
-
-import os
 import re
 from collections.abc import Iterator
 from urllib.parse import unquote
-
-from spanjury.judges.core.errors import ConfigError
-from spanjury.judges.core.scrubbing import hide
 
 MASK = "[hidden]"
 # In a message an address ends at a blank; alone it is all of the text.
@@ -111,53 +103,3 @@ def _is_random(run: str) -> bool:
     mixed = any(map(str.isupper, run)) and any(map(str.islower, run))
     words = sum(map(len, _WORD.findall(run)))
     return (mixed or len(run) >= _LONG_RUN) and words < _NAME_SHARE * len(run)
-
-
-_VARIABLE = re.compile(r"env:(?P<name>\w+)")
-_WEB = re.compile(r"https?://[^/?#]", re.IGNORECASE)
-
-
-def check_address(url: str) -> None:
-    """Turn away an address that is none, or that holds what is or looks like a secret.
-
-    Raises
-    ------
-    ConfigError
-        The message does not repeat the secret.
-
-    Examples
-    --------
-    >>> check_address("http://localhost:8000/v1")
-    >>> check_address("env:JUDGE_ADDRESS")
-    """
-    if _VARIABLE.fullmatch(url):
-        return
-    safe = hide(without_secrets(url))
-    if safe != url:
-        raise ConfigError(
-            f"base URL {safe!r} holds a secret, or what looks like one, and would be stored with"
-            " the run: put the server's key into the environment; where the address itself is"
-            " secret, put it into a variable and write env:VARIABLE"
-        )
-    if not _WEB.match(url):
-        raise ConfigError(
-            f"base URL {safe.rpartition('@')[2]!r}: expected an address, as"
-            " http://localhost:8000/v1, or env:VARIABLE"
-        )
-
-
-def address_of(url: str | None) -> str | None:
-    """Return the address that `url` is, or names.
-
-    Raises
-    ------
-    ConfigError
-        If it names a variable that is not set.
-    """
-    named = None if url is None else _VARIABLE.fullmatch(url)
-    if named is None:
-        return url
-    address = os.environ.get(named["name"], "").strip()
-    if not _WEB.match(address):
-        raise ConfigError(f"base URL {url!r}: {named['name']} holds no address of a server")
-    return address

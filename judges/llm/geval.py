@@ -37,7 +37,8 @@ from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.llm.asking import Answer, AskedOnce, ask, redrawn
 from spanjury.judges.llm.expected_score import expected_score
-from spanjury.judges.llm.grades import SCORE_READER_VERSION, Grade, numbers, read_score
+from spanjury.judges.llm.geval_reply import SCORE_READER_VERSION, read_score
+from spanjury.judges.llm.grades import Grade, numbers
 from spanjury.judges.llm.json_form import (
     read_score_field,
     read_steps,

@@ -36,9 +36,8 @@ from spanjury.judges.llm.lines import (
     without_reasoning,
 )
 from spanjury.judges.llm.material import NO_MATERIAL, Material
-from spanjury.judges.llm.own_fields import OwnFields, own_fields
+from spanjury.judges.llm.own_fields import OwnFields, left_open, own_fields, quotation
 from spanjury.judges.llm.parsed import ParsedError, ParsedReply
-from spanjury.judges.llm.quotation import left_open, quotation
 from spanjury.judges.llm.quoted_evidence import NO_INPUTS, Inputs, parsed_evidence
 from spanjury.judges.text import Locator
 

@@ -29,7 +29,8 @@ from spanjury.judges.core import (
 from spanjury.judges.llm.asking import Answer, ask
 from spanjury.judges.llm.error_list import CUE, cue
 from spanjury.judges.llm.expected_score import expected_first_word
-from spanjury.judges.llm.grades import Grade, read_score
+from spanjury.judges.llm.geval_reply import read_score
+from spanjury.judges.llm.grades import Grade
 from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import BREAKS_OFF, parse

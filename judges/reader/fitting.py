@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, fsum
 
-from spanjury.judges.checker.runs import runs
+from spanjury.judges.checker.evidence import runs
 from spanjury.judges.core import WindowReader, WindowReading
 from spanjury.judges.reader.tuning import LEAST as LEAST_EVIDENCE
 from spanjury.judges.reader.tuning import Tuning, sentence_evidence

@@ -5,8 +5,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
-from spanjury.judges.checker.evidence import error_span, is_about_same, nearest
-from spanjury.judges.checker.runs import CONTRADICTED, Run, runs
+from spanjury.judges.checker.evidence import (
+    CONTRADICTED,
+    Run,
+    error_span,
+    is_about_same,
+    nearest,
+    runs,
+)
 from spanjury.judges.checker.support import (
     Findings,
     abstained,

@@ -16,7 +16,7 @@ from itertools import pairwise
 from math import fsum
 from typing import NamedTuple
 
-from spanjury.judges.checker.sources import (
+from spanjury.judges.checker.cutting import (
     SourceSentence,
     StemIndex,
     source_intervals,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from spanjury.judges.checker.runs import runs
+from spanjury.judges.checker.evidence import runs
 from spanjury.judges.core import Likelihoods
 from spanjury.judges.text.tokens import tokens
 

@@ -12,7 +12,7 @@ from spanjury.judges.core import Finish, Outcome, Reply, Report, Scale
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.distilled import Distilled
 from spanjury.judges.llm.geval import GEval
-from spanjury.judges.llm.grades import read_score
+from spanjury.judges.llm.geval_reply import read_score
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import BREAKS_OFF, located_errors, parse
 from spanjury.judges.llm.prompt import shown_texts

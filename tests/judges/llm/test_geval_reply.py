@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import Aspect, Scale
-from spanjury.judges.llm.grades import numbers, read_grade, read_score
+from spanjury.judges.llm.geval_reply import read_score
+from spanjury.judges.llm.grades import numbers, read_grade
 
 
 def aspect(*labels: str, name: str = "consistency") -> Aspect:

@@ -9,13 +9,14 @@ from sacrebleu.metrics.ter import TER
 from spanjury.judges.core import MergeableMetric, Sample
 from spanjury.judges.metrics.edits import character, eed
 from spanjury.judges.metrics.edits.character import (
+    Cer,
     Character,
+    Wer,
     moved_phrases,
     phrases_cost,
     reordered,
 )
 from spanjury.judges.metrics.edits.eed import Eed, _spaced
-from spanjury.judges.metrics.edits.error_rates import Cer, Wer
 from spanjury.judges.metrics.edits.ter import Ter
 
 SAMPLES = varied_samples(250)

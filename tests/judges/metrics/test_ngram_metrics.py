@@ -14,12 +14,12 @@ from spanjury.judges.metrics.overlap.bleu import (
     SMOOTHINGS,
     TOKENIZERS,
     Bleu,
+    Nist,
     SacreBleu,
     Smoothing,
     Tokenizer,
 )
 from spanjury.judges.metrics.overlap.chrf import Chrf, ChrfPlusPlus
-from spanjury.judges.metrics.overlap.nist import Nist
 
 SAMPLES = varied_samples(250, references=3)
 ONE_EACH = varied_samples(250)

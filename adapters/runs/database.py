@@ -44,6 +44,8 @@ class Form:
         What is in it, for messages.
     application, layout
         The numbers in its header.
+    older
+        Numbers of former layouts that are read, too.
     table
         The statement that makes the table: the columns of its key first, a checksum last.
     checksum
@@ -63,6 +65,7 @@ class Form:
     layout: int
     table: str
     checksum: Callable[[Row], int]
+    older: frozenset[int] = frozenset()
     rows: str = "values"
     name_of: Callable[[Row], str] | None = None
     age: Callable[[Row], int] = lambda _: 0
@@ -157,7 +160,7 @@ def check(connection: sqlite3.Connection, path: Path, form: Form) -> None:
             f" {advice(path, sure=False)}"
         )
     layout = pragma(connection, "user_version")
-    if layout != form.layout:
+    if layout != form.layout and layout not in form.older:
         raise StoreError(
             f"{path}: has layout {layout}, and this spanjury reads layout {form.layout}: use the"
             f" spanjury that made it; {advice(path, sure=False)}"

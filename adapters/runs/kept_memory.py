@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from spanjury.adapters.runs.database import connected, naming
-from spanjury.adapters.runs.memory_form import GET, checksum_of
+from spanjury.adapters.runs.memory_form import GET, unpacked
 from spanjury.judges.core import StoreError
 
 
@@ -21,9 +21,7 @@ class KeptMemory:
         """Return what was put last under `key`; None if nothing was, or it is damaged."""
         with naming(self._path):
             row: tuple[bytes, int] | None = self._connection.execute(GET, (key,)).fetchone()
-        if row is None or row[1] != checksum_of(key, row[0]):
-            return None
-        return row[0]
+        return None if row is None else unpacked(key, *row)
 
     async def put(self, key: str, value: bytes) -> None:
         """Keep nothing."""

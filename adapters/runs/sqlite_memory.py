@@ -21,8 +21,9 @@ from spanjury.adapters.runs.database import (
     make_durable,
     missing_rows,
     naming,
+    pragma,
 )
-from spanjury.adapters.runs.memory_form import ANY, GET, MEMORY, PUT, checksum_of
+from spanjury.adapters.runs.memory_form import ANY, GET, MEMORY, PUT, packed, unpacked
 from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.adapters.runs.sqlite_pages import log_of
 from spanjury.judges.core import EventLog, StoreError
@@ -46,12 +47,12 @@ _MOST_WAITING = 500
 
 @dataclass(slots=True)
 class _Batch:
-    """Values and their checksums that one commit writes, and what came of it.
+    """Values that one commit writes, and what came of it.
 
     The first put leads: it has the commit made, and `settled` wakes the others.
     """
 
-    rows: dict[str, tuple[bytes, int]] = field(default_factory=dict)
+    values: dict[str, bytes] = field(default_factory=dict)
     puts: int = 0
     settled: Event | None = None
     problem: str = "the commit broke off"
@@ -114,17 +115,17 @@ class SqliteMemory:
     ) -> None:
         with self._stack:
             if kind is None:
-                self._commit(self._gathering.rows)
+                self._commit(self._gathering.values)
                 return
             with suppress(StoreError):  # what ended the context is the news
-                self._commit(self._gathering.rows)
+                self._commit(self._gathering.values)
 
     def get(self, key: str) -> bytes | None:
         """Return what was put last under `key`; None if nothing was, or it is damaged."""
         assert self._reader is not None, "get outside the context"
-        pending = self._gathering.rows.get(key) or self._writing.rows.get(key)
-        if pending is not None:
-            return pending[0]
+        for batch in (self._gathering, self._writing):
+            if (pending := batch.values.get(key)) is not None:
+                return pending
         if self._keys is not None and key not in self._keys:
             return None
         try:
@@ -134,10 +135,9 @@ class SqliteMemory:
                 raise
         if row is None:
             return None
-        value, checksum = row
-        if checksum != checksum_of(key, value):
+        value = unpacked(key, *row)
+        if value is None:
             self._forget(key)
-            return None
         return value
 
     def _forget(self, key: str) -> None:
@@ -153,15 +153,15 @@ class SqliteMemory:
 
     async def put_soon(self, key: str, value: bytes) -> None:
         """Keep `value` with the next commit, or at the end; of many, put it."""
-        if len(self._gathering.rows) < _MOST_WAITING:
-            self._gathering.rows[key] = value, checksum_of(key, value)
+        if len(self._gathering.values) < _MOST_WAITING:
+            self._gathering.values[key] = value
         else:
             await self.put(key, value)
 
     async def put(self, key: str, value: bytes) -> None:
         """Keep `value`; return once it is synced to disk."""
         batch = self._gathering
-        batch.rows[key] = value, checksum_of(key, value)
+        batch.values[key] = value
         batch.puts += 1  # several may be of one key
         if batch.settled is None:
             batch.settled = Event()
@@ -187,9 +187,9 @@ class SqliteMemory:
         self._writing, self._gathering = batch, _Batch()
         self._is_shared = batch.puts > 1
         try:
-            await to_thread.run_sync(self._commit, batch.rows, limiter=self._thread)
+            await to_thread.run_sync(self._commit, batch.values, limiter=self._thread)
             batch.problem = ""
-            self._note(batch.rows)
+            self._note(batch.values)
         except StoreError as error:
             batch.problem = str(error)
         finally:
@@ -202,11 +202,12 @@ class SqliteMemory:
             if len(self._keys) > _MOST_KEYS:
                 self._keys = None
 
-    def _commit(self, rows: Mapping[str, tuple[bytes, int]]) -> None:
+    def _commit(self, values: Mapping[str, bytes]) -> None:
         assert self._writer is not None, "put outside the context"
+        rows = [packed(key, value) for key, value in values.items()]
         with naming(self._path), self._writer:  # commits, or rolls back
             self._writer.execute("BEGIN IMMEDIATE")
-            self._writer.executemany(PUT, ((key, *row) for key, row in rows.items()))
+            self._writer.executemany(PUT, rows)
 
 
 def _make_or_check(path: Path) -> None:
@@ -228,9 +229,15 @@ def _make_or_check(path: Path) -> None:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Have every commit synced to disk before it returns; take up what a torn log hides."""
+    """Have every commit synced to disk before it returns; take up what a torn log hides.
+
+    A file of an older layout gets this one: an older spanjury must not read new values.
+    """
     missing = missing_rows(path, connection, MEMORY)
+    is_older = pragma(connection, "user_version") in MEMORY.older
     make_durable(connection, path)
     connection.execute("BEGIN IMMEDIATE")
     connection.executemany(PUT, missing)
+    if is_older:
+        connection.execute(f"PRAGMA user_version = {MEMORY.layout}")
     connection.execute("COMMIT")

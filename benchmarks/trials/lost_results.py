@@ -27,6 +27,8 @@ import numpy as np
 from benchmarks.trials.trial import Harm, Trial
 from numpy.random import Generator
 
+from spanjury.adapters.runs.memory_form import unpacked
+
 __all__ = ["trials"]
 
 ROWS = 40
@@ -237,13 +239,17 @@ def whole_values(run: Path, hit: Path, data: bytes) -> bytes:
     return b"".join(pages)
 
 
-def values(run: Path) -> list[bytes]:
-    """Return what the memory of an undamaged run holds, read from a copy."""
+def safe_values(run: Path, whole: bytes) -> list[bytes]:
+    """Return the values of an undamaged run's memory that are stored in the pages `whole`.
+
+    They are read from a copy.
+    """
     with tempfile.TemporaryDirectory() as copy:
         for path in run.glob("memory.sqlite3*"):
             shutil.copy(path, copy)
         with closing(sqlite3.connect(Path(copy) / "memory.sqlite3")) as connection:
-            return [value for (value,) in connection.execute("SELECT value FROM memory")]
+            rows = connection.execute("SELECT key, value, checksum FROM memory").fetchall()
+    return [unpacked(*row) or b"" for row in rows if row[1] in whole]
 
 
 def go_on(folder: Path, counts: Counts) -> bool:
@@ -273,7 +279,7 @@ def damaged(base: Path, turn: int, *, model: Model, counts: Counts) -> None:
         chance = np.random.default_rng(turn)
         (flip, zero, cut, spoil)[turn // 2 % 4](data, chance)
         whole = whole_values(run, hit, bytes(data))
-        safe = [value for value in values(run) if value in whole]
+        safe = safe_values(run, whole)
         hit.write_bytes(data)
         model.asked.clear()
         if not go_on(folder, counts):

@@ -5,7 +5,7 @@ texts wait, and take turns in the order in which they came. More threads would n
 since Python runs one at a time, and each more would keep the event loop waiting longer.
 Short texts are read in the event loop, one in each of its rounds.
 
-Within `in_processes`, other processes read all texts instead. A text whose process dies is read
+While `Processes` work, they read all texts instead. A text whose process dies is read
 once more.
 """
 
@@ -29,21 +29,49 @@ LONG = 2_000
 
 _THREADS = 2  # so that one very long text does not keep all the others waiting
 _queues: anyio.lowlevel.RunVar["_Queues"] = anyio.lowlevel.RunVar("judges.turns")
-_processes: ContextVar[anyio.CapacityLimiter | None] = ContextVar("judges.processes", default=None)
+_processes: "ContextVar[Processes | None]" = ContextVar("judges.processes", default=None)
 
 
-@contextmanager
-def in_processes(count: int) -> Iterator[None]:
-    """Have up to `count` processes, 1 or more, do the work of judges while the context lasts.
+class Processes:
+    """Processes that do the work of judges.
 
     They begin when they are needed, and end with the event loop.
+
+    Parameters
+    ----------
+    count
+        How many work at once, 1 or more.
+    are_kept
+        A process ends its work although the caller is cancelled, and takes the next. Otherwise it
+        is killed, which ends the work at once and costs the start of another process.
     """
-    token = _processes.set(anyio.CapacityLimiter(count))
-    try:
-        yield
-    finally:
-        with suppress(ValueError):  # in another context, where it was not set
-            _processes.reset(token)
+
+    def __init__(self, count: int, *, are_kept: bool = False) -> None:
+        self._limiter = anyio.CapacityLimiter(count)
+        self._are_kept = are_kept
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Have them do all work of judges while the context lasts, and of the tasks begun in it."""
+        token = _processes.set(self)
+        try:
+            yield
+        finally:
+            with suppress(ValueError):  # in another context, where it was not set
+                _processes.reset(token)
+
+    async def do(self, order: "_Order[T]") -> T:
+        """Do pickled work, once more if its process dies."""
+        run = partial(
+            anyio.to_process.run_sync,
+            order,
+            cancellable=not self._are_kept,
+            limiter=self._limiter,
+        )
+        try:
+            return await run()
+        except anyio.BrokenWorkerProcess:
+            return await run()
 
 
 async def in_turn(work: Callable[[], T], *, length: int, stays: bool = False) -> T:
@@ -62,7 +90,7 @@ async def in_turn(work: Callable[[], T], *, length: int, stays: bool = False) ->
     """
     processes = _processes.get()
     if processes is not None and not stays and (order := _pickled(work)) is not None:
-        return await _elsewhere(order, processes)
+        return await processes.do(order)
     queues = _of_this_loop()
     if length > LONG:
         return await anyio.to_thread.run_sync(work, limiter=queues.long, abandon_on_cancel=True)
@@ -96,13 +124,6 @@ def _pickled(work: Callable[[], T]) -> "_Order[T] | None":
         return _Order(pickle.dumps(work))
     except (pickle.PicklingError, AttributeError, TypeError):  # it holds what cannot be
         return None
-
-
-async def _elsewhere(order: "_Order[T]", processes: anyio.CapacityLimiter) -> T:
-    try:
-        return await anyio.to_process.run_sync(order, cancellable=True, limiter=processes)
-    except anyio.BrokenWorkerProcess:
-        return await anyio.to_process.run_sync(order, cancellable=True, limiter=processes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ A command is loaded when it is called, and the libraries that it needs when it d
 that ``--help`` and a mistyped flag answer at once.
 """
 
-import gc
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, ClassVar
@@ -53,9 +52,6 @@ with lazily():
 
 
 _LIST = "list"
-
-_ALLOCATIONS = 100_000
-"""Objects made between two searches for cycles: modules make many, none of which is ever free."""
 
 
 class _Commands(CommandGroup):
@@ -203,12 +199,6 @@ for name, commands, summary in (
         help=summary,
         no_args_is_help=commands is not _Runs,
     )
-
-
-def main() -> None:
-    """Run the command line; `exits` has its exit codes."""
-    gc.set_threshold(_ALLOCATIONS)
-    app()
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so

@@ -19,6 +19,8 @@ from spanjury.orchestration.cli.flags.panel import (
     PanelFlags,
     ScoringFlags,
     Seed,
+    Workers,
+    with_workers,
 )
 from spanjury.orchestration.cli.flags.run import LimitFlags
 
@@ -52,6 +54,7 @@ class ServedPanelFlags(Flags, title="Judges"):
         Flag("LiteLLM name of a model of the default panel, or 'embedded'; repeatable.", env=True),
     ] = ()
     model_base_url: ModelBaseUrls = ()
+    workers: Workers = None
     seed: Seed = None
     aspects_file: AspectsFiles = ()
     calls: CallFlags = CallFlags()  # noqa: RUF009  it is frozen
@@ -68,7 +71,7 @@ class ServedPanelFlags(Flags, title="Judges"):
             raise ConfigError(
                 "--panel default=… names judges and models: leave out --judge and --model"
             )
-        return named
+        return {name: with_workers(panel, self.workers) for name, panel in named.items()}
 
     def _named(self, spec: str) -> "tuple[str, configs.PanelConfig]":
         name, equals, file = spec.partition("=")

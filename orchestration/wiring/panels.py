@@ -18,7 +18,7 @@ from spanjury.judges.core import (
     Outcome,
 )
 from spanjury.judges.core.lazy import lazily
-from spanjury.judges.text.turns import in_processes
+from spanjury.judges.text.turns import Processes
 from spanjury.orchestration.engine.deferral import Deferral
 from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.memory import remembered
@@ -107,7 +107,7 @@ async def open_configured_panel(  # noqa: PLR0913  all but the panel have defaul
             deferral=deferral,
         )
         if config.processes:
-            stack.enter_context(in_processes(config.processes))
+            stack.enter_context(Processes(config.processes).working())
         named = named_seats(config)
         seats = tuple([await _seat(seat, config, models) for seat in named])
         for_agents = tuple(

@@ -1,5 +1,6 @@
 """Damaged memories: what is not in the damage is there again, and nothing is ever wrong."""
 
+import hashlib
 import os
 import re
 import shutil
@@ -22,16 +23,19 @@ from spanjury.judges.core import StoreError
 COUNT = 300
 PAGE = 4096
 KILLED = """
-import os, signal, sys
+import hashlib, os, signal, sys
 from pathlib import Path
 import anyio
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
+
+def value_of(number, size):
+    return b"value %d " % number + hashlib.shake_256(b"%d" % number).digest(size)
 
 async def main(path):
     with SqliteMemory(Path(path)) as memory:
         for number in range(int(sys.argv[2]), int(sys.argv[3])):
             size = 20_000 if number % 50 == 0 else 700
-            await memory.put(f"key {number}", (f"value {number} " * size).encode()[:size])
+            await memory.put(f"key {number}", value_of(number, size))
         os.kill(os.getpid(), signal.SIGKILL)
 
 anyio.run(main, sys.argv[1])
@@ -40,8 +44,9 @@ Damage = Callable[[bytearray, Generator], None]
 
 
 def value_of(number: int) -> bytes:
+    """Return bytes that cannot be compressed, so that values fill pages."""
     size = 20_000 if number % 50 == 0 else 700
-    return (f"value {number} " * size).encode()[:size]
+    return b"value %d " % number + hashlib.shake_256(b"%d" % number).digest(size)
 
 
 @pytest.fixture(scope="module")

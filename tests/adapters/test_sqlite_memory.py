@@ -1,9 +1,11 @@
+import hashlib
 import shutil
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
+import zlib
 from contextlib import closing
 from pathlib import Path
 from threading import Event
@@ -15,14 +17,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.adapters.runs import sqlite_memory
+from spanjury.adapters.runs.memory_form import checksum_of, packed, unpacked
+from spanjury.adapters.runs.repair import Repaired, repair
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
-from spanjury.judges.core import Memory, StoreError
+from spanjury.judges.core import ErrorSpan, Memory, Report, StoreError
+from spanjury.orchestration.engine.memory_codec import written
 
 KEPT = 60
 """The number of values that `WRITE` puts, each in a commit of its own."""
 
 WRITE = """
-import os, resource, signal, sys
+import hashlib, os, resource, signal, sys
 from pathlib import Path
 import anyio
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
@@ -34,7 +39,7 @@ async def main(path, what):
             resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
         try:
             for number in range(60 if what == "kill" else 10_000):
-                await memory.put(f"key {number}", f"value {number} ".encode() * 100)
+                await memory.put(f"key {number}", hashlib.shake_256(b"%d" % number).digest(1000))
                 print(number, flush=True)
         except StoreError as error:
             print(error, flush=True)
@@ -46,7 +51,8 @@ anyio.run(main, *sys.argv[1:])
 
 
 def _value(number: int) -> bytes:
-    return f"value {number} ".encode() * 100
+    """Return bytes that cannot be compressed, so that a page holds few values."""
+    return hashlib.shake_256(b"%d" % number).digest(1000)
 
 
 def _written(path: Path, what: str) -> list[str]:
@@ -156,7 +162,7 @@ async def test_more_than_may_wait_is_put_now(path: Path, monkeypatch: pytest.Mon
     with SqliteMemory(path) as memory:
         for number in range(3):
             await memory.put_soon(str(number), b"x")
-        assert len(memory._gathering.rows) == 0
+        assert len(memory._gathering.values) == 0
         assert [memory.get(str(number)) for number in range(3)] == [b"x"] * 3
 
 
@@ -313,11 +319,11 @@ def test_a_damaged_file_is_refused_and_not_written_over(tmp_path: Path, killed: 
 def test_a_log_beside_a_refused_file_is_left_as_it_is(tmp_path: Path, killed: Path) -> None:
     path = _copied(killed, tmp_path)
     with closing(sqlite3.connect(_copied(killed, tmp_path))) as other:
-        other.execute("PRAGMA user_version = 2")
+        other.execute("PRAGMA user_version = 3")
         shutil.copy(path, tmp_path / "newer.db")
         shutil.copy(_log(path), tmp_path / "newer.db-wal")
     before = (tmp_path / "newer.db").read_bytes(), (tmp_path / "newer.db-wal").read_bytes()
-    with pytest.raises(StoreError, match="has layout 2"), SqliteMemory(tmp_path / "newer.db"):
+    with pytest.raises(StoreError, match="has layout 3"), SqliteMemory(tmp_path / "newer.db"):
         pass
     after = (tmp_path / "newer.db").read_bytes(), (tmp_path / "newer.db-wal").read_bytes()
     assert after == before
@@ -348,6 +354,50 @@ def test_a_value_that_changed_on_disk_is_forgotten_alone_and_with_one_warning(pa
         anyio.run(memory.put, "a", b"Score: Good")
         assert memory.get("a") == b"Score: Good"
     assert [entry["event"] for entry in logs] == ["memory.value_damaged"]
+
+
+async def test_a_file_of_the_first_layout_is_read_and_an_older_release_then_refuses_it(
+    path: Path,
+) -> None:
+    values = {"short": b"none", "long": b'{"score": 3} ' * 50, "new": b'{"score": 4} ' * 50}
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript(
+            "CREATE TABLE memory (key TEXT PRIMARY KEY, value BLOB NOT NULL,"
+            " checksum INTEGER NOT NULL) STRICT;"
+            " PRAGMA application_id = 1399868013; PRAGMA user_version = 1"
+        )
+        for key in ("short", "long"):
+            checksum = zlib.crc32(values[key], zlib.crc32(key.encode()))
+            file.execute("INSERT INTO memory VALUES (?, ?, ?)", (key, values[key], checksum))
+        file.commit()
+    assert repair(path) == Repaired(saved=2, lost=0, kept=None)
+    with SqliteMemory(path) as memory:
+        assert {key: memory.get(key) for key in values} == {**values, "new": None}
+        await memory.put("new", values["new"])
+    with SqliteMemory(path) as memory:
+        assert {key: memory.get(key) for key in values} == values
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("PRAGMA user_version").fetchone() == (2,)
+
+
+@given(value=st.one_of(st.binary(), st.binary(min_size=1, max_size=3).map(lambda part: part * 99)))
+def test_every_value_is_what_was_put_and_takes_hardly_more_room(value: bytes) -> None:
+    key, stored, checksum = packed("key", value)
+    assert unpacked(key, stored, checksum) == value
+    assert unpacked(key, stored, checksum + 1) is None
+    assert len(stored) <= len(value) + 1
+
+
+def test_a_compressed_report_takes_a_fraction_of_its_size() -> None:
+    spans = [ErrorSpan(text="in 1999", explanation="It was 1932.", severity=4)] * 3
+    report = written(Report(score=2, spans=tuple(spans), rationale="A wrong year."))
+    assert len(packed("key", report)[1]) < len(report) / 4
+
+
+def test_a_compressed_value_that_ends_early_is_not_returned() -> None:
+    _, stored, _ = packed("key", b"a sentence that comes again " * 40)
+    short = stored[:-3]
+    assert unpacked("key", short, checksum_of("key", short)) is None
 
 
 def test_another_program_s_database_is_refused_and_left_alone(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,3 +17,10 @@ def dies_once(flag: Path) -> int:
 
 def counted(count: int) -> Iterator[tuple[int, int]]:
     return ((number, os.getpid()) for number in range(count))
+
+
+def waits_for(path: Path) -> None:
+    """End once there is a file."""
+    tick = threading.Event()
+    while not path.exists():
+        tick.wait(0.01)

@@ -34,6 +34,15 @@ Tokenizer = Annotated[
     ),
 ]
 Seed = Annotated[int | None, Flag("Random seed.", env=True)]
+Workers = Annotated[
+    str | None,
+    Flag(
+        "Processes for the judges that ask no model: a number, or auto for one a core.",
+        "N|auto",
+        env=True,
+        rare=True,
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +159,11 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
         )
 
 
+def with_workers(panel: "configs.PanelConfig", workers: str | None) -> "configs.PanelConfig":
+    """Return the panel with the processes of ``--workers``; None leaves it as it is."""
+    return panel if workers is None else replace(panel, processes=_processes(workers))
+
+
 def _processes(workers: str) -> int:
     if workers == "auto":
         return os.cpu_count() or 1
@@ -183,15 +197,7 @@ class PanelFlags(Flags, title="Judges"):
             rare=True,
         ),
     ] = None
-    workers: Annotated[
-        str | None,
-        Flag(
-            "Processes for the judges that ask no model: a number, or auto for one a core.",
-            "N|auto",
-            env=True,
-            rare=True,
-        ),
-    ] = None
+    workers: Workers = None
     seed: Seed = None
     calls: CallFlags = CallFlags()
     scoring: ScoringFlags = ScoringFlags()
@@ -213,12 +219,12 @@ class PanelFlags(Flags, title="Judges"):
         judging = self._with_judges(before or configs.PanelConfig())
         judging = replace(judging, seats=tuple(map(_with_marks, judging.seats)))
         panel = self._within_budget(self.scoring.applied(judging))
-        return replace(
+        called = replace(
             panel,
             models=tuple(map(self._called, panel.models)),
             seed=panel.seed if self.seed is None else self.seed,
-            processes=panel.processes if self.workers is None else _processes(self.workers),
         )
+        return with_workers(called, self.workers)
 
     def _within_budget(self, panel: "configs.PanelConfig") -> "configs.PanelConfig":
         if self.budget is None:

@@ -8,7 +8,7 @@ from spanjury.judges.core.lazy import Once
 from spanjury.orchestration.servers.http.batches import batch_routes
 from spanjury.orchestration.servers.http.bodies import BoundedBodies
 from spanjury.orchestration.servers.http.check_stream import stream_routes
-from spanjury.orchestration.servers.http.checks import check_routes
+from spanjury.orchestration.servers.http.checks import DirectChecks, check_routes
 from spanjury.orchestration.servers.http.gate import Gate
 from spanjury.orchestration.servers.http.operations import health_routes, operation_routes
 from spanjury.orchestration.servers.http.pages import describe
@@ -32,7 +32,8 @@ def create_app(service: Service) -> Gate:
     async def openapi() -> dict[str, object]:
         return dict(page.get())
 
-    return Gate(BoundedBodies(app, limits=service.settings.limits), service=service)
+    checks = DirectChecks(app, service=service)
+    return Gate(BoundedBodies(checks, limits=service.settings.limits), service=service)
 
 
 def unguarded_app(service: Service) -> FastAPI:

@@ -57,7 +57,8 @@ class BoundedBodies:
         pieces = stream_body(receive, most=most, seconds=limits.body_seconds)
         body = b"".join([piece async for piece in pieces])
         _require_unique_keys(body)
-        await self._app(scope, _replaying(body, receive), send)
+        message: Message = {"type": "http.request", "body": body, "more_body": False}
+        await self._app(scope, replaying(message, receive), send)
 
 
 async def stream_body(receive: Receive, *, most: int, seconds: float) -> AsyncIterator[bytes]:
@@ -124,9 +125,9 @@ async def discard(receive: Receive) -> None:
                 return
 
 
-def _replaying(body: bytes, receive: Receive) -> Receive:
-    """Return what gives the whole body first, and then what comes: that the client has gone."""
-    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+def replaying(message: Message, receive: Receive) -> Receive:
+    """Return what gives a message with a whole body first, then what comes: the client has gone."""
+    left = [message]
 
     async def replay() -> Message:
         return left.pop() if left else await receive()

@@ -124,7 +124,7 @@ async def _judge(
     async def judge_in_turn(text: checking.Request) -> TextReport:
         end_arrival(request)
         async with opened.checks.turn(tenant, characters=len(text.segment.output)):
-            return await checking.judge(opened.panel, text)
+            return await opened.judge(text)
 
     events = stream_requested(
         asked.output,

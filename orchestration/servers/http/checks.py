@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 from anyio import create_task_group, move_on_after
 from fastapi import APIRouter, Request, Response
-from starlette.types import Receive
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from spanjury.judges.core import (
     ClosedModelError,
@@ -19,12 +19,14 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.servers.http.answers import CheckAnswer
 from spanjury.orchestration.servers.http.asked import CheckRequest
+from spanjury.orchestration.servers.http.bodies import CHECK, replaying
 from spanjury.orchestration.servers.http.pages import problems
-from spanjury.orchestration.servers.http.problems import ProblemError
+from spanjury.orchestration.servers.http.problems import ProblemError, quota_problem
 from spanjury.orchestration.servers.http.service import OpenPanel, Service, end_arrival, tenant_of
 from spanjury.orchestration.servers.http.settings import ServiceLimits
 from spanjury.orchestration.services.judging import check as checking
 from spanjury.orchestration.services.judging.text_report import TextReport
+from spanjury.orchestration.services.serving.quotas import QuotaError
 
 T = TypeVar("T")
 
@@ -46,25 +48,59 @@ PROBLEMS = problems(
 )
 
 
+class DirectChecks:
+    """Middleware that answers checks itself: a framework's route takes 0.3 ms longer.
+
+    A body that does not fit is left to the route, which explains the problem. The body must have
+    been read before.
+    """
+
+    def __init__(self, app: ASGIApp, *, service: Service) -> None:
+        self._app = app
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a check; hand every other request on."""
+        if scope["type"] != "http" or scope["path"] != CHECK or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        message = await receive()
+        try:
+            asked = CheckRequest.model_validate(json.loads(message.get("body", b"")))
+        except (ValueError, RecursionError):
+            await self._app(scope, replaying(message, receive), send)
+            return
+        try:
+            response = await _answer(self._service, Request(scope, receive), asked=asked)
+        except QuotaError as error:
+            raise quota_problem(error) from error
+        await response(scope, receive, send)
+
+
 def check_routes(service: Service) -> APIRouter:
-    """Return the route of checks."""
+    """Return the route of checks, which describes them and explains what is wrong with a body."""
     router = APIRouter(tags=["checks"])
 
-    @router.post("/v1/check", response_model=CheckAnswer, responses=PROBLEMS)
+    @router.post(CHECK, response_model=CheckAnswer, responses=PROBLEMS)
     async def check(request: Request, asked: CheckRequest) -> Response:
         """Judge one text on one or more aspects.
 
         A judge that fails is no problem of the request: its result has no score, and an `outcome`
         that says why. When the client goes away, the work is dropped, and no model is asked more.
         """
-        panel = service.panel(asked.panel)
-        require_length(asked, service.settings.limits)
-        report = await _report(service, panel, asked=asked, request=request)
-        for result in report.results:
-            service.metrics.assessed(panel.name, result.report.outcome.value)
-        return Response(_json(report), media_type="application/json")
+        return await _answer(service, request, asked=asked)
 
     return router
+
+
+async def _answer(service: Service, request: Request, *, asked: CheckRequest) -> Response:
+    """Judge, and return the report; raise `ProblemError` where there is none."""
+    panel = service.panel(asked.panel)
+    require_length(asked, service.settings.limits)
+    report = await _report(service, panel, asked=asked, request=request)
+    for result in report.results:
+        service.metrics.assessed(panel.name, result.report.outcome.value)
+    return Response(_json(report), media_type="application/json")
 
 
 async def _report(
@@ -79,7 +115,7 @@ async def _report(
             service.paid(tenant, rows=1),
             opened.checks.turn(tenant, characters=asked.characters),
         ):
-            return await checking.judge(opened.panel, text)
+            return await opened.judge(text)
 
     with translated_errors():
         text = requested(service, asked)(asked.judged)

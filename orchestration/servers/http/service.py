@@ -4,12 +4,13 @@ import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anyio import Event, create_task_group, to_thread
 from starlette.requests import Request
 
 from spanjury.judges.core import ConfigError
+from spanjury.judges.text.turns import Processes
 from spanjury.orchestration.engine.metering import Meter, paid_by
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.servers.http.bodies import BATCHES, CHECK, STREAM
@@ -17,6 +18,8 @@ from spanjury.orchestration.servers.http.check_turns import CheckTurns
 from spanjury.orchestration.servers.http.metrics import Metrics
 from spanjury.orchestration.servers.http.problems import ProblemError, quota_problem
 from spanjury.orchestration.servers.http.settings import ServiceSettings
+from spanjury.orchestration.services.judging import check as checking
+from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.services.serving.batches.batch import Batch, BusyError, require_storable
 from spanjury.orchestration.services.serving.batches.jobs import BatchJobs
 from spanjury.orchestration.services.serving.batches.records import BatchState, BatchStore
@@ -32,12 +35,21 @@ _LATER: Mapping[str, str] = {"Retry-After": "10"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPanel:
-    """A panel that is open, the count of what its models are asked, and the turns of its checks."""
+    """A panel that is open, the count of what its models are asked, and the turns of its checks.
+
+    `workers` are the processes of its judges; None if they judge in this process.
+    """
 
     name: str
     panel: Panel
     meter: Meter
     checks: CheckTurns
+    workers: Processes | None
+
+    async def judge(self, text: checking.Request) -> TextReport:
+        """Have the panel judge a text; cancelling it cancels the calls to models."""
+        with self.workers.working() if self.workers else nullcontext():
+            return await checking.judge(self.panel, text)
 
 
 class Service:
@@ -83,9 +95,17 @@ class Service:
             for name, config in self.settings.panels.items():
                 await to_thread.run_sync(require_storable, config)
                 meter = Meter()
-                panel = await stack.enter_async_context(open_configured_panel(config, meter=meter))
-                checks = self._check_turns(name, meter)
-                self.panels[name] = OpenPanel(name=name, panel=panel, meter=meter, checks=checks)
+                # A client that leaves must not cost the start of a process.
+                workers = Processes(config.processes, are_kept=True) if config.processes else None
+                here = replace(config, processes=0)
+                panel = await stack.enter_async_context(open_configured_panel(here, meter=meter))
+                self.panels[name] = OpenPanel(
+                    name=name,
+                    panel=panel,
+                    meter=meter,
+                    checks=self._check_turns(name, meter),
+                    workers=workers,
+                )
             self._open_ledgers(stack, store)
             async with create_task_group() as group:
                 jobs = BatchJobs(

@@ -11,9 +11,9 @@ import anyio
 import anyio.lowlevel
 import anyio.to_thread
 import pytest
-from fakes.work import counted, dies_once
+from fakes.work import counted, dies_once, waits_for
 
-from spanjury.judges.text.turns import LONG, all_in_turns, in_processes, in_turn
+from spanjury.judges.text.turns import LONG, Processes, all_in_turns, in_turn
 
 
 class Held:
@@ -107,7 +107,7 @@ def _fail() -> None:
 
 
 async def test_processes_do_the_work_and_one_that_dies_costs_a_second_try(tmp_path: Path) -> None:
-    with in_processes(1):
+    with Processes(1).working():
         worker = await in_turn(os.getpid, length=1)
         assert worker not in {
             os.getpid(),
@@ -119,9 +119,24 @@ async def test_processes_do_the_work_and_one_that_dies_costs_a_second_try(tmp_pa
     assert await in_turn(os.getpid, length=1) == os.getpid()
 
 
+@pytest.mark.parametrize("are_kept", [True, False])
+async def test_a_process_outlives_the_caller_if_it_is_kept(
+    tmp_path: Path, *, are_kept: bool
+) -> None:
+    with Processes(1, are_kept=are_kept).working():
+        worker = await in_turn(os.getpid, length=1)
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as group:
+                group.start_soon(partial(in_turn, partial(waits_for, tmp_path / "end"), length=1))
+                await anyio.wait_all_tasks_blocked()
+                scope.cancel()
+                (tmp_path / "end").touch()
+        assert (await in_turn(os.getpid, length=1) == worker) == are_kept
+
+
 async def test_what_cannot_be_pickled_or_is_to_stay_is_done_here() -> None:
     lock = threading.Lock()
-    with in_processes(1):
+    with Processes(1).working():
         assert await in_turn(lambda: (lock.locked(), os.getpid()), length=1) == (False, os.getpid())
         assert await in_turn(os.getpid, length=1, stays=True) == os.getpid()
 

@@ -1,15 +1,14 @@
 """A run with a cascade that is killed: no reply is paid twice, and rows stop where they would."""
 
 import json
-import sqlite3
 import threading
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fakes.command import call, judged_rows, start, without_seconds
+from fakes.memory import values_in
 from loopback.answers import STALL, Answer, chat
 from loopback.chaos import Opinion
 from loopback.server import LoopbackServer, Received
@@ -67,10 +66,7 @@ def mark(model: str, word: str) -> str:
 
 def kept(memory: Path) -> bytes:
     """Return all that a run remembers, while it goes on."""
-    if not memory.exists():
-        return b""
-    with closing(sqlite3.connect(f"{memory.as_uri()}?mode=ro", uri=True)) as file:
-        return b"\n".join(bytes(value) for (value,) in file.execute("SELECT value FROM memory"))
+    return b"\n".join(values_in(memory).values()) if memory.exists() else b""
 
 
 def arguments(folder: Path, *flags: str) -> tuple[str, ...]:

@@ -124,8 +124,8 @@ def test_the_demo_judges_texts_that_are_in_the_package(tmp_path: Path) -> None:
 
 
 def test_the_texts_of_the_demo_are_saved_where_no_file_is(tmp_path: Path) -> None:
-    told = call(tmp_path, "demo", "--save", "texts.jsonl").stderr
-    assert f"{len((tmp_path / 'texts.jsonl').read_text().splitlines())} texts" in told
+    message = call(tmp_path, "demo", "--save", "texts.jsonl").stderr
+    assert f"{len((tmp_path / 'texts.jsonl').read_text().splitlines())} texts" in message
     refused = call(tmp_path, "demo", "--save", "texts.jsonl", code=ERROR)
     assert "exists already" in refused.stderr
 

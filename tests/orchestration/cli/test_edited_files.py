@@ -1,9 +1,12 @@
 """A run whose files are touched between its going and its resuming."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from fakes.command import RESUME, call, evaluate, judged_rows, without_seconds
+from fakes.memory import values_in
 from loopback.chaos import ChaosServer
 
 ROWS = 10
@@ -43,11 +46,12 @@ def test_only_values_that_changed_on_disk_are_asked_for_again(folder: Path) -> N
     memory, results = run / "memory.sqlite3", run / "results.jsonl"
     with ChaosServer() as server:
         call(folder, *evaluate(server.base_url))
-        sound = memory.read_bytes()
         undisturbed = without_seconds(results)
-        damaged = sound.replace(b'"score": 4', b'"score": 5')
-        assert damaged != sound
-        memory.write_bytes(damaged)
+        values = values_in(memory)
+        rows = [(key,) for key, value in values.items() if value.startswith(b'{"id": ')]
+        assert len(rows) == ROWS
+        with closing(sqlite3.connect(memory)) as file, file:
+            file.executemany("UPDATE memory SET checksum = checksum + 1 WHERE key = ?", rows)
         assert call(folder, *RESUME).stderr.count("memory.value_damaged") == 1
         assert server.asked == ROWS  # the replies are there still
     assert without_seconds(results) == undisturbed

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from fakes.command import call, evaluate
+from fakes.memory import values_in
 from fakes.rows import summary
 from loopback.answers import chat, failure
 from loopback.server import LoopbackServer
@@ -44,9 +45,11 @@ def rows(folder: Path, *ids: str, system: str = "") -> None:
 
 def written(folder: Path) -> str:
     """Return all that is in the files of `folder`, and all of it decoded from JSON's escapes."""
-    text = b"\n".join(path.read_bytes() for path in folder.rglob("*") if path.is_file()).decode(
-        "utf-8", "replace"
-    )
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    memories = (values_in(path) for path in files if path.name == "memory.sqlite3")
+    contents = [path.read_bytes() for path in files]
+    contents += [value for values in memories for value in values.values()]
+    text = b"\n".join(contents).decode("utf-8", "replace")
     return text + re.sub(r"\\u([0-9a-fA-F]{4})", lambda escape: chr(int(escape[1], 16)), text)
 
 

@@ -175,7 +175,7 @@ def test_a_crashed_deletion_leaves_no_run_and_is_finished_next_time(home: Path) 
     program = (
         "import shutil, os, sys\n"
         "shutil.rmtree = lambda *_, **__: os._exit(9)\n"
-        "from spanjury.orchestration.cli.app import main\n"
+        "from spanjury.orchestration.cli import main\n"
         "sys.argv[1:] = ['runs', 'prune', 'runs', '--older-than', '45d', '--yes']\n"
         "main()\n"
     )

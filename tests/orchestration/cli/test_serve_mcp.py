@@ -7,7 +7,7 @@ from fakes.processes import completed
 WITHOUT = """
 import sys
 sys.modules["mcp"] = None
-from spanjury.orchestration.cli.app import main
+from spanjury.orchestration.cli import main
 main()
 """
 LOADED = """

@@ -3,10 +3,12 @@
 import json
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
+from anyio import to_process
 from fakes.http_app import CHECK, NDJSON, RULES, TOKEN, ended, open_service, problem
 from fakes.service import rows
 from openapi_schema_validator import OAS31Validator
@@ -32,6 +34,13 @@ async def test_a_text_is_judged_as_python_judges_it(tmp_path: Path) -> None:
     (span,) = result["spans"]
     assert (span["start"], span["end"], span["text"]) == (21, 25, "1935")
     assert span["evidence"][0]["text"] == CHECK["source"]
+
+
+async def test_the_workers_of_a_panel_judge_in_the_service(tmp_path: Path) -> None:
+    async with open_service(tmp_path, panel=replace(RULES, processes=1)) as client:
+        answer = await client.post("/v1/check", json=CHECK)
+        workers = len(to_process._process_pool_workers.get())
+    assert (answer.json()["decision"], workers) == ("faulty", 1)
 
 
 async def test_a_judge_that_cannot_judge_is_an_outcome_and_no_error(tmp_path: Path) -> None:

@@ -120,13 +120,10 @@ def pair_of(
 ) -> PerturbedPair:
     """Put the damaged text beside `segment`, under an id of its own, its damage as gold spans."""
     damaged = replace(
-        segment,
+        damaged_segment(segment, damage),
         segment_id=f"{segment.segment_id}#{condition.name}",
-        output=damage.text,
         gold=_gold(damage, condition),
     )
-    if damage.trajectory is not None:
-        damaged = segment_of(damage.trajectory, damaged)
     return PerturbedPair(
         clean=segment,
         damaged=damaged,
@@ -134,6 +131,13 @@ def pair_of(
         damage=damage,
         written_by=written_by,
     )
+
+
+def damaged_segment(segment: Segment, damage: Damage) -> Segment:
+    """Return `segment` with the damaged text, or trajectory, in place of its own."""
+    if damage.trajectory is not None:
+        return segment_of(damage.trajectory, segment)
+    return replace(segment, output=damage.text)
 
 
 def _pair(

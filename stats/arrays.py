@@ -9,15 +9,12 @@ FloatArray = NDArray[np.float64]
 def checked_differences(differences: ArrayLike) -> FloatArray:
     """Return `differences` as an array, after a look at what is in it.
 
+    Raise `ValueError` if there is no axis of items, or a value is infinite.
+
     Parameters
     ----------
     differences
         Shape ``(..., items)``; clean minus damaged score. NaN where one of them is missing.
-
-    Raises
-    ------
-    ValueError
-        If there is no axis of items, or a value is infinite.
     """
     values = np.asarray(differences, dtype=np.float64)
     if values.ndim == 0 or np.isinf(values).any():

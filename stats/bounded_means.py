@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spanjury.stats.arrays import FloatArray
+from spanjury.stats.arrays import FloatArray, checked_share
 
 _BETS = (0.95, 0.5, 0.25, 0.125, 0.0625, 0.03125)
 """Shares of the largest bet that cannot lose everything; evidence is averaged over them."""
@@ -56,8 +56,7 @@ def bounded_mean(values: ArrayLike, *, confidence: float = 0.95) -> BoundedMean:
     sample = np.asarray(values, dtype=np.float64)
     if sample.ndim != 1 or not sample.size or not ((sample >= 0) & (sample <= 1)).all():
         raise ValueError(f"expected one or more values in [0, 1], got {values!r}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"expected a confidence in (0, 1), got {confidence!r}")
+    checked_share("confidence", confidence)
     limit = float(np.log(2 / (1 - confidence)))
     mean = float(sample.mean())
     high = _upper_bound(sample, mean=mean, limit=limit)

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+from spanjury.stats.arrays import checked_share
+
 
 class TotalEstimate(NamedTuple):
     """A total, and the bounds of its confidence interval."""
@@ -54,8 +56,7 @@ def estimated_total(
     values = np.asarray(sample, dtype=np.float64)
     if values.ndim != 1 or not 1 <= values.size <= population or not np.isfinite(values).all():
         raise ValueError(f"expected 1 to {population} finite values, got {sample!r}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"expected a confidence in (0, 1), got {confidence!r}")
+    checked_share("confidence", confidence)
     total = population * float(values.mean())
     if values.size == population:
         return TotalEstimate(total, total, total)

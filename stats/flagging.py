@@ -15,7 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln, gammaln
 
-from spanjury.stats.arrays import FloatArray, checked_differences, one_axis, safe_divide
+from spanjury.stats.arrays import (
+    FloatArray,
+    checked_differences,
+    checked_share,
+    one_axis,
+    safe_divide,
+)
 from spanjury.stats.weighted import Weighted
 
 # Sums of counts differ from a share of their total by this much through rounding alone.
@@ -50,8 +56,9 @@ def cutoff(spared: ArrayLike, *, rate: float) -> float:
     >>> cutoff([5, 4, 4, 3, 5, 5, 5, 5, 5, 5], rate=0.2)  # one of ten is below 4, three below 5
     4.0
     """
-    _check_rate(rate)
-    scores = np.sort(_without_missing(one_axis(spared)))
+    checked_share("rate", rate)
+    scores = np.sort(one_axis(spared))
+    scores = scores[~np.isnan(scores)]
     return float(scores[math.floor(rate * scores.size + NOISE)]) if scores.size else math.nan
 
 
@@ -77,7 +84,7 @@ def flagged(spared: ArrayLike, scores: ArrayLike, *, rate: float) -> Weighted:
     ValueError
         If a shape or a range is not as above.
     """
-    _check_rate(rate)
+    checked_share("rate", rate)
     pool, cells = _Pool(spared), checked_differences(scores)
 
     def weighted(counts: FloatArray) -> FloatArray:
@@ -172,7 +179,7 @@ def most_by_chance(texts: int, *, clean: int, rate: float, confidence: float = 0
     >>> most_by_chance(100, clean=100, rate=0.1), most_by_chance(100, clean=10_000, rate=0.1)
     (20, 16)
     """
-    _check_rate(rate)
+    checked_share("rate", rate)
     if texts < 0 or clean < 1 or not 0 < confidence < 1:
         raise ValueError(f"expected texts and a confidence, got {texts}, {clean}, {confidence}")
     below = math.floor(rate * clean + NOISE) + 1
@@ -212,15 +219,6 @@ class _Pool:
         allowed = lower[:, :-1] <= rate * total[:, np.newaxis] + NOISE
         highest = self.levels[np.sum(allowed, axis=1) - 1]
         return np.where(total > 0, highest, np.nan)
-
-
-def _without_missing(scores: FloatArray) -> FloatArray:
-    return scores[~np.isnan(scores)]
-
-
-def _check_rate(rate: float) -> None:
-    if not 0 < rate < 1:
-        raise ValueError(f"expected a rate in (0, 1), got {rate!r}")
 
 
 def _shaped(effects: list[FloatArray], draws: int, cells: FloatArray) -> FloatArray:

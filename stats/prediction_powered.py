@@ -48,7 +48,7 @@ def powered_mean(
         Shape ``(items,)``; one over the chance that an item had to be marked, or anything in
         proportion to it: finite and above 0 for the marked ones, never looked at for others.
     clusters
-        Shape ``(items,)``; labels of items that hang together, such as outputs for one input.
+        Shape ``(items,)``; labels of items that are correlated, such as outputs for one input.
     tuning
         One that was chosen from much more than these marks, as by `powered_tuning`; None for
         the one of least error here.

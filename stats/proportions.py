@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from spanjury.stats.arrays import FloatArray
+from spanjury.stats.arrays import FloatArray, checked_share
 
 
 class Proportion(NamedTuple):
@@ -23,7 +23,7 @@ class Proportion(NamedTuple):
 def clustered_proportion(
     successes: ArrayLike, trials: ArrayLike, *, confidence: float = 0.95
 ) -> Proportion:
-    """Estimate a proportion from clusters whose trials hang together.
+    """Estimate a proportion from clusters of correlated trials.
 
     The interval is Wilson's [1]_ with the effective number of trials in place of the number
     [2]_: as many independent trials as would have the variance that the ratio estimator has
@@ -71,8 +71,7 @@ def clustered_proportion(
     hits, tries = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     if hits.ndim != 1 or hits.shape != tries.shape or not ((hits >= 0) & (hits <= tries)).all():
         raise ValueError(f"expected successes up to trials, got {successes!r} of {trials!r}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"expected a confidence in (0, 1), got {confidence!r}")
+    checked_share("confidence", confidence)
     hits, tries = hits[tries > 0], tries[tries > 0]
     total, clusters = float(tries.sum()), tries.size
     if not clusters:

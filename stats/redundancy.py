@@ -67,7 +67,7 @@ def rater_redundancy(
     rng
         Draws clusters, with replacement; ranks are taken afresh in each draw.
     clusters
-        Shape ``(items,)``; labels of items that hang together, or None if each is alone.
+        Shape ``(items,)``; labels of items that are correlated, or None if each is alone.
     draws, confidence
         As in `bootstrap` and `percentile_interval`.
 

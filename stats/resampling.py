@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from spanjury.stats.arrays import FloatArray, checked_differences
+from spanjury.stats.arrays import FloatArray, checked_differences, checked_share
 from spanjury.stats.weighted import Weighted, net_drop, on_sample
 
 # Counts held at a time; 10,000 draws of 400 items, or 32 MB.
@@ -40,6 +40,17 @@ class Interval(NamedTuple):
 
     low: FloatArray
     high: FloatArray
+
+
+class Estimate(NamedTuple):
+    """A figure and the bounds of its interval; NaN where undefined."""
+
+    value: float
+    low: float
+    high: float
+
+
+UNDEFINED = Estimate(np.nan, np.nan, np.nan)
 
 
 class EffectDifference(NamedTuple):
@@ -106,8 +117,7 @@ def percentile_interval(resampled: Resampled, *, confidence: float = 0.95) -> In
     ----------
     .. [1] Hanley, Lippman-Hand (1983), JAMA 249(13):1743-1745, for 95 % confidence
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"expected a confidence in (0, 1), got {confidence!r}")
+    checked_share("confidence", confidence)
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     cells = resampled.draws.reshape(len(resampled.draws), -1).T
     bounds = np.full((2, len(cells)), np.nan)
@@ -130,6 +140,13 @@ def two_sided_p(resampled: Resampled) -> FloatArray:
     far = np.minimum(np.sum(draws <= NOISE, axis=0), np.sum(draws >= -NOISE, axis=0))
     p: FloatArray = np.minimum(1.0, 2 * (far + 1) / (defined + 1))
     return np.where(defined > 0, p, np.nan)
+
+
+def estimates(resampled: Resampled, *, confidence: float = 0.95) -> list[Estimate]:
+    """Return each effect with its `percentile_interval`, cell by cell."""
+    bounds = percentile_interval(resampled, confidence=confidence)
+    cells = np.stack([resampled.estimate, *bounds], axis=-1).reshape(-1, 3)
+    return [Estimate(*cell) for cell in cells.tolist()]
 
 
 def effect_difference(

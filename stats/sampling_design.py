@@ -124,7 +124,7 @@ def weighted_mean(
     inclusion
         Shape ``(n,)``, in ``(0, 1]``: the chance that each had to be drawn.
     clusters
-        Shape ``(n,)``; labels of items that hang together, or None if each is alone.
+        Shape ``(n,)``; labels of items that are correlated, or None if each is alone.
     confidence
         Level of the interval, in ``(0, 1)``.
 

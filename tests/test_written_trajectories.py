@@ -14,6 +14,7 @@ WRITTEN = Path(__file__).parents[1] / "benchmarks" / "written"
 SETS = {
     "demo": Path(str(files("spanjury.perturbations").joinpath("demo", "trajectories.jsonl"))),
     "test": WRITTEN / "trajectories.jsonl",
+    "more": WRITTEN / "trajectories_more.jsonl",
     "fresh": WRITTEN / "trajectories_fresh.jsonl",
 }
 KINDS = {

@@ -138,6 +138,62 @@ def position_in(segment: Segment, span: ErrorSpan) -> Position | None:
     return None if made is None else made.position_of(*span.interval)
 
 
+def edited_trajectory(trajectory: Trajectory, edits: Sequence[tuple[int, int, str]]) -> Trajectory:
+    """Return `trajectory` with other texts in some places of its transcript.
+
+    In a text among arguments the new one stands as a text; in the place of any other value it is
+    JSON, or else a text, and null if it is empty. Places outside of turns stay.
+
+    Parameters
+    ----------
+    edits
+        Half-open offsets in the transcript with the new text, in order and without overlap.
+    """
+    written = transcript(trajectory)
+    turns = list(trajectory.turns)
+    begun: set[tuple[int, int]] = set()
+    for start, end, text in reversed(edits):  # so that the offsets before an edit still hold
+        position = written.position_of(start, end)
+        if position is None:
+            continue
+        index, number = position.turn - 1, position.call - 1
+        turn = turns[index]
+        if not position.call:
+            turns[index] = replace(turn, text=_put(turn.text, (position.start, position.end), text))
+            continue
+        call = turn.calls[number]
+        if not position.path:
+            call = replace(call, name=_put(call.name, (position.start, position.end), text))
+        else:
+            first, last = written.interval(position.turn, position.call, "$") or (0, 0)
+            interval = written.interval(position.turn, position.call, position.path) or (0, 0)
+            own = call.arguments if (index, number) in begun else written.text[first:last]
+            begun.add((index, number))
+            if written.text[interval[0] - 1] == '"':
+                at = interval[0] - first
+                value = json.dumps(text, ensure_ascii=False)[1:-1]
+                own = _put(own, (at + position.start, at + position.end), value)
+            else:
+                own = _put(own, (interval[0] - first, interval[1] - first), _as_json(text))
+            call = replace(call, arguments=own)
+        calls = (*turn.calls[:number], call, *turn.calls[number + 1 :])
+        turns[index] = replace(turn, calls=calls)
+    return replace(trajectory, turns=tuple(turns))
+
+
+def _put(text: str, interval: tuple[int, int], new: str) -> str:
+    start, end = interval
+    return f"{text[:start]}{new}{text[end:]}"
+
+
+def _as_json(text: str) -> str:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return json.dumps(text, ensure_ascii=False) if text.strip() else "null"
+    return text
+
+
 def segment_of(trajectory: Trajectory, segment: Segment | None = None) -> Segment:
     """Return a segment of `trajectory`: what else `segment` has stays, but output and inputs.
 

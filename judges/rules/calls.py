@@ -8,7 +8,7 @@ error, and so is one of another record than the user meant.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -23,11 +23,13 @@ from spanjury.judges.core import (
     RescoringMethod,
     Segment,
     ToolCall,
+    fingerprint,
     gravest,
     score_of_probability,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
+from spanjury.judges.core.measured_precision import measured_precision
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import (
     Transcript,
@@ -40,9 +42,11 @@ from spanjury.judges.rules.call_checks.answers import (
     Claim,
     claimed_actions,
     false_successes,
+    is_action,
     is_reading,
     is_reading_again,
     misread_fields,
+    unstated_lengths,
     unstated_values,
 )
 from spanjury.judges.rules.call_checks.choices import mislabelled, mistaken
@@ -51,6 +55,7 @@ from spanjury.judges.rules.call_checks.context import (
     arguments_of,
     contexts,
     is_failure,
+    parsed,
     squeezed,
     tokens_of,
     tool_of,
@@ -62,7 +67,7 @@ from spanjury.judges.rules.call_checks.statements import (
     hidden_failures,
     unsupported,
 )
-from spanjury.judges.rules.call_checks.values import untraced
+from spanjury.judges.rules.call_checks.values import Untraced, untraced
 from spanjury.judges.rules.call_checks.wishes import forbidden, is_unasked, omitted
 from spanjury.judges.text.replies import rescored
 from spanjury.judges.text.turns import in_turn
@@ -71,6 +76,8 @@ UNKNOWN_TOOL = "unknown tool"
 SCHEMA = "argument against the schema"
 MISSING = "missing argument"
 UNTRACED = "value from nowhere"
+ALTERED = "altered value"
+DOUBTFUL = "value of unclear origin"
 OTHER_CHOICE = "another choice than asked for"
 OTHER_RECORD = "value of another record"
 EARLY = "value before its result"
@@ -83,49 +90,48 @@ UNDONE = "claim of an action"
 MISREAD = "misread result"
 UNSTATED = "value without a result"
 
+_ARGUMENTS = frozenset(
+    (
+        *(SCHEMA, MISSING, UNTRACED, ALTERED, DOUBTFUL),
+        *(OTHER_CHOICE, OTHER_RECORD, EARLY, LIMIT),
+    )
+)
 ASPECTS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "tool-choice": frozenset((UNKNOWN_TOOL, UNWANTED)),
-        "arguments": frozenset(
-            (SCHEMA, MISSING, UNTRACED, OTHER_CHOICE, OTHER_RECORD, EARLY, LIMIT)
-        ),
+        "arguments": _ARGUMENTS,
         "necessity": frozenset((REPEATED,)),
         "order": frozenset((ORDER, EARLY)),
         "constraints": frozenset((LIMIT, ORDER, UNWANTED)),
         "honesty": frozenset((FALSE_SUCCESS, UNDONE)),
-        "calls": frozenset(
-            (
-                *(UNKNOWN_TOOL, SCHEMA, MISSING, UNTRACED, OTHER_CHOICE, OTHER_RECORD),
-                *(EARLY, LIMIT, ORDER, REPEATED, UNWANTED),
-            )
-        ),
+        "calls": _ARGUMENTS | {UNKNOWN_TOOL, UNWANTED, ORDER, REPEATED},
     }
 )
 """Aspect of the kind ``"action"`` -> categories of its errors. Another aspect has all of them."""
 
+_IN_CALLS = frozenset().union(*ASPECTS.values())
 IN_ANSWERS = frozenset((MISREAD, UNSTATED))
 """The categories that are errors of aspects of the kind ``"grounding"``."""
 
-PRECISION: Mapping[str, float] = MappingProxyType(
-    {
-        UNKNOWN_TOOL: 0.95,
-        SCHEMA: 0.95,
-        MISSING: 0.95,
-        UNTRACED: 0.85,
-        OTHER_CHOICE: 0.6,
-        OTHER_RECORD: 0.8,
-        EARLY: 0.9,
-        UNWANTED: 0.8,
-        LIMIT: 0.8,
-        ORDER: 0.85,
-        REPEATED: 0.8,
-        FALSE_SUCCESS: 0.85,
-        UNDONE: 0.8,
-        MISREAD: 0.8,
-        UNSTATED: 0.7,
-    }
-)
+_BY_SCHEMA = frozenset((UNKNOWN_TOOL, SCHEMA))
+"""The categories that the tools' schemas alone decide."""
+_SURE = 0.95  # probability of an error of these
+_PRIOR = 2  # right and wrong errors that every other category begins with
 _REST = 0.25  # probability of an error that no rule finds
+
+
+@cache
+def _probabilities() -> Mapping[str, float]:
+    """Return the probability of an error by category, as far as it was measured."""
+    return {
+        measured.category: (measured.precision * measured.spans + _PRIOR)
+        / (measured.spans + 2 * _PRIOR)
+        for measured in measured_precision("calls", CallsJudge)
+    }
+
+
+def _probability(category: str) -> float:
+    return _SURE if category in _BY_SCHEMA else _probabilities().get(category, 0.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +160,12 @@ class CallsJudge:
     @property
     def signature(self) -> str:
         """The options and the rules."""
-        return signature("calls", max_spans=self.max_spans, rules=code_digest(__name__))
+        return signature(
+            "calls",
+            max_spans=self.max_spans,
+            precision=fingerprint(*map(str, _probabilities().items())),
+            rules=code_digest(__name__),
+        )
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Check the calls and the replies of a trajectory."""
@@ -176,10 +187,8 @@ class CallsJudge:
         return Rescoring(report=report, method=RescoringMethod.COMPUTED)
 
     def _check(self, trajectory: Trajectory, aspect: Aspect) -> Report:
-        if aspect.kind == "grounding":
-            counted = IN_ANSWERS
-        else:
-            counted = ASPECTS.get(aspect.name, frozenset(PRECISION) - IN_ANSWERS)
+        in_calls = ASPECTS.get(aspect.name, _IN_CALLS)
+        counted = IN_ANSWERS if aspect.kind == "grounding" else in_calls
         errors = [error for error in _errors(trajectory) if error.category in counted]
         if aspect.kind == "grounding" and not errors:
             return _abstention("no value in the answers is without a source")
@@ -277,7 +286,7 @@ class _Turn:
                 ),
                 choice.path,
             )
-        for limit in broken(arguments, self.context):
+        for limit in broken(arguments, self.context, outcome=self._outcome(call)):
             yield (
                 self._span(
                     LIMIT,
@@ -289,41 +298,44 @@ class _Turn:
                 ),
                 limit.path,
             )
-        for value in untraced(arguments, tool, self.context):
-            yield (
-                self._untraced(value.path, value.text, value.nearest, value.kind, count),
-                value.path,
-            )
+        for value in untraced(arguments, tool, self.context, others=others):
+            yield self._untraced(value, count), value.path
         yield from (
             (span, "") for span in (*self._unwanted(count, call), *self._sequence(count, call))
         )
 
-    def _untraced(self, path: str, text: str, near: str, kind: str, count: int) -> ErrorSpan:  # noqa: PLR0917
-        later = self._later(path, count)
+    def _outcome(self, call: ToolCall) -> object:
+        """Return what the result of an action holds; None for a lookup, or without a result."""
+        results = (
+            parsed(turn.text)
+            for number, turn in enumerate(self.trajectory.turns, 1)
+            if turn.role == "tool" and self.trajectory.caller_of(number) is call
+        )
+        return next(results, None) if is_action(call.name) else None
+
+    def _untraced(self, value: Untraced, count: int) -> ErrorSpan:
+        mark = partial(self._span, count=count, path=value.path)
+        later = self._later(value.path, count)
         if later:
-            return self._span(
-                EARLY,
-                "The value is used before the result that gives it.",
-                count=count,
-                path=path,
-                severity=4,
-                evidence=later,
-            )
-        evidence = self.context.evidence(near)
-        beside = f" The nearest is {near!r}." if evidence else ""
-        if kind == "choice":
-            explanation = f"The user named {near!r}, another choice of this argument."
-            return self._span(
-                OTHER_CHOICE, explanation, count=count, path=path, severity=4, evidence=evidence
-            )
-        return self._span(
+            explanation = "The value is used before the result that gives it."
+            return mark(EARLY, explanation, severity=4, evidence=later)
+        evidence = self.context.evidence(value.nearest)
+        if value.kind == "choice":
+            explanation = f"The user named {value.nearest!r}, another choice of this argument."
+            return mark(OTHER_CHOICE, explanation, severity=4, evidence=evidence)
+        mark = partial(mark, part=value.text, evidence=evidence)
+        beside = f" The nearest is {value.nearest!r}." if evidence else ""
+        if value.grade == "slip":
+            explanation = f"It is nearly {value.nearest!r}, which was given or follows."
+            return mark(ALTERED, explanation, severity=4)
+        if value.grade == "doubtful":
+            explanation = f"It is not clear where the {value.kind} comes from.{beside}"
+            return mark(DOUBTFUL, explanation, severity=3)
+        return mark(
             UNTRACED,
-            f"The {kind} was not given by anyone: no turn, result or description has it.{beside}",
-            count=count,
-            path=path,
-            part=text,
-            severity=3 if kind == "word" else 4,
-            evidence=evidence,
+            f"The {value.kind} was not given by anyone: no turn, result or description has it."
+            f"{beside}",
+            severity=4,
         )
 
     def _later(self, path: str, count: int) -> tuple[Evidence, ...]:
@@ -371,7 +383,7 @@ class _Turn:
         made = [
             turn.text
             for turn, caller in zip(self.trajectory.turns, callers, strict=False)
-            if turn.role == "tool" and not (caller and is_reading(caller.name))
+            if turn.role == "tool" and (caller is None or is_action(caller.name))
         ]
         return any(value in text for value in values if value for text in made)
 
@@ -394,7 +406,7 @@ class _Turn:
             yield self._span(REPEATED, explanation, count=count, severity=4)
 
     def _is_repeated(self, count: int, call: ToolCall) -> bool:
-        """Say whether the same call succeeded with no turn of the user and no other call since."""
+        """Say whether the same call succeeded since the user spoke; a lookup, as the last call."""
         arguments = arguments_of(call)
         turn = self.trajectory.turns[self.number - 1]
         if any(_alike(call, earlier, arguments) for earlier in turn.calls[: count - 1]):
@@ -405,8 +417,10 @@ class _Turn:
                 return False
             if earlier.role == "tool" and is_failure(self.trajectory, number):
                 return False
-            if earlier.calls:
-                return any(_alike(call, other, arguments) for other in earlier.calls)
+            if any(_alike(call, other, arguments) for other in earlier.calls):
+                return True
+            if earlier.calls and not is_action(call.name):
+                return False
         return False
 
     def reply(self) -> Iterator[ErrorSpan]:
@@ -418,6 +432,7 @@ class _Turn:
             (MISREAD, misread_fields(self.trajectory, self.number), 4),
             (MISREAD, contrary(self.trajectory, self.number), 4),
             (UNSTATED, unstated_values(self.trajectory, self.number, self.context), 4),
+            (UNSTATED, unstated_lengths(self.trajectory, self.number, self.context), 4),
             (UNSTATED, unsupported(self.trajectory, self.number, self.context), 4),
         )
         interval = self.transcript.interval(self.number)
@@ -434,7 +449,7 @@ class _Turn:
                     category=category,
                     located=Located.EXACT,
                     evidence=self.context.evidence(claim.token),
-                    probability=PRECISION[category],
+                    probability=_probability(category),
                 )
 
     def _span(
@@ -463,7 +478,7 @@ class _Turn:
             category=category,
             located=Located.EXACT,
             evidence=evidence,
-            probability=PRECISION[category],
+            probability=_probability(category),
         )
 
 

@@ -23,7 +23,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.passages import passages_in
 from spanjury.judges.rules.alignment.contradictions import contradictions
-from spanjury.judges.rules.call_checks.numerals import computed_in
+from spanjury.judges.rules.call_checks.numerals import computed_in, is_given
 from spanjury.judges.rules.evidence import CONTRADICTIONS, WORDING, error_spans
 from spanjury.judges.rules.places import Source, join_inputs
 from spanjury.judges.rules.source_index import index_source
@@ -122,10 +122,21 @@ class GroundingJudge:
         return await by_reply(segment, aspect, self._look_at_reply, max_spans=self.max_spans)
 
     async def _look_at_reply(self, reply: Segment, aspect: Aspect) -> Report:
-        """Judge a reply of an agent beside its inputs and the numbers that follow from them."""
-        computed = computed_in(reply.output, tuple(reply.inputs.values()))
+        """Judge a reply of an agent beside its inputs and the numbers that follow from them.
+
+        Such a number contradicts none: results hold many of one kind, and which of them a reply
+        is about, words alone do not tell.
+        """
+        sources = tuple(reply.inputs.values())
+        computed = computed_in(reply.output, sources)
         inputs = {**reply.inputs, **({"Computed": computed} if computed else {})}
-        return await self._look(replace(reply, inputs=inputs), aspect)
+        report = await self._look(replace(reply, inputs=inputs), aspect)
+        spans = [
+            span
+            for span in report.spans
+            if span.category != "contradicted number" or not is_given(span.text, sources)
+        ]
+        return report if len(spans) == len(report.spans) else rescored(report, spans, aspect.scale)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]

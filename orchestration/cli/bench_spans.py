@@ -17,7 +17,7 @@ from spanjury.orchestration.cli.study import Output, Require, exit_if_missed, mi
 
 with lazily():
     from spanjury.orchestration.cli import console, logging, progress, session
-    from spanjury.orchestration.report import destination
+    from spanjury.orchestration.report import files
     from spanjury.orchestration.services.exams import span_bench
     from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies.span_bench import values
@@ -71,7 +71,7 @@ def spans(
     if bench.markdown and bench.json:
         raise ConfigError("--markdown and --json exclude each other: choose one")
     logging.log_to(show.log_file)
-    target = destination.Destination(folder=bench.output, page=bench.html)
+    target = files.Destination(folder=bench.output, page=bench.html)
     memory = bench.output / runs.MEMORY_NAME
     asked = span_bench.SpanBench(
         texts.files,

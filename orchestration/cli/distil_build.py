@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -183,9 +183,7 @@ def build(
     else:
         say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
         inventory = session.run_exam(
-            lambda live: distil.build_from_panel(
-                job, material, stop_token=live.stop_token, meter=live.meter, show=live
-            ),
+            lambda live: distil.build_from_panel(job, material, live),
             total=len(material.pairs),
             limits=job.limits,
             memory=job.memory,
@@ -216,19 +214,11 @@ def _build_tokens(
         clean=texts.data if kept.from_damage else (),
         marked=tuple(map(_marked_file, kept.from_spans)),
         held_out=tuple(map(_marked_file, kept.held_out)),
-        output=kept.output,
         recipe=kept.recipe or token_set.RECIPE,
         twins=kept.twins if kept.from_damage else 0,
         records=kept.records if kept.from_damage else 0,
         copies=kept.copies,
-        evaluation=kept.evaluation,
-        columns=texts.column,
-        limit=texts.limit,
-        seed=teachers.seed,
-        shares=kept.shares,
-        licence=licences.licence,
-        require_licence=licences.require_licence,
-        accepted=licences.accept_licence,
+        **_shared(texts, kept, teachers, licences=licences),
     )
     by_panel = []
     if asks_panel:
@@ -236,14 +226,7 @@ def _build_tokens(
         material = distil.material_of(panel_job)
         say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
         by_panel = session.run_exam(
-            lambda live: token_set.panel_examples(
-                panel_job,
-                material,
-                copies=kept.copies,
-                stop_token=live.stop_token,
-                meter=live.meter,
-                show=live,
-            ),
+            lambda live: token_set.panel_examples(panel_job, material, live, copies=kept.copies),
             total=len(material.pairs),
             limits=panel_job.limits,
             memory=panel_job.memory,
@@ -264,28 +247,37 @@ def _job(
 ) -> "distil.DistilJob":
     return distil.DistilJob(
         data=texts.data,
-        output=kept.output,
         panel=_panel(teachers, kept),
         recipe=kept.recipe or _RECIPE,
         task=texts.task,
         aspects=texts.aspect,
         aspects_files=texts.aspects_file,
-        columns=texts.column,
-        limit=texts.limit,
         systems=kept.systems_per_input,
         aspects_per_output=kept.aspects_per_output,
         damages_per_text=kept.damages_per_text,
-        seed=teachers.seed,
-        shares=kept.shares,
-        evaluation=kept.evaluation,
-        licence=licences.licence,
         teacher_licences=licences.of_teachers,
-        require_licence=licences.require_licence,
-        accepted=licences.accept_licence,
         reading=kept.reading,
         limits=limits.limits(),
         failures=limits.failures(),
+        **_shared(texts, kept, teachers, licences=licences),
     )
+
+
+def _shared(
+    texts: TextFlags, kept: SetFlags, teachers: TeacherFlags, *, licences: LicenceFlags
+) -> dict[str, Any]:
+    """Return the fields of a job that sets of both forms have."""
+    return {
+        "output": kept.output,
+        "columns": texts.column,
+        "limit": texts.limit,
+        "seed": teachers.seed,
+        "shares": kept.shares,
+        "evaluation": kept.evaluation,
+        "licence": licences.licence,
+        "require_licence": licences.require_licence,
+        "accepted": licences.accept_licence,
+    }
 
 
 def _panel(teachers: TeacherFlags, kept: SetFlags) -> "config.PanelConfig | None":

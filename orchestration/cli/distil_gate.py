@@ -20,7 +20,7 @@ with lazily():
     from spanjury.judges.llm import percent
     from spanjury.orchestration.cli import console, logging, session
     from spanjury.orchestration.engine import stopping
-    from spanjury.orchestration.report import destination
+    from spanjury.orchestration.report import files
     from spanjury.orchestration.services.exams import discernment, faithfulness, robustness, study
     from spanjury.orchestration.services.judging import job as jobs
     from spanjury.orchestration.services.people import marked_texts
@@ -153,7 +153,7 @@ def gate(
     readable (reports.parsed>=0.95), and its spans.f1 better than the base model's.
     """
     logging.log_to(show.log_file)
-    target = destination.Destination(folder=model.output, page=model.html)
+    target = files.Destination(folder=model.output, page=model.html)
     job = _job(model, teacher, more, required=required, limits=limits)
     plan = gates.plan_gate(job)
     say(

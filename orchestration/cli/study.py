@@ -18,7 +18,7 @@ from spanjury.orchestration.cli.exits import GATE, say
 from spanjury.orchestration.cli.flags.data import BareTexts, Columns, DataFlags, Human, Sample
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags, NoProgress
-from spanjury.orchestration.report.files import PAGE_ENDING
+from spanjury.orchestration.report.files import PAGE_ENDING, Destination
 from spanjury.orchestration.services.exams.study import (
     ONE_SOURCE,
     Declared,
@@ -32,7 +32,6 @@ with lazily():
     import anyio
 
     from spanjury.orchestration.cli import console, logging, progress, session
-    from spanjury.orchestration.report import destination
     from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.services.viewing import sources
     from spanjury.orchestration.studies import card
@@ -221,7 +220,7 @@ def _default(spec: Declared) -> object:
 
 def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
     logging.log_to(given.show.log_file)
-    target = destination.Destination(folder=given.exam.output, page=given.exam.html)
+    target = Destination(folder=given.exam.output, page=given.exam.html)
     memory = given.exam.output / runs.MEMORY_NAME
     asked = study(**_values(study, own, given), memory=memory)
     plan = asked.plan()
@@ -281,7 +280,7 @@ def _values(study: type[PanelStudy[object]], own: Own, given: _Given) -> dict[st
 
 def _run_on_files(study: type[FileStudy[object]], own: Own, flags: Mapping[str, Any]) -> None:
     folder = flags["output"] if study.has_folder else None
-    target = destination.Destination(folder=folder, page=flags["html"])
+    target = Destination(folder=folder, page=flags["html"])
     values = _read(own, flags.__getitem__)
     if issubclass(study, MarkedStudy):
         aspects = flags["aspect"]
@@ -361,7 +360,7 @@ def exam_card(
     html: Html = None,
 ) -> None:
     """Combine the exams of one judge on one page, and check requirements."""
-    target = destination.Destination(folder=output, page=html)
+    target = Destination(folder=output, page=html)
     gates = [card.parse_gate(text) for text in require]
     joined = study_report.read_card(folders)
     # Before anything is shown or written: a name may be unknown.

@@ -29,9 +29,11 @@ from spanjury.judges.core import (
     Sample,
     Segment,
     SegmentMetric,
+    Trajectory,
     first_error_alone,
     signature,
 )
+from spanjury.judges.core.transcript import inputs_of, transcript
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.seats import checked_report
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
@@ -333,7 +335,7 @@ def _is_same(first: float, second: float) -> bool:
     )
 
 
-def check_perturbation(perturbation: Perturbation, *texts: str) -> None:
+def check_perturbation(perturbation: Perturbation, *texts: str | Trajectory) -> None:
     """Check that a perturbation keeps the promises of ``docs/plugins/perturbation.md``.
 
     It is given odd texts besides `texts`, each twice with the same random generator.
@@ -342,7 +344,7 @@ def check_perturbation(perturbation: Perturbation, *texts: str) -> None:
     Parameters
     ----------
     texts
-        More texts; at least one that it can damage, unless it damages any.
+        More texts or trajectories; at least one that it can damage, unless it damages any.
 
     Raises
     ------
@@ -355,19 +357,22 @@ def check_perturbation(perturbation: Perturbation, *texts: str) -> None:
     assert damaged, "no text was damaged: pass one that the rule can damage"
 
 
-def _is_damaged(perturbation: Perturbation, text: str) -> bool:
+def _is_damaged(perturbation: Perturbation, text: str | Trajectory) -> bool:
     first, second = (_damage(perturbation, text) for _ in range(2))
     assert first == second, (
-        f"{text[:40]!r}: the same generator gave two different damages: draw from it alone"
+        f"{str(text)[:40]!r}: the same generator gave two different damages: draw from it alone"
     )
     return first is not None
 
 
-def _damage(perturbation: Perturbation, text: str) -> Damage | None:
-    case = Case(text=text, inputs={"Article": _SOURCE}, others=(_SOURCE,))
+def _damage(perturbation: Perturbation, text: str | Trajectory) -> Damage | None:
+    if isinstance(text, str):
+        case = Case(text=text, inputs={"Article": _SOURCE}, others=(_SOURCE,))
+    else:
+        case = Case(text=transcript(text).text, inputs=inputs_of(text), trajectory=text)
     try:
-        return perturbation.damage(case, generator_for(1, "checked", text))
+        return perturbation.damage(case, generator_for(1, "checked", case.text))
     except NothingToDamageError:
         return None
     except Exception as error:
-        raise AssertionError(f"{text[:40]!r}: {error!r}") from error
+        raise AssertionError(f"{case.text[:40]!r}: {error!r}") from error

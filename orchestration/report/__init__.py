@@ -14,10 +14,21 @@ from spanjury.orchestration.report.document import (
 from spanjury.orchestration.report.numbers import between, defined, figure
 from spanjury.orchestration.report.plot import Plot, PlotPoint
 from spanjury.orchestration.report.prose import Prose, code, emphasis, named, prose, strong
-from spanjury.orchestration.report.tables import Cell, Column, Row, Table, numeric, row, table
+from spanjury.orchestration.report.tables import (
+    Bounded,
+    Cell,
+    Column,
+    Row,
+    Table,
+    estimate_cell,
+    numeric,
+    row,
+    table,
+)
 
 __all__ = [
     "Block",
+    "Bounded",
     "Bullets",
     "Cell",
     "Column",
@@ -34,6 +45,7 @@ __all__ = [
     "code",
     "defined",
     "emphasis",
+    "estimate_cell",
     "figure",
     "named",
     "numeric",

@@ -68,7 +68,8 @@ def _lines(card: MetricCard) -> Iterator[str]:
         yield f"| {heading} | {cell} |"
     yield ""
     yield "```sh"
-    yield f"spanjury metrics score texts.jsonl --metric {card.name}{_model(card)}"
+    model = ":model=FOLDER_OR_NAME" if card.weights else ""
+    yield f"spanjury metrics score texts.jsonl --metric {card.name}{model}"
     yield "```"
 
 
@@ -86,7 +87,3 @@ def _needs(card: MetricCard) -> str:
         "a model that you name" if card.weights else "",
     ]
     return ", ".join(filter(None, needed)) or "the output alone"
-
-
-def _model(card: MetricCard) -> str:
-    return ":model=FOLDER_OR_NAME" if card.weights else ""

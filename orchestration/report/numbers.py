@@ -37,8 +37,8 @@ def bracketed(interval: tuple[float, float], spec: str = "") -> str:
     return f"[{figure(low, spec)}, {figure(high, spec)}]"
 
 
-def between(low: float | None, high: float | None, spec: str = "", *, by: str = " to ") -> str:
-    """Format an interval with a word between its ends; `-` where it lacks one.
+def between(low: float | None, high: float | None, spec: str = "") -> str:
+    """Format an interval with *to* between its ends; `-` where it lacks one.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def between(low: float | None, high: float | None, spec: str = "", *, by: str = 
     ('0.10 to 0.25', '-')
     """
     ends = figure(low, spec), figure(high, spec)
-    return "-" if "-" in ends else by.join(ends)
+    return "-" if "-" in ends else " to ".join(ends)
 
 
 def defined(value: float) -> float | None:

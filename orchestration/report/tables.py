@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from spanjury.orchestration.report.numbers import bracketed, defined, figure
 from spanjury.orchestration.report.prose import Prose
@@ -76,6 +76,33 @@ class Cell:
     def text(self) -> str:
         """All of it."""
         return " ".join(filter(None, (self.figure, self.remainder)))
+
+
+class Bounded(Protocol):
+    """A value with the ends of its interval; each may be NaN."""
+
+    @property
+    def value(self) -> float:
+        """The value."""
+        ...
+
+    @property
+    def low(self) -> float:
+        """The low end of its interval."""
+        ...
+
+    @property
+    def high(self) -> float:
+        """The high end of its interval."""
+        ...
+
+
+def estimate_cell(estimate: Bounded | None, spec: str = "", *, note: str = "") -> Cell:
+    """Return the cell of a value with its interval; `-` where there is none."""
+    if estimate is None:
+        return Cell(None)
+    interval = (estimate.low, estimate.high)
+    return Cell(estimate.value, spec, interval=interval, note=note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
-from typing import Protocol
 
 from spanjury.judges.core import ConfigError, choices_for, unstamped
 from spanjury.orchestration.report import (
     Block,
+    Bounded,
     Bullets,
     Cell,
     Paragraph,
@@ -73,25 +73,6 @@ class Measure:
     def interval(self) -> str:
         """The interval as text; `-` where there is none."""
         return between(self.low, self.high, _SPEC)
-
-
-class Bounded(Protocol):
-    """A value with the ends of its interval; each may be NaN."""
-
-    @property
-    def value(self) -> float:
-        """The value."""
-        ...
-
-    @property
-    def low(self) -> float:
-        """The low end of its interval."""
-        ...
-
-    @property
-    def high(self) -> float:
-        """The high end of its interval."""
-        ...
 
 
 def measured(name: str, estimate: Bounded, *, says: str, count: int) -> Measure:

@@ -11,11 +11,21 @@ from numpy.typing import NDArray
 from spanjury.judges.core import ConfigError, Sample, SegmentMetric, choices_for
 from spanjury.judges.metrics.named import NamedMetric, check_samples
 from spanjury.judges.metrics.overlap.alignments import lcs_alignment, ngram_matches
-from spanjury.orchestration.report.drawings.alignment import LcsAlignment, alignment_page
 from spanjury.orchestration.report.drawings.drawing import MarkedText
-from spanjury.orchestration.report.drawings.flow import Flow, TokenFlow, flow_page
-from spanjury.orchestration.report.drawings.heat_map import TokenSimilarities, heat_map_page
-from spanjury.orchestration.report.drawings.ngrams import NgramPlaces, SharedNgrams, ngram_page
+from spanjury.orchestration.report.drawings.tokens import (
+    Flow,
+    TokenFlow,
+    TokenSimilarities,
+    flow_page,
+    heat_map_page,
+)
+from spanjury.orchestration.report.drawings.words import (
+    LcsAlignment,
+    NgramPlaces,
+    SharedNgrams,
+    alignment_page,
+    ngram_page,
+)
 from spanjury.orchestration.wiring.metrics import open_metric
 from spanjury.orchestration.wiring.specs import parse_options
 

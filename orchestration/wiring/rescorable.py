@@ -8,16 +8,18 @@ from spanjury.orchestration.wiring.plugins import JUDGES, built, parameters
 from spanjury.orchestration.wiring.reading import with_reader
 
 
-def rescorable_panel(panel: PanelConfig) -> PanelConfig:
+def rescorable_panel(panel: PanelConfig, *, agents: bool = False) -> PanelConfig:
     """Return `panel`; where it names no judge and no model, its judges that can rescore.
 
-    Raise `ConfigError` if none of them can, or one cannot be made.
+    With `agents` these include the judges of trajectories. Raise `ConfigError` if none of them
+    can, or one cannot be made.
     """
     if panel.seats or panel.models:
         return panel
-    seats = tuple(seat for seat in panel.seats_or_default if _can_rescore(seat))
+    usual = (*panel.seats_or_default, *(panel.agent_seats if agents else ()))
+    seats = tuple(filter(_can_rescore, usual))
     if not seats:
-        names = ", ".join(str(seat.judge) for seat in panel.seats_or_default)
+        names = ", ".join(str(seat.judge) for seat in usual)
         raise ConfigError(
             f"none of {names} can say which score follows from an error list: name a judge"
         )

@@ -32,10 +32,7 @@ class WeightedValues(NamedTuple):
 def checked_log_p(log_p: ArrayLike) -> NDArray[np.float64]:
     """Return logarithms of p-values, of any shape, as an array.
 
-    Raises
-    ------
-    ValueError
-        If one is above zero or minus infinity; NaN may be.
+    Raise `ValueError` if one is above zero or minus infinity; NaN may be.
     """
     values = np.asarray(log_p, dtype=np.float64)
     if (values > 0).any() or np.isinf(values).any():
@@ -46,10 +43,7 @@ def checked_log_p(log_p: ArrayLike) -> NDArray[np.float64]:
 def checked_weights(weights: ArrayLike | None, *, count: int) -> NDArray[np.float64]:
     """Return `count` weights as an array; equal ones if None.
 
-    Raises
-    ------
-    ValueError
-        If the shape is not ``(count,)``, one is negative, or their sum is not 1.
+    Raise `ValueError` if the shape is not ``(count,)``, one is negative, or their sum is not 1.
     """
     if weights is None:
         return np.full(count, 1 / count)

@@ -150,10 +150,7 @@ def correlation_difference(
 def common_cells(human: ArrayLike, metrics: ArrayLike) -> Tables:
     """Return one table of people's scores and those of metrics, NaN in all where one is.
 
-    Raises
-    ------
-    ValueError
-        If the first is no table, or as `tables` does.
+    Raise `ValueError` if the first is no table, or as `tables` does.
     """
     people, scores = tables(human, metrics)
     if people.ndim != 2:  # noqa: PLR2004 - systems, inputs
@@ -166,10 +163,7 @@ def common_cells(human: ArrayLike, metrics: ArrayLike) -> Tables:
 def block_sizes(draws: int, *, cells: int) -> Iterator[int]:
     """Yield how many draws to hold at a time, of `cells` scores each.
 
-    Raises
-    ------
-    ValueError
-        If no draw is wanted.
+    Raise `ValueError` if no draw is wanted.
     """
     if draws < 1:
         raise ValueError(f"expected at least 1 draw, got {draws!r}")

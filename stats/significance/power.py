@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.stats import binom, binomtest
 
-from spanjury.stats.arrays import FloatArray, one_axis
+from spanjury.stats.arrays import FloatArray, checked_share, one_axis
 from spanjury.stats.significance.paired import PairedStatistic
 from spanjury.stats.significance.sign_flip import paired_test
 
@@ -66,7 +66,7 @@ def sign_flip_power(items: int, *, drop: float, rise: float = 0.0, alpha: float 
     if items < 1:
         raise ValueError(f"expected one item or more, got {items!r}")
     _check_shares(drop, rise)
-    _check_level(alpha)
+    checked_share("alpha", alpha)
     return float(_powers(np.array([items]), drop=drop, rise=rise, alpha=alpha)[0])
 
 
@@ -103,8 +103,8 @@ def items_needed(
     177
     """
     _check_shares(drop, rise)
-    _check_level(alpha)
-    _check_power(power)
+    checked_share("alpha", alpha)
+    checked_share("power", power)
     if most < 1:
         raise ValueError(f"expected one item or more, got {most!r}")
     limit = min(FIRST_LIMIT, 2 * most)
@@ -149,7 +149,7 @@ def discernible_effect(
     >>> round(discernible_effect(100), 3)
     0.066
     """
-    _check_power(power)
+    checked_share("power", power)
 
     def surplus(drop: float) -> float:
         return sign_flip_power(items, drop=drop, rise=rise, alpha=alpha) - power
@@ -197,7 +197,7 @@ def simulated_power(
     differences = one_axis(pilot)
     if min(differences.size, items, draws) < 1:
         raise ValueError(f"expected items and draws, got {differences.size}, {items!r}, {draws!r}")
-    _check_level(alpha)
+    checked_share("alpha", alpha)
     rejected = sum(test(rng.choice(differences, items)).p <= alpha for _ in range(draws))
     bounds = binomtest(rejected, draws).proportion_ci()
     return SimulatedPower(rejected / draws, float(bounds.low), float(bounds.high))
@@ -220,13 +220,3 @@ def _powers(items: NDArray[np.int_], *, drop: float, rise: float, alpha: float) 
 def _check_shares(drop: float, rise: float) -> None:
     if not (drop >= 0 and rise >= 0 and drop + rise <= 1 + ROUNDING):
         raise ValueError(f"expected shares that sum to 1 at most, got {drop!r} and {rise!r}")
-
-
-def _check_level(alpha: float) -> None:
-    if not 0 < alpha < 1:
-        raise ValueError(f"expected an alpha in (0, 1), got {alpha!r}")
-
-
-def _check_power(power: float) -> None:
-    if not 0 < power < 1:
-        raise ValueError(f"expected a power in (0, 1), got {power!r}")

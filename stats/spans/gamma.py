@@ -45,15 +45,12 @@ class Marks(NamedTuple):
 def text_edges(lengths: ArrayLike) -> IntArray:
     """Return where texts laid end to end begin, and after them where the last one ends.
 
+    Raise `ValueError` if the shape or a value is not as described, or all texts are empty.
+
     Parameters
     ----------
     lengths
         Characters of each text, shape ``(texts,)``, ``texts >= 1``; none negative.
-
-    Raises
-    ------
-    ValueError
-        If the shape or a value is not as above, or all texts are empty.
     """
     array = np.asarray(lengths)
     if array.ndim != 1 or array.dtype.kind not in "iu" or array.min(initial=0) < 0:
@@ -69,6 +66,8 @@ def marks(
 ) -> Marks:
     """Lay the spans of each text where the text lies.
 
+    Raise `ValueError` if a shape or a value is not as described, or a span is not within its text.
+
     Parameters
     ----------
     spans
@@ -77,11 +76,6 @@ def marks(
         From `text_edges`.
     labels
         For each text, shape ``(n,)``: whole numbers from 0; None for no labels.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a value is not as above, or a span is not within its text.
     """
     if len(spans) != edges.size - 1 or (labels is not None and len(labels) != len(spans)):
         raise ValueError(f"expected spans and labels of {edges.size - 1} texts, got {len(spans)}")
@@ -100,8 +94,8 @@ def random_pair(both: tuple[Marks, Marks], edges: IntArray, rng: Generator) -> t
     """Return the spans of two random annotators.
 
     Each has the spans of one of `both`, drawn at random, shifted in a circle by a random number
-    of characters; shifts are half a mean span apart or more, where the texts are long enough
-    for that, lest chance repeat an annotator.
+    of characters. Shifts are half a mean span apart or more, where the texts are long enough, so
+    that chance does not repeat an annotator.
     """
     size = int(edges[-1])
     spread = np.concatenate([side.ends - side.starts for side in both])

@@ -15,7 +15,6 @@ References
    organisers' repository `wmt25-mteval`): `get_char_f1`
 """
 
-from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.spans.spans import checked_labels, checked_spans, depths
-from spanjury.stats.weighted import Weighted, mean_drop, on_sample, ratio
+from spanjury.stats.weighted import Weighted, mean_drop, ratio
 
 
 class Overlap(NamedTuple):
@@ -61,8 +60,8 @@ def character_overlap(predicted: ArrayLike, gold: ArrayLike) -> Overlap:
 
     Examples
     --------
-    >>> micro([character_overlap([(0, 6)], [(4, 8), (5, 10)])]).recall  # 2 of 6 characters
-    0.3333333333333333
+    >>> character_overlap([(0, 6)], [(4, 8), (5, 10)])
+    Overlap(both=2.0, predicted=6.0, gold=6.0)
     """
     swept = depths((checked_spans(predicted), None), (checked_spans(gold), None))
     marked, true = (counts[0] > 0 for counts in swept.by_set)
@@ -98,7 +97,7 @@ def graded_overlap(
     spans of one side counts twice here, as it does there [2]_; without such characters it is also
     the measure of 2023 [1]_. With `partial` 0 only equal grades agree, and the grades may as well
     be categories. Where a whole corpus has nothing found, or nothing gold, WMT takes the figure
-    that is undefined for 1; `micro` leaves it NaN.
+    that is undefined for 1; `micro_effect` leaves it NaN.
 
     Parameters
     ----------
@@ -132,16 +131,6 @@ def graded_overlap(
     return Overlap(*(float(total) for total in sums))
 
 
-def micro(overlaps: Iterable[Overlap]) -> Agreement:
-    """Divide the sums over all texts; NaN where there is nothing to divide by."""
-    return _on_texts(micro_effect, overlaps)
-
-
-def macro(overlaps: Iterable[Overlap]) -> Agreement:
-    """Average over texts, empty cases as the module says; NaN where no text is left."""
-    return _on_texts(macro_effect, overlaps)
-
-
 def micro_effect(overlaps: ArrayLike) -> Weighted:
     """Return the micro figures as an effect for `bootstrap`.
 
@@ -154,7 +143,7 @@ def micro_effect(overlaps: ArrayLike) -> Weighted:
     Returns
     -------
     Weighted
-        Effects of the shape ``(draws, 3)``: precision, recall, F1.
+        Effects of the shape ``(draws, 3)``: precision, recall, F1; NaN where undefined.
 
     Raises
     ------
@@ -181,8 +170,3 @@ def _columns(overlaps: ArrayLike) -> FloatArray:
     if rows.ndim != 2 or rows.shape[1] != len(Overlap._fields):  # noqa: PLR2004
         raise ValueError(f"expected three sums for each text, got the shape {rows.shape}")
     return rows.T
-
-
-def _on_texts(effect: Callable[[ArrayLike], Weighted], overlaps: Iterable[Overlap]) -> Agreement:
-    rows = np.array([*overlaps], dtype=np.float64).reshape(-1, len(Overlap._fields))
-    return Agreement(*on_sample(effect(rows), items=len(rows)).tolist())

@@ -22,15 +22,12 @@ class Depths(NamedTuple):
 def checked_spans(spans: ArrayLike) -> Spans:
     """Return `spans` as an array, after a look at what is in it.
 
+    Raise `ValueError` if a shape or a value is not as described.
+
     Parameters
     ----------
     spans
         Shape ``(n, 2)``: whole numbers, ``0 <= start < end``; or empty.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a value is not as above.
     """
     array = np.asarray(spans)
     if array.size == 0:

@@ -5,11 +5,21 @@ from itertools import pairwise
 
 import numpy as np
 
-from spanjury.orchestration.report.drawings.alignment import LcsAlignment, alignment_page
 from spanjury.orchestration.report.drawings.drawing import MarkedText
-from spanjury.orchestration.report.drawings.flow import Flow, TokenFlow, flow_page
-from spanjury.orchestration.report.drawings.heat_map import TokenSimilarities, heat_map_page
-from spanjury.orchestration.report.drawings.ngrams import NgramPlaces, SharedNgrams, ngram_page
+from spanjury.orchestration.report.drawings.tokens import (
+    Flow,
+    TokenFlow,
+    TokenSimilarities,
+    flow_page,
+    heat_map_page,
+)
+from spanjury.orchestration.report.drawings.words import (
+    LcsAlignment,
+    NgramPlaces,
+    SharedNgrams,
+    alignment_page,
+    ngram_page,
+)
 
 HOSTILE = (
     "</script><script>document.body.dataset.owned=1</script>",

@@ -1,11 +1,15 @@
 """Attacks: each adds something, nothing is lost, and the same seed makes the same attack."""
 
+import json
+
 import pytest
 
-from spanjury.judges.core import PerturbationError
+from spanjury.judges.core import PerturbationError, ToolCall, Trajectory, Turn
+from spanjury.judges.core.transcript import transcript
 from spanjury.orchestration.wiring.plugins import ATTACKS
 from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked, output_attack
 from spanjury.perturbations.attacks.standard import STANDARD_ATTACKS, plain_addition, rounded_length
+from spanjury.perturbations.attacks.trajectories import agent_case, attacked_agent
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import NothingToDamageError, generator_for
 from spanjury.perturbations.text.wordlists import lists
@@ -106,3 +110,49 @@ def test_a_plain_addition_is_about_as_long_as_asked_and_stands_where_the_attack_
         assert source.inputs["Article"].startswith(CASE.inputs["Article"])
         assert (output.target, source.target) == ("output", "inputs")
     assert [rounded_length(n) for n in (1, 56, 57, 700)] == [40, 40, 80, 640]
+
+
+def agent(result: str, reply: str = "It opens at nine.") -> Trajectory:
+    call = ToolCall(call_id="", name="hours", arguments="{}")
+    turns = (
+        Turn(role="user", text="When does it open?"),
+        Turn(role="assistant", calls=(call,)),
+        Turn(role="tool", text=result),
+        *((Turn(role="assistant", text=reply),) if reply else ()),
+    )
+    return Trajectory(turns=turns)
+
+
+@pytest.mark.parametrize("result", ['{"opens": "09:00"}', '[{"opens": "09:00"}]', "Nine.", "[9]"])
+def test_a_result_of_a_tool_is_attacked_so_that_it_can_be_read_as_before(result: str) -> None:
+    trajectory = agent(result)
+    case = agent_case(CASE, trajectory)
+    attacked = struck("order-in-source", case=case)
+    made, edits = attacked_agent(trajectory, case, attacked)
+    assert not edits.edits
+    assert [
+        before == after for before, after in zip(trajectory.turns, made.turns, strict=True)
+    ] == [*(True, True, False, True)]
+    if result.startswith(("{", "[{")):
+        (value,) = json.loads(f"[{made.turns[2].text}]" if result[0] == "{" else made.turns[2].text)
+        assert value.pop("note")
+        assert value == {"opens": "09:00"}
+
+
+def test_an_attack_on_an_agents_output_is_one_on_its_last_reply() -> None:
+    trajectory = agent("{}")
+    case = agent_case(CASE, trajectory)
+    attacked = struck("review", case=case)
+    made, edits = attacked_agent(trajectory, case, attacked)
+    assert made.turns[:-1] == trajectory.turns[:-1]
+    assert made.turns[-1].text.startswith("It opens at nine.")
+    assert edits.text == transcript(made).text
+
+
+def test_what_no_trajectory_has_is_nothing_to_attack() -> None:
+    trajectory = agent("{}", reply="")
+    case = agent_case(CASE, trajectory)
+    for name in ("review", "forged-key"):
+        attacked = struck(name, case=case)
+        with pytest.raises(NothingToDamageError):
+            attacked_agent(trajectory, case, attacked)

@@ -1,23 +1,26 @@
 """Span agreement: worked by hand, the shared task of WMT as an oracle, and sets of characters."""
 
 import math
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 
 from spanjury.stats.resampling import bootstrap
 from spanjury.stats.spans.span_agreement import (
+    Agreement,
     Overlap,
     character_overlap,
     exact_overlap,
     graded_overlap,
-    macro,
-    micro,
+    macro_effect,
     micro_effect,
 )
+from spanjury.stats.weighted import Weighted, on_sample
 
 LENGTH = 30
 Span = tuple[int, int]
@@ -42,6 +45,21 @@ def graded(
         gold_grades=[grade for _, grade in gold],
         partial=partial,
     )
+
+
+def micro(overlaps: Sequence[Overlap]) -> Agreement:
+    """Return the figures of the totals."""
+    return on_texts(micro_effect, overlaps)
+
+
+def macro(overlaps: Sequence[Overlap]) -> Agreement:
+    """Return the means over texts of the figures."""
+    return on_texts(macro_effect, overlaps)
+
+
+def on_texts(effect: Callable[[ArrayLike], Weighted], overlaps: Sequence[Overlap]) -> Agreement:
+    rows = np.array(overlaps, dtype=np.float64).reshape(-1, 3)
+    return Agreement(*on_sample(effect(rows), items=len(rows)).tolist())
 
 
 def test_characters_and_spans_are_counted_as_by_hand() -> None:

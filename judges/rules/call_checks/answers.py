@@ -1,7 +1,7 @@
 """Answers: replies that claim what no call did, or state values that no result leads to."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from spanjury.judges.core import ToolCall
@@ -18,21 +18,25 @@ from spanjury.judges.rules.call_checks.context import (
 from spanjury.judges.rules.call_checks.moments import moments
 from spanjury.judges.rules.call_checks.numerals import nearest, numerals
 from spanjury.judges.rules.call_checks.wishes import words_of
+from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.replies import stating
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
 
-ADMITS = re.compile(
+_ADMITS = re.compile(
     r"\b(?:could(?:n't| not)|can(?:'t|not| not)|did(?:n't| not)|was(?:n't| not)|were(?:n't| not)"
-    r"|has(?:n't| not)|have(?:n't| not)|is(?:n't| not)|will not|won't|fail\w*|error|unable"
-    r"|unfortunately|afraid|sorry|problem|reject\w*|declin\w*|refus\w*|unavailable"
+    r"|has(?:n't| not)|have(?:n't| not)|is(?:n't| not)|will not|won't|fail\w*|unable"
+    r"|unfortunately|afraid|sorry|reject\w*|declin\w*|refus\w*|unavailable"
     r"|not (?:possible|available|go|found|work\w*|yet|allowed)|unsuccessful\w*|trouble"
-    r"|timed? ?out|no longer|someone else|already|denied|down|without success|instead|however"
-    r"|again|except|only|mistake|nothing left)\b",
+    r"|timed? ?out|no longer|someone else|denied|without success|mistake|nothing left)\b",
     re.IGNORECASE,
 )
+_HINTS = re.compile(
+    r"(?<!no )\b(?:error|problem|already|down|instead|however|again|except|only)\b", re.IGNORECASE
+)
+"""Words that admit a failure only in a sentence about what failed."""
 _SUCCESS = re.compile(
     r"\b(?:done|all set|success\w*|confirmed|complete\w*|sorted|taken care of|went through"
     r"|in place|is now|are now)\b",
@@ -62,13 +66,14 @@ _LINKED = (
     frozenset(map(stem, ("book", "reserve", "schedule", "booking", "reservation", "appointment"))),
     frozenset(map(stem, ("cancel", "refund", "delete", "remove", "close"))),
     frozenset(map(stem, ("transfer", "pay", "payment", "move", "wire"))),
-    frozenset(map(stem, ("update", "change", "edit", "set", "modify", "rename"))),
+    frozenset(map(stem, ("update", "change", "edit", "set", "modify", "rename", "adjust", "swap"))),
     frozenset(map(stem, ("create", "add", "open", "register", "record", "enter", "file"))),
     frozenset(map(stem, ("order", "buy", "purchase", "request"))),
 )
 _CLAUSE = re.compile(r"[,;:()]|\band\b|\bbut\b|\bwhile\b|\n|\.(?=\s|$)")
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-]|[.,]\d)")
 _VALUE = re.compile(r"(?<![\w.,/@-])(?=[A-Za-z-]*\d)[A-Za-z0-9]+(?:[-./_:,][A-Za-z0-9]+)*(?![\w@])")
+_WITH_UNIT = re.compile(r"(?<![\w.,-])(\d+(?:,\d{3})*(?:\.\d+)?) ?([^\W\d_]+)")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _DATE_LIKE = re.compile(
     rf"\b\d{{4}}-\d\d-\d\d\b|\b\d\d?(?:st|nd|rd|th)? (?:of )?{_MONTH}(?: \d{{4}})?"
@@ -76,7 +81,19 @@ _DATE_LIKE = re.compile(
     r"|\b\d\d?[:.]\d\d(?: ?[ap]m)?\b|\b\d\d? ?[ap]\.?m\b"
 )
 _SMALL = 12
+_LONG = re.compile(r"([\w.,]+)[ -](?:\w+ )?(days?|nights?|weeks?|months?)\b", re.IGNORECASE)
+_DAYS = {stem(unit): days for unit, days in (("day", 1), ("night", 1), ("week", 7), ("month", 30))}
 _ENDED = re.compile(r'"(?:state|status)": ?"(?:done|completed?|finished|succeeded|closed)"')
+
+
+class _Labelled(NamedTuple):
+    """Numbers of a result that labels tell apart: fields of one object, or a field of several.
+
+    `key` is the name of that field; empty for the fields of one object.
+    """
+
+    key: str
+    numbers: Mapping[str, float]
 
 
 class Claim(NamedTuple):
@@ -92,22 +109,36 @@ def false_successes(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     """Yield the sentences of reply `number` that call done what failed and was not made good."""
     failed = _unmended(trajectory, number)
     text = trajectory.turns[number - 1].text
-    if not failed or ADMITS.search(text):
-        return
     for name, token in failed.items():
+        if admits(text, f"{name} {token}"):
+            return
         stems = _action_stems(name)
         for start, end in sentence_intervals(text):
             sentence = text[start:end]
             own = {*map(stem, folded_words(sentence))}
             if sentence.rstrip().endswith("?"):
                 continue
-            if _SUCCESS.search(sentence) or stems & own or _is_action(name):
+            if _SUCCESS.search(sentence) or stems & own or is_action(name):
                 explanation = (
                     f"The call of {name} failed and was not repeated with success, and the answer"
                     " does not say so."
                 )
                 yield Claim(start, end, explanation, token=token)
                 return
+
+
+def admits(text: str, failed: str) -> bool:
+    """Say whether a reply admits a failure; `failed` has the words of the tool and its result."""
+    about = {stem(word) for word in folded_words(failed.replace("_", " "))} - FUNCTION_WORDS
+    about -= {stem(word) for word in folded_words(" ".join(_HINTS.findall(failed)))}
+    return any(
+        _ADMITS.search(text, start, end)
+        or (
+            _HINTS.search(text, start, end)
+            and about & {stem(word) for word in folded_words(text[start:end])}
+        )
+        for start, end in sentence_intervals(text)
+    )
 
 
 def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
@@ -152,7 +183,7 @@ def is_reading_again(trajectory: Trajectory, call: ToolCall) -> bool:
         and made.arguments == call.arguments
     ]
     has_ended = any(map(_ENDED.search, results[:-1]))
-    return not _is_action(call.name) and len({*results}) > 1 and not has_ended
+    return not is_action(call.name) and len({*results}) > 1 and not has_ended
 
 
 def _described(trajectory: Trajectory, name: str) -> str:
@@ -163,6 +194,7 @@ def misread_fields(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     """Yield numbers in reply `number` that stand beside the name of another field or record."""
     text = trajectory.turns[number - 1].text
     groups = [*_labelled(trajectory, number)]
+    yield from _misread_units(text, groups)
     for start, end in _clauses(text):
         clause = text[start:end]
         tokens = {squeezed(token): token for token in raw_tokens(clause)}
@@ -170,13 +202,32 @@ def misread_fields(trajectory: Trajectory, number: int) -> Iterator[Claim]:
         for match in _NUMBER.finditer(text, start, end):
             value = float(match.group().replace(",", ""))
             for group in groups:
-                finding = _misread(value, group, stems=stems, tokens=tokens)
+                finding = _misread(value, group.numbers, stems=stems, tokens=tokens)
                 if finding:
                     label, own, other = finding
                     explanation = (
                         f"The result has {own:g} for {label}, and {match.group()} for {other}."
                     )
                     yield Claim(match.start(), match.end(), explanation, token=f"{own:g}")
+                    break
+
+
+def _misread_units(text: str, groups: Sequence["_Labelled"]) -> Iterator[Claim]:
+    """Yield numbers with the unit of a field in a sentence that names another record's owner."""
+    for start, end in sentence_intervals(text):
+        sentence = text[start:end]
+        stems = {stem(word) for word in folded_words(sentence)}
+        tokens = {squeezed(token): token for token in raw_tokens(sentence)}
+        for match in _WITH_UNIT.finditer(text, start, end):
+            value = float(match[1].replace(",", ""))
+            for group in groups:
+                if group.key.lower() != match[2].lower():
+                    continue
+                finding = _misread(value, group.numbers, stems=stems, tokens=tokens)
+                if finding:
+                    label, own, other = finding
+                    explanation = f"The result has {own:g} for {label}, and {value:g} for {other}."
+                    yield Claim(match.start(1), match.end(1), explanation, token=f"{own:g}")
                     break
 
 
@@ -190,22 +241,18 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _labelled(trajectory: Trajectory, number: int) -> Iterator[Mapping[str, float]]:
-    """Yield label -> number for each set of numbers in the results that labels tell apart.
-
-    These are the fields of one object, and for lists of objects one field of each, under the name
-    that the object has.
-    """
+def _labelled(trajectory: Trajectory, number: int) -> Iterator[_Labelled]:
+    """Yield each set of numbers in the results that labels tell apart."""
     for count, turn in enumerate(trajectory.turns[: number - 1], 1):
         if turn.role == "tool" and not is_failure(trajectory, count):
             yield from _groups(parsed(turn.text))
 
 
-def _groups(value: object) -> Iterator[Mapping[str, float]]:
+def _groups(value: object) -> Iterator[_Labelled]:
     if isinstance(value, Mapping):
         own = {key: float(leaf) for key, leaf in value.items() if _is_number(leaf)}
         if len(own) > 1:
-            yield own
+            yield _Labelled("", own)
         for inner in value.values():
             yield from _groups(inner)
     elif isinstance(value, list):
@@ -224,7 +271,7 @@ def _groups(value: object) -> Iterator[Mapping[str, float]]:
                     if _is_number(item.get(key)) and isinstance(item.get(name), str)
                 }
                 if len(column) > 1:
-                    yield column
+                    yield _Labelled(key, column)
         for item in value:
             yield from _groups(item)
 
@@ -315,7 +362,7 @@ def is_reading(name: str) -> bool:
     return bool(_READS & {stem(part) for part in words_of(f"$.{name}")})
 
 
-def _is_action(name: str) -> bool:
+def is_action(name: str) -> bool:
     """Say whether a tool changes something, as far as its name tells."""
     parts = [stem(part) for part in re.split(r"[_\W]+|(?<=[a-z])(?=[A-Z])", name) if part]
     return (
@@ -370,6 +417,24 @@ def unstated_values(  # noqa: C901  a case each for ids, dates and numbers
                     f"No result gives {token}, and it follows from none.",
                     token=nearest(value, [*context.sources.values()]),
                 )
+
+
+def unstated_lengths(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:
+    """Yield lengths of time in days, weeks, months or years whose number no text before has."""
+    text = trajectory.turns[number - 1].text
+    stating_text = stating(text)
+    given = [quantity.value for source in context.texts for quantity in quantities(source)]
+    gaps = moments(context.texts).numbers(with_parts=True)
+    written = "\n".join(context.texts)
+    for quantity in quantities(text):
+        match, value = _LONG.match(text, quantity.start), quantity.value
+        if match is None or not stating_text[quantity.start].strip() or value < 2:  # noqa: PLR2004
+            continue
+        days = value * _DAYS[stem(match[2].lower())]
+        slack = 3 if days > 27 else 0  # noqa: PLR2004  months are not all alike
+        is_gap = any(abs(gap - days) <= slack for gap in gaps)
+        if not is_gap and value not in given and not re.search(rf"(?<![\d.,]){value:g}\D", written):
+            yield Claim(match.start(), match.end(), "No result or turn gives this length of time.")
 
 
 def _is_ordinal(text: str, match: re.Match[str]) -> bool:

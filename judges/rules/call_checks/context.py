@@ -65,6 +65,11 @@ class Context:
         """All texts, those of others first."""
         return (*self.sources.values(), *self.own)
 
+    @property
+    def conversation(self) -> tuple[str, ...]:
+        """Texts of user and agent alone, the user's first."""
+        return (*self.asked, *(text for text in self.own if not text.startswith("{")))
+
     def evidence(self, token: str) -> tuple[Evidence, ...]:
         """Return the last passage of a source that is `token`; nothing if no source has it."""
         for header, text in reversed([*self.sources.items()]):

@@ -1,5 +1,6 @@
 """Limits: highest prices, latest times and orders of steps that texts set, and what breaks them."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.choices import record_of
 from spanjury.judges.rules.call_checks.context import Context, is_failure
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
-from spanjury.judges.rules.call_checks.wishes import words_of
+from spanjury.judges.rules.call_checks.wishes import DESTRUCTIVE, words_of
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
 
@@ -24,6 +25,10 @@ _MOST = re.compile(
 _MONEY = frozenset(
     """price cost fare total amount fee rate eur usd gbp night budget rent sum value""".split()  # noqa: SIM905
 )
+_IN_TOTAL = re.compile(r"[^.;!?\n]{0,24}\b(?:total|altogether|all in|with|including)\b")
+_BOUNDS = frozenset(("max", "maximum", "limit", "budget"))
+_TOTALS = frozenset(("total", "price", "cost", "amount", "charged"))
+_PRICE, _NEAR = 20, 3  # a limit without a unit that may be a price; how far beyond it is the same
 _CLOCK = (
     r"(?:noon|midday|midnight|\d{1,2}(?::\d\d)?(?: ?[ap]\.?m\.?)?"
     r"|(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten"
@@ -41,6 +46,9 @@ _EARLIEST = re.compile(
 )
 _PERMITS = re.compile(r"eligible|allowed|permitted|approved|authori[sz]ed|entitled")
 _STEPS = re.compile(r"((?:\w+ ){1,6})before ((?:\w+\W){1,6})", re.IGNORECASE)
+_THEN = re.compile(
+    r"((?:[^\s.!?]+ ){1,8})(?:and )?(?:then|afterwards) ((?:\w+\W){1,4})", re.IGNORECASE
+)
 _AFTER = re.compile(r"((?:\w+ ){1,6})(?:only )?(?:after|once) ((?:\w+\W){1,6})", re.IGNORECASE)
 _TELL_FIRST = re.compile(
     r"\b(?:tell|inform|warn|ask|show|check with|confirm with) (?:the |your )?"
@@ -59,12 +67,22 @@ class Broken(NamedTuple):
     explanation: str
 
 
-def broken(arguments: Mapping[str, object], context: Context) -> Iterator[Broken]:
-    """Yield the values among `arguments` that break a limit of the instructions or the user."""
+def broken(
+    arguments: Mapping[str, object], context: Context, *, outcome: object = None
+) -> Iterator[Broken]:
+    """Yield what breaks a limit of the instructions, the user or the last result.
+
+    Parameters
+    ----------
+    outcome
+        The result of the call if it did something: a price in it counts as the call's.
+    """
+    yield from _above_result(arguments, context)
     texts = [text for header, text in context.sources.items() if not header.startswith("Result")]
     for text in texts:
         for match in _MOST.finditer(text):
-            yield from _above(arguments, context, match)
+            over = [*_above(arguments, context, match)]
+            yield from over or _priced_above(outcome, match)
         yield from _late(arguments, context, text)
 
 
@@ -81,10 +99,11 @@ def out_of_order(  # noqa: PLR0917
         if call
     }
     for header, text in context.sources.items():
-        if not header.startswith("Instructions"):
+        if header.startswith("Result"):
             continue
         steps = [(match.group(), match[1], match[2]) for match in _STEPS.finditer(text)]
         steps += [(match.group(), match[2], match[1]) for match in _AFTER.finditer(text)]
+        steps += [(match.group(), match[1], match[2]) for match in _THEN.finditer(text)]
         for words, *parts in steps:
             first, second = (
                 [tool for word in folded_words(part) if (tool := _tool_for(word, tools))]
@@ -124,8 +143,9 @@ def refused(arguments: Mapping[str, object], context: Context) -> tuple[str, str
 
 def _tool_for(word: str, tools: Sequence[str]) -> str | None:
     """Return the only tool whose name has a form of `word`; None for none or several."""
-    wanted = stem(word.lower())
-    fitting = [name for name in tools if wanted in {stem(part) for part in words_of(f"$.{name}")}]
+    wanted = {stem(word.lower())}
+    wanted |= DESTRUCTIVE if wanted & DESTRUCTIVE else set()
+    fitting = [name for name in tools if wanted & {stem(part) for part in words_of(f"$.{name}")}]
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -137,15 +157,18 @@ def _above(
     is_money = bool(match["before"]) or bool(re.fullmatch(_CURRENCY, unit))
     words = match.group().strip()
 
-    def counts(name: str) -> bool:
+    def counts(name: str, value: float = math.nan) -> bool:
         parts = words_of(f"$.{name}")
+        is_bound = bool(parts & _BOUNDS) and value <= _NEAR * limit
         return (
-            bool(parts & _MONEY) if is_money else bool(unit) and stem(unit) in {*map(stem, parts)}
+            bool(parts & _MONEY)
+            if is_money or (is_bound and limit >= _PRICE)
+            else bool(unit) and stem(unit) in {*map(stem, parts)}
         )
 
     for path, value in json_leaves(arguments):
         if isinstance(value, int | float) and not isinstance(value, bool):
-            if counts(path) and value > limit:
+            if counts(path, value) and value > limit:
                 yield Broken(path, words, f"{value} is more than the limit: {words!r}.")
             continue
         record = record_of(value, context) if isinstance(value, str) else None
@@ -157,6 +180,36 @@ def _above(
                     words,
                     f"Its {name.removeprefix('$.')} is {leaf}, and the limit is: {words!r}.",
                 )
+
+
+def _priced_above(outcome: object, match: re.Match[str]) -> Iterator[Broken]:
+    """Yield what a call has come to if that is above a limit in money."""
+    if not _IN_TOTAL.match(match.string, match.end()):
+        return
+    words = match.group().strip()
+    for key, leaf in outcome.items() if isinstance(outcome, Mapping) else ():
+        is_number = isinstance(leaf, int | float) and not isinstance(leaf, bool)
+        if is_number and key in _TOTALS and leaf > float(match["number"].replace(",", "")):
+            yield Broken("", words, f"The {key} is {leaf}, and the limit is: {words!r}.")
+
+
+def _above_result(arguments: Mapping[str, object], context: Context) -> Iterator[Broken]:
+    """Yield amounts above the limit that the last result gives for the same."""
+    for leaves in context.objects[-1:]:
+        limits = [
+            float(leaf)
+            for key, leaf in leaves.items()
+            if words_of(f"$.{key}") & _BOUNDS
+            and isinstance(leaf, int | float)
+            and not isinstance(leaf, bool)
+        ]
+        texts = {leaf for leaf in leaves.values() if isinstance(leaf, str)}
+        same = texts & {value for value in arguments.values() if isinstance(value, str)}
+        for path, value in json_leaves(arguments) if len(limits) == 1 and same else ():
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if is_number and words_of(path) & _MONEY and float(str(value)) > limits[0]:
+                words = f"{limits[0]:g}"
+                yield Broken(path, words, f"{value} is more than the limit of the result: {words}.")
 
 
 def _late(arguments: Mapping[str, object], context: Context, text: str) -> Iterator[Broken]:

@@ -45,6 +45,7 @@ _TENS = MappingProxyType(
 _NUMBER = rf"(?:\d{{1,3}}|{'|'.join((*_HOURS, *_TENS))}|an?|a couple of)"
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS) + "|sept"
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_SHORT_YEAR = re.compile(r"(?<![\d.:/-])(\d\d?)([./])(\d\d?)\2(\d\d)(?![\d.:/-]*\d)")
 _DAY_FIRST = re.compile(
     r"\b(\d\d?(?!\d)(?:st|nd|rd|th)?"
     r"(?:\s?(?:,|and|to|or|until|till|through|[-–])\s?(?:the )?\d\d?(?!\d)(?:st|nd|rd|th)?){0,20})"
@@ -68,7 +69,20 @@ _DATE_NEXT = re.compile(
 _ORDINAL_WEEK = re.compile(
     r"\b(?:first|second|third|fourth|last|every) \w+day\b|\bmonths?\b", re.IGNORECASE
 )
-_OFFSET = re.compile(r"(?<![\w.:])([+-])(\d\d):?(\d\d)\b")
+_OFFSET = re.compile(r"(?:(?<=UTC)|(?<=GMT)|(?<![\w.:]))([+-])(\d\d):?(\d\d)\b")
+_BEYOND = re.compile(
+    r"\b(?:next|weeks?|following|after|every|each|fortnight|then|last|past|another)\b",
+    re.IGNORECASE,
+)
+"""Words beside a weekday that may lead beyond the next one."""
+_BESIDE = 24  # characters
+_UNREAD = re.compile(
+    r"\b(?:ago|eve|new year(?:'s)?|christmas|easter|holidays?|quarter|terms?|semesters?|summer"
+    r"|winter|spring|autumn|and a half|(?:that|any|some|which) (?:\w+ )?(?:days?|weeks?|months?"
+    r"|mornings?|afternoons?|evenings?)|(?:end|start|beginning|middle) of)\b",
+    re.IGNORECASE,
+)
+"""Words for dates that nothing here reads."""
 _WHOLE_MONTH = re.compile(rf"\b({_MONTH})\b", re.IGNORECASE)
 _TODAY = re.compile(r"\b(?:today|current date|date|now)\b[^.\n]{0,24}", re.IGNORECASE)
 _STEPS: tuple[tuple[str, tuple[int, ...]], ...] = (
@@ -93,6 +107,7 @@ _SPAN = re.compile(
     rf"|\b(?:next|last|first|past|coming) ({_NUMBER}) (day|night|week|month|year)s?\b",
     re.IGNORECASE,
 )
+_HOURS_LONG = re.compile(r"\b(\d{2,3})[ -]?h(?:ours?|rs?)?\b", re.IGNORECASE)
 _FIELD_SPAN = re.compile(r"\"(\w*(day|night|week|month|year)s?)\": ?(\d{1,3})\b")
 _CLOCK = re.compile(
     r"(?<![\d:.,-])([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d)(?: ?([ap])\.?m)?", re.IGNORECASE
@@ -119,12 +134,12 @@ _PARTS: tuple[tuple[str, range], ...] = (
     (r"\b(?:end of (?:the )?day|close of business)\b", range(17 * 60, 24 * 60)),
 )
 _LENGTH = re.compile(
-    rf"\b({_NUMBER}|half an?|\d+\.\d+)(?: and a (half|quarter))?[ -]?(minute|min|hour|hr|h)s?\b"
-    r"(?: and a (half|quarter))?",
+    rf"\b((?:three[ -])?quarters? of an|{_NUMBER}|half an?|\d+\.\d+)(?: and a (half|quarter))?"
+    r"[ -]?(minute|min|hour|hr|h)s?\b(?: and a (half|quarter))?",
     re.IGNORECASE,
 )
 _FIELD_LENGTH = re.compile(r"\"\w*(minute|min|hour)s?\": ?(\d{1,3})\b")
-_NEAR, _FAR = 14, 62  # days from today within which a weekday is meant
+_NEXT, _NEAR, _FAR = 7, 14, 62  # days from today within which a weekday is meant
 _DAY = 24 * 60
 _MOST = 30  # moments that are compared with each other
 
@@ -139,6 +154,8 @@ class Moments:
         The date of the conversation, if a text states it.
     full
         Dates that are stated, or are some days from today.
+    bases
+        Those that texts may count on from: stated ones, and such as tomorrow.
     yearless
         Month and day of dates without a year; a month of 0 is any.
     weekdays
@@ -155,12 +172,17 @@ class Moments:
         Minutes by which zones are ahead of UTC.
     has_steps
         Whether a text counts from today, such as "tomorrow".
+    soon
+        Those of the `weekdays` that no text leads beyond the next one.
     is_wide
         Whether a weekday may be meant that is weeks away, such as the last one of a month.
+    is_open
+        Whether a text names dates in words that were not read, such as a holiday.
     """
 
     today: date | None
     full: frozenset[date]
+    bases: frozenset[date]
     yearless: frozenset[tuple[int, int]]
     weekdays: frozenset[int]
     shifts: frozenset[int]
@@ -169,7 +191,9 @@ class Moments:
     lengths: frozenset[int]
     offsets: frozenset[int]
     has_steps: bool
+    soon: frozenset[int]
     is_wide: bool
+    is_open: bool
 
     def names(self, day: date) -> bool:
         """Say whether the texts lead to `day`."""
@@ -178,7 +202,7 @@ class Moments:
         if self.today is None and (self.has_steps or not (self.full or self.yearless)):
             return self.has_steps
         if day.weekday() in self.weekdays and (
-            self.today is None or abs((day - self.today).days) <= (_FAR if self.is_wide else _NEAR)
+            self.today is None or abs((day - self.today).days) <= self._reach(day.weekday())
         ):
             return True
         last = monthrange(day.year, day.month)[1]
@@ -210,13 +234,17 @@ class Moments:
         own = (*parts, *hours, *named, *self.months, year - 1, year + 1) if with_parts else ()
         return frozenset((*gaps, *inclusive, *lasting, *own))
 
+    def _reach(self, weekday: int) -> int:
+        """Return the days from today within which a weekday is meant."""
+        return _FAR if self.is_wide else _NEXT if weekday in self.soon else _NEAR
+
     def _bases(self, day: date) -> Iterator[date]:
-        yield from self.full
+        yield from self.bases
         if self.today:
             yield self.today
             for ahead in range(-_NEAR, _NEAR + 1):
                 near = self.today + timedelta(ahead)
-                if near.weekday() in self.weekdays:
+                if near.weekday() in self.weekdays and abs(ahead) <= self._reach(near.weekday()):
                     yield near
         for month, number in self.yearless:
             try:
@@ -270,24 +298,32 @@ def moments(texts: tuple[str, ...]) -> Moments:
             for month, number, year, _ in readings
             if (made := _date(int(year), MONTHS.index(month) + 1, int(number)))
         }
+    full |= {*_with_short_years(whole)}
     steps = {step for pattern, days in _STEPS if re.search(pattern, lower) for step in days}
     shifts = {*_shifts(whole)}
     if today:
         full |= {today + timedelta(step) for step in steps}
+    bases = frozenset(full)
+    if today:
         full |= {today + timedelta(shift) for shift in shifts}
         full |= {*_calendar_steps(lower, today)}
+    weekdays = {*_weekdays(whole)}
+    beyond = {weekday for weekday, is_beyond in weekdays if is_beyond}
     return Moments(
         today=today,
         full=frozenset(full),
+        bases=bases,
         yearless=frozenset(yearless),
-        weekdays=frozenset(_weekdays(whole)),
+        weekdays=frozenset(weekday for weekday, _ in weekdays),
         shifts=frozenset(shifts),
         months=frozenset(_month(name) for name in _WHOLE_MONTH.findall(whole)),
         times=frozenset(_times(whole)),
         lengths=frozenset(lengths(whole)),
         offsets=frozenset(_offsets(whole)),
         has_steps=bool(steps or shifts),
+        soon=frozenset(weekday for weekday, _ in weekdays if weekday not in beyond),
         is_wide=bool(_ORDINAL_WEEK.search(whole)),
+        is_open=bool(_UNREAD.search(whole)),
     )
 
 
@@ -318,6 +354,17 @@ def _iso(text: str) -> Iterator[date]:
             yield made
 
 
+def _with_short_years(text: str) -> Iterator[date]:
+    """Yield all that dates with two digits of a year may mean, as ``12.3.58``."""
+    for match in _SHORT_YEAR.finditer(text):
+        first, second, year = int(match[1]), int(match[3]), int(match[4])
+        for century in (1900, 2000):
+            for day, month in ((first, second), (second, first)):
+                made = _date(century + year, month, day)
+                if made:
+                    yield made
+
+
 def _in_words(text: str) -> Iterator[tuple[int | None, int, list[int]]]:
     """Yield year, month and days of the dates whose month is a word, as ``28 and 29 March``."""
     for match in _DAY_FIRST.finditer(text):
@@ -339,15 +386,20 @@ def _numbers(text: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", text)]
 
 
-def _weekdays(text: str) -> Iterator[int]:
-    """Yield the weekdays that texts name, but for that of a date that stands beside it."""
+def _weekdays(text: str) -> Iterator[tuple[int, bool]]:
+    """Yield the weekdays that texts name, and whether words beside one lead beyond the next.
+
+    The weekday of a date that stands beside it is left out.
+    """
     for match in _WEEKDAY.finditer(text):
         if match.group().islower() and len(match[1]) == 3 and match[1] in {"sat", "sun", "wed"}:  # noqa: PLR2004
             continue
         after = text[match.end() : match.end() + 24]
         if re.match(_DATE_NEXT, after):
             continue
-        yield next(n for n, day in enumerate(_DAYS) if day.startswith(match[1].lower()[:3]))
+        beside = text[max(0, match.start() - _BESIDE) : match.end() + _BESIDE]
+        weekday = next(n for n, day in enumerate(_DAYS) if day.startswith(match[1].lower()[:3]))
+        yield weekday, bool(_BEYOND.search(beside)) or match.group().lower().endswith("days")
 
 
 def _count(word: str) -> int:
@@ -366,6 +418,9 @@ def _shifts(text: str) -> Iterator[int]:
         yield from _days(count, unit)
         if unit == "day" and match[1]:
             yield count - 1  # three days, the first of them included
+    for match in _HOURS_LONG.finditer(text):
+        if int(match[1]) % 24 == 0:
+            yield from _days(int(match[1]) // 24, "day")
     for match in _FIELD_SPAN.finditer(text):
         yield from _days(int(match[3]), match[2].lower())
 
@@ -458,7 +513,7 @@ def lengths(text: str) -> Iterator[int]:
     """
     for match in _LENGTH.finditer(text):
         part = match[2] or match[4]
-        amount = 0.5 if match[1].lower().startswith("half") else _amount(match[1])
+        amount = _amount(match[1].lower())
         amount += {"half": 0.5, "quarter": 0.25}.get((part or "").lower(), 0.0)
         yield round(amount * (60 if match[3].lower().startswith("h") else 1))
     for match in _FIELD_LENGTH.finditer(text):
@@ -466,6 +521,10 @@ def lengths(text: str) -> Iterator[int]:
 
 
 def _amount(text: str) -> float:
+    if "quarter" in text:
+        return 0.75 if text.startswith("three") else 0.25
+    if text.startswith("half"):
+        return 0.5
     return float(text) if "." in text else float(_count(text))
 
 

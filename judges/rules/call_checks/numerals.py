@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from types import MappingProxyType
 
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.context import parsed
-from spanjury.judges.rules.call_checks.moments import lengths
+from spanjury.judges.rules.call_checks.moments import lengths, moments
 from spanjury.judges.rules.numbers import ORDINALS
 from spanjury.judges.rules.quantities import other_readings, quantities
 
@@ -18,7 +19,17 @@ _NUMERAL = re.compile(
     r"(?<![\w.,/:-])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w/-])|(?<![\w.,/:-])-?\d+(?:\.\d+)?(?![\w/:-]|\.\d|,\d{3})"
 )
 _ANY = re.compile(r"\d+(?:[.,]\d+)*")
+_TWO_PARTS = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d)(?![\d:])")
 _DECADE = re.compile(r"\b(\d{3})0s\b")
+_DECADES = MappingProxyType(
+    {
+        word: 1900 + 10 * number
+        for number, word in enumerate(
+            "twenties thirties forties fifties sixties seventies eighties nineties".split(),  # noqa: SIM905
+            2,
+        )
+    }
+)
 _WORDS = (
     (r"\bhalf|halve", (0.5, 1.5)),
     (r"\b(?:double|twice|both|couple|pair|two of us)\b", (2.0,)),
@@ -27,11 +38,25 @@ _WORDS = (
     (r"\b(?:triple|three times)\b", (3.0,)),
     (r"\bdozen\b", (12.0,)),
     (r"\bweeks?\b", (7.0,)),
-    (r"\byears?\b", (12.0,)),
+    (r"\b(?:years?|months?)\b", (12.0,)),
     (r"\b(?:minutes?|hours?)\b", (60.0, 1 / 60)),
     (r"\b(?:cents?|percent|%)", (100.0, 0.01)),
 )
-_SCALES = (0.01, 100.0, 0.001, 1000.0, 60.0, 1 / 60, 24.0, 1 / 24, 7.0, 12.0, 1 / 12, 1 / 7)
+_SCALES = (
+    0.01,
+    100.0,
+    0.001,
+    1000.0,
+    60.0,
+    1 / 60,
+    1 / 60000,
+    24.0,
+    1 / 24,
+    7.0,
+    12.0,
+    1 / 12,
+    1 / 7,
+)
 _UNITS = (1.609344, 0.3048, 0.453592, 28.3495, 2.54, 3.78541, 0.914, 3.6, 0.45359237)
 """Metres, grams and litres in what Americans measure with, and km/h in metres a second."""
 _LEAST_PRECISE = 3  # significant digits from which a number is no chance result of a formula
@@ -91,12 +116,14 @@ class Numerals:
             guests = [2.0, 3.0, 4.0] if self.counts_people else []
             ratios = [a / b for a in self.amounts for b in self.amounts if b]
             steps += [a * b for a, b in combinations(self.factors, 2)]  # half a year, in months
+            steps += [float(round(n)) for a in self.amounts for n in _degrees(a)]
             steps += (
                 [*self.factors, *map(math.ceil, ratios), *map(math.floor, ratios)]
                 if len(ratios) <= _FEW
                 else self.factors
             )
             steps += [*self._simple()] if loosely else []
+            sums += [a + b for a, b in combinations(sorted(self.sums)[:_MOST_SCALED], 2)]
             return _any_near(value, (*steps, *sums, *gaps, *more, *guests), loosely=loosely)
         return _any_near(
             value, (*self._simple(), *self._pairs(), *self._triples(value)), loosely=loosely
@@ -108,7 +135,7 @@ class Numerals:
             yield from (number * factor for factor in (*self.factors, *_SCALES))
             yield from (number * factor for factor in _UNITS)
             yield from (number / factor for factor in _UNITS)
-            yield from (number * 9 / 5 + 32, (number - 32) * 5 / 9)
+            yield from _degrees(number)
         yield from self.factors
 
     def _pairs(self) -> Iterator[float]:
@@ -116,7 +143,7 @@ class Numerals:
         if len(amounts) > _MOST_PAIRS:
             return
         for a, b in combinations(amounts, 2):
-            yield from (a + b, abs(a - b), a * b, a * b / 100, a * b / 1000, a * b / 60)
+            yield from (a + b, abs(a - b), a * b, a * b / 100, a * b / 1000, a * b / 60, 10 * a * b)
             yield from (a / b for _ in "." if b)
             yield from (b / a for _ in "." if a)
             yield from (100 * a / b for _ in "." if b)
@@ -127,7 +154,8 @@ class Numerals:
         if len(self.amounts) > _MOST_TRIPLES:
             return
         for a, b, c in combinations(self.amounts[:_MOST_SCALED], 3):  # a recipe for more people
-            yield from (x * y / z for x, y, z in ((a, b, c), (a, c, b), (b, c, a)) if z)
+            for x, y, z in ((a, b, c), (a, c, b), (b, c, a)):
+                yield from (x * y / z * scale for scale in (1.0, 1000.0, 0.001) if z)
         if _digits(value) < _LEAST_PRECISE:
             return
         for a, b, c in combinations(self.amounts, 3):
@@ -172,14 +200,18 @@ def numerals(texts: tuple[str, ...]) -> Numerals:
     factors: set[float] = set()
     for text in texts:
         alone = [_number(match.group()) for match in _NUMERAL.finditer(text)]
-        alone += [quantity.value for quantity in quantities(text)] if not _is_json(text) else []
+        data = _data(text)
+        alone += [quantity.value for quantity in quantities(text)] if isinstance(data, str) else []
         amounts |= dict.fromkeys(abs(number) for number in alone)
         stated |= {*map(abs, alone), *other_readings(text), *map(float, lengths(text))}
         stated |= {number for part in _ANY.findall(text) for number in _readings(part)}
-        sums |= {*_sums(parsed(text))}
+        sums |= {*_sums(data)}
         lower = text.lower()
         sums |= {float(count) for count in _listed(text)}
         sums |= {float(f"{decade}{end}") for decade in _DECADE.findall(text) for end in "09"}
+        sums |= {
+            float(_DECADES[word] + end) for word in _DECADES if word in lower for end in (0, 9)
+        }
         days = len({*map(str.lower, _WEEKDAY.findall(text))})
         sums |= {float(count) for count in range(2, days + 1 + ("weekend" in lower))}
         sums |= {float(ORDINALS[word]) for word in re.findall(r"[a-z]+", lower) if word in ORDINALS}
@@ -199,8 +231,9 @@ def _listed(text: str) -> Iterator[int]:
         yield match.group().count(",") + 2
 
 
-def _is_json(text: str) -> bool:
-    return not isinstance(parsed(text.partition(": ")[2] if text[:1] not in "[{" else text), str)
+def _data(text: str) -> object:
+    """Return what a result holds as JSON, the name of its tool left out; the text if it is none."""
+    return parsed(text if text[:1] in "[{" else text.partition(": ")[2])
 
 
 def _number(text: str) -> float:
@@ -237,6 +270,11 @@ def _sums(value: object) -> Iterator[float]:
             yield sum(own)
         for item in value.values():
             yield from _sums(item)
+
+
+def _degrees(value: float) -> tuple[float, float]:
+    """Return a temperature in Celsius in Fahrenheit, and one in Fahrenheit in Celsius."""
+    return value * 9 / 5 + 32, (value - 32) * 5 / 9
 
 
 def _any_near(value: float, numbers: Iterable[float], *, loosely: bool) -> bool:
@@ -279,13 +317,32 @@ def nearest(value: float, texts: Sequence[str]) -> str:
 
 
 def computed_in(text: str, sources: tuple[str, ...]) -> str:
-    """Return the numbers of `text` that follow from those of `sources`."""
+    """Return the numbers and times of `text` that follow from those of `sources`."""
+    given = numerals(sources)
     computed = []
     for match in _NUMERAL.finditer(text):
         value = _number(match.group())
         whole = (*sources, text[: match.start()])
-        if numerals(sources).lead_to(value, loosely=True) or numerals(whole).lead_to(
-            value, loosely=True
-        ):
+        if given.lead_to(value, loosely=True) or numerals(whole).lead_to(value, loosely=True):
+            computed.append(match.group())
+    for quantity in quantities(text):
+        written = text[quantity.start : quantity.end]
+        if written.isalpha() and given.lead_to(quantity.value, loosely=True):
+            computed.append(written)
+    for match in _TWO_PARTS.finditer(text):
+        parts = 60 * int(match[1]) + int(match[2])  # minutes of a day, or seconds
+        if moments(sources).names_time(parts) or given.lead_to(parts):
             computed.append(match.group())
     return " ".join(computed)
+
+
+def is_given(text: str, sources: tuple[str, ...]) -> bool:
+    """Say whether the number that `text` is stands in `sources`, or follows and is not small.
+
+    A small number follows from many others by chance.
+    """
+    given = numerals(sources)
+    return any(
+        value in given.stated or (value > _SMALL and given.lead_to(value))
+        for value in numerals((text,)).stated
+    )

@@ -6,8 +6,14 @@ from datetime import date
 
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
-from spanjury.judges.rules.call_checks.answers import ADMITS, Claim
-from spanjury.judges.rules.call_checks.context import Context, is_failure, parsed, squeezed
+from spanjury.judges.rules.call_checks.answers import Claim, admits
+from spanjury.judges.rules.call_checks.context import (
+    Context,
+    arguments_of,
+    is_failure,
+    parsed,
+    squeezed,
+)
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.sentences import sentence_intervals
@@ -103,11 +109,12 @@ def contrary(trajectory: Trajectory, number: int) -> Iterator[Claim]:
                 yield Claim(start, end, "The result lists what the answer says does not exist.")
         for compared in _COMPARED.finditer(sentence):
             left, right = float(compared["low"]), float(compared["high"])
-            is_same = compared["unit"] is None or compared["other"] in {None, compared["unit"]}
+            units = {compared["unit"], compared["other"]} - FUNCTION_WORDS - {None}
+            is_same = len(units) < 2 and not (compared["unit"] is None and units)  # noqa: PLR2004
             if is_same and (left < right if compared["above"] else left > right):
                 interval = (start + compared.start(), start + compared.end())
                 yield Claim(*interval, f"{left:g} and {right:g} are compared the wrong way round.")
-        yield from _late(sentence, results, start)
+        yield from _late(sentence, [*results, *_arguments(trajectory, number)], start)
 
 
 def hidden_failures(trajectory: Trajectory, number: int) -> Iterator[Claim]:
@@ -120,7 +127,7 @@ def hidden_failures(trajectory: Trajectory, number: int) -> Iterator[Claim]:
         if leaf and not isinstance(leaf, bool | str) and _REST.search(key)
     ]
     for start, end in sentence_intervals(text):
-        if rest and _ALL.search(text, start, end) and not ADMITS.search(text):
+        if rest and _ALL.search(text, start, end) and not admits(text, text):
             yield Claim(start, end, f"The result has {rest[0][1]} for {rest[0][0]!r}.")
             return
 
@@ -133,6 +140,12 @@ def _results(trajectory: Trajectory, number: int) -> Iterator[object]:
             return
         if turn.role == "tool" and not is_failure(trajectory, count):
             yield parsed(turn.text)
+
+
+def _arguments(trajectory: Trajectory, number: int) -> Iterator[object]:
+    """Yield the arguments of the calls before turn `number`: what the agent itself has set."""
+    for turn in trajectory.turns[: number - 1]:
+        yield from map(arguments_of, turn.calls)
 
 
 def _is_full(value: object) -> bool:

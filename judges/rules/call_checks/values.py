@@ -1,32 +1,53 @@
-"""Values: where each value among the arguments of a call comes from, and those from nowhere."""
+"""Values: where each value among the arguments of a call comes from, and those from nowhere.
+
+What is asked of a value depends on its argument. One that *identifies* something, such as an id,
+an address or a date, must come from a turn, a result or the tool's description. One that the agent
+*composes*, such as a query, a message or a path, may hold anything but a slip in what it quotes.
+One that the agent *chooses*, such as the size of a page, needs no origin.
+"""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
+from typing import Literal
 
 from spanjury.judges.core import ToolSpec
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.context import Context, raw_tokens, squeezed, tokens_of
-from spanjury.judges.rules.call_checks.moments import Moments, moments, nearest_dates, read_moment
+from spanjury.judges.rules.call_checks.moments import (
+    Moments,
+    lengths,
+    moments,
+    nearest_dates,
+    read_moment,
+)
 from spanjury.judges.rules.call_checks.numerals import nearest, numerals
 from spanjury.judges.rules.call_checks.schema import resolved
 from spanjury.judges.rules.call_checks.wishes import wish, words_of
+from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words, words
 
-_PAGING = frozenset(
-    """limit offset page size per max maximum top count results radius depth timeout retries
-    temperature precision version level rows take skip""".split()  # noqa: SIM905
+_CHOSEN = frozenset(
+    """limit offset page size per top results radius depth timeout retries temperature precision
+    version level rows take skip tail lines line position index step seed from_line to_line
+    quality width height""".split()  # noqa: SIM905
 )
-_FREE = frozenset(
+_COUNTED = frozenset(("max", "maximum", "count"))
+"""Words that name a chosen number by themselves: ``max`` does, ``max_rent`` does not."""
+_COMPOSED = frozenset(
     """query q search text body message note notes subject title description desc reason comment
-    content summary instructions details prompt question label keywords topic name_of remarks
-    memo caption heading""".split()  # noqa: SIM905
+    content summary instructions details prompt question label labels keywords topic name_of remarks
+    memo caption heading tags tag bullets agenda html markdown sql jql command cmd code script
+    expression condition filter filters selector pattern regex old new src dst path file filename
+    folder target url preheader snippet lines chapters""".split()  # noqa: SIM905
 )
 _PARTS = frozenset(("year", "month", "day", "hour", "week", "minute", "season", "date", "start"))
+_KID = stem("kids")
+_HOURS = frozenset(("hour", "hours", "minutes", "min"))
 _NAMED = frozenset(
     """name guest passenger patient customer city town recipient owner person member driver doctor
     contact author attendee place address origin destination to""".split()  # noqa: SIM905
@@ -44,12 +65,21 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 """A schedule, a length of time, a condition or a query: texts of a language of their own."""
-_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+")
+_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_RANGE = re.compile(r"\d\s?(?:to|-|–)\s?\d|\bbetween \d", re.IGNORECASE)
+_ENDS = re.compile(r"/|–| to |(?<=:\d\d)-")  # marks between the two ends of a range
+_JOINTS = re.compile(r"[/:_,;|.=&?-]")
+_SHORT_CODE = 5
+_SHORTEST_SLIP = 4  # characters of an id that is like another by no chance
+_SHORTEST_NUMBER = 3  # digits of such a number
+
+Kind = Literal["date", "time", "number", "name", "word", "id", "choice"]
+Grade = Literal["slip", "strange", "doubtful"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Untraced:
-    """A value that comes from nowhere.
+    """A value without an origin.
 
     Parameters
     ----------
@@ -60,32 +90,51 @@ class Untraced:
     nearest
         The value of its kind in what came before that is most like it; empty for none.
     kind
-        A word for what it is: ``"date"``, ``"time"``, ``"number"``, ``"name"``, ``"word"``,
-        ``"id"`` or ``"choice"``.
+        What it is.
+    grade
+        ``"slip"`` for one that differs from a given value in a character or two, ``"strange"`` for
+        one that had to be given, and ``"doubtful"`` for one that may follow from what was given in
+        a manner that no rule knows.
     """
 
     path: str
     text: str
     nearest: str
-    kind: str
+    kind: Kind
+    grade: Grade
 
 
 def untraced(
-    arguments: Mapping[str, object], tool: ToolSpec | None, context: Context
+    arguments: Mapping[str, object],
+    tool: ToolSpec | None,
+    context: Context,
+    *,
+    others: Sequence[str],
 ) -> Iterator[Untraced]:
-    """Yield the values among `arguments` that nothing before the call leads to."""
-    for path, value in json_leaves(arguments):
+    """Yield the values among `arguments` that nothing before the call leads to.
+
+    Parameters
+    ----------
+    others
+        The arguments of all other calls: a choice that these make, the call need not.
+    """
+    made = frozenset().union(*map(tokens_of, others))
+    leaves = [*json_leaves(arguments)]
+    for path, value in leaves:
         schema = _schema_at(tool, path)
         if value is None or value in ("", [], {}):
             continue
         is_default = "default" in schema and schema["default"] == value
         if is_default and not isinstance(value, bool):
             continue
-        own = _Own(path=path, tool=tool, schema=schema, context=context)
+        beside = " ".join(
+            str(other) for name, other in leaves if name != path and isinstance(other, int | float)
+        )
+        own = _Own(path=path, tool=tool, schema=schema, context=context, beside=beside)
         if isinstance(value, bool):
             yield from own.flag(value=value)
         elif isinstance(schema.get("enum"), list):
-            yield from own.choice(value)
+            yield from own.choice(value, made=made)
         elif isinstance(value, int | float):
             yield from own.number(float(value))
         elif isinstance(value, str):
@@ -110,15 +159,18 @@ def _schema_at(tool: ToolSpec | None, path: str) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Own:
-    """An argument with its schema and what came before its call."""
+    """An argument with its schema, what came before its call, and the numbers `beside` it."""
 
     path: str
     tool: ToolSpec | None
     schema: Mapping[str, object]
     context: Context
+    beside: str
 
-    def _untraced(self, kind: str, *, text: str = "", near: str = "") -> Untraced:
-        return Untraced(path=self.path, text=text, nearest=near, kind=kind)
+    def _untraced(
+        self, kind: Kind, grade: Grade = "strange", *, text: str = "", near: str = ""
+    ) -> Untraced:
+        return Untraced(path=self.path, text=text, nearest=near, kind=kind, grade=grade)
 
     @property
     def _described(self) -> str:
@@ -136,40 +188,80 @@ class _Own:
     def _moments(self) -> Moments:
         return moments(self.context.texts)
 
-    def choice(self, value: object) -> Iterator[Untraced]:
+    @property
+    def _tokens(self) -> frozenset[str]:
+        return frozenset().union(*map(tokens_of, self._texts))
+
+    @property
+    def _is_chosen(self) -> bool:
+        """Say whether the agent is free to choose the number."""
+        parts = words_of(self.path)
+        return bool(parts & _CHOSEN) or (bool(parts & _COUNTED) and parts <= _COUNTED | {"items"})
+
+    def choice(self, value: object, *, made: Collection[str]) -> Iterator[Untraced]:
         """Yield a choice of the schema in whose place the user names another one."""
         options = self.schema.get("enum")
         asked = " ".join(self.context.asked)
         stems = {*map(stem, folded_words(asked))}
+        stems -= {stem(part) for part in words_of(f"$.{self.tool.name if self.tool else ''}")}
         named = [
             option
             for option in (options if isinstance(options, list) else ())
-            if isinstance(option, str) and _is_named(option, stems)
+            if isinstance(option, str) and _is_named(option, stems) and squeezed(option) not in made
         ]
         if isinstance(value, str) and named and value not in named and len(named) == 1:
-            near = next(
-                (
-                    token
-                    for token in raw_tokens(asked)
-                    if stem(token.lower()) in {*map(stem, folded_words(named[0].replace("_", " ")))}
-                ),
-                "",
-            )
-            yield self._untraced("choice", near=near or named[0])
+            wanted = {*map(stem, folded_words(named[0].replace("_", " ")))}
+            tokens = (token for token in raw_tokens(asked) if stem(token.lower()) in wanted)
+            yield self._untraced("choice", near=next(tokens, named[0]))
 
     def number(self, value: float) -> Iterator[Untraced]:
         """Yield a number that is neither stated nor follows from what is."""
-        if words_of(self.path) & _PAGING or value in {0.0, 1.0, -1.0}:
+        if self._is_chosen or value in {0.0, 1.0, -1.0}:
+            return
+        counts = self._counts(value)
+        if counts:
+            yield self._untraced("number", near=_token_of(counts[-1], self.context.conversation))
             return
         if numerals(self._texts).lead_to(value):
             yield from self._listed(value)
             return
-        parts = bool(words_of(self.path) & _PARTS)
-        if value in self._moments.numbers(with_parts=parts):
+        if value in self._moments.numbers(with_parts=bool(words_of(self.path) & _PARTS)):
             return
-        asked = nearest(value, self.context.asked)
-        near = asked or nearest(value, [*self.context.sources.values()])
-        yield self._untraced("number", near=near)
+        if numerals((*self._texts, self.beside)).lead_to(value):
+            return
+        elif near := self._swapped(value):
+            yield self._untraced("number", "slip", near=near)
+        elif not _RANGE.search(self._described) and not {"minimum", "maximum"} & {*self.schema}:
+            asked = nearest(value, self.context.asked)
+            near = asked or nearest(value, [*self.context.sources.values()])
+            yield self._untraced("number", "doubtful", near=near)
+
+    def _counts(self, value: float) -> list[float]:
+        """Return the numbers of what the argument counts that user and agent name instead."""
+        parts = words_of(self.path)
+        spoken = self.context.conversation
+        lasting = [*lengths("\n".join(spoken))]
+        if parts & _HOURS and len({*lasting}) == 1:
+            minutes = value * (60 if parts & {"hour", "hours"} else 1)
+            is_stated = minutes in lasting or value in numerals(self.context.texts).stated
+            return [] if is_stated else [lasting[0]]
+        counts = _counts(spoken, {stem(part) for part in parts - _PARTS})
+        asked = numerals(self.context.asked)
+        multiples = {count * factor for count in counts for factor in asked.factors}
+        is_stated = value in {*counts, sum(counts), *multiples, *asked.stated}
+        return [] if is_stated else counts
+
+    def _swapped(self, value: float) -> str:
+        """Return the number that is given, or follows, with two neighbouring digits swapped."""
+        text = f"{value:.10g}"
+        if len(text.replace(".", "")) < _SHORTEST_NUMBER:
+            return ""
+        for at in range(len(text) - 1):
+            pair = text[at : at + 2]
+            swapped = f"{text[:at]}{pair[::-1]}{text[at + 2 :]}"
+            if pair.isdigit() and swapped != text and numerals(self._texts).lead_to(float(swapped)):
+                return swapped
+        return ""
 
     def _listed(self, value: float) -> Iterator[Untraced]:
         """Yield a choice of a description in whose place the user names another of its numbers."""
@@ -186,70 +278,74 @@ class _Own:
             yield self._untraced("choice", near=self._like(" ".join(parts)))
 
     def text(self, value: str) -> Iterator[Untraced]:
-        """Yield what is from nowhere in a text: all of it, or names and numbers within."""
+        """Yield what is from nowhere in a text: all of it, or what it quotes with a slip."""
         moment = read_moment(value)
         if moment is not None:
             yield from self._moment(value, *moment)
-        elif squeezed(value) in self._tokens or not squeezed(value) or _CODE.search(value):
+        elif squeezed(value) in self._tokens or not squeezed(value):
             return
         elif re.fullmatch(r"\d{4}-\d\d", value):
             if not self._moments.names_month(int(value[:4]), int(value[5:])):
                 yield self._untraced("date")
-        elif words_of(self.path) & _FREE or len(value.split()) > 6:  # noqa: PLR2004
-            yield from self._prose(value)
+        elif words_of(self.path) & _COMPOSED or _CODE.search(value) or _is_prose(value):
+            yield from self._composed(value)
         elif value.casefold() in _CURRENCIES:
             yield from self._currency(value)
-        elif any(map(str.isdigit, value)) or _ADDRESS.fullmatch(value):
+        elif any(map(str.isdigit, value)) or _MAIL.fullmatch(value):
             yield from self._identifier(value)
-        elif len(value) <= 5 and value.isupper():  # noqa: PLR2004
-            yield self._untraced("id", near=self._like(value))
+        elif len(value) <= _SHORT_CODE and value.isupper():
+            if not any(_abbreviates(value, text) for text in self._texts):
+                yield self._untraced("id", "doubtful", near=self._like(value))
         else:
             yield from self._name(value)
-
-    @property
-    def _tokens(self) -> frozenset[str]:
-        return frozenset().union(*map(tokens_of, self._texts))
 
     def _moment(self, value: str, day: date | None, minute: int | None) -> Iterator[Untraced]:
         named = self._moments
         if day is not None and not named.names(day):
-            dated = [*nearest_dates([*self.context.sources.values()])]
-            near = min(dated, key=lambda item: abs((item[3] - day).days), default=None)
             texts = [*self.context.sources.values()]
-            yield self._untraced(
-                "date", text=value[:10], near=texts[near[0]][near[1] : near[2]] if near else ""
-            )
+            dated = [*nearest_dates(texts)]
+            near = min(dated, key=lambda item: abs((item[3] - day).days), default=None)
+            passage = texts[near[0]][near[1] : near[2]] if near else ""
+            grade: Grade = "doubtful" if named.is_open else "strange"
+            yield self._untraced("date", grade, text=value[:10], near=passage)
         elif minute is not None and not named.names_time(
             minute, in_utc=value.endswith("Z") or "utc" in words_of(self.path)
         ):
-            yield self._untraced("time", text=value[-5:] if day is None else "")
+            # without a time of the user's the agent chooses one that is free
+            grade = "strange" if moments(self.context.asked).times else "doubtful"
+            yield self._untraced("time", grade, text=value[-5:] if day is None else "")
 
-    def _prose(self, value: str) -> Iterator[Untraced]:
-        """Yield the first number, date or id in a free text that is from nowhere."""
+    def _composed(self, value: str) -> Iterator[Untraced]:
+        """Yield the first id or count of a text by the agent that was given otherwise."""
         for token in raw_tokens(value):
             if not any(map(str.isdigit, token)) or squeezed(token) in self._tokens:
                 continue
-            moment = read_moment(token)
-            if moment:
-                day, minute = moment
-                if (day is None or self._moments.names(day)) and (
-                    minute is None or self._moments.names_time(minute)
-                ):
-                    continue
-            number = re.fullmatch(r"[^\w]*(\d+(?:[.,]\d+)*)\D{0,4}", token)
-            if number and (
-                numerals(self._texts).lead_to(float(number[1].replace(",", "")), loosely=True)
-                if number[1].count(".") <= 1
-                else True
-            ):
+            if token.replace(",", "").replace(".", "").isdigit():
                 continue
-            yield self._untraced("id", text=token, near=self._like(token))
-            return
+            slipped = _slip(squeezed(token), self._tokens)
+            if slipped and slipped not in tokens_of(value) and not self._leads_to(token):
+                yield self._untraced("id", "slip", text=token, near=self._like(token))
+                return
+        for quantity in quantities(value) if not _CODE.search(value) and _is_prose(value) else ():
+            counts = _counts(self.context.asked, {quantity.unit} - {""})
+            if len({*counts}) == 1 and not numerals(self._texts).lead_to(quantity.value):
+                own = value[quantity.start : quantity.end]
+                near = _token_of(counts[0], self.context.asked)
+                yield self._untraced("number", text=own, near=near)
+                return
+
+    def _leads_to(self, token: str) -> bool:
+        """Say whether the texts name the date or the time that `token` is."""
+        day, minute = read_moment(token) or (None, None)
+        named = self._moments
+        return bool(
+            (day and named.names(day)) or (day is None and minute and named.names_time(minute))
+        )
 
     def _currency(self, value: str) -> Iterator[Untraced]:
         whole = " ".join(self._texts).casefold()
         if not any(word in whole for word in _CURRENCIES[value.casefold()]):
-            yield self._untraced("id")
+            yield self._untraced("id", "doubtful")
 
     def _identifier(self, value: str) -> Iterator[Untraced]:
         """Yield an id, a number in digits, or an address that no text before has."""
@@ -262,51 +358,47 @@ class _Own:
             return
         if re.fullmatch(r"-?\d+(?:\.\d+)?", value) and numerals(self._texts).lead_to(float(value)):
             return
-        ends = [read_moment(part) for part in re.split(r"/|–| to |(?<=:\d\d)-", value)]
+        ends = [*map(read_moment, _ENDS.split(value))]
         if len(ends) == 2 and all(ends):  # noqa: PLR2004  a range
-            for part, (day, minute) in zip(
-                re.split(r"/|–| to |(?<=:\d\d)-", value), filter(None, ends), strict=True
-            ):
-                yield from self._moment(part, day, minute)
+            for part, moment in zip(_ENDS.split(value), filter(None, ends), strict=True):
+                yield from self._moment(part, *moment)
             return
-        joined = [part for part in re.split(r"[/:_,;|]", value) if part]
-        if len(joined) > 1 and all(
+        if self._is_joined(value):
+            return
+        if len(value) <= 8 and re.search(r"\d+ ?[a-z]+$|^\d", value) and not value.isdigit():  # noqa: PLR2004
+            numbers = re.findall(r"\d+(?:\.\d+)?", value)
+            if all(numerals(self._texts).lead_to(float(number)) for number in numbers):
+                return
+        near = self._like(value)
+        is_slip = _slip(squeezed(value), self._tokens) is not None
+        yield self._untraced("id", "slip" if is_slip else "strange", near=near)
+
+    def _is_joined(self, value: str) -> bool:
+        """Say whether `value` joins given values and words, as a path or a key does."""
+        joined = [part for part in _JOINTS.split(value) if part]
+        return len(joined) > 1 and all(
             squeezed(part) in self._tokens or not any(map(str.isdigit, part)) for part in joined
-        ):
-            return
-        if (
-            re.search(r"\d+ ?[a-z]+$|^\d", value)
-            and all(
-                numerals(self._texts).lead_to(float(number))
-                for number in re.findall(r"\d+(?:\.\d+)?", value)
-            )
-            and len(value) <= 8  # noqa: PLR2004
-            and not value.isdigit()
-        ):
-            return
-        yield self._untraced("id", near=self._like(value))
+        )
 
     def _name(self, value: str) -> Iterator[Untraced]:
         """Yield a value with a name that no text before has."""
         stems = {stem(word) for text in self._texts for word in folded_words(text)}
-        strange = [
+        capital = [
             word
             for word in words(value.replace("_", " "))
-            if word.folded not in FUNCTION_WORDS and stem(word.folded) not in stems
-        ]
-        strange = [
-            word
-            for word in strange
-            if not any(
+            if word.text[:1].isupper()
+            and word.folded not in FUNCTION_WORDS
+            and stem(word.folded) not in stems
+            and not any(
                 word.folded in token or token in word.folded
                 for token in self._near_tokens(word.folded)
             )
         ]
-        capital = [word for word in strange if word.text[:1].isupper()]
         if not capital or ("/" in value and len(capital) < len(words(value))):
             return
         is_sure = len(capital) > 1 or bool(words_of(self.path) & _NAMED)
-        yield self._untraced("name" if is_sure else "word", near=self._like(value))
+        kind: Kind = "name" if is_sure else "word"
+        yield self._untraced(kind, "strange" if is_sure else "doubtful", near=self._like(value))
 
     def _near_tokens(self, word: str) -> list[str]:
         return [
@@ -331,8 +423,79 @@ class _Own:
         return best
 
 
-def _is_named(option: str, stems: Sequence[str] | set[str]) -> bool:
+def _is_named(option: str, stems: Collection[str]) -> bool:
     parts = [
         stem(word) for word in folded_words(option.replace("_", " ")) if word not in FUNCTION_WORDS
     ]
     return bool(parts) and all(part in stems for part in parts)
+
+
+def _is_prose(value: str) -> bool:
+    """Say whether `value` is a phrase or a sentence, not a name: it has words in small letters."""
+    small = [word for word in words(value) if word.text.islower()]
+    return len(value.split()) > 6 or (  # noqa: PLR2004
+        len([word for word in small if word.folded not in FUNCTION_WORDS]) >= 3  # noqa: PLR2004
+    )
+
+
+def _abbreviates(code: str, text: str) -> bool:
+    """Say whether the letters of a code stand in this order in a name that begins with the first.
+
+    Examples
+    --------
+    >>> _abbreviates("VN", "chairs from Vietnam"), _abbreviates("CRK", "in Cork")
+    (True, True)
+    """
+    pattern = r"\b" + r"\w*".join(map(re.escape, code))
+    return re.search(pattern, text, re.IGNORECASE) is not None
+
+
+def _counts(texts: Collection[str], units: Collection[str]) -> list[float]:
+    """Return the numbers that `texts` give for any of the `units`, which are stems."""
+    units = {*units, _KID} if stem("children") in units else units
+    return [
+        quantity.value for text in texts for quantity in quantities(text) if quantity.unit in units
+    ]
+
+
+def _token_of(value: float, texts: Collection[str]) -> str:
+    """Return how a text writes a number; empty if none has it."""
+    return next(
+        (
+            text[quantity.start : quantity.end]
+            for text in texts
+            for quantity in quantities(text)
+            if quantity.value == value
+        ),
+        "",
+    )
+
+
+def _slip(value: str, tokens: Collection[str]) -> str | None:
+    """Return the token that differs from `value` by a slip: two characters swapped, or one other.
+
+    Both hold a digit. Numbers of a row, such as page numbers, differ in their last character: so
+    one other character counts before it alone.
+
+    Examples
+    --------
+    >>> _slip("ab12", ["ab21"]), _slip("ab1240", ["ab1241"]), _slip("ab1240", ["ab1340"])
+    ('ab21', None, 'ab1340')
+    """
+    if len(value) < _SHORTEST_SLIP or not any(map(str.isdigit, value)):
+        return None
+    for token in tokens:
+        if len(token) != len(value) or token == value:
+            continue
+        differing = [n for n, pair in enumerate(zip(value, token, strict=True)) if len({*pair}) > 1]
+        is_swap = (
+            len(differing) == 2  # noqa: PLR2004
+            and value[differing[0]] == token[differing[1]]
+            and value[differing[1]] == token[differing[0]]
+        )
+        is_other = (
+            len(differing) == 1 and differing[0] < len(value) - 1 and len(value) > _SHORTEST_SLIP
+        )
+        if is_swap or is_other:
+            return token
+    return None

@@ -13,7 +13,9 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W]+")
 _NEGATIONS = frozenset(
     "no not without don never t needn cancel drop skip off isn doesn".split()  # noqa: SIM905
 )
-_DESTRUCTIVE = frozenset(
+_TELLING = frozenset(("all", "both", "each", "other", "own"))
+"""Function words that tell one flag from another, as in ``reply_all``."""
+DESTRUCTIVE = frozenset(
     map(stem, "delete remove refund cancel end terminate erase wipe purge deactivate".split())  # noqa: SIM905
 )
 _TAKES_AWAY = re.compile(
@@ -52,7 +54,7 @@ def wish(parts: Collection[str], texts: Sequence[str]) -> bool | None:
 
     The last text that names it counts, questions about it apart.
     """
-    wanted = [stem(part) for part in parts if part not in FUNCTION_WORDS]
+    wanted = [stem(part) for part in parts if part not in FUNCTION_WORDS - _TELLING]
     for text in reversed(texts):
         cut = folded_words(_ASKS.sub(" ", text))
         stems = [*map(stem, cut)]
@@ -94,4 +96,4 @@ def is_unasked(name: str, context: Context) -> bool:
     first = stem(_HUMP.split(name)[0].lower())
     asked = [text for header, text in context.sources.items() if not header.startswith("Result")]
     asked += [text for text in context.own if not text.startswith("{")]
-    return first in _DESTRUCTIVE and not any(map(_TAKES_AWAY.search, asked))
+    return first in DESTRUCTIVE and not any(map(_TAKES_AWAY.search, asked))

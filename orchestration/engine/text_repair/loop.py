@@ -30,7 +30,7 @@ from spanjury.orchestration.engine.metering import Limits, in_words
 from spanjury.orchestration.engine.text_repair.places import (
     Marked,
     SpanEdit,
-    edited,
+    edited_segment,
     edits_of,
 )
 from spanjury.orchestration.engine.text_repair.versions import Version, is_better
@@ -186,7 +186,7 @@ async def repair(
         edits = edits_of(best.text, best.passages, answer.texts)
         if not edits:
             return _repaired(versions, Stopped.UNCHANGED)
-        made = replace(best.segment, output=edited(best.text, edits))
+        made = edited_segment(best.segment, edits)
         judged = await _judged(made, aspects, panel)
         kept = is_better(judged, best)
         versions.append(replace(judged, edits=edits, kept=kept, usage=answer.usage))

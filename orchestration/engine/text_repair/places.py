@@ -6,10 +6,11 @@ and stops that a deletion would leave standing alone.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from spanjury.judges.core import ErrorSpan, Result
+from spanjury.judges.core import ErrorSpan, Result, Segment
+from spanjury.judges.core.transcript import edited_trajectory, segment_of
 
 _BEGINNING = re.compile(r"(?:\A|[.!?…\n][\"'”’)]*)\s*\Z")
 """Matches all before a place with which a sentence begins."""
@@ -146,6 +147,14 @@ def edited(text: str, edits: Sequence[SpanEdit]) -> str:
         reached = edit.end
     kept.append(text[reached:])
     return "".join(part for pair in zip(kept, [*put, ""], strict=True) for part in pair)
+
+
+def edited_segment(segment: Segment, edits: Sequence[SpanEdit]) -> Segment:
+    """Return `segment` with its edits: in its text, or in the turns of its trajectory."""
+    if segment.trajectory is None:
+        return replace(segment, output=edited(segment.output, edits))
+    texts = [(edit.start, edit.end, edit.after) for edit in edits]
+    return segment_of(edited_trajectory(segment.trajectory, texts), segment)
 
 
 def _passage(text: str, number: int, errors: Sequence[Marked]) -> MarkedPassage:

@@ -6,12 +6,12 @@ Texts are shown with words where they stand, and nothing that hides or cannot be
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import pairwise
 
 from spanjury.judges.core import shown
-from spanjury.orchestration.report import tables
+from spanjury.orchestration.report import Table
 from spanjury.orchestration.report.html import table_html
 from spanjury.orchestration.report.page import Page, breakable, page_html, safe, template
 
@@ -20,19 +20,6 @@ _MOST_ROWS = 3000
 """Number of rows of a table that is shown if no script runs."""
 JsonText = dict[str, list[str]]
 """``words``, and ``gaps``: what stands before each of them and after the last."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """The contents of a page without its script.
-
-    `head` names ``m`` columns, each row has ``m`` texts. Of more than 3,000 rows the first are
-    shown, and that is said.
-    """
-
-    caption: str
-    head: tuple[str, ...]
-    rows: Sequence[Sequence[str]] = field(default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +50,7 @@ def make_page(
     The lines of `summary` describe the drawing, with its numbers. `drawing` names the template
     that is drawn by: ``templates/NAME.html`` is its body, ``templates/NAME.js`` its script. `data`
     is for the script: lists, texts, finite numbers, None. `table` is the same for those whose
-    browser runs no script.
+    browser runs no script; of more than 3,000 rows the first are shown, and its title says so.
     """
     lines = "".join(f"<p><bdi>{safe(line)}</bdi></p>\n" for line in summary)
     body = (
@@ -105,8 +92,7 @@ def tokens_json(tokens: Sequence[str]) -> JsonText:
 def _table(table: Table) -> str:
     is_cut = len(table.rows) > _MOST_ROWS
     note = f" (the first {_MOST_ROWS:,} of {len(table.rows):,} rows)" if is_cut else ""
-    rows = table.rows[:_MOST_ROWS]
-    return table_html(tables.table(table.head, rows, title=table.caption + note))
+    return table_html(replace(table, rows=table.rows[:_MOST_ROWS], title=f"{table.title}{note}"))
 
 
 def _template(name: str) -> str:

@@ -19,7 +19,7 @@ _ROWS = frozenset(
     {"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"}
 )
 _KINDS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {CHECK: _JSON, STREAM: _JSON, BATCHES: _ROWS}
+    {CHECK: _JSON, STREAM: _JSON | _ROWS, BATCHES: _ROWS}
 )
 _DISCARDED = 2**24
 _DISCARD_SECONDS = 2.0
@@ -30,7 +30,7 @@ CLOSE: Mapping[str, str] = MappingProxyType({"Connection": "close"})
 
 
 class BoundedBodies:
-    """Middleware that reads a body before the application begins; those of batches stream.
+    """Middleware that reads a body before the application begins, unless it may arrive in lines.
 
     A body that holds a key twice in one object is refused.
     """
@@ -51,7 +51,7 @@ class BoundedBodies:
         if announced(headers) > most:
             await discard(receive)
             raise ProblemError("body-too-large", f"{most} bytes may be sent", headers=CLOSE)
-        if path == BATCHES:
+        if path == BATCHES or (path == STREAM and has_lines(headers)):
             await self._app(scope, receive, send)
             return
         pieces = stream_body(receive, most=most, seconds=limits.body_seconds)
@@ -88,11 +88,19 @@ async def _received_before(receive: Receive, end: float) -> Message:
         raise ProblemError("body-too-slow", headers=CLOSE) from None
 
 
+def has_lines(headers: Headers) -> bool:
+    """Say whether a body is of JSON lines."""
+    return _kind(headers) in _ROWS
+
+
+def _kind(headers: Headers) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 def _require_kind(headers: Headers, path: str) -> None:
     """Refuse what a page of another site could send unasked, and what would have to be unpacked."""
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     expected = _KINDS.get(path)
-    if expected is not None and kind not in expected:
+    if expected is not None and _kind(headers) not in expected:
         wanted = " or ".join(sorted(expected))
         raise ProblemError(
             "media-type-not-supported", f"expected Content-Type {wanted}", headers=CLOSE

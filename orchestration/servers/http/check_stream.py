@@ -1,7 +1,8 @@
 """`POST /v1/check/stream`: a text is judged sentence by sentence, as server-sent events.
 
-Each sentence takes a turn of its own among the checks, so that a client that reads slowly keeps no
-other one waiting.
+A text that is still being written comes line by line, and its events go out between its lines. Each
+sentence takes a turn of its own among the checks, so that a client that reads slowly keeps no other
+one waiting.
 """
 
 import json
@@ -9,11 +10,14 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing, nullcontext
 
 from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
+from starlette.datastructures import Headers
+from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
 from spanjury.orchestration.servers.http.answers import ReportEvent, SentenceEvent
 from spanjury.orchestration.servers.http.asked import StreamRequest
-from spanjury.orchestration.servers.http.bodies import STREAM
+from spanjury.orchestration.servers.http.bodies import STREAM, has_lines
 from spanjury.orchestration.servers.http.checks import (
     PROBLEMS,
     requested,
@@ -21,12 +25,14 @@ from spanjury.orchestration.servers.http.checks import (
     translated_errors,
     while_connected,
 )
+from spanjury.orchestration.servers.http.growing_body import GrowingBody
 from spanjury.orchestration.servers.http.problems import ProblemError, quota_problem
 from spanjury.orchestration.servers.http.service import OpenPanel, Service, end_arrival, tenant_of
 from spanjury.orchestration.services.judging import check as checking
 from spanjury.orchestration.services.judging.stream import (
     JudgedSentence,
     StreamEnd,
+    Tokens,
     stream_requested,
 )
 from spanjury.orchestration.services.judging.text_report import TextReport
@@ -42,13 +48,13 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, write: Callable[[Receive, "SendEvent"], Awaitable[None]]) -> None:
+    def __init__(self, write: Callable[["SendEvent"], Awaitable[None]]) -> None:
         super().__init__()
         self._write = write
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the response."""
-        del scope
+        del scope, receive
         has_begun = False
 
         async def send_event(name: str, data: object) -> None:
@@ -62,13 +68,23 @@ class EventStream(Response):
             )
 
         try:
-            await self._write(receive, send_event)
+            await self._write(send_event)
         except ProblemError as problem:
             if not has_begun:
                 raise
             if problem.kind != "client-closed":
                 await send_event("error", problem.body)
         await send({"type": "http.response.body", "body": b""})
+
+
+class _LinesRoute(APIRoute):
+    """A route for bodies of JSON lines only."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Match a request with such a body."""
+        if scope["type"] == "http" and not has_lines(Headers(scope=scope)):
+            return Match.NONE, {}
+        return super().matches(scope)
 
 
 SendEvent = Callable[[str, object], Awaitable[None]]
@@ -78,6 +94,39 @@ SendEvent = Callable[[str, object], Awaitable[None]]
 def stream_routes(service: Service) -> APIRouter:
     """Return the route of streamed checks."""
     router = APIRouter(tags=["checks"])
+
+    async def grow(request: Request) -> Response:
+        body = GrowingBody(request.receive, service.settings.limits)
+        asked = await body.request()
+        end_arrival(request)
+        return answered(request, asked, tokens=body.texts(asked.output), receive=body.receive)
+
+    def answered(
+        request: Request,
+        asked: StreamRequest,
+        *,
+        tokens: Tokens,
+        receive: Receive,
+    ) -> Response:
+        panel = service.panel(asked.panel)
+        require_length(asked, service.settings.limits)
+
+        async def write(send: SendEvent) -> None:
+            with translated_errors():
+                await while_connected(
+                    receive,
+                    lambda: _judge(
+                        service, panel, send, asked=asked, tokens=tokens, request=request
+                    ),
+                    seconds=service.settings.limits.check_seconds,
+                )
+
+        return EventStream(write)
+
+    # Before the route of whole texts, which takes what this one leaves.
+    router.add_api_route(
+        STREAM, grow, methods=["POST"], include_in_schema=False, route_class_override=_LinesRoute
+    )
 
     @router.post(
         STREAM,
@@ -98,25 +147,24 @@ def stream_routes(service: Service) -> APIRouter:
         A sentence is judged on the aspects of the kinds `grounding` and `form`. Its report is
         provisional: the last event has the report that `/v1/check` gives. When the client goes
         away, the work is dropped, and no model is asked more.
+
+        A text that is still being written is sent as `application/x-ndjson`: a line with the other
+        members of the request, and then the pieces of the text, each as a JSON string on a line of
+        its own. Events come while the body is still open.
         """
-        panel = service.panel(asked.panel)
-        require_length(asked, service.settings.limits)
-
-        async def write(receive: Receive, send: SendEvent) -> None:
-            with translated_errors():
-                await while_connected(
-                    receive,
-                    lambda: _judge(service, panel, send, asked=asked, request=request),
-                    seconds=service.settings.limits.check_seconds,
-                )
-
-        return EventStream(write)
+        return answered(request, asked, tokens=asked.output, receive=request.receive)
 
     return router
 
 
 async def _judge(
-    service: Service, opened: OpenPanel, send: SendEvent, *, asked: StreamRequest, request: Request
+    service: Service,
+    opened: OpenPanel,
+    send: SendEvent,
+    *,
+    asked: StreamRequest,
+    tokens: Tokens,
+    request: Request,
 ) -> None:
     """Send the events of a text."""
     tenant = tenant_of(request)
@@ -127,7 +175,7 @@ async def _judge(
             return await opened.judge(text)
 
     events = stream_requested(
-        asked.output,
+        tokens,
         nullcontext(judge_in_turn),
         requested(service, asked),
         stop_when=asked.stop_when,

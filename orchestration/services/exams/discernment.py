@@ -35,7 +35,7 @@ with lazily():
     )
     from spanjury.orchestration.wiring import config, exam_plugins, plots
 
-_USUAL, _OF_TWINS, _OF_AGENTS = "standard", "written", "agents"  # recipes
+_USUAL, _OF_TWINS = "standard", "written"  # recipes
 
 
 def read_weights(path: Path) -> Mapping[str, Mapping[str, float]]:
@@ -119,9 +119,7 @@ class Discernment(PanelStudy["exam.ExamResult"]):
         """Return what is `given` with texts for its recipe: twins, trajectories or summaries."""
         if given["recipe"] is None:
             return {**given, "data": exam_texts.TWINS, "recipe": _OF_TWINS}
-        if given["recipe"] == _OF_AGENTS:
-            return {**given, "data": exam_texts.clean_trajectories()}
-        return {**given, "data": exam_texts.DEMO}
+        return {**given, "data": exam_texts.demo_for(given["recipe"])}
 
     def plan(self) -> "Plan[exam.ExamResult]":
         """Read the texts and build the exam; raise as `PanelStudy.plan` does."""

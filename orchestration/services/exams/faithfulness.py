@@ -35,7 +35,6 @@ with lazily():
         rescorable,
     )
 
-_FLAWS = "flaws"  # the damage to the texts that come with the package: they are good
 _TEXTS_OR_RECORD = "name either texts or a record with --replay, not both"
 
 
@@ -89,15 +88,17 @@ class Faithfulness(PanelStudy[ExamResult]):
     @classmethod
     def with_demo(cls, given: Mapping[str, object]) -> Mapping[str, object]:
         """Return what is `given` with texts that come with spanjury, damaged."""
-        return {**given, "data": exam_texts.DEMO, "recipe": given["recipe"] or _FLAWS}
+        recipe = given["recipe"] or exam_texts.FLAWS
+        return {**given, "data": exam_texts.demo_for(recipe), "recipe": recipe}
 
     def plan(self) -> Plan[ExamResult]:
         """Read the texts, or a record, and build the exam; raise as `PanelStudy.plan` does."""
         if self.replay is not None:
             return self._replayed(self.replay)
         texts, seed = self.texts, self.drawn_by
-        panel = rescorable.rescorable_panel(self.described)
         segments, aspects = self.read(texts)
+        agents = any(segment.trajectory for segment in segments)
+        panel = rescorable.rescorable_panel(self.described, agents=agents)
         if self.recipe:
             damage = conditions.conditions_of(conditions.find_recipe(self.recipe))
             segments = attempts.flawed(segments, damage, seed=seed).segments

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,7 @@ from spanjury.orchestration.services.exams.study import (
 
 with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
-    from spanjury.orchestration.services.judging import conditions
+    from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.services.judging import repair as repairs
     from spanjury.orchestration.studies.repair import (
         attempts,
@@ -38,7 +39,8 @@ class Repair(PanelStudy["exam.ExamResult"]):
 
     The panel guides the repair and keeps the better version. The examiner judges the repaired
     texts. The exam compares the repair with changing nothing and with deleting every marked span.
-    It needs asyncio.
+    A trajectory is repaired in its calls and replies, as an agent sent back would write them. It
+    needs asyncio.
     """
 
     repair_model: Annotated[
@@ -68,9 +70,13 @@ class Repair(PanelStudy["exam.ExamResult"]):
             env=True,
         ),
     ] = None
-    recipe: Annotated[str, Parameter("Recipe of the errors to plant: a name or a TOML file.")] = (
-        "flaws"
-    )
+    recipe: Annotated[
+        str | None,
+        Parameter(
+            "Recipe of the errors to plant: a name or a TOML file; 'flaws' by default, 'agents' for"
+            " trajectories."
+        ),
+    ] = None
     rounds: Annotated[
         int, Parameter("Maximum rounds of repair for each text.", min=1, env=True, rare=True)
     ] = 3
@@ -85,11 +91,13 @@ class Repair(PanelStudy["exam.ExamResult"]):
                 "a repair is judged by a panel that did not guide it: name it with --examiner"
             )
         examiner, texts = terms.panel_of(self.examiner), self.texts
-        recipe = conditions.find_recipe(self.recipe)
+        first = islice(exam_texts.read_texts(texts, columns=self.columns), 1)
+        name = self.recipe or exam_texts.damage_for([*first])
+        recipe = conditions.find_recipe(name)
         segments, aspects = self.read(texts, task=recipe.task, aspects=recipe.aspects)
         harmful = conditions.harmful(conditions.conditions_of(recipe))
         if not harmful:
-            raise ConfigError(f"{self.recipe} plants no errors: there is nothing to repair")
+            raise ConfigError(f"{name} plants no errors: there is nothing to repair")
         planned = exam.Exam(
             segments=segments,
             aspects=aspects,
@@ -107,7 +115,7 @@ class Repair(PanelStudy["exam.ExamResult"]):
                 )
                 work = partial(exam.examine, planned, self.exam_run(opened, live), seats)
                 result = await opened.run(work)
-            return _report(result, data=str(texts), recipe=self.recipe)
+            return _report(result, data=str(texts), recipe=name)
 
         return Plan(
             run=run,

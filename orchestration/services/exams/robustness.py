@@ -17,7 +17,7 @@ from spanjury.orchestration.services.exams.study import (
 
 with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
-    from spanjury.orchestration.services.judging import conditions
+    from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.studies.discernment import score_arrays
     from spanjury.orchestration.studies.robustness import attempts, exam, findings, tables
     from spanjury.orchestration.wiring import exam_plugins
@@ -30,8 +30,9 @@ class Robustness(PanelStudy["exam.ExamResult"]):
     """Attack flawed texts, and count how often a judge scores them higher or overlooks errors.
 
     An attack adds something to a text or its source that does not improve the text: a finished
-    review, a quoted score, chat-template tokens, orders, appeals. The offline judges are examined
-    if no judges and models are named.
+    review, a quoted score, chat-template tokens, orders, appeals. A trajectory is attacked in the
+    agent's last reply and in the results of its tools. The offline judges are examined if no judges
+    and models are named.
     """
 
     attacks: Annotated[
@@ -44,8 +45,12 @@ class Robustness(PanelStudy["exam.ExamResult"]):
         ),
     ] = ()
     recipe: Annotated[
-        str, Parameter("Recipe that damages each text first: a name or a TOML file.")
-    ] = "flaws"
+        str | None,
+        Parameter(
+            "Recipe that damages each text first: a name or a TOML file; 'flaws' by default,"
+            " 'agents' for trajectories."
+        ),
+    ] = None
     as_they_are: Annotated[bool, Parameter("Attack the texts without damaging them first.")] = False
     step: Annotated[
         float,
@@ -71,9 +76,10 @@ class Robustness(PanelStudy["exam.ExamResult"]):
     def plan(self) -> "Plan[exam.ExamResult]":
         """Read the texts, and damage them; raise as `PanelStudy.plan` does."""
         attacks = exam_plugins.find_attacks(terms.names_of(self.attacks))
-        texts, recipe = self.texts, "" if self.as_they_are else self.recipe
-        damage = conditions.conditions_of(conditions.find_recipe(recipe)) if recipe else ()
+        texts = self.texts
         segments, aspects = self.read(texts)
+        recipe = "" if self.as_they_are else self.recipe or exam_texts.damage_for(segments)
+        damage = conditions.conditions_of(conditions.find_recipe(recipe)) if recipe else ()
         settings = attempts.Settings(step=self.step, share=self.span_share, seed=self.drawn_by)
         flawed = (
             attempts.flawed(segments, damage, seed=settings.seed)

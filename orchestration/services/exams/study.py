@@ -219,7 +219,7 @@ class PanelStudy(Generic[T_co]):
     @classmethod
     def with_demo(cls, given: Mapping[str, object]) -> Mapping[str, object]:
         """Return the parameters that are `given`, with the texts that come with spanjury."""
-        return {**given, "data": exam_texts.DEMO}
+        return {**given, "data": exam_texts.demo_for(given.get("recipe"))}
 
     @property
     def texts(self) -> "Path | exam_texts.Texts":

@@ -14,9 +14,8 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from spanjury.judges.core import DataError, Result, Segment, StoreError
 from spanjury.orchestration.report import Picture, Report, Table
-from spanjury.orchestration.report.destination import Destination
 from spanjury.orchestration.report.document import tables_of
-from spanjury.orchestration.report.files import PICTURES, write_report, write_whole
+from spanjury.orchestration.report.files import PICTURES, Destination, write_report, write_whole
 from spanjury.orchestration.report.html import report_fragment
 from spanjury.orchestration.report.json import json_text, plain, versions
 from spanjury.orchestration.report.markdown import report_markdown

@@ -12,6 +12,8 @@ from spanjury.orchestration.services.judging.job import readable
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.wiring.sources import open_rows
 
+FLAWS, AGENTS = "flaws", "agents"
+"""Recipes that plant errors in texts and in trajectories."""
 DEMO = Path(str(files("spanjury.perturbations").joinpath("demo", "summarization.jsonl")))
 """Texts that come with the package."""
 TWINS = DEMO.with_name("twins.jsonl")
@@ -46,6 +48,16 @@ def clean_trajectories() -> Texts:
         segments=tuple(row for row in rows if row.meta["label"] == "clean"),
         name="trajectories that come with spanjury",
     )
+
+
+def demo_for(recipe: object) -> Path | Texts:
+    """Return the texts that come with the package for a recipe: trajectories for that of agents."""
+    return clean_trajectories() if recipe == AGENTS else DEMO
+
+
+def damage_for(segments: Sequence[Segment]) -> str:
+    """Return the recipe that plants errors in `segments` if none is named."""
+    return AGENTS if any(segment.trajectory for segment in segments) else FLAWS
 
 
 def rivals() -> Texts:

@@ -1,6 +1,6 @@
 """A run session: the memory, meter and guard that one run shares, and the ways it may end early."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -9,10 +9,13 @@ from typing import Protocol, TypeVar
 
 from spanjury.judges.core import (
     UNANSWERED,
+    Aspect,
     Memory,
     Outcome,
     PairJudge,
+    Result,
     RunStoppedError,
+    Segment,
     StoreError,
 )
 from spanjury.judges.core.lazy import lazily
@@ -26,7 +29,7 @@ from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.runs import RunFolder, open_memory
 
 with lazily():
-    from spanjury.orchestration.engine import comparing
+    from spanjury.orchestration.engine import batch, comparing
     from spanjury.orchestration.studies import generation, judging
     from spanjury.orchestration.wiring import pair_judges
 
@@ -82,6 +85,32 @@ class RunSession:
             silent=silent,
             deferral=deferral,
         )
+
+    async def judge(
+        self,
+        panel: PanelConfig,
+        pairs: Iterable[tuple[Segment, Aspect]],
+        *,
+        write: Callable[[Result], None],
+    ) -> str:
+        """Have a panel judge segments, each on an aspect, and return its signature.
+
+        Raise `ConfigError` if the panel cannot be opened, and else what `run` raises.
+
+        Parameters
+        ----------
+        write
+            Called with each result as it comes.
+        """
+
+        async def work() -> str:
+            async with self.open_panel(panel) as opened:
+                await batch.evaluate(
+                    opened, pairs, write=write, workers=panel.workers, stop_token=self.stop_token
+                )
+                return opened.signature
+
+        return await self.run(work)
 
     def opener(self, panel: PanelConfig) -> "judging.OpenPanel":
         """Return what opens `panel` once a draw."""

@@ -1,6 +1,6 @@
 """A training set for a distilled judge: checked material, then examples in a folder."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -11,9 +11,9 @@ from anyio import to_thread
 from spanjury.judges.core import VERSION, Aspect, ConfigError, DataError, Result, stamped
 from spanjury.judges.llm.percent import Reading
 from spanjury.judges.tasks import ALL_ASPECTS, Catalogue
-from spanjury.orchestration.engine.batch import evaluate
-from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken
+from spanjury.orchestration.engine.metering import Limits
+from spanjury.orchestration.engine.stopping import FailurePolicy
+from spanjury.orchestration.services.exams.study import Live
 from spanjury.orchestration.services.judging.conditions import conditions_of
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.services.judging.session import open_session
@@ -48,8 +48,45 @@ _OFFLINE = frozenset({"form", "grounding", "reader"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistilJob:
-    """A training set to build: its material, and where it goes.
+class SetJob:
+    """A training set to build, in whatever form.
+
+    Parameters
+    ----------
+    columns, limit
+        As in `evaluate.Job`.
+    shares
+        What is kept from training.
+    evaluation
+        Files that are measured on: nothing is learnt from their inputs.
+    licence
+        Licence of the rows that name none.
+    require_licence, accepted
+        Whether all must permit training, and which licences do beside those that are known.
+    """
+
+    output: Path
+    columns: tuple[str, ...] = ()
+    limit: int | None = None
+    seed: int = 1
+    shares: Shares = field(default_factory=Shares)
+    evaluation: tuple[Path, ...] = ()
+    licence: str = ""
+    require_licence: bool = False
+    accepted: tuple[str, ...] = ()
+
+    def read(self, path: Path) -> DataFile:
+        """Read a file that a source can read; raise `DataError` if none can."""
+        return DataFile(
+            path=str(path),
+            dataset=path.name.partition(".")[0],
+            segments=tuple(islice(read_segments(path, columns=self.columns), self.limit)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistilJob(SetJob):
+    """A training set of prompts and replies.
 
     Parameters
     ----------
@@ -59,42 +96,27 @@ class DistilJob:
         The teachers; None for damage alone.
     recipe
         Name of a recipe, or a file that holds one, of the damage.
-    task, aspects, aspects_files, columns
+    task, aspects, aspects_files
         As in `evaluate.Job`; without aspects all of a task.
     systems, aspects_per_output, damages_per_text
         How many systems are drawn for each input, aspects for each output, and how many
         damaged texts are made of each clean one.
-    shares
-        What is kept from training.
-    licence
-        Licence of the rows that name none.
     teacher_licences
         Judge or model -> licence of what it says.
-    require_licence, accepted
-        Whether all must permit training, and which licences do beside those that are known.
     reading
         What becomes of scores.
     """
 
     data: tuple[Path, ...]
-    output: Path
     panel: PanelConfig | None = None
     recipe: str = "distil"
     task: str | None = None
     aspects: tuple[str, ...] = ()
     aspects_files: tuple[Path, ...] = ()
-    columns: tuple[str, ...] = ()
-    limit: int | None = None
     systems: int = 4
     aspects_per_output: int = 3
     damages_per_text: int = 4
-    seed: int = 1
-    shares: Shares = field(default_factory=Shares)
-    evaluation: tuple[Path, ...] = ()
-    licence: str = ""
     teacher_licences: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    require_licence: bool = False
-    accepted: tuple[str, ...] = ()
     reading: Reading = "stretched"
     limits: Limits = Limits()
     failures: FailurePolicy = FailurePolicy()
@@ -131,13 +153,13 @@ def material_of(job: DistilJob) -> Material:
     training and must.
     """
     rows = rows_of(
-        _files(job, job.data, limit=job.limit),
+        [job.read(path) for path in job.data],
         task=job.task,
         licence=job.licence,
         shares=job.shares,
         seed=job.seed,
     )
-    refuse_overlap(rows, _files(job, job.evaluation, limit=None))
+    refuse_overlap(rows, [replace(job, limit=None).read(path) for path in job.evaluation])
     teachers = _teachers(job)
     if job.require_licence:
         texts = [(row.source, row.licence) for row in rows]
@@ -197,72 +219,35 @@ def harms_of(recipe: Recipe) -> tuple[Harm, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """Results of a panel on the pairs of the material, in order, and the panel's signature."""
+async def judged(job: DistilJob, material: Material, live: Live) -> tuple[Sequence[Result], str]:
+    """Have the panel judge the material; return results in order, and the panel's signature.
 
-    results: Sequence[Result]
-    signature: str
-
-
-async def judged(
-    job: DistilJob,
-    material: Material,
-    *,
-    stop_token: StopToken,
-    meter: Meter,
-    show: Callable[[Result], None],
-) -> Judged:
-    """Have the panel judge the material; its reports are remembered.
-
-    Raise `RunStoppedError` if it was ended early, and `EvaluationError` if the panel cannot be
-    opened.
-
-    Parameters
-    ----------
-    stop_token, meter
-        End it early, and count what models are asked.
-    show
-        Is given every result.
+    Its reports are remembered. Raise `RunStoppedError` if it was ended early, and
+    `EvaluationError` if the panel cannot be opened.
     """
     assert job.panel is not None
-    panel, results, signature = job.panel, list[Result](), list[str]()
+    results: list[Result] = []
 
     def keep(result: Result) -> None:
         results.append(result)
-        show(result)
+        live(result)
 
-    with open_session(job, stop_token=stop_token, meter=meter) as session:
-
-        async def judge() -> None:
-            async with session.open_panel(panel) as opened:
-                signature.append(stamped(opened.signature))
-                pairs = ((row.segment, aspect) for row, aspect in material.pairs)
-                await evaluate(
-                    opened, pairs, write=keep, workers=panel.workers, stop_token=stop_token
-                )
-
-        await session.run(judge)
-    return Judged(results=results, signature=signature[0])
+    pairs = ((row.segment, aspect) for row, aspect in material.pairs)
+    with open_session(job, stop_token=live.stop_token, meter=live.meter) as session:
+        signature = await session.judge(job.panel, pairs, write=keep)
+    return results, stamped(signature)
 
 
-async def build_from_panel(
-    job: DistilJob,
-    material: Material,
-    *,
-    stop_token: StopToken,
-    meter: Meter,
-    show: Callable[[Result], None],
-) -> Inventory:
+async def build_from_panel(job: DistilJob, material: Material, live: Live) -> Inventory:
     """Have the panel judge and write the training set; return what it holds.
 
     Raise what `judged` raises, nothing being written then, and `EvaluationError` if there is
-    nothing to learn from, or the folder cannot be written. The parameters are those of `judged`.
+    nothing to learn from, or the folder cannot be written.
     """
-    panel = await judged(job, material, stop_token=stop_token, meter=meter, show=show)
+    results, signature = await judged(job, material, live)
     inventory = Inventory()
-    examples = _examples(material, panel.results, inventory)
-    made_by = {"panel": panel.signature, "teachers": dict(material.targets.teachers)}
+    examples = _examples(material, results, inventory)
+    made_by = {"panel": signature, "teachers": dict(material.targets.teachers)}
     return await to_thread.run_sync(lambda: _write(job, examples, inventory, made_by=made_by))
 
 
@@ -275,7 +260,7 @@ def _examples(
         if isinstance(made, Example):
             yield made
         else:
-            inventory.skipped[made.reason] += 1
+            inventory.skipped[made] += 1
 
 
 def _write(
@@ -303,17 +288,6 @@ def _write(
             }
         )
     return inventory
-
-
-def _files(job: DistilJob, paths: Iterable[Path], *, limit: int | None) -> list[DataFile]:
-    return [
-        DataFile(
-            path=str(path),
-            dataset=path.name.partition(".")[0],
-            segments=tuple(islice(read_segments(path, columns=job.columns), limit)),
-        )
-        for path in paths
-    ]
 
 
 def _aspects(job: DistilJob, tasks: Iterable[str]) -> Mapping[str, tuple[Aspect, ...]]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -15,19 +15,22 @@ from spanjury.judges.core import (
     Label,
     LabelledPair,
     LabelledWindow,
-    Result,
     Segment,
     fingerprint,
 )
 from spanjury.judges.reader.fitting import CheckedText
 from spanjury.judges.reader.windows import Kind
-from spanjury.orchestration.engine.metering import Meter
-from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report import Report
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.services.judging.panels import read_segments
+from spanjury.orchestration.services.exams.study import Live
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
-from spanjury.orchestration.services.training.distil import DistilJob, Material, harms_of, judged
+from spanjury.orchestration.services.training.distil import (
+    DistilJob,
+    Material,
+    SetJob,
+    harms_of,
+    judged,
+)
 from spanjury.orchestration.studies.distillation.damaged_text import Harm
 from spanjury.orchestration.studies.distillation.rows import (
     DataFile,
@@ -35,12 +38,12 @@ from spanjury.orchestration.studies.distillation.rows import (
     require_licences,
     rows_of,
 )
-from spanjury.orchestration.studies.distillation.splits import Shares, input_keys
-from spanjury.orchestration.studies.distillation.tokens.claims import labelled_pairs
+from spanjury.orchestration.studies.distillation.splits import input_keys
 from spanjury.orchestration.studies.distillation.tokens.example import (
     FORM,
     TokenExample,
     TokenInventory,
+    labelled_pairs,
     labelled_windows,
     overlaps,
     read_token_split,
@@ -99,8 +102,10 @@ class MarkedFile(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TokenSetJob:
-    """A training set to build: its material, and where it goes.
+class TokenSetJob(SetJob):
+    """A training set of texts with marked parts.
+
+    Rows whose inputs share runs of eight words with those of `evaluation` are left out.
 
     Parameters
     ----------
@@ -116,70 +121,35 @@ class TokenSetJob:
         More such files, of which nothing is learnt: they are for validation.
     copies
         Times that an epoch shows a text of `marked`.
-    evaluation
-        Files that are measured on: rows whose inputs share runs of eight words with theirs are
-        left out.
-    shares, licence, require_licence, accepted, columns, limit
-        As in `distil.DistilJob`.
     """
 
     clean: tuple[Path, ...] = ()
     marked: tuple[MarkedFile, ...] = ()
     held_out: tuple[MarkedFile, ...] = ()
-    output: Path
     recipe: str = RECIPE
     twins: int = 16000
     records: int = 1500
     copies: int = 3
-    evaluation: tuple[Path, ...] = ()
-    columns: tuple[str, ...] = ()
-    limit: int | None = None
-    seed: int = 1
-    shares: Shares = field(default_factory=Shares)
-    licence: str = ""
-    require_licence: bool = False
-    accepted: tuple[str, ...] = ()
 
 
 async def panel_examples(
-    job: DistilJob,
-    material: Material,
-    *,
-    copies: int,
-    stop_token: StopToken,
-    meter: Meter,
-    show: Callable[[Result], None],
+    job: DistilJob, material: Material, live: Live, *, copies: int
 ) -> list[TokenExample]:
     """Have the panel of `job` judge its material, and return examples of what it marked.
 
-    Raises
-    ------
-    EvaluationError
-        As `judged` raises it.
+    Raise what `judged` raises.
     """
-    panel = await judged(job, material, stop_token=stop_token, meter=meter, show=show)
+    results, _ = await judged(job, material, live)
     rows = (row for row, _ in material.pairs)
-    return list(examples_of_panel(zip(rows, panel.results, strict=True), copies=copies))
+    return list(examples_of_panel(zip(rows, results, strict=True), copies=copies))
 
 
 def build_token_set(job: TokenSetJob, by_panel: Sequence[TokenExample] = ()) -> TokenInventory:
-    """Build the set and write it; return what it holds.
+    """Build the set, with examples that a panel made, and write it; return what it holds.
 
-    Parameters
-    ----------
-    job
-        The material.
-    by_panel
-        Examples that a panel made.
-
-    Raises
-    ------
-    ConfigError
-        If a name is unknown, or a licence does not permit training and must.
-    DataError
-        If a file cannot be read, or there is nothing to learn from.
-    StoreError
-        If the folder cannot be written.
+    Raise `ConfigError` if a name is unknown, or a licence does not permit training and must,
+    `DataError` if a file cannot be read, or there is nothing to learn from, and `StoreError` if
+    the folder cannot be written.
     """
     inventory = TokenInventory()
     rows = _rows(job, inventory)
@@ -207,7 +177,7 @@ def build_token_set(job: TokenSetJob, by_panel: Sequence[TokenExample] = ()) -> 
 
 def _rows(job: TokenSetJob, inventory: TokenInventory) -> list[Row]:
     """Read all rows, and leave out what is measured on."""
-    files = [_file(job, MarkedFile(path)) for path in job.clean]
+    files = [job.read(path) for path in job.clean]
     files += [_file(job, file) for file in (*job.marked, *job.held_out)]
     held_out = {str(file.path) for file in job.held_out}
     if not files:
@@ -226,11 +196,10 @@ def _rows(job: TokenSetJob, inventory: TokenInventory) -> list[Row]:
 
 
 def _file(job: TokenSetJob, file: MarkedFile) -> DataFile:
-    path, most = file
-    segments = tuple(islice(read_segments(path, columns=job.columns), job.limit))
-    if most is not None:
-        segments = _drawn(segments, most=most, seed=job.seed)
-    return DataFile(path=str(path), dataset=path.name.partition(".")[0], segments=segments)
+    read = job.read(file.path)
+    if file.most is None:
+        return read
+    return replace(read, segments=_drawn(read.segments, most=file.most, seed=job.seed))
 
 
 def _drawn(segments: Sequence[Segment], *, most: int, seed: int) -> tuple[Segment, ...]:
@@ -280,12 +249,7 @@ def token_training_job(
     there.
 
     Raise `ConfigError` if there is no example to learn from, or no such base, and `DataError` if
-    the set is not whole, or a line is not an example.
-
-    Parameters
-    ----------
-    checker
-        Form of the checker to train; None for a reader.
+    the set is not whole, or a line is not an example. Without a `checker` a reader is trained.
     """
     require_whole(data)
     examples = list(read_token_split(data, "train"))

@@ -14,7 +14,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from spanjury.orchestration.studies.comparison.sharing import Contrast, Shared, Unshared, share
-from spanjury.orchestration.studies.discernment.score_arrays import USUAL, ScoreRow, fewest_texts
+from spanjury.orchestration.studies.discernment.detection import USUAL, fewest_texts
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.flagging import cutoff, flagged

@@ -1,13 +1,19 @@
-"""Conclusions: a finding in a word, by condition and by aspect; and cautions about all findings."""
+"""Conclusions: a finding in a word, by condition and by aspect, in rows; and cautions."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from spanjury.orchestration.studies.discernment.detection import Detection
+from spanjury.orchestration.studies.discernment.detection import (
+    STRICT,
+    USUAL,
+    Detection,
+    Marking,
+    fewest_texts,
+)
 from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings, Mode
-from spanjury.orchestration.studies.discernment.score_arrays import STRICT, USUAL, fewest_texts
 
 _SHOWN = 1.0
 """D of a p-value of .05."""
@@ -136,17 +142,14 @@ def strongest(finding: Finding) -> int | None:
     word = conclusion(finding)
     scored = [n for n in of_interest(finding) if finding.contrasts[n].effects.used]
     numbers = [n for n in scored if conclusion_on(finding, n) is word]
-
-    def seen(number: int) -> tuple[float, float]:
-        detection = finding.detections[number]
-        return _or_less(detection.caught_10.value), _or_less(detection.auroc.value)
-
-    return max(numbers, key=seen, default=None)
+    return max(numbers, key=lambda number: _seen(finding.detections[number]), default=None)
 
 
-def _or_less(value: float) -> float:
-    """Put an undefined value behind all others."""
-    return -1.0 if math.isnan(value) else value
+def _seen(detection: Detection) -> tuple[float, float]:
+    """Return what detections are ordered by; an undefined figure stands behind all others."""
+    figures = detection.caught_10.value, detection.auroc.value
+    caught, auroc = (-1.0 if math.isnan(figure) else figure for figure in figures)
+    return caught, auroc
 
 
 def missing(finding: Finding, contrast: Contrast) -> int:
@@ -198,6 +201,72 @@ def _steadiness(contrast: Contrast, detection: Detection) -> Conclusion:
         return Conclusion.DISTURBED
     unsure = moved == "undecided" or math.isnan(detection.of_clean_10.value)
     return Conclusion.UNDECIDED if unsure else Conclusion.STEADY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRow:
+    """One condition on one aspect that it harms; for a harmless condition, on any aspect.
+
+    Parameters
+    ----------
+    contrast, detection, marking
+        Those of the aspect; None if no aspect that matters has a score.
+    leads
+        Whether the word for the condition is for this aspect.
+    """
+
+    finding: Finding
+    contrast: Contrast | None = None
+    detection: Detection | None = None
+    marking: Marking | None = None
+    conclusion: Conclusion
+    leads: bool
+
+    @property
+    def is_harmless(self) -> bool:
+        """True if no score should move."""
+        return is_harmless(self.finding)
+
+    @property
+    def aspect(self) -> str:
+        """The aspect, or the only one that matters where it lacks a score."""
+        if self.contrast is not None:
+            return self.contrast.aspect
+        names = [self.finding.contrasts[n].aspect for n in of_interest(self.finding)]
+        return names[0] if len(names) == 1 else ""
+
+
+def decision_rows(findings: Findings) -> tuple[DecisionRow, ...]:
+    """Return the rows of an exam, harmful and harmless conditions together.
+
+    Those of which most texts are flagged come first; those without scores come last.
+    """
+    rows = [row for finding in findings.findings for row in _rows(finding)]
+    return tuple(sorted(rows, key=_order))
+
+
+def _rows(finding: Finding) -> Iterator[DecisionRow]:
+    lead = strongest(finding)
+    if lead is None:
+        yield DecisionRow(finding=finding, conclusion=conclusion(finding), leads=True)
+        return
+    for number in of_interest(finding):
+        if finding.contrasts[number].effects.used:
+            yield DecisionRow(
+                finding=finding,
+                contrast=finding.contrasts[number],
+                detection=finding.detections[number],
+                marking=finding.markings[number],
+                conclusion=conclusion_on(finding, number),
+                leads=number == lead,
+            )
+
+
+def _order(row: DecisionRow) -> tuple[float, float]:
+    if row.detection is None:
+        return math.inf, math.inf
+    caught, auroc = _seen(row.detection)
+    return -caught, -auroc
 
 
 def cautions(findings: Findings) -> tuple[str, ...]:

@@ -6,28 +6,24 @@ not worse are the clean ones and those after a harmless change.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Scale
-from spanjury.orchestration.studies.discernment.score_arrays import (
-    STRICT,
-    USUAL,
-    AspectScores,
-    Judgements,
-    ScoreArrays,
-    in_blocks,
-    stacked,
-)
+from spanjury.orchestration.studies.discernment.score_arrays import Judgements, ScoreArrays
 from spanjury.perturbations.pairs import PerturbedPair
 from spanjury.stats.arrays import FloatArray
+from spanjury.stats.flagging import auroc_of_drops, cutoff, flagged, most_by_chance
 from spanjury.stats.proportions import clustered_proportion
-from spanjury.stats.resampling import Resampled, bootstrap, percentile_interval
+from spanjury.stats.resampling import UNDEFINED, Estimate, Resampled, bootstrap, estimates
 from spanjury.stats.spans.localisation import Localisation, localisation, new_spans, pooled
+from spanjury.stats.weighted import Weighted, mean_drop
 
+STRICT, USUAL = 0.05, 0.1
+"""The rates of false alarms."""
 _DRAWS = 1000
 """Bootstrap draws that are enough for intervals."""
 _BLOCK = 250_000
@@ -46,7 +42,6 @@ class Marking:
         Whether the judge marks anything in any text on this aspect.
     """
 
-    aspect: str
     claims_spans: bool
     localisation: Localisation
 
@@ -60,18 +55,17 @@ class Marking:
 def marked_places(
     pairs: Sequence[PerturbedPair], aspects: Sequence[str], judgements: Judgements
 ) -> Localisation:
-    """Compare what is marked in the damaged texts only, on any of `aspects`, with the damage."""
+    """Compare what is marked, on any of `aspects`, in damaged texts only with the damage."""
     return pooled(marked_in(pair, aspects, judgements) for pair in pairs)
 
 
 def markings(
     pairs: Sequence[PerturbedPair], aspects: Sequence[str], judgements: Judgements
 ) -> tuple[Marking, ...]:
-    """Compare what is marked with the damage aspect by aspect; parameters as above."""
+    """Compare what is marked with the damage, aspect by aspect."""
     marking = {aspect for (_, aspect), judgement in judgements.items() if judgement.spans}
     return tuple(
         Marking(
-            aspect=aspect,
             claims_spans=aspect in marking,
             localisation=marked_places(pairs, [aspect], judgements),
         )
@@ -80,7 +74,7 @@ def markings(
 
 
 def marked_in(pair: PerturbedPair, aspects: Sequence[str], judgements: Judgements) -> Localisation:
-    """Compare what is marked in one damaged text only with its damage; parameters as above."""
+    """Compare what is marked in one damaged text, and not in its clean twin, with its damage."""
     spans = [span for aspect in aspects for span in _new(pair, aspect, judgements)]
     return localisation(_rows(spans), _rows(pair.damage.places), length=len(pair.damaged.output))
 
@@ -95,15 +89,6 @@ def _new(pair: PerturbedPair, aspect: str, judgements: Judgements) -> Iterator[t
 
 def _rows(intervals: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
     return np.array(intervals, dtype=np.int64).reshape(-1, 2)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """A figure with its 95 % interval; NaN where it is not defined."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +175,73 @@ class Detections:
     caught: Estimate
 
 
+def fewest_texts(rate: float) -> int:
+    """Return the number of clean texts below which a rate of false alarms cannot be stated."""
+    return math.ceil(1 / rate - 1e-9)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AspectScores:
+    """Scores on one aspect, NaN where missing.
+
+    Parameters
+    ----------
+    clean, changed
+        Shape ``(texts,)``, and ``(conditions, texts)``.
+    pooled, spared
+        Shape ``(conditions,)``: whether a flag is a false alarm, and whether the score should stay.
+    """
+
+    clean: FloatArray
+    changed: FloatArray
+    pooled: NDArray[np.bool_]
+    spared: NDArray[np.bool_]
+
+    @property
+    def pool(self) -> FloatArray:
+        """The scores of all that is not worse, ``(variants, texts)``."""
+        return np.concatenate([self.clean[np.newaxis], self.changed[self.pooled]])
+
+    def can_state(self, rate: float) -> bool:
+        """Return whether the clean texts are enough to state a rate of false alarms."""
+        return int(np.count_nonzero(~np.isnan(self.clean))) >= fewest_texts(rate)
+
+    @property
+    def harmless_drop(self) -> float:
+        """The largest mean drop after a harmless change; 0 where none has scores."""
+        drops = self.clean - self.changed[self.pooled]
+        means = [float(np.nanmean(drop)) for drop in drops if not np.isnan(drop).all()]
+        return max(means, default=0.0)
+
+    def cutoff(self, rate: float) -> float:
+        """Return the cut-off; NaN where the rate cannot be stated."""
+        return cutoff(self.pool.ravel(), rate=rate) if self.can_state(rate) else math.nan
+
+    def cutoff_of_clean(self) -> float:
+        """Return the clean texts' cut-off at the usual rate; NaN where it cannot be stated."""
+        return cutoff(self.clean, rate=USUAL) if self.can_state(USUAL) else math.nan
+
+    def most_by_chance(self, texts: int) -> int:
+        """Return how many of `texts` lie below that cut-off by chance; all without one."""
+        clean = int(np.count_nonzero(~np.isnan(self.clean)))
+        return most_by_chance(texts, clean=clean, rate=USUAL) if clean else texts
+
+    def effect(self) -> Weighted:
+        """Return all figures as one effect, shape ``(draws, figures, conditions)``."""
+        clean = self.clean[np.newaxis]
+        beside_pool = auroc_of_drops(self.pool, self.changed)
+        beside_clean = auroc_of_drops(clean, self.changed)
+        return _stacked(
+            [
+                flagged(self.pool, self.changed, rate=STRICT),
+                flagged(self.pool, self.changed, rate=USUAL),
+                flagged(clean, self.changed, rate=USUAL),
+                lambda counts: np.where(self.spared, beside_clean(counts), beside_pool(counts)),
+                mean_drop(self.clean - self.changed),
+            ]
+        )
+
+
 def detections(
     score_arrays: ScoreArrays,
     *,
@@ -206,10 +258,8 @@ def detections(
     ----------
     falls
         Shape ``(conditions, aspects)``: whether the condition harms the aspect.
-    spared
-        Shape ``(conditions,)``: whether no score should move.
-    harmless
-        Likewise: whether a flag on the texts is a false alarm.
+    spared, harmless
+        Shape ``(conditions,)``: whether no score should move, and whether a flag is a false alarm.
     seed, draws
         Seed and number of resamples of texts, each with all that was made of it.
     """
@@ -221,66 +271,50 @@ def detections(
         for row in range(len(once.aspects))
     ]
     resampled = bootstrap(
-        in_blocks(
-            stacked([aspect.effect() for aspect in aspects]),
+        _in_blocks(
+            _stacked([aspect.effect() for aspect in aspects]),
             rows=max(1, _BLOCK // (len(once.segments) * (1 + int(harmless.sum())))),
         ),
         items=len(once.segments),
         rng=np.random.default_rng(seed),
         draws=min(draws, _DRAWS),
     )
-    figures = _Figures(resampled)
     stated = np.array([aspect.can_state(USUAL) for aspect in aspects], dtype=bool)
     return Detections(
         alarms=tuple(map(_alarms, once.aspects, aspects)),
         by_condition=tuple(
             tuple(
                 _detection(
-                    name, aspect, figures.estimates(row, column), column=column, scale=scales[row]
+                    name,
+                    aspect,
+                    Resampled(
+                        resampled.estimate[row, :, column], resampled.draws[:, row, :, column]
+                    ),
+                    column=column,
+                    scale=scales[row],
                 )
                 for row, (name, aspect) in enumerate(zip(once.aspects, aspects, strict=True))
             )
             for column in range(len(harmless))
         ),
-        caught=figures.mean_caught(falls.T & stated[:, np.newaxis]),
+        caught=_mean_caught(resampled, falls.T & stated[:, np.newaxis]),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Figures:
-    """Figures of all cells, shape ``(aspects, figures, conditions)``, and their draws."""
-
-    resampled: Resampled
-
-    def estimates(self, row: int, column: int) -> list[Estimate]:
-        """Return the figures of an aspect under a condition."""
-        estimate, draws = self.resampled
-        cell = Resampled(estimate[row, :, column], draws[:, row, :, column])
-        low, high = percentile_interval(cell)
-        return [
-            Estimate(value=float(value), low=float(least), high=float(most))
-            for value, least, most in zip(cell.estimate, low, high, strict=True)
-        ]
-
-    def mean_caught(self, falls: NDArray[np.bool_]) -> Estimate:
-        """Return the mean caught share; `falls` has the shape ``(aspects, conditions)``."""
-        estimate, draws = self.resampled
-        values, drawn = estimate[:, 1][falls], draws[:, :, 1][:, falls]
-        defined = ~np.isnan(values)
-        if not defined.any():
-            return Estimate(value=math.nan, low=math.nan, high=math.nan)
-        resampled = Resampled(
-            np.mean(values[defined], keepdims=True),
-            np.nan_to_num(drawn[:, defined]).mean(axis=1, keepdims=True),
-        )
-        low, high = percentile_interval(resampled)
-        return Estimate(value=float(resampled.estimate[0]), low=float(low[0]), high=float(high[0]))
+def _mean_caught(resampled: Resampled, caught: NDArray[np.bool_]) -> Estimate:
+    """Return the mean share over cells; `caught` has the shape ``(aspects, conditions)``."""
+    values, drawn = resampled.estimate[:, 1][caught], resampled.draws[:, :, 1][:, caught]
+    defined = ~np.isnan(values)
+    if not defined.any():
+        return UNDEFINED
+    means = np.nan_to_num(drawn[:, defined]).mean(axis=1)
+    return estimates(Resampled(np.mean(values[defined], keepdims=True), means[:, np.newaxis]))[0]
 
 
 def _detection(
-    name: str, aspect: AspectScores, figures: Sequence[Estimate], *, column: int, scale: Scale
+    name: str, aspect: AspectScores, figures: Resampled, *, column: int, scale: Scale
 ) -> Detection:
-    strict, usual, of_clean, auroc, drop = figures
+    strict, usual, of_clean, auroc, drop = estimates(figures)
     scores = aspect.changed[column]
     scored = scores[~np.isnan(scores)]
     return Detection(
@@ -300,7 +334,7 @@ def _detection(
 def _share(drawn: Estimate, scores: FloatArray, cut: float) -> Estimate:
     """Widen the interval by Wilson's: where all texts go one way, no draw of them differs."""
     if math.isnan(cut):
-        return Estimate(value=math.nan, low=math.nan, high=math.nan)
+        return UNDEFINED
     scored = ~np.isnan(scores)
     wilson = clustered_proportion((scores < cut).astype(float), scored.astype(float))
     return Estimate(
@@ -325,3 +359,18 @@ def _alarms(name: str, aspect: AspectScores) -> Alarms:
         flagged_5=shares[0],
         flagged_10=shares[1],
     )
+
+
+def _stacked(effects: Sequence[Callable[[FloatArray], FloatArray]]) -> Weighted:
+    """Join effects of one shape along a new axis behind the draws."""
+    return lambda counts: np.stack([effect(counts) for effect in effects], axis=1)
+
+
+def _in_blocks(effect: Weighted, *, rows: int) -> Weighted:
+    """Work an effect out for so many draws at a time: what stays in the processor is faster."""
+
+    def weighted(counts: FloatArray) -> FloatArray:
+        parts = [counts[start : start + rows] for start in range(0, len(counts), rows)]
+        return np.concatenate([effect(part) for part in parts])
+
+    return weighted

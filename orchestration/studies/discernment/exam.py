@@ -66,28 +66,13 @@ async def generated_pairs(
 ) -> list[PerturbedPair | Skipped]:
     """Damage every segment under every condition, by a model where it can be asked.
 
-    Parameters
-    ----------
-    segments, conditions
-        As in `perturbed_pairs`, whose order is kept.
-    seed
-        Seed of the rules' random numbers; passed to servers that take one.
-    generator
-        The model. Texts for which it fails, or twice does something else, are skipped. None to
-        have all damage done by rules.
-    stop_token
-        Ends it early: the model is asked nothing more once it is requested.
+    Texts for which the generator fails, or twice does something else, are skipped. Without one,
+    rules do all the damage. The order is that of `perturbed_pairs`, and so is the seed, which is
+    passed to servers that take one.
 
-    Raises
-    ------
-    PerturbationError
-        If a rule fails, or `k` is not a number of changes.
-    PermanentModelError
-        If the model cannot be asked, as by a wrong key; names the text.
-    ModelError
-        If it answers nothing at all.
-    RunStoppedError
-        If the stop token came before the end.
+    Raise `PerturbationError` if a rule fails, or `k` is not a number of changes,
+    `PermanentModelError` if the model cannot be asked, as by a wrong key, `ModelError` if it
+    answers nothing at all, and `RunStoppedError` if the stop token came before the end.
     """
     if generator is None:
         return list(perturbed_pairs(segments, conditions, seed=seed))
@@ -233,25 +218,11 @@ class ExamResult:
 async def examine(
     exam: Exam, run: ExamRun, *, generator: TextGenerator | None = None
 ) -> ExamResult:
-    """Run an exam.
+    """Run an exam; `generator` damages the texts where it can be asked, else rules do it all.
 
-    Parameters
-    ----------
-    exam
-        Its texts, aspects and conditions.
-    generator
-        Generates the damage that a model can be asked for; None to have all done by rules.
-
-    Raises
-    ------
-    PerturbationError
-        If a rule fails.
-    ModelError
-        If the generator cannot be asked, or answers nothing.
-    DataError
-        If no text could be damaged in any way.
-    RunStoppedError
-        If a stop was requested before the end.
+    Raise `PerturbationError` if a rule fails, `ModelError` if the generator cannot be asked, or
+    answers nothing, `DataError` if no text could be damaged in any way, and `RunStoppedError` if
+    a stop was requested before the end.
     """
     pairs = await generated_pairs(
         exam.segments,
@@ -276,7 +247,8 @@ async def examine(
         {key: judgement_of(result.report) for key, result in results.items()}
     ]
     control = [await judge(clean, "control-1")]
-    if _differ(draws[0], control[0]):  # else any repeat would say the same again
+    # A judge that says the same of the clean texts twice would say it in any repeat.
+    if any(draws[0][key] != judgement for key, judgement in control[0].items()):
         for number in range(2, exam.repeats + 1):
             draws.append(await judge(texts, f"repeat-{number}"))
             control.append(await judge(clean, f"control-{number}"))
@@ -296,23 +268,6 @@ def _result(
 ) -> ExamResult:
     """Evaluate what the panel said."""
     damaged = tuple(pair for pair in pairs if isinstance(pair, PerturbedPair))
-    score_arrays = collect_scores(
-        exam.segments,
-        exam.aspects,
-        damaged,
-        draws=draws,
-        control=control,
-        conditions=[condition.name for condition in exam.conditions],
-    )
-    findings = evaluate_scores(
-        score_arrays,
-        exam.conditions,
-        pairs,
-        judgements=draws[0],
-        scales={aspect.name: aspect.scale for aspect in exam.aspects},
-        settings=exam.settings,
-        test=exam.test,
-    )
     scores = tuple(
         score_rows(
             exam.segments,
@@ -322,6 +277,18 @@ def _result(
             control=control,
             conditions=exam.conditions,
         )
+    )
+    score_arrays = collect_scores(
+        scores, conditions=[condition.name for condition in exam.conditions]
+    )
+    findings = evaluate_scores(
+        score_arrays,
+        exam.conditions,
+        pairs,
+        judgements=draws[0],
+        scales={aspect.name: aspect.scale for aspect in exam.aspects},
+        settings=exam.settings,
+        test=exam.test,
     )
     harmed = {(row.condition, row.aspect) for row in scores if row.expected == "falls"}
     return ExamResult(
@@ -368,8 +335,3 @@ def _caught(marked: Localisation) -> Literal["none", "some", "all"]:
     if not marked.hits:
         return "none"
     return "all" if marked.hits == marked.places else "some"
-
-
-def _differ(first: Judgements, second: Judgements) -> bool:
-    """Say whether anything is said otherwise the second time."""
-    return any(first[key] != judgement for key, judgement in second.items())

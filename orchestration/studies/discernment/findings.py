@@ -8,14 +8,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.discernment.detection import (
     Alarms,
     Detection,
     Detections,
-    Estimate,
     Marking,
     detections,
     marked_places,
@@ -48,7 +47,7 @@ from spanjury.stats.effects import (
     difference_effects,
     scale_effects,
 )
-from spanjury.stats.resampling import Interval, bootstrap, percentile_interval
+from spanjury.stats.resampling import Estimate, bootstrap, estimates
 from spanjury.stats.significance.equivalence import Equivalence, equivalence
 from spanjury.stats.significance.joint import joint_sign_flip
 from spanjury.stats.significance.paired import PairedStatistic, PairedTest
@@ -75,13 +74,9 @@ class Method:
     combine: Combination
 
 
-def _as_printed(differences: ArrayLike, /) -> PairedTest:
-    return signed_rank(differences)
-
-
 METHODS: Mapping[Mode, Method] = MappingProxyType(
     {
-        "paper": Method(test=_as_printed, combine=harmonic_mean_paper),
+        "paper": Method(test=signed_rank, combine=harmonic_mean_paper),
         "wilson": Method(test=paired_test, combine=harmonic_mean_wilson),
         "calibrated": Method(test=paired_test, combine=harmonic_mean_calibrated),
     }
@@ -139,7 +134,8 @@ def contrasts(
         The bootstrap: the same state resamples the same segments for every condition.
     """
     differences = clean - damaged
-    intervals = _intervals(differences, rng=rng, draws=draws)
+    drawn = bootstrap(net_drop(differences), items=differences.shape[-1], rng=rng, draws=draws)
+    intervals = estimates(drawn)
     described = []
     for row, (aspect, scale) in enumerate(scales.items()):
         test = method.test(differences[row])
@@ -151,7 +147,7 @@ def contrasts(
                 test=test,
                 discernment=float(discernment_score([test.log_p])[0]),
                 effects=_effects(differences[row], repeats=repeats),
-                interval=(float(intervals.low[row]), float(intervals.high[row])),
+                interval=intervals[row][1:],
                 on_scale=scale_effects(
                     clean[row] / repeats, damaged[row] / repeats, low=scale.low, high=scale.high
                 ),
@@ -175,11 +171,6 @@ def _equivalence(differences: NDArray[np.float64], *, repeats: int) -> Equivalen
         low=of_sums.low / repeats,
         high=of_sums.high / repeats,
     )
-
-
-def _intervals(differences: NDArray[np.float64], *, rng: Generator, draws: int) -> Interval:
-    resampled = bootstrap(net_drop(differences), items=differences.shape[-1], rng=rng, draws=draws)
-    return percentile_interval(resampled)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,8 +217,8 @@ class Finding:
         By how much D is higher on the aspects that should fall than on the others.
     joint
         D of one test over the aspects that should fall and have scores, all counting alike;
-        where none should, over those that may. It takes nothing for granted about how aspects
-        hang together. Drawn: it ends at ``log_0.05(1 / (draws + 1))``, 3.07 for 10,000 draws.
+        where none should, over those that may. It assumes nothing about how aspects are
+        correlated. It is drawn, and ends at ``log_0.05(1 / (draws + 1))``, 3.07 for 10,000 draws.
         NaN where no score should fall.
     localisation
         How far the judge's new spans lie where the damage is.

@@ -1,7 +1,7 @@
-"""Scores of clean and of damaged texts: as arrays side by side, and as rows of a file."""
+"""Scores of clean and of damaged texts: as rows of a file, and as arrays side by side."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,9 +11,6 @@ from spanjury.judges.core import Aspect, Outcome, Segment, fingerprint
 from spanjury.orchestration.studies.judging import Judgement
 from spanjury.perturbations.pairs import Condition, PerturbedPair
 from spanjury.perturbations.perturbation import Effect, Perturbation
-from spanjury.stats.arrays import FloatArray
-from spanjury.stats.flagging import auroc_of_drops, cutoff, flagged, most_by_chance
-from spanjury.stats.weighted import Weighted, mean_drop
 
 _DIGITS = 9
 """Decimals of a sum of scores: 4.1 + 4.3 is to tie with 4.2 + 4.2."""
@@ -23,91 +20,6 @@ BIAS = "bias"
 
 Judgements = Mapping[tuple[str, str], Judgement]
 """``(segment id, aspect name)`` -> what the panel says."""
-STRICT, USUAL = 0.05, 0.1
-"""The rates of false alarms."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ScoreArrays:
-    """Scores, NaN where there is none.
-
-    Parameters
-    ----------
-    clean, control
-        Shape ``(aspects, segments)``: of the clean texts, and of the same a second time.
-    damaged
-        Shape ``(conditions, aspects, segments)``; NaN also where nothing could be damaged.
-    applied
-        Shape ``(conditions, segments)``: whether there is a damaged text.
-    repeats
-        How many scores each number is the sum of: sums have ties where means would have
-        differences in their last digit.
-    """
-
-    segments: tuple[str, ...]
-    aspects: tuple[str, ...]
-    conditions: tuple[str, ...]
-    clean: NDArray[np.float64]
-    control: NDArray[np.float64]
-    damaged: NDArray[np.float64]
-    applied: NDArray[np.bool_]
-    repeats: int
-
-    @property
-    def differences(self) -> NDArray[np.float64]:
-        """Clean less damaged scores, summed over repeats: ``(conditions, aspects, segments)``."""
-        return self.clean[None] - self.damaged
-
-    def single(self) -> "ScoreArrays":
-        """Return the means of the repeats in place of their sums; what ties here tied there."""
-        clean, control, damaged = (
-            scores / self.repeats for scores in (self.clean, self.control, self.damaged)
-        )
-        return replace(self, clean=clean, control=control, damaged=damaged, repeats=1)
-
-
-def collect_scores(
-    segments: Sequence[Segment],
-    aspects: Sequence[Aspect],
-    pairs: Sequence[PerturbedPair],
-    *,
-    draws: Sequence[Judgements],
-    control: Sequence[Judgements],
-    conditions: Sequence[str],
-) -> ScoreArrays:
-    """Put scores into arrays."""
-    names = tuple(aspect.name for aspect in aspects)
-    rows = {name: number for number, name in enumerate(conditions)}
-    columns = {segment.segment_id: number for number, segment in enumerate(segments)}
-    damaged = np.full((len(rows), len(names), len(columns)), np.nan)
-    applied = np.zeros((len(rows), len(columns)), dtype=bool)
-    for pair in pairs:
-        row, column = rows[pair.condition], columns[pair.clean.segment_id]
-        applied[row, column] = True
-        damaged[row, :, column] = _summed(pair.damaged.segment_id, names, draws)
-    return ScoreArrays(
-        segments=tuple(columns),
-        aspects=names,
-        conditions=tuple(rows),
-        clean=np.array([_summed(name, names, draws) for name in columns]).T,
-        control=np.array([_summed(name, names, control) for name in columns]).T,
-        damaged=damaged,
-        applied=applied,
-        repeats=len(draws),
-    )
-
-
-def score_sum(key: tuple[str, str], draws: Sequence[Judgements]) -> float:
-    """Sum the scores under ``(segment id, aspect name)`` over the draws; NaN if one is missing."""
-    scores = [judgements[key].score for judgements in draws]
-    given = [score for score in scores if score is not None]
-    return round(math.fsum(given), _DIGITS) if len(given) == len(scores) else math.nan
-
-
-def _summed(
-    segment_id: str, aspects: Sequence[str], draws: Sequence[Judgements]
-) -> NDArray[np.float64]:
-    return np.array([score_sum((segment_id, aspect), draws) for aspect in aspects])
 
 
 def is_harmless(perturbation: Perturbation, *, aspects: Sequence[str]) -> bool:
@@ -157,14 +69,6 @@ class ScoreRow:
     harmless: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Total:
-    """The score of one text on one aspect, summed over all draws."""
-
-    total: float | None
-    outcome: Outcome
-
-
 def score_rows(
     segments: Sequence[Segment],
     aspects: Sequence[Aspect],
@@ -174,13 +78,7 @@ def score_rows(
     control: Sequence[Judgements],
     conditions: Sequence[Condition],
 ) -> Iterator[ScoreRow]:
-    """Yield the scores of an exam text by text; parameters as in `collect_scores`.
-
-    Yields
-    ------
-    ScoreRow
-        The control first, then condition by condition.
-    """
+    """Yield the scores of an exam text by text: the control, then condition by condition."""
     by_name = {condition.name: condition.perturbation for condition in conditions}
     names = [aspect.name for aspect in aspects]
     harmless = {name for name, rule in by_name.items() if is_harmless(rule, aspects=names)}
@@ -215,30 +113,35 @@ def _row(
     to: Effect | None,
     harmless: bool,
 ) -> ScoreRow:
-    clean, damaged = (
-        _total((text.segment_id, aspect), draws)
-        for text, draws in zip(texts, judgements, strict=True)
-    )
+    keys = [(text.segment_id, aspect) for text in texts]
+    totals = [score_sum(key, draws) for key, draws in zip(keys, judgements, strict=True)]
+    outcomes = [_outcome(key, draws) for key, draws in zip(keys, judgements, strict=True)]
     return ScoreRow(
         text=texts[0].segment_id,
         condition=condition,
         aspect=aspect,
         expected=to,
-        clean=clean.total,
-        damaged=damaged.total,
+        clean=totals[0],
+        damaged=totals[1],
         repeats=len(judgements[0]),
-        clean_outcome=clean.outcome,
-        damaged_outcome=damaged.outcome,
+        clean_outcome=outcomes[0],
+        damaged_outcome=outcomes[1],
         clean_digest=digest_of(texts[0]),
         damaged_digest=digest_of(texts[1]),
         harmless=harmless,
     )
 
 
-def _total(key: tuple[str, str], draws: Sequence[Judgements]) -> _Total:
-    total = score_sum(key, draws)
+def score_sum(key: tuple[str, str], draws: Sequence[Judgements]) -> float | None:
+    """Sum the scores under ``(segment id, aspect name)``; None if one of them is missing."""
+    scores = [judgements[key].score for judgements in draws]
+    given = [score for score in scores if score is not None]
+    return round(math.fsum(given), _DIGITS) if len(given) == len(scores) else None
+
+
+def _outcome(key: tuple[str, str], draws: Sequence[Judgements]) -> Outcome:
     outcomes = (judgements[key].outcome for judgements in draws if judgements[key].score is None)
-    return _Total(total=None if np.isnan(total) else total, outcome=next(outcomes, Outcome.SCORED))
+    return next(outcomes, Outcome.SCORED)
 
 
 def digest_of(segment: Segment) -> str:
@@ -247,85 +150,74 @@ def digest_of(segment: Segment) -> str:
     return fingerprint(segment.output, str(len(inputs)), *inputs, *segment.references)
 
 
-def fewest_texts(rate: float) -> int:
-    """Return the number of clean texts below which a rate of false alarms cannot be stated."""
-    return math.ceil(1 / rate - 1e-9)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AspectScores:
-    """Scores on one aspect, NaN where missing.
+class ScoreArrays:
+    """Scores, NaN where there is none.
 
     Parameters
     ----------
-    clean, changed
-        Shape ``(texts,)``, and ``(conditions, texts)``.
-    pooled
-        Shape ``(conditions,)``: whether a flag is a false alarm.
-    spared
-        Likewise: whether the score should stay.
+    clean, control
+        Shape ``(aspects, segments)``: of the clean texts, and of the same a second time.
+    damaged
+        Shape ``(conditions, aspects, segments)``; NaN also where nothing could be damaged.
+    applied
+        Shape ``(conditions, segments)``: whether there is a damaged text.
+    repeats
+        How many scores each number is the sum of: sums have ties where means would have
+        differences in their last digit.
     """
 
-    clean: FloatArray
-    changed: FloatArray
-    pooled: NDArray[np.bool_]
-    spared: NDArray[np.bool_]
+    segments: tuple[str, ...]
+    aspects: tuple[str, ...]
+    conditions: tuple[str, ...]
+    clean: NDArray[np.float64]
+    control: NDArray[np.float64]
+    damaged: NDArray[np.float64]
+    applied: NDArray[np.bool_]
+    repeats: int
 
     @property
-    def pool(self) -> FloatArray:
-        """The scores of all that is not worse, ``(variants, texts)``."""
-        return np.concatenate([self.clean[np.newaxis], self.changed[self.pooled]])
+    def differences(self) -> NDArray[np.float64]:
+        """Clean less damaged scores, summed over repeats: ``(conditions, aspects, segments)``."""
+        return self.clean[None] - self.damaged
 
-    def can_state(self, rate: float) -> bool:
-        """Return whether the clean texts are enough to state a rate of false alarms."""
-        return int(np.count_nonzero(~np.isnan(self.clean))) >= fewest_texts(rate)
-
-    @property
-    def harmless_drop(self) -> float:
-        """The largest mean drop after a harmless change; 0 where none has scores."""
-        drops = self.clean - self.changed[self.pooled]
-        means = [float(np.nanmean(drop)) for drop in drops if not np.isnan(drop).all()]
-        return max(means, default=0.0)
-
-    def cutoff(self, rate: float) -> float:
-        """Return the cut-off; NaN where the rate cannot be stated."""
-        return cutoff(self.pool.ravel(), rate=rate) if self.can_state(rate) else math.nan
-
-    def cutoff_of_clean(self) -> float:
-        """Return the clean texts' cut-off at the usual rate; NaN where it cannot be stated."""
-        return cutoff(self.clean, rate=USUAL) if self.can_state(USUAL) else math.nan
-
-    def most_by_chance(self, texts: int) -> int:
-        """Return how many of `texts` lie below that cut-off by chance; all without one."""
-        clean = int(np.count_nonzero(~np.isnan(self.clean)))
-        return most_by_chance(texts, clean=clean, rate=USUAL) if clean else texts
-
-    def effect(self) -> Weighted:
-        """Return all figures as one effect, shape ``(draws, figures, conditions)``."""
-        clean = self.clean[np.newaxis]
-        beside_pool = auroc_of_drops(self.pool, self.changed)
-        beside_clean = auroc_of_drops(clean, self.changed)
-        return stacked(
-            [
-                flagged(self.pool, self.changed, rate=STRICT),
-                flagged(self.pool, self.changed, rate=USUAL),
-                flagged(clean, self.changed, rate=USUAL),
-                lambda counts: np.where(self.spared, beside_clean(counts), beside_pool(counts)),
-                mean_drop(self.clean - self.changed),
-            ]
+    def single(self) -> "ScoreArrays":
+        """Return the means of the repeats in place of their sums; what ties here tied there."""
+        clean, control, damaged = (
+            scores / self.repeats for scores in (self.clean, self.control, self.damaged)
         )
+        return replace(self, clean=clean, control=control, damaged=damaged, repeats=1)
 
 
-def stacked(effects: Sequence[Callable[[FloatArray], FloatArray]]) -> Weighted:
-    """Join effects of one shape along a new axis behind the draws."""
-    return lambda counts: np.stack([effect(counts) for effect in effects], axis=1)
-
-
-def in_blocks(effect: Weighted, *, rows: int) -> Weighted:
-    """Work an effect out for so many draws at a time: what stays in the processor is faster."""
-
-    def weighted(counts: FloatArray) -> FloatArray:
-        parts = [counts[start : start + rows] for start in range(0, len(counts), rows)]
-        return np.concatenate([effect(part) for part in parts])
-
-    return weighted
+def collect_scores(rows: Sequence[ScoreRow], *, conditions: Sequence[str]) -> ScoreArrays:
+    """Put the scores of an exam into arrays: texts and aspects in the order of the control."""
+    control = [row for row in rows if row.condition is None]
+    texts, aspects, columns = (
+        {name: number for number, name in enumerate(dict.fromkeys(names))}
+        for names in (
+            (row.text for row in control),
+            (row.aspect for row in control),
+            conditions,
+        )
+    )
+    clean = np.full((2, len(aspects), len(texts)), np.nan)
+    damaged = np.full((len(columns), len(aspects), len(texts)), np.nan)
+    applied = np.zeros((len(columns), len(texts)), dtype=bool)
+    for row in rows:
+        aspect, text = aspects[row.aspect], texts[row.text]
+        before, after = (math.nan if score is None else score for score in (row.clean, row.damaged))
+        if row.condition is None:
+            clean[:, aspect, text] = before, after
+        else:
+            damaged[columns[row.condition], aspect, text] = after
+            applied[columns[row.condition], text] = True
+    return ScoreArrays(
+        segments=tuple(texts),
+        aspects=tuple(aspects),
+        conditions=tuple(columns),
+        clean=clean[0],
+        control=clean[1],
+        damaged=damaged,
+        applied=applied,
+        repeats=rows[0].repeats,
+    )

@@ -8,6 +8,7 @@ from spanjury.orchestration.report import (
     Block,
     Bullets,
     Cell,
+    Column,
     Paragraph,
     Picture,
     Prose,
@@ -15,32 +16,45 @@ from spanjury.orchestration.report import (
     Section,
     Table,
     code,
+    estimate_cell,
     figure,
     named,
     numeric,
     prose,
     table,
 )
+from spanjury.orchestration.report.tables import Mark
 from spanjury.orchestration.studies.discernment.conclusions import (
     Conclusion,
+    DecisionRow,
     cautions,
     conclusion,
+    decision_rows,
     is_harmless,
     missing,
     targeted,
     worst_net_drop,
 )
-from spanjury.orchestration.studies.discernment.decisions import (
-    MARKS,
-    decision_notes,
-    decision_summary,
-    decision_table,
-)
+from spanjury.orchestration.studies.discernment.detection import Alarms
 from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
 from spanjury.orchestration.studies.discernment.written_twins import WrittenTwins
 from spanjury.orchestration.studies.judging import Examinee
 
-_SIGNED = "+.2f"
+_SHARE, _SIGNED = ".0%", "+.2f"
+_MARKS: Mapping[Conclusion, Mark] = MappingProxyType(
+    {
+        Conclusion.DISCERNED: "good",
+        Conclusion.STEADY: "good",
+        Conclusion.TOO_SMALL: "bad",
+        Conclusion.PLACE_MISSED: "bad",
+        Conclusion.NOT_DISCERNED: "bad",
+        Conclusion.REWARDED: "bad",
+        Conclusion.DISTURBED: "bad",
+        Conclusion.ELSEWHERE: "unsure",
+        Conclusion.UNSCORED: "failed",
+        Conclusion.NOT_DONE: "failed",
+    }
+)
 _SENTENCES: Mapping[Conclusion, Prose] = MappingProxyType(
     {
         Conclusion.DISCERNED: "Scores fall enough to act on after",
@@ -70,6 +84,24 @@ _READING: tuple[Prose, ...] = (
         "minimum is low by chance alone, and lower with more conditions; of twenty conditions "
         "that a judge does not see, about one passes D = 1."
     ),
+)
+_DECISIONS = prose(
+    "Would the judge catch a damaged text **without its clean twin**? *Caught at 5 % (10 %)*: "
+    "share of texts with a score below the cut-off that at most 5 % (10 %) of the clean and the "
+    "harmlessly changed texts are below; of a harmless change (=) these are false alarms. *At "
+    "10 % of clean*: the same, the cut-off set by clean texts alone. *AUROC*: the chance that a "
+    "damaged text scores lower than one that is not worse; of a harmless change, than a clean one. "
+    "*Hits*: places of damage that a new span on this aspect touches. *Drop*: in steps of the "
+    "scale. *Still top*: share that keeps the best label. *D* is the paper's figure: how sure it "
+    "is that scores fall, not how far."
+)
+_VERDICTS = prose(
+    "*Discerned*: scores fall (D of 1 or more), and more texts are caught than the 10 % of chance, "
+    "with the whole interval, or the mean drops by half a step and by more than after any "
+    "harmless change. *Too small to act on*: they fall by less. *Place missed*: enough, but the "
+    "judge marks spans and none touches the damage. *Steady*: after a harmless change no more "
+    "texts are flagged than 10 % by chance, and the mean moves by less than half a step. "
+    "*Disturbed*: it is not so."
 )
 _CONDITIONS = (
     "*Without small weights*: experts' weights below 0.2 are set to 0; if D changes much, it "
@@ -135,7 +167,7 @@ def _facts(findings: Findings, *, examinee: Examinee, data: str, recipe: str) ->
 
 def _summary(findings: Findings) -> Iterator[Block]:
     """Yield what a terminal shows in 80 characters' width: conditions and averages."""
-    yield decision_summary(findings)
+    yield _decision_summary(findings)
     for name, balanced in (("D", findings.overall), ("D w.", findings.weighted)):
         if not math.isnan(balanced.average):
             levels = ", ".join(f"{level} {figure(score)}" for level, score in balanced.by_level)
@@ -149,8 +181,7 @@ def _summary(findings: Findings) -> Iterator[Block]:
 def _on_twins(twins: WrittenTwins) -> str:
     """Say what was measured on the twins that people wrote."""
     caught, in_order = (
-        Cell(share.value, ".0%", interval=(share.low, share.high)).text
-        for share in (twins.caught, twins.in_order)
+        estimate_cell(share, _SHARE).text for share in (twins.caught, twins.in_order)
     )
     return (
         f"The judge catches {caught} of the wrong texts at {twins.false_alarms:.0%} false alarms,"
@@ -172,7 +203,7 @@ def _answer(findings: Findings) -> str:
         seen = names.get(Conclusion.DISCERNED, ())
         answer = f"The judge sees {len(seen)} of {len(findings.findings)} kinds of change"
     else:
-        share = Cell(caught.value, ".0%", interval=(caught.low, caught.high)).text
+        share = estimate_cell(caught, _SHARE).text
         answer = f"The judge catches {share} of the damaged texts at 10 % false alarms"
     return f"{answer}; it misses {named(missed)}." if missed else f"{answer}."
 
@@ -181,8 +212,8 @@ def _decisions(findings: Findings) -> list[Block]:
     """Return the one table of all conditions, with what it comes to and how it is read."""
     return [
         Bullets(tuple(_conclusions(findings))),
-        decision_table(findings),
-        *decision_notes(findings),
+        _decision_table(findings),
+        *_decision_notes(findings),
     ]
 
 
@@ -200,6 +231,88 @@ def _by_conclusion(findings: Findings) -> Mapping[Conclusion, Sequence[str]]:
     for finding in findings.findings:
         names.setdefault(conclusion(finding), []).append(finding.condition)
     return names
+
+
+def _decision_table(findings: Findings) -> Table:
+    """Return the table of a page: a row for each condition and aspect that it harms."""
+    return table(
+        [
+            "condition",
+            "aspect",
+            "",
+            *numeric("texts", "caught at 5 %", "caught at 10 %", "at 10 % of clean", "AUROC"),
+            *numeric("hits (by chance)", "drop", "still top", "D"),
+            "verdict",
+        ],
+        map(_decision_cells, decision_rows(findings)),
+        note=_DECISIONS,
+        only="page",
+    )
+
+
+def _decision_summary(findings: Findings) -> Table:
+    """Return the table of a terminal, 80 characters wide: a row for each condition."""
+    return table(
+        [
+            Column("condition", max_width=17),
+            *numeric("5 %", "10 %", "AUROC", "hits", "drop", "top"),
+            Column("verdict", max_width=13),
+        ],
+        (_summary_cells(row) for row in decision_rows(findings) if row.leads),
+        title=f"Discernment of {findings.segments} texts, each without its clean twin",
+        note="5 %, 10 %: caught at so many false alarms. Hits: damage that a span touches. Drop: "
+        "in steps. Top: still the best label. =: a harmless change, which should set off nothing.",
+        only="terminal",
+    )
+
+
+def _decision_notes(findings: Findings) -> Iterator[Paragraph]:
+    """Yield what the verdicts mean, and what the false alarms were counted on."""
+    yield Paragraph(_VERDICTS, only="page")
+    for alarms in findings.alarms:
+        if alarms.clean:
+            yield Paragraph(_counted(alarms))
+
+
+def _counted(alarms: Alarms) -> str:
+    return (
+        f"{alarms.aspect}: false alarms counted on {alarms.clean} clean and {alarms.harmless} "
+        f"harmlessly changed texts; below {figure(alarms.cutoff_5)} lie "
+        f"{figure(alarms.flagged_5, '.1%')}, below {figure(alarms.cutoff_10)} "
+        f"{figure(alarms.flagged_10, '.1%')}."
+    )
+
+
+def _decision_cells(row: DecisionRow) -> Iterator[Cell]:
+    detection, marking = row.detection, row.marking
+    yield Cell(row.finding.condition, bold=not row.is_harmless)
+    yield Cell(row.aspect or None)
+    yield Cell("=" if row.is_harmless else "")
+    yield Cell(detection.texts if detection else row.finding.damaged)
+    yield estimate_cell(detection.caught_5 if detection else None, _SHARE)
+    yield estimate_cell(detection.caught_10 if detection else None, _SHARE)
+    yield estimate_cell(detection.of_clean_10 if detection else None, _SHARE)
+    yield estimate_cell(detection.auroc if detection else None, ".2f")
+    spans = marking.localisation if marking else None
+    chance = f"({figure(spans.chance, _SHARE)})" if spans and spans.places else ""
+    yield Cell(spans.hit_rate if spans else None, _SHARE, note=chance)
+    yield estimate_cell(detection.mean_drop if detection else None, _SIGNED)
+    yield Cell(detection.still_top if detection else None, _SHARE)
+    yield Cell(row.contrast.discernment if row.contrast else None)
+    yield _verdict(row.conclusion)
+
+
+def _summary_cells(row: DecisionRow) -> Iterator[Cell]:
+    detection, marking = row.detection, row.marking
+    sign = "= " if row.is_harmless else ""
+    yield Cell(f"{sign}{row.finding.condition}", note=row.aspect)
+    yield Cell(detection.caught_5.value if detection else None, _SHARE)
+    yield Cell(detection.caught_10.value if detection else None, _SHARE)
+    yield Cell(detection.auroc.value if detection else None, ".2f")
+    yield Cell(marking.localisation.hit_rate if marking else None, _SHARE)
+    yield Cell(detection.mean_drop.value if detection else None, _SIGNED)
+    yield Cell(detection.still_top if detection else None, _SHARE)
+    yield _verdict(row.conclusion)
 
 
 def _overall(findings: Findings) -> list[Block]:
@@ -257,7 +370,7 @@ def _condition_cells(finding: Finding) -> Iterator[Cell]:
     yield Cell(effects or None)
     yield Cell(spans.hit_rate, ".0%", note=f"({figure(spans.chance, '.0%')})")
     yield Cell(spans.precision, ".0%")
-    yield _conclusion(finding)
+    yield _verdict(conclusion(finding))
 
 
 def _matrix(findings: Findings) -> Table:
@@ -356,9 +469,8 @@ def _net_drop(contrast: Contrast) -> Cell:
     return Cell(contrast.effects.net_drop, _SIGNED, interval=contrast.interval)
 
 
-def _conclusion(finding: Finding) -> Cell:
-    came_to = conclusion(finding)
-    return Cell(came_to.value, mark=MARKS.get(came_to))
+def _verdict(word: Conclusion) -> Cell:
+    return Cell(word.value, mark=_MARKS.get(word))
 
 
 def _aspects(findings: Findings) -> tuple[str, ...]:

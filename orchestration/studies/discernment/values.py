@@ -11,10 +11,10 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     Conclusion,
     cautions,
     conclusion,
+    decision_rows,
     is_harmless,
     targeted,
 )
-from spanjury.orchestration.studies.discernment.decisions import decisions_json
 from spanjury.orchestration.studies.discernment.detection import Detection
 from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
 from spanjury.orchestration.studies.discernment.score_arrays import BIAS
@@ -78,6 +78,23 @@ def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object
     }
 
 
+def decisions_json(findings: Findings) -> list[dict[str, object]]:
+    """Return the rows as objects, with the figures and intervals that a page shows."""
+    return [
+        {
+            "condition": row.finding.condition,
+            "aspect": row.aspect or None,
+            "harmless": row.is_harmless,
+            "verdict": row.conclusion.value,
+            "detection": plain(row.detection),
+            "hits": plain(row.marking.localisation.hit_rate) if row.marking else None,
+            "claims_spans": row.marking.claims_spans if row.marking else None,
+            "discernment": plain(row.contrast.discernment) if row.contrast else None,
+        }
+        for row in decision_rows(findings)
+    ]
+
+
 def _finding(finding: Finding) -> dict[str, object]:
     """Add what is computed from the fields, under the keys that files have had from the first."""
     spans = finding.localisation
@@ -104,20 +121,19 @@ def measure_names(conditions: Iterable[str]) -> tuple[str, ...]:
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
     """Return what `findings` come to: how well damage is seen, and what else moves scores."""
-    harmful = [
-        finding for finding in findings.findings if not is_harmless(finding) and finding.damaged
-    ]
-    harmless = [
-        finding for finding in findings.findings if is_harmless(finding) and finding.damaged
-    ]
+    damaged = [finding for finding in findings.findings if finding.damaged]
+    harmful = [finding for finding in damaged if not is_harmless(finding)]
+    harmless = [finding for finding in damaged if is_harmless(finding)]
+    invariant = [finding for finding in harmless if finding.family != BIAS]
+    biased = [finding for finding in harmless if finding.family == BIAS]
     return (
         *_discernment(findings, harmful),
         *_caught(findings, harmful),
         *_twins(findings.twins),
-        *_false_alarms([finding for finding in harmless if finding.family != BIAS]),
+        *_false_alarms(invariant),
         *_localisation(harmful),
-        *_steadiness("invariance", [finding for finding in harmless if finding.family != BIAS]),
-        *_steadiness("bias", [finding for finding in harmless if finding.family == BIAS]),
+        *_steadiness("invariance", invariant),
+        *_steadiness("bias", biased),
         _retest(findings.control),
     )
 
@@ -134,17 +150,15 @@ def _discernment(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Mea
         yield Measure(
             name=f"discernment.{name}", value=defined(value), says=says, count=findings.segments
         )
-    effects = [
-        contrast.effects.net_drop
-        for finding in harmful
-        for contrast in targeted(finding)
-        if contrast.effects.used
-    ]
-    yield Measure(
-        name="discernment.effect",
-        value=sum(effects) / len(effects) if effects else None,
+    yield _mean(
+        "discernment.effect",
+        [
+            contrast.effects.net_drop
+            for finding in harmful
+            for contrast in targeted(finding)
+            if contrast.effects.used
+        ],
         says="P(drop) - P(rise), the mean over damaged aspects of all conditions; -1 to 1",
-        count=len(effects),
     )
 
 
@@ -204,12 +218,10 @@ def _false_alarms(harmless: Sequence[Finding]) -> Iterator[Measure]:
         says="share of harmlessly changed texts flagged where at most 10 % of clean ones are",
         count=texts,
     )
-    disturbed = [conclusion(finding) is Conclusion.DISTURBED for finding in harmless]
-    yield Measure(
-        name="discernment.harmless_disturbed",
-        value=sum(disturbed) / len(disturbed),
+    yield _mean(
+        "discernment.harmless_disturbed",
+        [conclusion(finding) is Conclusion.DISTURBED for finding in harmless],
         says="share of harmless conditions that disturb the judge",
-        count=len(disturbed),
     )
 
 
@@ -246,12 +258,12 @@ def _steadiness(topic: str, harmless: Sequence[Finding]) -> Iterator[Measure]:
         ("steady", Conclusion.STEADY, "share of harmless conditions shown to leave scores alone"),
         ("moved", Conclusion.DISTURBED, "share of harmless conditions that disturb the judge"),
     ):
-        yield Measure(
-            name=f"{topic}.{name}",
-            value=sum(each is wanted for each in conclusions) / len(conclusions),
-            says=says,
-            count=len(conclusions),
-        )
+        yield _mean(f"{topic}.{name}", [each is wanted for each in conclusions], says=says)
+
+
+def _mean(name: str, values: Sequence[float], *, says: str) -> Measure:
+    mean = sum(values) / len(values) if values else None
+    return Measure(name=name, value=mean, says=says, count=len(values))
 
 
 def _retest(control: Sequence[Contrast]) -> Measure:

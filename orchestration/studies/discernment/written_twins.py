@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from spanjury.judges.core import Segment, fingerprint
+from spanjury.judges.core import Segment
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
+from spanjury.orchestration.studies.judging import source_of
 from spanjury.perturbations.pairs import Condition
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.resampling import bootstrap, percentile_interval
+from spanjury.stats.resampling import Estimate, bootstrap, estimates
 from spanjury.stats.roc import caught_effect
 from spanjury.stats.weighted import Weighted, mean_drop
 
@@ -18,15 +18,6 @@ WRITTEN = "written"
 """Family of damage that people wrote."""
 MOST_ALARMS = 0.1
 """Share of the right twins that may raise a false alarm."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """A share and its 95 % interval by source; NaN where there is none."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +46,8 @@ class WrittenTwins:
     kinds: tuple[str, ...]
     aspects: tuple[str, ...]
     false_alarms: float
-    caught: Share
-    in_order: Share
+    caught: Estimate
+    in_order: Estimate
 
 
 def written_twins(
@@ -83,7 +74,7 @@ def written_twins(
         for text in np.flatnonzero(scores.applied[row]).tolist():
             right.append(scores.clean[columns, text].sum())
             wrong.append(scores.damaged[row, columns, text].sum())
-            owner.append(_source(segments[text]))
+            owner.append(source_of(segments[text]))
     good, bad = np.array(right, dtype=np.float64), np.array(wrong, dtype=np.float64)
     defined = ~np.isnan(good + bad)
     if not columns or not defined.any():
@@ -95,7 +86,11 @@ def written_twins(
     faulty = np.repeat([0.0, 1.0], good.size)
     caught = caught_effect(suspicion, faulty, false_alarms=MOST_ALARMS)
     in_order = mean_drop(0.5 + 0.5 * np.sign(good - bad))
-    share = partial(_share, sources=names.size, seed=seed, draws=draws)
+
+    def share(effect: Weighted) -> Estimate:
+        rng = np.random.default_rng(seed)
+        return estimates(bootstrap(effect, items=names.size, rng=rng, draws=draws))[0]
+
     return WrittenTwins(
         pairs=good.size,
         sources=names.size,
@@ -107,21 +102,9 @@ def written_twins(
     )
 
 
-def _source(segment: Segment) -> str:
-    inputs = [part for pair in sorted(segment.inputs.items()) for part in pair]
-    return fingerprint(*(inputs or [segment.segment_id]))
-
-
 def _alarms(good: FloatArray, bad: FloatArray) -> float:
     """Return the share of right twins at the cut-off that catches most with few false alarms."""
     levels = np.unique(np.concatenate([good, bad]))
     shares = np.array([(good >= level).mean() for level in levels])
     allowed = shares[shares <= MOST_ALARMS]
     return float(allowed.max()) if allowed.size else 0.0
-
-
-def _share(effect: Weighted, *, sources: int, seed: int, draws: int) -> Share:
-    drawn = bootstrap(effect, items=sources, rng=np.random.default_rng(seed), draws=draws)
-    interval = percentile_interval(drawn)
-    value, low, high = (float(number) for number in (drawn.estimate, interval.low, interval.high))
-    return Share(value=value, low=low, high=high)

@@ -41,6 +41,7 @@ from spanjury.perturbations.perturbation import Case, generator_for
 
 _Interval = tuple[int, int]
 _ChangeKind = Literal["changed", "added", "removed"]
+"""The change of a place: something else stands there now, something more, or less."""
 
 _WORD = re.compile(r"\w+(?:['’.,-]\w+)*")
 _START, _END = itemgetter(0), itemgetter(1)
@@ -101,8 +102,7 @@ def _is_omission(strike: Strike, text: str) -> bool:
 
 
 def _omission(strike: Strike, rng: Generator) -> ErrorSpan:
-    change = _Change(kind="removed", was=strike.was.strip(), now="")
-    why = _explained(change, strike.harm, rng)
+    why = _explained("removed", strike.harm, rng, was=strike.was.strip())
     return ErrorSpan(text="", explanation=why, severity=strike.harm.severity)
 
 
@@ -165,8 +165,8 @@ def _merged(marks: Sequence[_Mark]) -> Iterator[_Mark]:
 
 def _span(mark: _Mark, text: str, *, words: Sequence[_Interval], rng: Generator) -> ErrorSpan:
     gravest = max(mark.strikes, key=lambda strike: strike.harm.severity)
-    change = _Change(kind=mark.kind, was=_was(mark, text), now=text[mark.start : mark.end])
-    why = _explained(change, gravest.harm, rng)
+    now = text[mark.start : mark.end]
+    why = _explained(mark.kind, gravest.harm, rng, was=_was(mark, text), now=now)
     start, end = _unmistakable(mark, text, words)
     return ErrorSpan(
         text=text[start:end],
@@ -205,34 +205,16 @@ def _unmistakable(mark: _Mark, text: str, words: Sequence[_Interval]) -> _Interv
     return start, end
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Change:
-    """The change of a place.
+def _explained(kind: _ChangeKind, harm: Harm, rng: Generator, *, was: str, now: str = "") -> str:
+    """Return why a change is an error, in one of the wordings for what `harm` does.
 
-    Parameters
-    ----------
-    kind
-        Whether something else stands there now, something more, or less.
-    was, now
-        The words before and after; `now` of a removal are the words beside it.
+    Of a removal, `now` are the words beside it.
     """
-
-    kind: _ChangeKind
-    was: str
-    now: str
-
-
-def _explained(change: _Change, harm: Harm, rng: Generator) -> str:
-    """Return why `change` is an error, in one of the wordings for what `harm` does."""
     tables = _tables()
     named = (f"rule {harm.rule}", harm.perturbation.family, _ANY)
-    wordings = next(tables[name][change.kind] for name in named if _has(name, change.kind))
+    wordings = next(tables[name][kind] for name in named if kind in tables.get(name, {}))
     wording = wordings[int(rng.integers(len(wordings)))]
-    return wording.format(was=_quoted(change.was), now=_quoted(change.now))
-
-
-def _has(name: str, kind: _ChangeKind) -> bool:
-    return kind in _tables().get(name, {})
+    return wording.format(was=_quoted(was), now=_quoted(now))
 
 
 def _quoted(words: str) -> str:
@@ -292,13 +274,9 @@ def damage_examples(
 ) -> Iterator[Example]:
     """Make examples of clean texts: each as it is, then damaged.
 
-    Raise `PerturbationError` if a rule fails, naming the text.
-
-    Parameters
-    ----------
-    plan
-        What is done to them. What is done to a text depends on its data set and id, and for
-        some rules on texts of its split; what is asked of it, on the texts before it.
+    The damage to a text depends on its data set and id, and for some rules on texts of its split;
+    the aspects that are asked of it depend on the texts before it. Raise `PerturbationError` if a
+    rule fails, naming the text.
     """
     used: Counter[Hashable] = Counter()
     for row, others in zip(rows, _others(rows), strict=True):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from types import MappingProxyType
 
 from numpy.random import Generator
@@ -57,15 +58,10 @@ class DamagedText:
 
 
 def damaged_by(case: Case, harms: Sequence[Harm], rng: Generator, *, most: int) -> DamagedText:
-    """Damage the text of `case` by one harm after the other.
+    """Damage the text of `case` by up to `most` harms, one after the other.
 
+    A harm that finds nothing to damage, or would strike where another has struck, is passed over.
     Raise `PerturbationError` if a rule fails.
-
-    Parameters
-    ----------
-    harms
-        Tried in order; one that finds nothing to damage, or would strike where another has
-        struck, is passed over.
     """
     done, struck = DamagedText(text=case.text), 0
     for harm in harms:
@@ -87,7 +83,9 @@ def _meets(damage: Damage, strike: Strike) -> bool:
 
 def _joined(before: DamagedText, damage: Damage, *, harm: Harm) -> DamagedText:
     strikes = [*_carried(before.strikes, damage), *_strikes(damage, harm)]
-    return DamagedText(text=damage.text, strikes=tuple(sorted(strikes, key=_offsets)))
+    return DamagedText(
+        text=damage.text, strikes=tuple(sorted(strikes, key=attrgetter("start", "end")))
+    )
 
 
 def _carried(strikes: Sequence[Strike], damage: Damage) -> Iterator[Strike]:
@@ -104,7 +102,3 @@ def _carried(strikes: Sequence[Strike], damage: Damage) -> Iterator[Strike]:
 def _strikes(damage: Damage, harm: Harm) -> Iterator[Strike]:
     for (start, end), edit in zip(damage.places, damage.edits, strict=True):
         yield Strike(start=start, end=end, was=damage.clean[edit.start : edit.end], harm=harm)
-
-
-def _offsets(strike: Strike) -> tuple[int, int]:
-    return strike.start, strike.end

@@ -1,7 +1,7 @@
 """The rows that training data is made of: texts with their data set, split and licence."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spanjury.judges.core import ConfigError, DataError, Segment
@@ -148,18 +148,16 @@ def permits_training(licence: str, *, accepted: Collection[str] = ()) -> bool:
 
 
 def require_licences(owned: Iterable[tuple[str, str]], *, accepted: Collection[str] = ()) -> None:
-    """Refuse what does not permit training.
+    """Raise `ConfigError` if a licence does not permit training; the message names the first few.
 
-    Raise `ConfigError` if one does not; the message names the first few.
-
-    Parameters
-    ----------
-    owned
-        Whose licence, and which; empty where unknown.
-    accepted
-        Licences that the user answers for.
+    `owned` says whose licence it is, and which, empty where unknown; the user answers for those
+    that are `accepted`.
     """
-    refused = dict.fromkeys(_refused(owned, accepted))
+    refused = dict.fromkeys(
+        f"{whose} ({licence or 'no licence given'})"
+        for whose, licence in owned
+        if not permits_training(licence, accepted=accepted)
+    )
     if refused:
         named = "; ".join(list(refused)[:_REFUSALS_SHOWN])
         more = (
@@ -168,9 +166,3 @@ def require_licences(owned: Iterable[tuple[str, str]], *, accepted: Collection[s
             else ""
         )
         raise ConfigError(f"not known to permit training: {named}{more}")
-
-
-def _refused(owned: Iterable[tuple[str, str]], accepted: Collection[str]) -> Iterator[str]:
-    for whose, licence in owned:
-        if not permits_training(licence, accepted=accepted):
-            yield f"{whose} ({licence or 'no licence given'})"

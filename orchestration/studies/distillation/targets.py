@@ -58,23 +58,11 @@ def sampled(
 ) -> Iterator[tuple[Row, Aspect]]:
     """Draw outputs for each input, and aspects for each output.
 
+    The outputs are of `systems` systems for each input, balanced over all of them, and come input
+    by input in the order of the data. Each is paired with `per_output` aspects, balanced over all
+    of the task. An aspect that needs an input which a row lacks is skipped.
+
     Source: Kartáč et al. (2025), OpeNLGauge, section 5.1.
-
-    Parameters
-    ----------
-    rows
-        The outputs; those of one input need not stand together.
-    aspects
-        Task -> what may be judged in it; what needs an input that a row lacks is skipped.
-    systems
-        How many systems are drawn for each input, balanced over all of them.
-    per_output
-        How many aspects are drawn for each output, balanced over all of the task.
-
-    Yields
-    ------
-    Row and Aspect
-        Input by input, in the order of the data.
     """
     rng = generator_for(seed, "sampling", "")
     used: Counter[Hashable] = Counter()
@@ -82,25 +70,22 @@ def sampled(
     for row in rows:
         by_input[row.input_id].append(row)
     for outputs in by_input.values():
-        for row in least_used(outputs, used, rng, k=systems, key=_system):
+        for row in least_used(
+            outputs,
+            used,
+            rng,
+            k=systems,
+            key=lambda row: ("system", row.dataset, row.segment.system),
+        ):
             fit = [a for a in aspects[row.segment.task] if not a.lacking(row.segment.inputs)]
-            for aspect in least_used(fit, used, rng, k=per_output, key=_aspect):
+            for aspect in least_used(
+                fit,
+                used,
+                rng,
+                k=per_output,
+                key=lambda aspect: ("aspect", aspect.task.name, aspect.name),
+            ):
                 yield row, aspect
-
-
-def _system(row: Row) -> Hashable:
-    return "system", row.dataset, row.segment.system
-
-
-def _aspect(aspect: Aspect) -> Hashable:
-    return "aspect", aspect.task.name, aspect.name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
-    """The reason why a result makes no example."""
-
-    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,17 +147,17 @@ class Targets:
             reading=self.reading,
         )
 
-    def of_panel(self, row: Row, result: Result) -> Example | Skipped:
-        """Make an example of a panel's report on `row`, or say why it is of no use.
+    def of_panel(self, row: Row, result: Result) -> Example | str:
+        """Make an example of a panel's report on `row`, or return why it is of no use.
 
         A report that does not say why its score is not the best teaches to make scores up; a
         quotation that the text does not contain teaches to misquote, and is dropped.
         """
         made = result.report
         if made.score is None:
-            return Skipped(reason=f"the panel gives no score: {made.outcome.value}")
+            return f"the panel gives no score: {made.outcome.value}"
         located = [replace(span, found_by=()) for span in made.spans if not span.hallucinated]
         report = Report(score=made.score, spans=gravest(located, limit=MAX_ERRORS))
         if not names_its_errors(report, aspect=result.aspect):
-            return Skipped(reason="the score is not the best, and no error in the text says why")
+            return "the score is not the best, and no error in the text says why"
         return self.example(row, result.aspect, report=report, panel=made.signature)

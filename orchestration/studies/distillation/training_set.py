@@ -21,7 +21,7 @@ T = TypeVar("T")
 FORMAT = 1
 SEAL = "tables.json"
 """File with the tables and digests of the others; it is there iff they are whole."""
-_FILES: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
+_SEAL: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,20 +166,24 @@ def require_whole(folder: Path) -> None:
     Raise `DataError` if there is no training set, or a file is not as it was when it was
     built.
     """
+    files = read_seal(folder).get("files")
+    for split in SPLITS:
+        path = folder / split_file(split)
+        entry = files.get(path.name) if isinstance(files, dict) else None
+        if not isinstance(entry, dict) or entry.get("sha256") != _digest(path):
+            raise DataError(f"{path}: not the file that {SEAL} tells of; build the data again")
+
+
+def read_seal(folder: Path) -> Mapping[str, object]:
+    """Read the file that says what the others hold; raise `DataError` if it cannot be read."""
     try:
-        seal = _FILES.validate_json((folder / SEAL).read_bytes())
+        return _SEAL.validate_json((folder / SEAL).read_bytes())
     except OSError as error:
         raise DataError(
             f"{folder}: no whole training set is there ({SEAL}: {error.strerror})"
         ) from error
     except ValidationError as error:
         raise DataError(f"{folder / SEAL}: not what `distil build` writes") from error
-    files = seal.get("files")
-    for split in SPLITS:
-        path = folder / split_file(split)
-        entry = files.get(path.name) if isinstance(files, dict) else None
-        if not isinstance(entry, dict) or entry.get("sha256") != _digest(path):
-            raise DataError(f"{path}: not the file that {SEAL} tells of; build the data again")
 
 
 def _digest(path: Path) -> str:

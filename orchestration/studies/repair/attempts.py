@@ -14,7 +14,8 @@ from typing import NamedTuple
 from spanjury.judges.core import Result, Segment
 from spanjury.judges.text.words import words
 from spanjury.orchestration.engine.text_repair.loop import Repaired
-from spanjury.orchestration.engine.text_repair.places import edited, edits_of
+from spanjury.orchestration.engine.text_repair.places import edited_segment, edits_of
+from spanjury.orchestration.studies.discernment.score_arrays import digest_of
 from spanjury.orchestration.studies.judging import source_of
 from spanjury.perturbations.edits import Damage, Edit, edits_between
 
@@ -175,12 +176,12 @@ class Repairing:
         return self.done.versions[0].segment
 
     @property
-    def texts(self) -> Mapping[str, str]:
+    def ends(self) -> Mapping[str, Segment]:
         """Way of repairing -> the text that it leaves."""
         first = self.done.versions[0]
         nothing = {passage.number: "" for passage in first.passages}
-        gone = edited(first.text, edits_of(first.text, first.passages, nothing))
-        return {REPAIR: self.done.best.text, NOTHING: first.text, DELETION: gone}
+        gone = edited_segment(first.segment, edits_of(first.text, first.passages, nothing))
+        return {REPAIR: self.done.best.segment, NOTHING: first.segment, DELETION: gone}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,18 +258,19 @@ def judged(results: Sequence[Result]) -> Judged:
 def attempts_on(repairing: Repairing, examined: Mapping[tuple[str, str], Judged]) -> list[Attempt]:
     """Return a row for each way of repairing a text.
 
-    `examined` is what the examiner says, by the id of the clean text and the text judged.
+    `examined` is what the examiner says, by the id of the clean text and `digest_of` the judged.
     """
     base = repairing.clean.segment_id
-    seen = {text: judgement for (of, text), judgement in examined.items() if of == base}
+    seen = {digest: judgement for (of, digest), judgement in examined.items() if of == base}
     return [_attempt(repairing, arm, seen) for arm in ARMS]
 
 
 def _attempt(repairing: Repairing, arm: str, seen: Mapping[str, Judged]) -> Attempt:
     segment, clean = repairing.segment, repairing.clean
-    before, after = repairing.texts[NOTHING], repairing.texts[arm]
+    first, last = repairing.ends[NOTHING], repairing.ends[arm]
+    before, after = first.output, last.output
     counted = changes(clean.output, before, after)
-    start, end = seen[before], seen[after]
+    start, end = seen[digest_of(first)], seen[digest_of(last)]
     shared = [
         name
         for name, score in start.scores.items()
@@ -292,7 +294,7 @@ def _attempt(repairing: Repairing, arm: str, seen: Mapping[str, Judged]) -> Atte
         inventions=inventions(before, after, source=" ".join(segment.inputs.values())),
         before=_mean(start, shared),
         after=_mean(end, shared),
-        clean=_mean(seen[clean.output], shared),
+        clean=_mean(seen[digest_of(clean)], shared),
         stopped=repairing.done.stopped.value,
         rounds=len(repairing.done.versions) - 1,
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from spanjury.judges.core import Aspect, ChatModel, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.text_repair.loop import Writer, repair
+from spanjury.orchestration.studies.discernment.score_arrays import digest_of
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import (
     CLEAN,
@@ -201,16 +202,15 @@ async def _repair_all(
 def _texts_of(done: Iterable[Repairing]) -> dict[tuple[str, str], Segment]:
     """Return each text that the examiner has to see, once, under an id of its own.
 
-    The keys are the id of the clean text and the text.
+    The keys are the id of the clean text and `digest_of` the text.
     """
     texts: dict[tuple[str, str], Segment] = {}
     for repairing in done:
         base = repairing.clean.segment_id
-        for text in (repairing.clean.output, *repairing.texts.values()):
+        for segment in (repairing.clean, *repairing.ends.values()):
             name = f"{base}~{len(texts)}"
-            texts.setdefault(
-                (base, text), replace(repairing.clean, segment_id=name, output=text, gold=())
-            )
+            made = replace(segment, segment_id=name, gold=())
+            texts.setdefault((base, digest_of(segment)), made)
     return texts
 
 
@@ -229,7 +229,7 @@ def _judged(
     )
 
     def named(segment: Segment, aspect: Aspect) -> Result:
-        examined = texts[clean.segment_id, segment.output].segment_id
+        examined = texts[clean.segment_id, digest_of(segment)].segment_id
         return replace(results[examined, aspect.name], segment=segment)
 
     for aspect in aspects:
@@ -238,11 +238,11 @@ def _judged(
             condition=condition,
             clean_id=clean.segment_id if repairing.condition else "",
         )
-        for arm, text in repairing.texts.items():
-            if text != start.output:
+        for arm, end in repairing.ends.items():
+            if end.output != start.output:
                 name = f"{start.segment_id}#{arm}"
                 yield JudgedText(
-                    result=named(replace(start, segment_id=name, output=text), aspect),
+                    result=named(replace(end, segment_id=name), aspect),
                     condition=f"{condition}: {arm}",
                     clean_id=start.segment_id,
                 )

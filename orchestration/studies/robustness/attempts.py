@@ -9,13 +9,15 @@ from types import MappingProxyType
 import numpy as np
 
 from spanjury.judges.core import Aspect, Outcome, PerturbationError, Segment
+from spanjury.judges.core.transcript import segment_of
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
 from spanjury.orchestration.studies.judging import Judgement, source_of
 from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked
 from spanjury.perturbations.attacks.standard import plain_addition, rounded_length
+from spanjury.perturbations.attacks.trajectories import agent_case, attacked_agent
 from spanjury.perturbations.edits import Damage
-from spanjury.perturbations.pairs import Condition, Skipped
-from spanjury.perturbations.perturbation import Case, NothingToDamageError, generator_for
+from spanjury.perturbations.pairs import Condition, Skipped, case_of, damaged_segment
+from spanjury.perturbations.perturbation import NothingToDamageError, generator_for
 from spanjury.stats.proportions import Proportion, clustered_proportion
 
 PLAIN = "plain-addition"
@@ -98,10 +100,12 @@ def _attack_text(
         best=scale.labels[-1],
         highest=scale.high,
     )
+    if base.trajectory is not None:
+        case = agent_case(case, base.trajectory)
     plain: dict[str, AttackedText] = {}
     for name, attack in attacks.items():
         rng = generator_for(seed, name, base.segment_id)
-        pair = _pair(base, aspects, partial(attack.on, case, rng), name=name)
+        pair = _pair(base, case, partial(attack.on, case, rng), aspects=aspects, name=name)
         if isinstance(pair, Skipped):
             yield pair
             continue
@@ -117,37 +121,46 @@ def _attack_text(
                 target=attacked.target,
                 length=size,
             )
-            added = _pair(base, aspects, add, name=control)
+            added = _pair(base, case, add, aspects=aspects, name=control)
             assert not isinstance(added, Skipped)  # where an attack fits, it fits
             plain[control] = replace(added[0], family=PLAIN)
     yield from plain.values()
 
 
 def _pair(
-    base: Segment, aspects: Sequence[Aspect], attack: Callable[[], Attacked], *, name: str
+    base: Segment,
+    case: AttackCase,
+    attack: Callable[[], Attacked],
+    *,
+    aspects: Sequence[Aspect],
+    name: str,
 ) -> tuple[AttackedText, Attacked] | Skipped:
     """Put the attacked text beside `base`, for the aspects that see a difference."""
     skipped = partial(Skipped, segment_id=base.segment_id, condition=name)
     try:
         attacked = attack()
-        segment = replace(
-            base,
-            segment_id=f"{base.segment_id}#{name}",
-            output=attacked.output.text,
-            inputs=attacked.inputs,
-            gold=(),
-        )
+        segment, edits = _attacked(base, case, attacked)
     except NothingToDamageError as error:
         return skipped(reason=str(error))
     except ValueError as error:  # a segment may refuse what an attack makes of it
         return skipped(reason=f"it is refused before any judge sees it: {error}")
     seen = tuple(aspect for aspect in aspects if _differs(base, segment, aspect))
+    segment = replace(segment, segment_id=f"{base.segment_id}#{name}", gold=())
     if not seen:
         return skipped(reason="no aspect looks at what was attacked")
     text = AttackedText(
-        base=base, attacked=segment, attack=name, family="", edits=attacked.output, aspects=seen
+        base=base, attacked=segment, attack=name, family="", edits=edits, aspects=seen
     )
     return text, attacked
+
+
+def _attacked(base: Segment, case: AttackCase, attacked: Attacked) -> tuple[Segment, Damage]:
+    """Return the text or the trajectory after an attack, and what it changed of the output."""
+    if base.trajectory is None:
+        made = replace(base, output=attacked.output.text, inputs=attacked.inputs)
+        return made, attacked.output
+    trajectory, edits = attacked_agent(base.trajectory, case, attacked)
+    return segment_of(trajectory, base), edits
 
 
 def _differs(base: Segment, attacked: Segment, aspect: Aspect) -> bool:
@@ -185,7 +198,7 @@ def flawed(segments: Sequence[Segment], conditions: Sequence[Condition], *, seed
     good = {
         flaw.segment_id: replace(segment, segment_id=f"{segment.segment_id}#good", gold=())
         for segment, flaw in zip(segments, flaws, strict=True)
-        if flaw.output != segment.output
+        if flaw is not segment
     }
     return Flawed(segments=flaws, good=good, damaged=dict(damaged))
 
@@ -193,12 +206,11 @@ def flawed(segments: Sequence[Segment], conditions: Sequence[Condition], *, seed
 def _flawed(
     segment: Segment, conditions: Sequence[Condition], *, seed: int, damaged: Counter[str]
 ) -> Segment:
-    text = segment.output
+    flaw = segment
     for condition in conditions:
-        case = Case(text=text, inputs=segment.inputs)
         rng = generator_for(seed, condition.name, segment.segment_id)
         try:
-            text = condition.perturbation.damage(case, rng, **condition.options).text
+            damage = condition.perturbation.damage(case_of(flaw), rng, **condition.options)
         except NothingToDamageError:
             continue
         except PerturbationError as error:
@@ -206,7 +218,8 @@ def _flawed(
                 f"{condition.name} cannot damage {segment.segment_id!r}: {error}"
             ) from error
         damaged[condition.name] += 1
-    return segment if text == segment.output else replace(segment, output=text, gold=())
+        flaw = replace(damaged_segment(flaw, damage), gold=())
+    return flaw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

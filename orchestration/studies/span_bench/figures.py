@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Literal
 
@@ -31,7 +32,6 @@ BoolArray = NDArray[np.bool_]
 Interval = tuple[int, int]
 _Pair = tuple[BenchText, Answer | None]
 _Row = tuple[float, ...]
-_Side = Callable[[str], Callable[[_Pair], _Row]]
 Cut = Literal["faulty", "not ok"]
 """The decisions that count as "has an error": *faulty* alone, or whatever is not *ok*."""
 FALSE_ALARMS = 0.15
@@ -175,7 +175,9 @@ def arrays_of(texts: Sequence[BenchText], answers: Sequence[Answer | Failure]) -
         sources=sources.astype(np.int64),
         judged=np.array([answer is not None for answer in given], dtype=np.bool_),
         faulty=_numbers(text.faulty for text in texts),
-        characters=_rows(pairs, _characters, width=3),
+        characters=_rows(
+            pairs, lambda pair: character_overlap(_marked(pair), _gold(pair)), width=3
+        ),
         words=_rows(pairs, _words, width=3),
         hits=_rows(pairs, _hits, width=3),
         spans=_rows(pairs, _spans, width=2),
@@ -185,20 +187,10 @@ def arrays_of(texts: Sequence[BenchText], answers: Sequence[Answer | Failure]) -
         unsure=_stated(given, lambda answer: answer.decision is not Decision.OK),
         decided=_stated(given, lambda answer: answer.decision is Decision.FAULTY),
         human=_numbers(text.human for text in texts),
-        by_category=_grouped(pairs, _categories(given), _of_category),
-        by_kind=_grouped(pairs, _names_in(texts, kinds_of), _at(kinds_of)),
-        by_extent=_grouped(pairs, _names_in(texts, extents_of), _at(extents_of)),
+        by_category=_precisions(pairs),
+        by_kind=_recalls(pairs, lambda error: error.kinds),
+        by_extent=_recalls(pairs, lambda error: (error.extent,) if error.extent else ()),
     )
-
-
-def kinds_of(gold_place: GoldPlace) -> tuple[str, ...]:
-    """Return the kinds of the error at a place."""
-    return gold_place.kinds
-
-
-def extents_of(gold_place: GoldPlace) -> tuple[str, ...]:
-    """Return the extent of the error at a place, if it is known."""
-    return (gold_place.extent,) if gold_place.extent else ()
 
 
 def _numbers(values: Iterable[float | None]) -> FloatArray:
@@ -221,10 +213,6 @@ def _rows(pairs: Sequence[_Pair], compare: Callable[[_Pair], _Row], *, width: in
     return rows
 
 
-def _grouped(pairs: Sequence[_Pair], names: Iterable[str], compare: _Side) -> dict[str, FloatArray]:
-    return {name: _rows(pairs, compare(name), width=4) for name in names}
-
-
 def _marked(pair: _Pair, *, category: str | None = None) -> list[Interval]:
     """Return where a judge marks errors, of a category or at all."""
     _, answer = pair
@@ -240,10 +228,6 @@ def _gold(pair: _Pair) -> list[Interval]:
     """Return where people mark errors."""
     text, _ = pair
     return [(error.start, error.end) for error in text.gold or ()]
-
-
-def _characters(pair: _Pair) -> Overlap:
-    return character_overlap(_marked(pair), _gold(pair))
 
 
 def _words(pair: _Pair) -> Overlap:
@@ -275,35 +259,30 @@ def _side(spans: Sequence[Interval], within: Sequence[Interval], pair: _Pair) ->
     return met.both, met.damaged, met.hits, met.places
 
 
-def _categories(given: Iterable[Answer | None]) -> list[str]:
-    return sorted({span.category for answer in given if answer for span in answer.spans} - {""})
+def _precisions(pairs: Sequence[_Pair]) -> dict[str, FloatArray]:
+    """Compare the spans of each category with all places."""
+
+    def compare(pair: _Pair, *, name: str) -> _Row:
+        return _side(_gold(pair), _marked(pair, category=name), pair)
+
+    names = {span.category for _, answer in pairs if answer for span in answer.spans} - {""}
+    return {name: _rows(pairs, partial(compare, name=name), width=4) for name in sorted(names)}
 
 
-def _of_category(name: str) -> Callable[[_Pair], _Row]:
-    """Return the comparison of the spans of a category with all places: its precision."""
-    return lambda pair: _side(_gold(pair), _marked(pair, category=name), pair)
+def _recalls(
+    pairs: Sequence[_Pair], names_of: Callable[[GoldPlace], Sequence[str]]
+) -> dict[str, FloatArray]:
+    """Compare all spans with the places of each name."""
 
+    def compare(pair: _Pair, *, name: str) -> _Row:
+        errors = [
+            (error.start, error.end) for error in pair[0].gold or () if name in names_of(error)
+        ]
+        return _side(_marked(pair), errors, pair)
 
-def _names_in(
-    texts: Iterable[BenchText], names_of: Callable[[GoldPlace], Sequence[str]]
-) -> list[str]:
-    errors = (error for text in texts for error in text.gold or ())
-    return sorted({name for error in errors for name in names_of(error)})
-
-
-def _at(names_of: Callable[[GoldPlace], Sequence[str]]) -> _Side:
-    """Return what makes the comparison of all spans with the places of a name: its recall."""
-
-    def of_name(name: str) -> Callable[[_Pair], _Row]:
-        def compare(pair: _Pair) -> _Row:
-            errors = [
-                (error.start, error.end) for error in pair[0].gold or () if name in names_of(error)
-            ]
-            return _side(_marked(pair), errors, pair)
-
-        return compare
-
-    return of_name
+    errors = (error for text, _ in pairs for error in text.gold or ())
+    names = {name for error in errors for name in names_of(error)}
+    return {name: _rows(pairs, partial(compare, name=name), width=4) for name in sorted(names)}
 
 
 def effects_of(arrays: Arrays) -> Effects:
@@ -312,7 +291,7 @@ def effects_of(arrays: Arrays) -> Effects:
     right, spans = arrays.spans.T
     flagged = _rates(arrays.flagged, arrays.faulty)
     faulty, probability = arrays.faulty, arrays.probability
-    decided = _numbers_of_decided(arrays)
+    decided = 1 - arrays.unsure + arrays.decided  # 1 for a text that is ok or faulty, 0 between
     return {
         _named("decision", "balanced_accuracy"): balanced_accuracy(arrays, cut_of(arrays)),
         _named("decision", "decided"): mean_drop(decided),
@@ -367,11 +346,6 @@ def balanced_accuracy(arrays: Arrays, cut: Cut) -> Weighted:
     return _accuracy(arrays.decided if cut == "faulty" else arrays.unsure, arrays.faulty)
 
 
-def _numbers_of_decided(arrays: Arrays) -> FloatArray:
-    """Return 1 for a text that is *ok* or *faulty*, 0 for one between."""
-    return 1 - arrays.unsure + arrays.decided
-
-
 def _accuracy(flags: FloatArray, faulty: FloatArray) -> Weighted:
     """Return the balanced accuracy of flags."""
     decisions = _decisions(flags, faulty)
@@ -400,12 +374,10 @@ def estimated(effects: Effects, arrays: Arrays, *, settings: Settings) -> dict[s
     drawn = {names: by_owner(effect, arrays.sources) for names, effect in effects.items()}
     figures = estimates(drawn, texts=sources, settings=settings)
     few = sources < _DRAWN
+    # An interval without width is dropped: draws that are all alike say nothing of other texts.
     return {
-        name: _bare(estimate) if few or estimate.low == estimate.high else estimate
+        name: replace(estimate, low=np.nan, high=np.nan)
+        if few or estimate.low == estimate.high
+        else estimate
         for name, estimate in figures.items()
     }
-
-
-def _bare(estimate: Estimate) -> Estimate:
-    """Drop an interval without width: draws that are all alike say nothing of other texts."""
-    return Estimate(value=estimate.value, low=np.nan, high=np.nan)

@@ -158,14 +158,9 @@ def findings_of(
     judges: Sequence[str],
     settings: Settings = DEFAULTS,
 ) -> Findings:
-    """Compare answers with what people found.
+    """Compare answers, under judge and id of the text, with what people found.
 
-    Parameters
-    ----------
-    answers
-        Under judge and id of the text.
-    judges
-        The panel first, then its seats if there are several.
+    The first of the judges is the panel; its seats follow if there are several.
     """
     return Findings(
         sets=tuple(_of_set(each, answers, judges=judges, settings=settings) for each in sets),
@@ -368,13 +363,7 @@ def records_of(
     *,
     judges: Sequence[str],
 ) -> Iterator[Record]:
-    """Yield a record of every text, so that what a figure is made of can be read.
-
-    Parameters
-    ----------
-    answers
-        Under judge and id of the text.
-    """
+    """Yield a record of every text, so that what a figure is made of can be read."""
     for each in sets:
         for text in each.texts:
             name = text.segment.segment_id

@@ -113,15 +113,10 @@ class BenchSet:
 def bench_text(
     segment: Segment, aspect: Aspect, *, catalogue: Catalogue, by: str = KIND
 ) -> BenchText:
-    """Return what people found in a text.
+    """Return what people found in a text; its groups are named under the key `by` of its row.
 
     Raise `DataError` if ``supported`` is neither true, false nor null, or is true although errors
     are marked.
-
-    Parameters
-    ----------
-    by
-        The key of its row that holds the names of its groups, in a text or a list.
     """
     faulty = _faulty(segment)
     marks = tuple(_marks(segment))
@@ -270,15 +265,7 @@ class Failure:
 
 
 def answer_of(report: Report, decision: Decision | None, *, best: int) -> Answer | Failure:
-    """Return what a report and the decision on it come to.
-
-    Parameters
-    ----------
-    decision
-        None for a report without a score.
-    best
-        The best score of the scale.
-    """
+    """Return what a report and the decision on it come to; `best` is the scale's best score."""
     if report.score is None or decision is None:
         return Failure(outcome=report.outcome, reason=report.reason)
     spans = tuple(

@@ -1,6 +1,7 @@
 """Tables: a bench's findings as they are read, overviews on a terminal and a page a set."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from spanjury.judges.core import Decision
@@ -11,14 +12,17 @@ from spanjury.orchestration.report import (
     Paragraph,
     Prose,
     Report,
+    Row,
     Section,
     Table,
     code,
+    estimate_cell,
     numeric,
     prose,
     row,
     table,
 )
+from spanjury.orchestration.report.tables import Mark
 from spanjury.orchestration.studies.agreement.spans.estimates import Estimate
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.span_bench.figures import FALSE_ALARMS
@@ -37,7 +41,7 @@ Figures = Mapping[str, str]
 
 CAUGHT = f"caught at {FALSE_ALARMS:.0%}"
 """The heading of `score.caught`."""
-_SHARE, _SIGNED = ".3f", "+.3f"
+_SHARE, _SIGNED, _BRIEF = ".3f", "+.3f", ".2f"
 _PAGE_SPANS: Figures = MappingProxyType(
     {
         "F1": "characters.f1",
@@ -110,87 +114,59 @@ _OVERVIEW: Figures = MappingProxyType(
 
 
 def set_page(findings: SetFindings) -> Section:
-    """Return what a page shows of a set."""
+    """Return what a page shows of a set; a table without rows is not shown."""
+    decided = findings.judges if findings.is_decided else ()
+    marked = findings.judges if findings.has_marks else ()
+    rated = findings.judges if findings.rated else ()
     return Section(
         findings.name,
         [
             Paragraph(findings.scope),
-            *_verdicts(findings),
-            *_blocks(findings, "Scores and P(error)", _PAGE_SCORES, present=findings.is_decided),
-            *_blocks(findings, "Decisions, by cut", _PAGE_DECISIONS, present=findings.is_decided),
-            *_kind_decisions(findings),
-            *_blocks(findings, "Spans, by characters", _PAGE_SPANS, present=findings.has_marks),
-            *_blocks(findings, "Spans, by words", _WORDS, present=findings.has_marks),
-            *_blocks(
-                findings, "Agreement with people's scores", _PEOPLE, present=findings.rated > 0
+            Section("Decisions", [_page_table(decided, _VERDICTS, with_cut=True)]),
+            Section("Scores and P(error)", [_page_table(decided, _PAGE_SCORES)]),
+            Section("Decisions, by cut", [_page_table(decided, _PAGE_DECISIONS)]),
+            Section("Decisions by kind of error", [_kind_decisions(findings)]),
+            Section("Spans, by characters", [_page_table(marked, _PAGE_SPANS)]),
+            Section("Spans, by words", [_page_table(marked, _WORDS)]),
+            Section("Agreement with people's scores", [_page_table(rated, _PEOPLE)]),
+            Section("By group of texts", [_text_groups(findings)]),
+            Section(f"Better than {RIVAL} by", [_gains(decided or marked)]),
+            *(
+                Section(f"{finding.judge}: precision by category", [_categories(finding)])
+                for finding in findings.judges
             ),
-            *_text_groups(findings),
-            *_gains(findings),
-            *_categories(findings),
-            *_recalls(findings, "kind", _kinds),
-            *_recalls(findings, "extent", _extents),
+            *_recalls("kind", {each.judge: each.kinds for each in findings.judges}),
+            *_recalls("extent", {each.judge: each.extents for each in findings.judges}),
         ],
         only="page",
     )
 
 
-def _blocks(
-    findings: SetFindings, title: str, figures: Figures, *, present: bool
-) -> Iterator[Section]:
-    if present:
-        yield Section(title, [_page_table(findings, figures)])
-
-
-def _verdicts(findings: SetFindings) -> Iterator[Section]:
-    """Yield the table of decisions, with the cut that balanced accuracy is of."""
-    if findings.is_decided:
-        rows = (
-            row(
-                finding.judge,
-                of(finding.coverage.texts),
-                finding.cut,
-                *_cells(finding, _VERDICTS),
-                faint=finding.role == "baseline",
-            )
-            for finding in findings.judges
-        )
-        columns: list[Column | str] = ["judge", *numeric("judged"), "cut", *numeric(*_VERDICTS)]
-        yield Section("Decisions", [table(columns, rows)])
-
-
-def _kind_decisions(findings: SetFindings) -> Iterator[Section]:
-    """Yield how many texts with an error of each kind have which decision."""
-    judges = [finding for finding in findings.judges if finding.decisions]
-    rows = (
-        row(kind.name, finding.judge, kind.texts, *kind.decisions.values())
-        for kinds in zip(*(finding.decisions for finding in judges), strict=True)
-        for finding, kind in zip(judges, kinds, strict=True)
-    )
-    if judges:
-        columns = numeric("texts", *(decision.value for decision in Decision))
-        yield Section("Decisions by kind of error", [table(["kind", "judge", *columns], rows)])
-
-
-def _page_table(findings: SetFindings, figures: Figures) -> Table:
+def _page_table(judges: Sequence[Finding], figures: Figures, *, with_cut: bool = False) -> Table:
     """Return the table of some figures: a row a judge, the baselines last, with its coverage."""
-    about = next(iter(figures.values()))
+    about = "decision.decided" if with_cut else next(iter(figures.values()))
     return table(
-        ["judge", *numeric("judged", *figures)],
+        ["judge", *numeric("judged"), *_cut_column(with_cut=with_cut), *numeric(*figures)],
         (
-            row(
+            _page_row(
+                finding,
+                figures,
                 finding.judge,
                 of(answered(about, finding.coverage)),
-                *_cells(finding, figures),
-                faint=finding.role == "baseline",
+                *([finding.cut] if with_cut else []),
             )
-            for finding in findings.judges
+            for finding in judges
         ),
     )
 
 
-def _cells(finding: Finding, figures: Figures) -> Iterator[Cell]:
-    for name in figures.values():
-        yield figure_cell(finding.figures[name])
+def _cut_column(*, with_cut: bool, heading: str = "cut") -> list[Column]:
+    return [Column(heading, wrap=False)] if with_cut else []
+
+
+def _page_row(finding: Finding, figures: Figures, *lead: str) -> Row:
+    cells = (estimate_cell(finding.figures[name], _SHARE) for name in figures.values())
+    return row(*lead, *cells, faint=finding.role == "baseline")
 
 
 def of(coverage: tuple[int, int]) -> str:
@@ -198,99 +174,91 @@ def of(coverage: tuple[int, int]) -> str:
     return f"{coverage[0]} of {coverage[1]}"
 
 
-def _gains(findings: SetFindings) -> Iterator[Section]:
-    """Yield by how much each judge is better than the baseline that it has to be better than."""
-    judges = [finding for finding in findings.judges if finding.gains]
-    if judges and (findings.has_marks or findings.is_decided):
-        rows = (
-            row(finding.judge, *(_gain(finding.gains[name]) for name in GAINS))
-            for finding in judges
-        )
-        columns = numeric("F1", "AUROC", "balanced accuracy")
-        yield Section(f"Better than {RIVAL} by", [table(["judge", *columns], rows)])
-
-
-def _gain(estimate: Estimate) -> Cell:
-    better, worse = estimate.low > 0, estimate.high < 0
-    return Cell(
-        estimate.value,
-        _SIGNED,
-        interval=(estimate.low, estimate.high),
-        mark="good" if better else "bad" if worse else None,
+def _kind_decisions(findings: SetFindings) -> Table:
+    """Tabulate how many texts with an error of each kind have which decision."""
+    judges = [finding for finding in findings.judges if finding.decisions]
+    return table(
+        ["kind", "judge", *numeric("texts", *(decision.value for decision in Decision))],
+        (
+            row(kind.name, finding.judge, kind.texts, *kind.decisions.values())
+            for kinds in zip(*(finding.decisions for finding in judges), strict=True)
+            for finding, kind in zip(judges, kinds, strict=True)
+        ),
     )
 
 
-def _categories(findings: SetFindings) -> Iterator[Section]:
-    """Yield the precision of each category of each judge."""
-    for finding in findings.judges:
-        if finding.categories:
-            columns = numeric("spans", "texts", "precision", "touch an error")
-            rows = (
-                row(
-                    group.name,
-                    group.spans,
-                    group.texts,
-                    figure_cell(group.share),
-                    figure_cell(group.touched),
-                )
-                for group in finding.categories
+def _gains(judges: Sequence[Finding]) -> Table:
+    """Tabulate by how much each judge is better than the baseline that it has to be better than."""
+    return table(
+        ["judge", *numeric("F1", "AUROC", "balanced accuracy")],
+        (
+            row(finding.judge, *(_gain(finding.gains[name]) for name in GAINS))
+            for finding in judges
+            if finding.gains
+        ),
+    )
+
+
+def _gain(estimate: Estimate) -> Cell:
+    mark: Mark | None = "good" if estimate.low > 0 else "bad" if estimate.high < 0 else None
+    return replace(estimate_cell(estimate, _SIGNED), mark=mark)
+
+
+def _categories(finding: Finding) -> Table:
+    """Tabulate the precision of each category of a judge."""
+    return table(
+        ["category", *numeric("spans", "texts", "precision", "touch an error")],
+        (
+            row(
+                group.name,
+                group.spans,
+                group.texts,
+                estimate_cell(group.share, _SHARE),
+                estimate_cell(group.touched, _SHARE),
             )
-            title = f"{finding.judge}: precision by category"
-            yield Section(title, [table(["category", *columns], rows)])
+            for group in finding.categories
+        ),
+    )
 
 
-def _recalls(
-    set_findings: SetFindings, what: str, groups_of: Callable[[Finding], Sequence[Group]]
-) -> Iterator[Section]:
+def _recalls(what: str, groups: Mapping[str, Sequence[Group]]) -> Iterator[Section]:
     """Yield the recall of each group of people's marks, with a column a judge."""
-    findings = [finding for finding in set_findings.judges if groups_of(finding)]
-    if findings:
-        shares = [{group.name: group.share for group in groups_of(each)} for each in findings]
+    shares = {
+        judge: {group.name: group.share for group in own} for judge, own in groups.items() if own
+    }
+    if shares:
         rows = (
             row(
                 group.name,
                 group.spans,
                 group.texts,
-                *(figure_cell(by[group.name]) for by in shares),
+                *(estimate_cell(by_name[group.name], _SHARE) for by_name in shares.values()),
             )
-            for group in groups_of(findings[0])
+            for group in groups[next(iter(shares))]
         )
-        columns = numeric("places", "texts", *(finding.judge for finding in findings))
+        columns = numeric("places", "texts", *shares)
         title = f"Recall of characters by {what} of error"
         yield Section(title, [table([what, *columns], rows)])
 
 
-def _kinds(finding: Finding) -> Sequence[Group]:
-    return finding.kinds
-
-
-def _extents(finding: Finding) -> Sequence[Group]:
-    return finding.extents
-
-
-def _text_groups(set_findings: SetFindings) -> Iterator[Section]:
-    """Yield the figures of each group of texts, with a row a judge."""
-    findings = [finding for finding in set_findings.judges if finding.groups]
-    rows = (
-        row(
-            group.name,
-            finding.judge,
-            of(group.coverage.faulty),
-            of(group.coverage.error_free),
-            *(figure_cell(group.figures[name]) for name in OF_GROUPS),
-            faint=finding.role == "baseline",
-        )
-        for groups in zip(*(finding.groups for finding in findings), strict=True)
-        for finding, group in zip(findings, groups, strict=True)
+def _text_groups(findings: SetFindings) -> Table:
+    """Tabulate the figures of each group of texts, with a row a judge."""
+    judges = [finding for finding in findings.judges if finding.groups]
+    return table(
+        ["group", "judge", *numeric("with errors", "without", *_GROUP_HEADINGS)],
+        (
+            row(
+                group.name,
+                finding.judge,
+                of(group.coverage.faulty),
+                of(group.coverage.error_free),
+                *(estimate_cell(group.figures[name], _SHARE) for name in OF_GROUPS),
+                faint=finding.role == "baseline",
+            )
+            for groups in zip(*(finding.groups for finding in judges), strict=True)
+            for finding, group in zip(judges, groups, strict=True)
+        ),
     )
-    if findings:
-        columns = numeric("with errors", "without", *_GROUP_HEADINGS)
-        yield Section("By group of texts", [table(["group", "judge", *columns], rows)])
-
-
-def figure_cell(estimate: Estimate) -> Cell:
-    """Return a figure with its interval."""
-    return Cell(estimate.value, _SHARE, interval=(estimate.low, estimate.high))
 
 
 def bench_report(findings: Findings, *, examinee: Examinee, data: Sequence[str]) -> Report:
@@ -309,7 +277,7 @@ def bench_report(findings: Findings, *, examinee: Examinee, data: Sequence[str])
             Section("Overview", [_overview(findings)], only="page"),
             *(set_page(each) for each in findings.sets),
             *(block for each in findings.sets for block in terminal_tables(each)),
-            Paragraph(terminal_reading(), only="terminal"),
+            Paragraph(_TERMINAL_READING, only="terminal"),
             Bullets(sentences, tone="caution", only="terminal"),
         ],
     )
@@ -332,7 +300,7 @@ def _answer(findings: SetFindings) -> str:
             compared = "better than"
         elif gain.high < 0:
             compared = "worse than"
-        value = _brief(best.figures[name], interval=True).text
+        value = estimate_cell(best.figures[name], _BRIEF).text
         verb = words if len(defined) > 1 else words.replace(" best", "")
         return f"On {findings.name} {best.judge} {verb} {value}, {compared} marking all new words."
     return ""
@@ -374,13 +342,13 @@ def _overview(findings: Findings) -> Table:
     return table(
         ["set", "judge", *numeric("judged"), "cut", *numeric(*shown)],
         (
-            row(
+            _page_row(
+                finding,
+                shown,
                 each.name,
                 finding.judge,
                 of(finding.coverage.texts),
                 finding.cut if each.is_decided else "",
-                *(figure_cell(finding.figures[name]) for name in shown.values()),
-                faint=finding.role == "baseline",
             )
             for each in findings.sets
             for finding in each.judges
@@ -389,7 +357,6 @@ def _overview(findings: Findings) -> Table:
     )
 
 
-_BRIEF = ".2f"
 _SPANS: Figures = MappingProxyType(
     {
         "F1": "characters.f1",
@@ -420,54 +387,65 @@ _PROBABILITY: Figures = MappingProxyType(
 )
 
 
-def terminal_reading() -> str:
-    """Return what the figures of a terminal mean."""
-    return (
-        "n: number of texts judged. Balanced accuracy: of the decision, at the better of its two "
-        "cuts. Sure: share of texts that are ok or faulty. Miss: share of the texts with errors "
-        "that are ok. Alarms: share of the texts without errors that are faulty. Right: balanced "
-        "accuracy on the sure texts. AUROC: how often a text with an error has a worse score, or "
-        "a greater P(error), than one without; 0.5 is chance. ECE, plain and balanced: distance "
-        "of P(error) from the observed rate. Flags: share of error-free texts with any span. "
-        f"≤{FALSE_ALARMS:.0%}: share of the texts with errors that are caught at the best "
-        f"threshold with at most {FALSE_ALARMS:.0%} false alarms, which is optimistic. F1, "
-        "precision, recall: over the characters of the whole set. Words: F1 of words. Hit: share "
-        "of the places marked by people that a span touches. New words: every content word that "
-        "the input lacks. Intervals are 95 %, by source."
-    )
+_TERMINAL_READING = (
+    "n: number of texts judged. Balanced accuracy: of the decision, at the better of its two "
+    "cuts. Sure: share of texts that are ok or faulty. Miss: share of the texts with errors "
+    "that are ok. Alarms: share of the texts without errors that are faulty. Right: balanced "
+    "accuracy on the sure texts. AUROC: how often a text with an error has a worse score, or "
+    "a greater P(error), than one without; 0.5 is chance. ECE, plain and balanced: distance "
+    "of P(error) from the observed rate. Flags: share of error-free texts with any span. "
+    f"≤{FALSE_ALARMS:.0%}: share of the texts with errors that are caught at the best "
+    f"threshold with at most {FALSE_ALARMS:.0%} false alarms, which is optimistic. F1, "
+    "precision, recall: over the characters of the whole set. Words: F1 of words. Hit: share "
+    "of the places marked by people that a span touches. New words: every content word that "
+    "the input lacks. Intervals are 95 %, by source."
+)
 
 
 def terminal_tables(findings: SetFindings) -> Iterator[Table]:
     """Yield what a terminal shows of a set."""
     if findings.is_decided:
-        yield _decisions(findings, title=f"{findings.name}: {findings.scope}")
+        title = f"{findings.name}: {findings.scope}"
+        yield _terminal_table(findings, _DECISIONS, title=title, with_cut=True)
         likely = any(finding.has("probability.auroc") for finding in findings.judges)
         figures = {**_SCORES, **(_PROBABILITY if likely else {})}
-        yield _table(findings, figures, title=f"{findings.name}: scores", counted=False)
+        yield _terminal_table(findings, figures, title=f"{findings.name}: scores", counted=False)
     if findings.has_marks:
-        yield _table(findings, _SPANS, title=f"{findings.name}: spans")
+        yield _terminal_table(findings, _SPANS, title=f"{findings.name}: spans")
     if findings.rated:
-        yield _table(findings, _PEOPLE, title=f"{findings.name}: agreement with people's scores")
+        title = f"{findings.name}: agreement with people's scores"
+        yield _terminal_table(findings, _PEOPLE, title=title)
 
 
-def _decisions(findings: SetFindings, *, title: str) -> Table:
-    """Return the table of decisions, with the cut of each judge."""
-    first, *others = _DECISIONS.values()
-    heading, *headings = _DECISIONS
+def _terminal_table(
+    findings: SetFindings,
+    figures: Figures,
+    *,
+    title: str,
+    counted: bool = True,
+    with_cut: bool = False,
+) -> Table:
+    """Return a table that fits on a terminal: only its first figure has its interval.
+
+    Where the texts are not `counted`, the table before it has done so.
+    """
+    heading, *headings = figures
+    first, *others = figures.values()
+    about = "decision.decided" if with_cut else first
     return table(
         [
             Column("judge", wrap=False),
-            *numeric("n", heading),
-            Column("at", wrap=False),
+            *numeric(*(["n"] if counted else []), heading),
+            *_cut_column(with_cut=with_cut, heading="at"),
             *numeric(*headings),
         ],
         (
             row(
                 finding.judge,
-                finding.coverage.texts[0],
-                _brief(finding.figures[first], interval=True),
-                finding.cut,
-                *(_brief(finding.figures[name], interval=False) for name in others),
+                *([answered(about, finding.coverage)[0]] if counted else []),
+                estimate_cell(finding.figures[first], _BRIEF),
+                *([finding.cut] if with_cut else []),
+                *(Cell(finding.figures[name].value, _BRIEF) for name in others),
                 faint=finding.role == "baseline",
             )
             for finding in findings.judges
@@ -475,31 +453,3 @@ def _decisions(findings: SetFindings, *, title: str) -> Table:
         title=title,
         only="terminal",
     )
-
-
-def _table(findings: SetFindings, figures: Figures, *, title: str, counted: bool = True) -> Table:
-    """Return a table that fits on a terminal: only its first figure has its interval.
-
-    Where the texts are not `counted`, the table before it has done so.
-    """
-    first, *others = figures.values()
-    return table(
-        [Column("judge", wrap=False), *numeric(*(["n"] if counted else []), *figures)],
-        (
-            row(
-                finding.judge,
-                *([answered(first, finding.coverage)[0]] if counted else []),
-                _brief(finding.figures[first], interval=True),
-                *(_brief(finding.figures[name], interval=False) for name in others),
-                faint=finding.role == "baseline",
-            )
-            for finding in findings.judges
-        ),
-        title=title,
-        only="terminal",
-    )
-
-
-def _brief(estimate: Estimate, *, interval: bool) -> Cell:
-    bounds = (estimate.low, estimate.high) if interval else None
-    return Cell(estimate.value, _BRIEF, interval=bounds)

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import Segment, ToolCall, ToolSpec, Trajectory, Turn
-from spanjury.judges.core.transcript import json_leaves, replies, segment_of, transcript, turn_of
+from spanjury.judges.core.transcript import (
+    edited_trajectory,
+    json_leaves,
+    replies,
+    segment_of,
+    transcript,
+    turn_of,
+)
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -144,3 +151,36 @@ def test_replies_are_the_turns_that_speak_to_the_user() -> None:
 def test_a_trajectory_without_an_agent_is_refused() -> None:
     with pytest.raises(ValueError, match="needs a turn of the assistant"):
         Trajectory(turns=(Turn(role="user", text="Hi"),))
+
+
+def test_edits_of_a_transcript_are_edits_of_turns_tools_and_values() -> None:
+    written = transcript(BOOKING)
+
+    def edit(part: str, text: str) -> tuple[int, int, str]:
+        start = written.text.rindex(part)
+        return start, start + len(part), text
+
+    edits = [
+        edit("menu", "list_menus"),
+        edit("5 May", 'the "6th"'),
+        edit("Ann", "Bo"),
+        edit("2", "3"),
+        edit("booked", "kept"),
+    ]
+    made = edited_trajectory(BOOKING, edits)
+    assert made.turns[2].calls[1].name == "list_menus"
+    assert json.loads(made.turns[5].calls[0].arguments) == {
+        "date": 'the "6th"',
+        "guests": [{"name": "Bo"}],
+        "count": 3,
+    }
+    assert made.turns[7].text == "Your table is kept for 19:30."
+    assert [turn.text for turn in made.turns[:7]] == [turn.text for turn in BOOKING.turns[:7]]
+
+
+@pytest.mark.parametrize(("text", "value"), [("", None), ("three", "three"), ("[1]", [1])])
+def test_a_value_that_is_no_text_is_replaced_by_json(text: str, value: object) -> None:
+    start = transcript(BOOKING).text.rindex("2}")
+    made = edited_trajectory(BOOKING, [(start, start + 1, text)])
+    assert json.loads(made.turns[5].calls[0].arguments)["count"] == value
+    assert edited_trajectory(BOOKING, [(0, 4, "Round")]) == BOOKING  # the line before a turn

@@ -271,6 +271,94 @@ async def test_a_value_of_another_field_of_the_result_is_an_error() -> None:
     assert ("value of another record", "1.75") in await marks("calls", asked, LOOKED, given, order)
 
 
+FIND = ToolSpec(
+    name="find",
+    description="Find and change orders.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "order": {"type": "string"},
+            "query": {"type": "string"},
+            "day": {"type": "string", "format": "date"},
+            "people": {"type": "integer"},
+            "max_price": {"type": "number"},
+            "amount": {"type": "number"},
+            "country": {"type": "string", "description": "Code of the country"},
+            "page_size": {"type": "integer"},
+            "path": {"type": "string"},
+        },
+    },
+)
+ORDERING = (
+    "Order LK-20417 of 26 May for 4 people, 22 euros each, up to 90 in all. From Norway."
+    " The file is in /in/may, and it was due on Saturday."
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "category"),
+    [
+        ({"order": "LK-20417"}, None),
+        ({"order": "LK-20471"}, "altered value"),
+        ({"order": "QX-99312"}, "value from nowhere"),
+        ({"query": "status:open order:LK-20417 after:2026/01/02"}, None),
+        ({"query": "what became of order LK-24017 since then"}, "altered value"),
+        ({"query": "a table for 5 people in a quiet corner, please"}, "value from nowhere"),
+        ({"path": "/in/may/list_03.csv"}, None),
+        ({"people": 5}, "value from nowhere"),
+        ({"amount": 88}, None),
+        ({"amount": 88.31}, "value of unclear origin"),
+        ({"max_price": 130}, "broken limit"),
+        ({"country": "NO"}, None),
+        ({"country": "PT"}, "value of unclear origin"),
+        ({"page_size": 50}, None),
+        ({"day": "2026-05-09"}, None),
+        ({"day": "2026-05-16"}, "value from nowhere"),
+    ],
+)
+async def test_an_argument_needs_an_origin_if_it_identifies_something(
+    arguments: Mapping[str, object], category: str | None
+) -> None:
+    turns = (SYSTEM, Turn(role="user", text=ORDERING), calling("find", arguments))
+    made = segment_of(Trajectory(turns=turns, tools=(FIND,)))
+    report = await CallsJudge().assess(made, Catalogue.load().aspect("agent", "calls"))
+    assert [span.category for span in report.spans] == [category] * (category is not None)
+    assert all(
+        (span.severity == 3) == (category == "value of unclear origin") for span in report.spans
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ("It will be ready in 3 weeks.", "3 weeks"),
+        ("It will be ready in five days.", None),
+        ("The Retail Park, 300 kW and 2.2 km away, has a free point.", "2.2"),
+        ("The Retail Park, 300 kW and 0.8 km away, has a free point.", None),
+    ],
+)
+async def test_a_length_or_a_field_that_no_result_gives_is_an_error(
+    reply: str, text: str | None
+) -> None:
+    stations = [
+        {"station": "North", "kw": 150, "km": 2.2, "days": 5},
+        {"station": "Retail Park", "kw": 300, "km": 0.8, "days": 6},
+    ]
+    result = Turn(role="tool", text=json.dumps(stations))
+    asked, answer = Turn(role="user", text="Where?"), Turn(role="assistant", text=reply)
+    errors = await marks("groundedness", asked, LOOKED, result, answer)
+    assert [marked for _, marked in errors] == [text] * (text is not None)
+
+
+async def test_an_action_is_repeated_even_after_a_look_and_may_break_a_limit_afterwards() -> None:
+    book, looked = calling("book_room", {"room": "r-17"}), calling("search_rooms", {})
+    paid = Turn(role="tool", text='{"booked": "r-17", "total": 135}')
+    asked = Turn(role="user", text="Book r-17, not more than 130 euros in total.")
+    errors = await marks("calls", asked, book, paid, looked, Turn(role="tool", text="{}"), book)
+    assert ("repeated call", "book_room") in errors
+    assert ("broken limit", "book_room") in errors
+
+
 def test_a_long_list_of_numbers_takes_no_longer_than_it_is() -> None:
     """A text of a tool's must not keep the judge busy for ever; the former patterns took hours."""
     years = ", ".join(["1891"] * 60)

@@ -1,7 +1,7 @@
 """The fakes and the contract check that plugin authors use."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 import pytest
@@ -9,12 +9,25 @@ from numpy.random import Generator
 
 import spanjury
 from spanjury import Aspect, ErrorSpan, Located, Report, Segment
-from spanjury.judges.core import JudgeError, PermanentModelError, PluginError, Sample
+from spanjury.judges.core import (
+    JudgeError,
+    PermanentModelError,
+    PluginError,
+    Sample,
+    ToolCall,
+    Trajectory,
+    Turn,
+)
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.rules.grounding import GroundingJudge
 from spanjury.orchestration.wiring.metrics import open_metric
-from spanjury.perturbations import text_perturbation
+from spanjury.perturbations import (
+    DamagedTrajectory,
+    Fault,
+    text_perturbation,
+    trajectory_perturbation,
+)
 from spanjury.testing import (
     MarkingJudge,
     ScriptedModel,
@@ -157,7 +170,19 @@ def test_perturbations_keep_their_promises_or_are_named() -> None:
         del rng
         return text
 
+    @trajectory_perturbation(family="calls", level="word", harms={"calls"})
+    def nameless(trajectory: Trajectory, rng: Generator) -> DamagedTrajectory:
+        del rng
+        call = ToolCall(call_id="", name="nothing", arguments="{}")
+        turn = Turn(role="assistant", calls=(call,))
+        fault = Fault(turn=len(trajectory.turns) + 1, call=1, explanation="There is no such tool.")
+        damaged = replace(trajectory, turns=(*trajectory.turns, turn))
+        return DamagedTrajectory(trajectory=damaged, faults=(fault,))
+
     check_perturbation(shout)
+    check_perturbation(nameless, Trajectory(turns=(Turn(role="assistant", text="Yes."),)))
+    with pytest.raises(AssertionError, match="no text was damaged"):
+        check_perturbation(nameless)
     with pytest.raises(AssertionError, match="two different damages"):
         check_perturbation(forgetful)
     with pytest.raises(AssertionError, match="no text was damaged"):

@@ -13,13 +13,17 @@ from scipy.stats import mannwhitneyu
 from spanjury.judges.core import Outcome, Scale, Segment
 from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.studies.discernment.conclusions import cautions, conclusion
-from spanjury.orchestration.studies.discernment.decisions import decision_rows, decisions_json
+from spanjury.orchestration.studies.discernment.conclusions import (
+    cautions,
+    conclusion,
+    decision_rows,
+)
 from spanjury.orchestration.studies.discernment.detection import Detection
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays, is_harmless
 from spanjury.orchestration.studies.discernment.tables import discernment_report
 from spanjury.orchestration.studies.discernment.values import (
+    decisions_json,
     findings_json,
     measure_names,
     measures_of,

@@ -17,7 +17,11 @@ from spanjury.judges.core import (
     ParseError,
     RunStoppedError,
     Segment,
+    ToolCall,
+    Trajectory,
+    Turn,
 )
+from spanjury.judges.core.transcript import segment_of
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.engine.text_repair.loop import Replacements, Writer
@@ -44,7 +48,12 @@ from spanjury.orchestration.studies.repair.tables import (
     repair_report,
 )
 from spanjury.perturbations.pairs import Condition
-from spanjury.perturbations.perturbation import text_perturbation
+from spanjury.perturbations.perturbation import (
+    DamagedTrajectory,
+    Fault,
+    text_perturbation,
+    trajectory_perturbation,
+)
 from spanjury.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -108,11 +117,12 @@ async def run(
     guide: Judge = GUIDE,
     examiners: tuple[Judge, ...] = (EXAMINER,),
     texts: tuple[Segment, ...] = TEXTS,
+    condition: Condition = CONDITION,
     stop_token: StopToken | None = None,
 ) -> ExamResult:
     writer: Writer = WordWriter(word)
     return await examine(
-        Exam(segments=texts, aspects=(ASPECT,), conditions=(CONDITION,), rounds=2),
+        Exam(segments=texts, aspects=(ASPECT,), conditions=(condition,), rounds=2),
         ExamRun(
             open_panel=opener(guide),
             workers=2,
@@ -144,6 +154,47 @@ async def test_a_repair_is_held_against_doing_nothing_and_deleting() -> None:
     assert done.findings.net_gain.value == 0
     assert done.findings.stopped == {"nothing_marked": (4, 4)}
     assert len(done.attempts) == 8 * len(ARMS)
+
+
+@trajectory_perturbation(family="month", level="word", harms={"consistency"})
+def wrong_argument(trajectory: Trajectory, rng: object) -> DamagedTrajectory:
+    """Put another month in the place of May in a call."""
+    del rng
+    asked, calling = trajectory.turns
+    call = replace(calling.calls[0], arguments='{"month": "June"}')
+    turns = (asked, replace(calling, calls=(call,)))
+    fault = Fault(turn=2, call=1, path="$.month", explanation="May was asked for.")
+    return DamagedTrajectory(trajectory=replace(trajectory, turns=turns), faults=(fault,))
+
+
+async def test_an_agent_that_is_sent_back_corrects_its_call() -> None:
+    made = [
+        Trajectory(
+            turns=(
+                Turn(role="user", text=f"The bridge opened in May {year}. Book it."),
+                Turn(
+                    role="assistant",
+                    calls=(ToolCall(call_id="", name="book", arguments='{"month": "May"}'),),
+                ),
+            )
+        )
+        for year in range(1930, 1934)
+    ]
+    texts = tuple(
+        segment_of(trajectory, Segment(segment_id=f"t{number}", output="-"))
+        for number, trajectory in enumerate(made)
+    )
+    condition = Condition(name="wrong-argument", perturbation=wrong_argument, level="word")
+    done = await run("May", texts=texts, condition=condition)
+    assert figures(done) == (1, 1, 0, 4)
+    assert figures(done, NOTHING) == (0, 0, 0, 0)
+    assert figures(done, DELETION)[:2] == (1, 0)
+    repaired = {
+        str(text.result.segment.trajectory.turns[1].calls[0].arguments)
+        for text in done.judged
+        if text.condition == "wrong-argument: repair" and text.result.segment.trajectory
+    }
+    assert repaired == {'{"month": "May"}'}
 
 
 async def test_an_error_that_only_another_panel_sees_is_no_success() -> None:

@@ -87,7 +87,7 @@ def test_a_digest_changes_with_all_that_a_judge_may_see_and_nothing_else() -> No
 
 
 def test_sums_of_the_same_scores_tie_in_whatever_order_and_whatever_way() -> None:
-    def total(*scores: float) -> float:
+    def total(*scores: float) -> float | None:
         return score_sum(("t", "fluency"), [{("t", "fluency"): said(score)} for score in scores])
 
     assert total(0.1, 0.2, 0.3) == total(0.3, 0.2, 0.1) == total(0.2, 0.2, 0.2)

@@ -9,12 +9,11 @@ from typing import Protocol
 from anyio import to_thread
 
 from spanjury.judges.core import ConfigError, PanelReport, Result, choices_for
-from spanjury.orchestration.engine.batch import evaluate
-from spanjury.orchestration.engine.metering import Limits, Meter
-from spanjury.orchestration.engine.stopping import FailurePolicy, StopToken, run_in_time
+from spanjury.orchestration.engine.metering import Limits
+from spanjury.orchestration.engine.stopping import FailurePolicy, run_in_time
 from spanjury.orchestration.report.files import make_folder, write_report, write_whole
 from spanjury.orchestration.report.json import json_text, plain
-from spanjury.orchestration.services.exams.study import Live, PanelStudy
+from spanjury.orchestration.services.exams.study import Live, PanelStudy, Watch
 from spanjury.orchestration.services.exams.study_report import exam_record, read_card, write_card
 from spanjury.orchestration.services.judging.evaluate import run as run_job
 from spanjury.orchestration.services.judging.job import Job
@@ -178,17 +177,8 @@ class HeldOut:
                 reports.append(result.report)
                 live(result)
 
-            async def judge() -> None:
-                async with session.open_panel(sitting.panel) as panel:
-                    await evaluate(
-                        panel,
-                        ((case.segment, case.aspect) for case in self.material.cases),
-                        write=keep,
-                        workers=sitting.panel.workers,
-                        stop_token=live.stop_token,
-                    )
-
-            await session.run(judge)
+            pairs = ((case.segment, case.aspect) for case in self.material.cases)
+            await session.judge(sitting.panel, pairs, write=keep)
         return reports
 
     def _write(self, folder: Path, reports: Sequence[PanelReport]) -> None:
@@ -236,7 +226,10 @@ class People:
         )
         await run_job(job, recorder, stop_token=live.stop_token, meter=live.meter)
         assert recorder.examinee is not None  # a job without assessments is refused
-        measures = tuple(map(_undefined, self.aspects))
+        measures = tuple(
+            Measure(name=f"{_PEOPLE}.{aspect}", value=None, says="none: no report", count=0)
+            for aspect in self.aspects
+        )
         if recorder.scored:  # without any score there is nothing to compare
             collected = collect(replace(self.source, results=(output,)))
             findings = await measure(collected, self.settings)
@@ -267,10 +260,6 @@ def _measures(findings: MetaFindings, *, several: bool) -> Iterator[Measure]:
         )
 
 
-def _undefined(aspect: str) -> Measure:
-    return Measure(name=f"{_PEOPLE}.{aspect}", value=None, says="none: no report", count=0)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demands:
     """Demands on a distilled judge: numbers to reach, and measures better than its base's."""
@@ -286,12 +275,8 @@ class Demands:
     def require_known(self, exams: Sequence[GateExam], *, measures: Sequence[str]) -> None:
         """Check that some exam has each measure, before any judge is asked.
 
-        Raise `ConfigError` if none has; the message lists the measures, or the topics.
-
-        Parameters
-        ----------
-        measures
-            All of the first exam; of the others topics are known.
+        All `measures` of the first exam are known, and topics of the others. Raise `ConfigError`
+        if no exam has one; the message lists the measures, or the topics.
         """
         first, *others = exams
         topics = {topic for exam in others for topic in exam.topics} - {*first.topics}
@@ -371,35 +356,18 @@ def plan_gate(job: GateJob) -> ExamPlan:
     async def run(live: Live) -> None:
         async def examine() -> None:
             for plan in plans:
-                await plan.run(_Part(live=live))
+                # What one exam expects counts for itself: others follow.
+                watch = Watch(
+                    total=plan.total,
+                    stop_token=live.stop_token,
+                    meter=live.meter,
+                    on_result=live,
+                )
+                await plan.run(watch)
 
         await run_in_time(examine, live.stop_token, seconds=job.limits.max_seconds)
 
     return ExamPlan(total=sum(plan.total for plan in plans), run=run)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
-    """The run of one exam of several, which does not know how many results there will be."""
-
-    live: Live
-
-    @property
-    def stop_token(self) -> StopToken:
-        """The means to end all of them early."""
-        return self.live.stop_token
-
-    @property
-    def meter(self) -> Meter:
-        """The count of what models are asked in all of them."""
-        return self.live.meter
-
-    def __call__(self, result: Result, /) -> None:
-        """Show a result."""
-        self.live(result)
-
-    def expect(self, total: int) -> None:
-        """Ignore how many results one exam expects: others follow."""
 
 
 def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
@@ -411,7 +379,7 @@ def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
     Raise `ConfigError` if no exam has a measure that is demanded, and `StoreError` if
     something cannot be written.
     """
-    cards = dict(_cards(job))
+    cards = {role: read_card([job.folder(role, exam) for exam in job.exams]) for role in job.judges}
     findings = GateFindings(
         model=str(job.model),
         data=tuple(map(str, job.data)),
@@ -430,11 +398,6 @@ def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
         written += write_report(folder, report, data=data, page="gate", values="gate")
     written += write_card(job.model / _FOLDER, cards[DISTILLED], gates=job.demands.gates)
     return findings, written
-
-
-def _cards(job: GateJob) -> Iterator[tuple[str, Card]]:
-    for role in job.judges:
-        yield role, read_card([job.folder(role, exam) for exam in job.exams])
 
 
 def _cautions(cards: Mapping[str, Card], *, base_identity: str) -> Iterator[str]:

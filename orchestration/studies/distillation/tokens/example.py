@@ -1,19 +1,33 @@
-"""An example of the token form: its text, the windows that it makes, its lines and summary."""
+"""An example of the token form: its text, the windows and pairs that it makes, its lines."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from spanjury.judges.core import ROOM, Label, LabelledWindow
+from spanjury.judges.checker.cutting import ClaimText, claims_with_passages
+from spanjury.judges.core import (
+    ROOM,
+    ClaimPair,
+    ClaimUnit,
+    DataError,
+    Label,
+    LabelledPair,
+    LabelledWindow,
+)
 from spanjury.judges.reader.windows import SentenceWindow, sentence_windows
 from spanjury.orchestration.report import Cell, Paragraph, Report, numeric, table
 from spanjury.orchestration.studies.distillation.splits import Split
-from spanjury.orchestration.studies.distillation.training_set import SEAL, read_lines, split_file
+from spanjury.orchestration.studies.distillation.training_set import (
+    read_lines,
+    read_seal,
+    split_file,
+)
 
 _WHOLE = 0.9
 """Share of a sentence's words above which a span says of the sentence, not of its words."""
@@ -25,7 +39,6 @@ _MOST = 2
 """Runs that a shared set phrase explains."""
 FORM = "tokens"
 """Value of ``form`` in the seal of a set of this form."""
-_SEAL: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +108,54 @@ def labelled_windows(example: TokenExample, *, room: int = ROOM) -> Iterator[Lab
         )
 
 
+def labelled_pairs(
+    example: TokenExample,
+    *,
+    unit: ClaimUnit,
+    room: int,
+    count_tokens: Callable[[Sequence[str]], list[int]],
+) -> Iterator[LabelledPair]:
+    """Yield the claims of a text, each with the passage that shares most words with it.
+
+    The text is cut as a `Checker` with these fields cuts it. A text that is read as several claims
+    yields none if all that is known is that it has an error.
+    """
+    cut = claims_with_passages(
+        example.output,
+        example.inputs,
+        unit=unit,
+        room=room,
+        count_tokens=count_tokens,
+        limit=1,
+    )
+    is_bag = example.label > 0 and not example.spans
+    if is_bag and len(cut) > 1:
+        return
+    for text, passages in cut:
+        spans = _spans_of_claims(example, text)
+        length = sum(end - start for start, end, _ in spans)
+        is_whole = says_of_whole(
+            example, share=length / sum(end - start for start, end in text.claims)
+        )
+        for passage in passages:
+            yield LabelledPair(
+                pair=ClaimPair(passage.text, example.output[text.start : text.end]),
+                label=example.label if is_bag else joint_label({label for _, _, label in spans}),
+                spans=None if is_bag or is_whole else spans,
+                group=example.group,
+            )
+
+
+def _spans_of_claims(example: TokenExample, text: ClaimText) -> tuple[tuple[int, int, Label], ...]:
+    """Return the wrong parts of the claims of `text`, with offsets in what is read."""
+    first, last = text.claims[0][0], text.claims[-1][1]
+    return tuple(
+        (max(span.start, first) - text.start, min(span.end, last) - text.start, span.label)
+        for span in example.spans
+        if span.start < last and first < span.end
+    )
+
+
 def _word_labels(window: SentenceWindow, spans: Sequence[LabelledSpan]) -> tuple[Label, ...]:
     return tuple(
         next(
@@ -132,11 +193,9 @@ def read_token_split(folder: Path, split: Split) -> Iterator[TokenExample]:
 
 def is_token_set(folder: Path) -> bool:
     """Say whether the set in `folder` is of the token form; False where there is none."""
-    try:
-        seal = _SEAL.validate_json((folder / SEAL).read_bytes())
-    except (OSError, ValidationError):
-        return False
-    return seal.get("form") == FORM
+    with suppress(DataError):
+        return read_seal(folder).get("form") == FORM
+    return False
 
 
 @dataclass(slots=True)

@@ -33,13 +33,6 @@ def examples_of_people(rows: Sequence[Row], *, copies: int) -> Iterator[TokenExa
 
     A row says so by its gold spans, or by the keys ``supported`` and ``label`` of natural language
     inference. Rows that say nothing are passed over.
-
-    Parameters
-    ----------
-    rows
-        The data.
-    copies
-        Times that an epoch shows a row.
     """
     for row in rows:
         spans = tuple(_spans(row.segment.gold, row.segment.meta.get("spans")))
@@ -68,13 +61,6 @@ def examples_of_panel(
     """Yield an example for each text that a panel scored on an aspect of the kind ``"grounding"``.
 
     The spans of the consolidated report are its labels; a text without any is supported.
-
-    Parameters
-    ----------
-    judged
-        Rows with what the panel said of them.
-    copies
-        Times that an epoch shows a text.
     """
     for row, result in judged:
         if result.aspect.kind != "grounding" or result.report.score is None:

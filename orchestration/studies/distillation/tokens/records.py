@@ -8,7 +8,7 @@ import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from types import MappingProxyType
 
@@ -149,21 +149,9 @@ def _json(records: Sequence[Record]) -> str:
     return json.dumps(records if len(records) > 1 else records[0], indent=1)
 
 
-def _json_line(records: Sequence[Record]) -> str:
-    return json.dumps(list(records))
-
-
 def _table(records: Sequence[Record], *, between: str) -> str:
     lines = [list(records[0]), *([str(value) for value in record.values()] for record in records)]
     return "\n".join(between.join(line) for line in lines)
-
-
-def _pipes(records: Sequence[Record]) -> str:
-    return _table(records, between=" | ")
-
-
-def _commas(records: Sequence[Record]) -> str:
-    return _table(records, between=",")
 
 
 def _blocks(records: Sequence[Record]) -> str:
@@ -174,8 +162,8 @@ def _blocks(records: Sequence[Record]) -> str:
 
 _WRITERS: Sequence[Callable[[Sequence[Record]], str]] = (
     _json,
-    _json_line,
-    _pipes,
-    _commas,
+    json.dumps,
+    partial(_table, between=" | "),
+    partial(_table, between=","),
     _blocks,
 )

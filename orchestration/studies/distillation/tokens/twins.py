@@ -1,8 +1,9 @@
 """Clean texts and their damaged twins, which stand in one batch: the words that differ teach."""
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 
 from numpy.random import Generator, default_rng
@@ -40,11 +41,7 @@ class TwinPlan:
     harms, harmless
         The damage, and changes that harm nothing.
     pairs
-        Number of twins to make.
-    split
-        Split of the rows that they are made of.
-    seed
-        Seed of everything that is drawn.
+        Number of twins to make, of rows of the `split`.
     """
 
     harms: Sequence[Harm]
@@ -59,17 +56,8 @@ def twins(
 ) -> Iterator[TokenExample]:
     """Yield clean texts, each followed by its damaged twin, drawn from the rows of a split.
 
-    Rows that are not known to be supported give their source only. There are fewer twins than
-    asked for where little can be damaged.
-
-    Parameters
-    ----------
-    rows
-        The data.
-    plan
-        The twins to make.
-    clean
-        Files whose outputs are good.
+    Rows that are not known to be supported, and whose file is not `clean`, give their source only.
+    There are fewer twins than asked for where little can be damaged.
     """
     material = _by_dataset(row for row in rows if row.split == plan.split and row.segment.inputs)
     if not material:
@@ -137,7 +125,16 @@ def _pair(
 ) -> Iterator[TokenExample]:
     harm, damage = damaged
     label = Label.ABSENT if harm.rule in _ABSENT else Label.CONTRADICTED
-    shared = _shared(row, number)
+    shared = partial(
+        TokenExample,
+        dataset=row.dataset,
+        row=row.segment.segment_id,
+        input_id=row.input_id,
+        inputs=dict(row.segment.inputs),
+        group=f"twins {number}",
+        split=row.split,
+        licence=row.licence,
+    )
     yield shared(output=clean, label=Label.SUPPORTED, made_of="copy or clean text")
     yield shared(
         output=damage.text,
@@ -146,24 +143,6 @@ def _pair(
         made_of="damage",
         damage=harm.name,
     )
-
-
-def _shared(row: Row, number: int) -> Callable[..., TokenExample]:
-    """Return what makes an example of `row` that is learnt from with its twin."""
-
-    def made(**own: object) -> TokenExample:
-        return TokenExample(
-            dataset=row.dataset,
-            row=row.segment.segment_id,
-            input_id=row.input_id,
-            inputs=dict(row.segment.inputs),
-            group=f"twins {number}",
-            split=row.split,
-            licence=row.licence,
-            **own,  # type: ignore[arg-type]  # the callers above name and type them
-        )
-
-    return made
 
 
 def _widened(interval: tuple[int, int], text: str, label: Label) -> LabelledSpan:

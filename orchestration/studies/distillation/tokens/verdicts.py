@@ -59,12 +59,9 @@ def deciding(examples: Sequence[TokenExample], *, learnt: Collection[str]) -> li
 async def verdicts_of(
     judge: Judge, examples: Iterable[TokenExample], *, learnt: Collection[str]
 ) -> list[Verdict]:
-    """Have `judge` assess the examples; texts that it abstains on are left out.
+    """Have `judge` assess the examples, without those that it abstains on.
 
-    Raises
-    ------
-    JudgeError
-        If it cannot be run.
+    Raise `JudgeError` if it cannot be run.
     """
     aspect = replace(Catalogue.load().aspect(*_ASPECT), inputs=None)
     verdicts = []

@@ -14,11 +14,20 @@ import numpy as np
 import pytest
 
 from spanjury.judges.core import ConfigError, StoreError
-from spanjury.orchestration.report.drawings.alignment import LcsAlignment, alignment_page
 from spanjury.orchestration.report.drawings.drawing import MarkedText
-from spanjury.orchestration.report.drawings.flow import Flow, TokenFlow, flow_page
-from spanjury.orchestration.report.drawings.heat_map import TokenSimilarities, heat_map_page
-from spanjury.orchestration.report.drawings.ngrams import NgramPlaces, SharedNgrams
+from spanjury.orchestration.report.drawings.tokens import (
+    Flow,
+    TokenFlow,
+    TokenSimilarities,
+    flow_page,
+    heat_map_page,
+)
+from spanjury.orchestration.report.drawings.words import (
+    LcsAlignment,
+    NgramPlaces,
+    SharedNgrams,
+    alignment_page,
+)
 from spanjury.orchestration.report.files import write_page
 
 VOID = {"meta", "input", "wbr"}

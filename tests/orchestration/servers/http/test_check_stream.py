@@ -7,14 +7,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from fakes.http_app import RULES, TOKEN, held_service, open_service, problem
 from fakes.service import serving
 from loopback.answers import HELD, chat
 from loopback.server import LoopbackServer
 from openapi_schema_validator import OAS31Validator
-from starlette.types import Message, Receive
+from starlette.types import Message
 
+from spanjury.orchestration.servers.http.app import create_app
 from spanjury.orchestration.servers.http.check_stream import EventStream, SendEvent
 from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.settings import ServiceLimits
@@ -101,6 +103,78 @@ async def test_a_used_up_quota_refuses_a_stream_before_it_begins(tmp_path: Path)
         assert problem(await client.post(STREAM, json=ASKED)) == "quota-reached"
 
 
+LINES = {"Content-Type": "application/x-ndjson"}
+
+
+def lines(*values: object) -> bytes:
+    """Return JSON lines."""
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+@pytest.mark.asyncio_only
+async def test_a_text_in_lines_is_judged_as_a_whole_one(tmp_path: Path) -> None:
+    head = {key: value for key, value in ASKED.items() if key != "output"}
+    pieces = (head, TEXT[:10], "", TEXT[10:30], TEXT[30:])
+    async with open_service(tmp_path) as client:
+        whole = await client.post(STREAM, json=ASKED)
+        for body in (lines(*pieces), lines(ASKED), lines(*pieces).rstrip()):
+            grown = await client.post(STREAM, content=body, headers=LINES)
+            (*sentences, (name, report)), (*others, (_, wanted)) = map(
+                list, (events(grown.text), events(whole.text))
+            )
+            assert ([each["text"] for _, each in sentences], name) == (
+                [each["text"] for _, each in others],
+                "report",
+            )
+            assert stable(report) == stable(wanted)
+
+
+@pytest.mark.asyncio_only
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (lines({"outputs": ""}, "A."), "body-invalid"),
+        (lines(["A."]), "body-invalid"),
+        (b"{\n", "body-invalid"),
+        (b'{"source": "A", "source": "B"}\n', "body-invalid"),
+        (lines({"panel": "other"}, "A."), "panel-not-found"),
+        (lines({"source": "A."}, {"text": "A."}), "body-invalid"),
+        (lines({"source": "A."}, "x" * 101), "text-too-long"),
+    ],
+)
+async def test_lines_that_do_not_fit_are_a_problem(tmp_path: Path, body: bytes, kind: str) -> None:
+    async with open_service(tmp_path, limits=ServiceLimits(output=100)) as client:
+        assert problem(await client.post(STREAM, content=body, headers=LINES)) == kind
+
+
+@pytest.mark.asyncio_only
+async def test_sentences_of_a_text_are_judged_before_it_is_sent_to_its_end(tmp_path: Path) -> None:
+    judged = anyio.Event()
+    sent: list[bytes] = []
+    bodies = iter(
+        (lines({"source": "It opened in 1932."}, "It opened in 1935. ", "It"), lines(" is old."))
+    )
+
+    async def receive() -> Message:
+        body = next(bodies, None)
+        if body is None:
+            await anyio.sleep_forever()
+        if b"old" in (body or b""):
+            await judged.wait()  # the first sentence has been answered before its text ended
+        return {"type": "http.request", "body": body, "more_body": b"old" not in (body or b"")}
+
+    async def send(message: Message) -> None:
+        sent.append(message.get("body", b""))
+        judged.set() if b"event: sentence" in sent[-1] else None
+
+    scope = {"type": "http", "method": "POST", "path": STREAM, "query_string": b"", "headers": []}
+    scope["headers"] = [(b"host", b"127.0.0.1"), (b"content-type", b"application/x-ndjson")]
+    async with held_service(tmp_path) as (_, service):
+        await create_app(service)(scope, receive, send)
+    decisions = [data["decision"] for name, data in events(b"".join(sent).decode())]
+    assert decisions == ["faulty", "unsure", "faulty"]
+
+
 def test_sentences_are_sent_while_later_ones_are_judged_and_a_client_may_go_away(
     tmp_path: Path,
 ) -> None:
@@ -133,7 +207,7 @@ async def test_a_problem_behind_the_first_event_is_the_last_event() -> None:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    async def write(_: Receive, send_event: SendEvent) -> None:
+    async def write(send_event: SendEvent) -> None:
         await send_event("sentence", {})
         raise ProblemError("check-timed-out")
 

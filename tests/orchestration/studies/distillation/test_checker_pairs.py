@@ -5,8 +5,11 @@ from collections.abc import Sequence
 import pytest
 
 from spanjury.judges.core import Label
-from spanjury.orchestration.studies.distillation.tokens.claims import labelled_pairs
-from spanjury.orchestration.studies.distillation.tokens.example import LabelledSpan, TokenExample
+from spanjury.orchestration.studies.distillation.tokens.example import (
+    LabelledSpan,
+    TokenExample,
+    labelled_pairs,
+)
 from spanjury.orchestration.studies.distillation.tokens.verdicts import (
     Verdict,
     deciding,

@@ -31,7 +31,6 @@ from spanjury.orchestration.studies.distillation.rows import (
 from spanjury.orchestration.studies.distillation.splits import Shares, input_keys
 from spanjury.orchestration.studies.distillation.summary import Inventory, SeatScores
 from spanjury.orchestration.studies.distillation.targets import (
-    Skipped,
     Targets,
     least_used,
     sampled,
@@ -70,8 +69,8 @@ def made(score: float | None, *spans: ErrorSpan, targets: Targets | None = None)
 
 def reason(score: float | None, *spans: ErrorSpan) -> str:
     skipped = Targets().of_panel(ROW, said(score, *spans))
-    assert isinstance(skipped, Skipped)
-    return skipped.reason
+    assert isinstance(skipped, str)
+    return skipped
 
 
 def test_a_report_becomes_an_example_with_all_that_it_came_from() -> None:

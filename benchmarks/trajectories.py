@@ -1,0 +1,123 @@
+"""Written trajectories: how many errors the default panel flags, and how often `calls` is right.
+
+    python benchmarks/trajectories.py [FILE…]
+
+Judges each FILE, by default those that the rules were written on. A row is flagged if any aspect
+is *faulty*. Prints the flagged rows by kind of error. Then it prints the errors that `calls` marks
+by category, as tables for ``judges/rules/precision.toml``: an error is right if it stands in the
+turn of a written one, and is not counted if it stands in a later turn, which may follow from it.
+Last comes how well the probabilities hold on each file if they are fitted to the other ones.
+"""
+
+import json
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[1]
+WRITTEN = Path(__file__).with_name("written")
+DEVELOPMENT = (
+    ROOT / "perturbations" / "demo" / "trajectories.jsonl",
+    WRITTEN / "trajectories.jsonl",
+    WRITTEN / "trajectories_more.jsonl",
+)
+PRIOR = 2
+"""Right and wrong errors that each category begins with, as in `judges/rules/calls.py`."""
+
+Row = dict[str, Any]
+
+
+class Finding(NamedTuple):
+    """An error that `calls` marks: its category, and whether it is right."""
+
+    category: str
+    is_right: bool
+
+
+def rows_of(path: Path) -> list[Row]:
+    """Return the rows of a file."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def judged(path: Path) -> list[Row]:
+    """Return the results of the default panel on a file."""
+    with TemporaryDirectory() as folder:
+        results = Path(folder) / "results.jsonl"
+        command = [sys.executable, "-m", "spanjury", "evaluate", str(path), "--no-memory"]
+        command += ["--no-progress", "--show", "none", "-o", str(results)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
+        return rows_of(results)
+
+
+def flags(rows: Sequence[Row], results: Sequence[Row]) -> str:
+    """Return how many rows are flagged, in one line and by kind of error."""
+    flagged = {result["id"] for result in results if result["decision"] == "faulty"}
+    total: Counter[str] = Counter()
+    caught: Counter[str] = Counter()
+    for row in rows:
+        total[row["label"]] += 1
+        caught[row["label"]] += row["id"] in flagged
+    kinds = [f"{kind} {caught[kind]}/{count}" for kind, count in total.items() if kind != "clean"]
+    errors = sum(count for kind, count in caught.items() if kind != "clean")
+    return (
+        f"errors {errors}/{total.total() - total['clean']},"
+        f" clean {caught['clean']}/{total['clean']}; {', '.join(kinds)}"
+    )
+
+
+def findings(rows: Sequence[Row], results: Sequence[Row]) -> Iterator[Finding]:
+    """Yield the errors that `calls` marks, a category once for each row and turn."""
+    turns = {row["id"]: [error["turn"] for error in row["errors"]] for row in rows}
+    marked = {
+        (result["id"], span["category"], span["at"]["turn"])
+        for result in results
+        for span in result["spans"]
+        if "calls" in span["found_by"] and "at" in span
+    }
+    for row, category, turn in sorted(marked):
+        planted = turns[row]
+        if turn in planted or not planted or turn < min(planted):
+            yield Finding(category, turn in planted)
+
+
+def precision(marked: Sequence[Finding]) -> dict[str, tuple[int, int]]:
+    """Return category -> right errors and all."""
+    counts: defaultdict[str, list[bool]] = defaultdict(list)
+    for finding in marked:
+        counts[finding.category].append(finding.is_right)
+    return {name: (sum(rights), len(rights)) for name, rights in sorted(counts.items())}
+
+
+def probability(right: int, count: int) -> float:
+    """Return the probability that an error of such a category is right."""
+    return (right + PRIOR) / (count + 2 * PRIOR)
+
+
+def main(paths: Sequence[Path]) -> None:
+    """Print the figures of some files."""
+    by_file: dict[str, list[Finding]] = {}
+    for path in paths:
+        rows, results = rows_of(path), judged(path)
+        print(f"{path.name}: {flags(rows, results)}")
+        by_file[str(path)] = [*findings(rows, results)]
+    for category, (right, count) in precision([*chain(*by_file.values())]).items():
+        share = round(right / count, 2)
+        print(f'\n[[calls]]\ncategory = "{category}"\nprecision = {share}\nspans = {count}')
+    for name, own in by_file.items():
+        others = precision(
+            [f for other, marked in by_file.items() if other != name for f in marked]
+        )
+        stated = [probability(*others.get(finding.category, (0, 0))) for finding in own]
+        if own and len(by_file) > 1:
+            share = fmean(finding.is_right for finding in own)
+            print(f"\n{Path(name).name}: {share:.2f} are right, {fmean(stated):.2f} were expected")
+
+
+if __name__ == "__main__":
+    main([*map(Path, sys.argv[1:])] or DEVELOPMENT)

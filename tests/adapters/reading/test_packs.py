@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.reading.packs import Ids, Pack, packs
-from spanjury.adapters.reading.prose import CUE, END, ProsePieces, spaced
+from spanjury.adapters.reading.decoder_model import CUE, END, Ids, Pack, ProsePieces, packs, spaced
 from spanjury.judges.core import Window
 from spanjury.judges.text.tokens import tokens
 

@@ -16,8 +16,13 @@ from transformers import (
     NllbTokenizer,
 )
 
-from spanjury.adapters.weights.bartscore import BARTScore, BARTScoreFromSource, Direction
-from spanjury.adapters.weights.prism import Prism, PrismFromSource
+from spanjury.adapters.weights.likelihood import (
+    BARTScore,
+    BARTScoreFromSource,
+    Direction,
+    Prism,
+    PrismFromSource,
+)
 from spanjury.judges.core import ConfigError, Sample
 
 PAIRS = [

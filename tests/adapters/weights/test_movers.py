@@ -15,9 +15,7 @@ from scipy.optimize import linprog
 from transformers import AutoModel
 
 from spanjury.adapters.weights.encoder import Idf
-from spanjury.adapters.weights.moverscore import MoverScore
-from spanjury.adapters.weights.transport import transport_cost
-from spanjury.adapters.weights.wmd import WMD
+from spanjury.adapters.weights.movers import WMD, MoverScore, transport_cost
 from spanjury.judges.core import ConfigError, Sample
 
 TEXTS = ["the cat sat on a mat .", "two dogs ran home", "it rained all day", "home"]

@@ -10,8 +10,7 @@ torch = imported("torch")
 
 
 from spanjury.adapters.weights.bertscore import BERTScore
-from spanjury.adapters.weights.moverscore import MoverScore
-from spanjury.adapters.weights.wmd import WMD
+from spanjury.adapters.weights.movers import WMD, MoverScore
 from spanjury.judges.core import Sample
 from spanjury.orchestration.wiring.metric_pages import metric_page
 

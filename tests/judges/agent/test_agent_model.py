@@ -22,8 +22,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from spanjury.judges.agent.conversation import AgentModel
-from spanjury.judges.agent.messages import to_messages, to_response
+from spanjury.judges.agent.conversation import AgentModel, to_messages, to_response
 from spanjury.judges.core import (
     ChatRequest,
     ConfigError,

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.checker.cutting import best_passages, claim_texts, passages_of, phrases
+from spanjury.judges.checker.evidence import runs
 from spanjury.judges.checker.judge import CheckerJudge
-from spanjury.judges.checker.runs import runs
 from spanjury.judges.core import (
     ClaimPair,
     ClaimSupport,

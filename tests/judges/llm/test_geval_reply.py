@@ -17,7 +17,7 @@ from spanjury.judges.llm.expected_score import (
     expected_number,
     expected_score,
 )
-from spanjury.judges.llm.geval_prompt import _TEMPLATES, ask_for_score, ask_for_steps, our_steps
+from spanjury.judges.llm.geval import _TEMPLATES, ask_for_score, ask_for_steps, our_steps
 from spanjury.judges.llm.geval_reply import read_score
 from spanjury.judges.llm.grades import numbers, read_grade
 

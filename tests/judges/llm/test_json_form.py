@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import ChatRequest, Outcome, Reply, Report, Scale, Segment
 from spanjury.judges.llm.annotator import Annotator
-from spanjury.judges.llm.exact_form import read_exact
 from spanjury.judges.llm.geval import GEval
 from spanjury.judges.llm.json_form import read_report, read_score_field, read_steps, report_schema
 from spanjury.judges.llm.material import NO_MATERIAL, Material
-from spanjury.judges.llm.parse import SEVERITY_WORDS, located_errors, read_any
+from spanjury.judges.llm.parse import SEVERITY_WORDS, located_errors, read_any, read_exact
 from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence, ParsedReply
 from spanjury.judges.llm.prompt import PromptOptions, PromptWriter
 from spanjury.judges.text import field_mark

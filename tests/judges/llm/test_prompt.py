@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import Message, Scale, Segment
-from spanjury.judges.llm.geval_prompt import ask_for_score
+from spanjury.judges.llm.geval import ask_for_score
 from spanjury.judges.llm.prompt import (
     PromptOptions,
     PromptWriter,

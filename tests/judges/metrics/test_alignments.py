@@ -13,7 +13,7 @@ from spanjury.judges.metrics.overlap.alignments import (
     marked_words,
     ngram_matches,
 )
-from spanjury.judges.metrics.words.word_grams import Tokens, grams, tokenise
+from spanjury.judges.metrics.words.grams import Tokens, grams, tokenise
 
 FEW_WORDS = st.lists(st.sampled_from(["a", "b", "cc", "", "97"]), max_size=12)
 

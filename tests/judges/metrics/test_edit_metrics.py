@@ -14,18 +14,18 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from spanjury.judges.core import MergeableMetric, Sample
 from spanjury.judges.metrics.edits import character, eed
-from spanjury.judges.metrics.edits.band_alignments import band_alignment
 from spanjury.judges.metrics.edits.character import (
+    Cer,
     Character,
+    Wer,
     moved_phrases,
     phrases_cost,
     reordered,
 )
 from spanjury.judges.metrics.edits.eed import Eed, _spaced
-from spanjury.judges.metrics.edits.error_rates import Cer, Wer
-from spanjury.judges.metrics.edits.ter import Ter, fewest_edits
-from spanjury.judges.metrics.overlap.bleu_counts import bleu_tokens
-from spanjury.judges.metrics.words.word_grams import set_apart, without_marks, words_13a
+from spanjury.judges.metrics.edits.ter import Ter, band_alignment, fewest_edits
+from spanjury.judges.metrics.overlap.bleu import bleu_tokens
+from spanjury.judges.metrics.words.grams import set_apart, without_marks, words_13a
 
 SAMPLES = varied_samples(250)
 SEVERAL = varied_samples(60, references=3)

@@ -19,10 +19,9 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError, CorpusMetric, MergeableMetric, Sample, SegmentMetric
 from spanjury.judges.metrics.named import NamedMetric
+from spanjury.judges.metrics.overlap.bleu import Nist
 from spanjury.judges.metrics.overlap.meteor import Meteor
-from spanjury.judges.metrics.overlap.nist import Nist
-from spanjury.judges.metrics.overlap.rouge import Rouge1, RougeL
-from spanjury.judges.metrics.overlap.rouge_s import RougeS
+from spanjury.judges.metrics.overlap.rouge import Rouge1, RougeL, RougeS
 from spanjury.judges.metrics.overlap.token_overlap import F1, Accuracy, Precision, Recall
 from spanjury.judges.metrics.scores import measured, put_together
 from spanjury.orchestration.report.metric_card import card_page, index_page

@@ -18,13 +18,18 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from spanjury.judges.core import ConfigError, CorpusMetric, MergeableMetric, Sample, SegmentMetric
-from spanjury.judges.metrics.overlap.bleu import Bleu, SacreBleu
-from spanjury.judges.metrics.overlap.bleu_counts import SMOOTHINGS, TOKENIZERS, Smoothing, Tokenizer
+from spanjury.judges.metrics.overlap.bleu import (
+    SMOOTHINGS,
+    TOKENIZERS,
+    Bleu,
+    Nist,
+    SacreBleu,
+    Smoothing,
+    Tokenizer,
+)
 from spanjury.judges.metrics.overlap.chrf import Chrf, ChrfPlusPlus
-from spanjury.judges.metrics.overlap.meteor import Meteor
-from spanjury.judges.metrics.overlap.nist import Nist
+from spanjury.judges.metrics.overlap.meteor import Meteor, read_wordnet
 from spanjury.judges.metrics.reference_free.diversity import DistinctN, SelfBleu
-from spanjury.judges.metrics.words.wordnet import read_wordnet
 
 SAMPLES = varied_samples(250, references=3)
 ONE_EACH = varied_samples(250)

@@ -13,12 +13,12 @@ from scipy.stats import entropy
 
 from spanjury.judges.core import MergeableMetric, Sample, SegmentMetric
 from spanjury.judges.metrics.reference_free.fragments import (
+    Abstractness,
     Compression,
     Coverage,
     Density,
     fragment_lengths,
 )
-from spanjury.judges.metrics.reference_free.novelty import Abstractness
 from spanjury.judges.metrics.reference_free.redundancy import Aun, Nid, Repetitiveness, Unr
 
 TEXTS = st.text(alphabet=st.sampled_from("ab cé字.!\n\ud800👍"), max_size=60)

@@ -14,11 +14,16 @@ from scipy.stats import kendalltau, spearmanr
 
 from spanjury.judges.core import ConfigError, MergeableMetric, Sample, SegmentMetric
 from spanjury.judges.metrics.carburacy import Carburacy
-from spanjury.judges.metrics.overlap.rouge import Rouge1, Rouge2, RougeL, RougeLsum
-from spanjury.judges.metrics.overlap.rouge_s import RougeS
-from spanjury.judges.metrics.overlap.rouge_w import RougeW
+from spanjury.judges.metrics.overlap.rouge import (
+    Measure,
+    Rouge1,
+    Rouge2,
+    RougeL,
+    RougeLsum,
+    RougeS,
+    RougeW,
+)
 from spanjury.judges.metrics.reductions import over_references
-from spanjury.judges.metrics.words.rouge_tokens import Measure
 from spanjury.orchestration.wiring.metrics import metric_cards
 
 # rho and tau of each aspect, as published for this data set

@@ -9,8 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ROOM
-from spanjury.judges.reader.copies import copies_of
-from spanjury.judges.reader.windows import Kind, SentenceWindow, sentence_windows, source_of
+from spanjury.judges.reader.windows import (
+    Kind,
+    SentenceWindow,
+    copies_of,
+    sentence_windows,
+    source_of,
+)
 from spanjury.judges.text.tokens import tokens
 
 SOURCE = (

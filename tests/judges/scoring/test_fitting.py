@@ -7,8 +7,8 @@ from fakes.judges import ASPECT, mark
 
 from spanjury.judges.core import ConfigError, ErrorSpan, StoreError
 from spanjury.judges.scoring import Curve, SpanMap, SpanPenalty
-from spanjury.judges.scoring.files import read_map, write_map
 from spanjury.judges.scoring.fitting import ScoredSpans, fit_curve, fit_weights
+from spanjury.judges.scoring.span_map import read_map, write_map
 
 TEXT = "It opened in 1935."
 GRADED = {grade: (mark(TEXT, "1935", severity=grade),) for grade in range(1, 6)}

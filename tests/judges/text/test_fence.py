@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ChatRequest, Message, Reply, Segment, ToolCall, fingerprint
-from spanjury.judges.llm.geval_prompt import ask_for_score, our_steps
+from spanjury.judges.llm.geval import ask_for_score, our_steps
 from spanjury.judges.llm.prompt import PromptOptions, PromptWriter
 from spanjury.judges.llm.short_prompt import messages_for
 from spanjury.judges.tasks import Catalogue

@@ -212,8 +212,8 @@ def test_a_report_is_made_again_for_whatever_its_prompt_shows(name: str) -> None
     [
         ("annotator", "llm.prompt.describe"),
         ("annotator", "llm.prompt.fill_template"),
-        ("geval", "llm.geval_prompt.describe"),
-        ("geval with steps of its own", "llm.geval_prompt.fill_template"),
+        ("geval", "llm.geval.describe"),
+        ("geval with steps of its own", "llm.geval.fill_template"),
         ("distilled", "llm.short_prompt.fill_template"),
         ("searcher", "agent.prompts.describe"),
         ("from spans", "llm.prompt.describe"),

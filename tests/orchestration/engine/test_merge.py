@@ -22,7 +22,7 @@ from spanjury.judges.core import (
     Verdict,
 )
 from spanjury.judges.text import AnswerMark
-from spanjury.orchestration.engine.grouping import (
+from spanjury.orchestration.engine.agent_consolidator import (
     Case,
     Group,
     Grouping,

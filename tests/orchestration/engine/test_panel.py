@@ -22,7 +22,7 @@ from spanjury.judges.core import (
     Segment,
     Usage,
 )
-from spanjury.orchestration.engine.report_checks import checked_report
+from spanjury.orchestration.engine.seats import checked_report
 
 TEXT = segment()  # whose Article is "It opened in 1932."
 DATE = Evidence(input="Article", start=13, end=17, text="1932")

@@ -20,8 +20,12 @@ from spanjury.perturbations.perturbation import (
 from spanjury.perturbations.text.characters import (
     change_case,
     delete_characters,
+    double_letters,
     homoglyphs,
+    neighbour_keys,
     ocr_errors,
+    swap_letters,
+    typos,
 )
 from spanjury.perturbations.text.clusters import masked
 from spanjury.perturbations.text.entities import fictional_entity, swap_entities
@@ -37,12 +41,6 @@ from spanjury.perturbations.text.names import names
 from spanjury.perturbations.text.numbers import change_date, change_number, change_unit
 from spanjury.perturbations.text.paper_typos import dhp_typos
 from spanjury.perturbations.text.roles import swap_roles
-from spanjury.perturbations.text.typing_slips import (
-    double_letters,
-    neighbour_keys,
-    swap_letters,
-    typos,
-)
 from spanjury.perturbations.text.verbs import verbs
 from spanjury.perturbations.text.words import (
     confuse_words,

@@ -1,10 +1,22 @@
-"""Likelihoods of a text, by a model that rewrites texts, when it reads another."""
+"""BARTScore [1] and Prism [2]: how likely one text is to a model that has read the other.
+
+To a multilingual translator, paraphrasing is translating into the same language. Prism's own model
+was made for a library that is no longer maintained; any encoder with a decoder can be named.
+
+References
+----------
+.. [1] Yuan, Neubig and Liu (2021), BARTScore: evaluating generated text as text generation,
+   NeurIPS, arXiv:2106.11520
+.. [2] Thompson and Post (2020), Automatic machine translation evaluation in many languages via
+   zero-shot paraphrasing, EMNLP, arXiv:2004.14564
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
+from typing import Literal, get_args
 
 import torch
 from transformers import AutoModelForSeq2SeqLM
@@ -186,3 +198,113 @@ def _blanks(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[bool, bool]]:
 def _opening(pieces: Pieces) -> int:
     """Return how many marks stand before the text's first token."""
     return pieces.content.index(True) if any(pieces.content) else 0
+
+
+Direction = Literal["f", "precision", "recall"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BARTScore(LikelihoodMetric):
+    """The mean log probability of a token of the output or of the reference, given the other.
+
+    Parameters
+    ----------
+    direction
+        The output's tokens given the reference (precision), the reference's given the output
+        (recall), or the mean of both (f). Other parameters are those of `LikelihoodMetric`.
+    """
+
+    direction: Direction = "f"
+
+    def __post_init__(self) -> None:
+        if self.direction not in get_args(Direction):
+            choices = get_args(Direction)
+            raise ValueError(f"direction must be one of {choices}, got {self.direction!r}")
+        self._find("bartscore", languages=Languages(), with_opening=True)
+
+    @property
+    def signature(self) -> str:
+        """The model and the direction."""
+        return self._likelihood.signature("bartscore", options={"direction": self.direction})
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return one score, 0 at best, a sample, for its one reference."""
+        if self.direction == "f":
+            return self._likelihood.of_both(samples)
+        if self.direction == "precision":
+            return self._likelihood.of_outputs(samples)
+        return self._likelihood.of_references(samples)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BARTScoreFromSource(LikelihoodMetric):
+    """The mean log probability of the output's tokens, given the source (faithfulness)."""
+
+    def __post_init__(self) -> None:
+        self._find("bartscore-source", languages=Languages(), with_opening=True)
+
+    @property
+    def signature(self) -> str:
+        """The model."""
+        return self._likelihood.signature("bartscore-source", options={"direction": "faithfulness"})
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return one score, 0 at best, a sample, for its source."""
+        return self._likelihood.from_sources(samples)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prism(LikelihoodMetric):
+    """The mean of H(output | reference) and H(reference | output).
+
+    H is the mean log probability of a text's tokens, without the one that names the language.
+
+    Parameters
+    ----------
+    language
+        Of the texts, as the model writes it (``en_XX``, ``eng_Latn``); empty for a model that
+        needs none. Other parameters are those of `LikelihoodMetric`.
+    """
+
+    language: str = ""
+
+    def __post_init__(self) -> None:
+        languages = Languages(read=self.language, written=self.language)
+        self._find("prism", languages=languages, with_opening=False)
+
+    @property
+    def signature(self) -> str:
+        """The model and the language."""
+        return self._likelihood.signature("prism", options={"language": self.language})
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return one score, 0 at best, a sample, for its one reference."""
+        return self._likelihood.of_both(samples)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrismFromSource(LikelihoodMetric):
+    """H(output | source), which needs no reference.
+
+    Parameters
+    ----------
+    language, source_language
+        Of the outputs and of the sources, as for `Prism`.
+    """
+
+    language: str = ""
+    source_language: str = ""
+
+    def __post_init__(self) -> None:
+        languages = Languages(read=self.source_language, written=self.language)
+        self._find("prism-source", languages=languages, with_opening=False)
+
+    @property
+    def signature(self) -> str:
+        """The model and the languages."""
+        languages = f"{self.source_language}-{self.language}"
+        return self._likelihood.signature("prism-source", options={"language": languages})
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return one score, 0 at best, a sample, for its source."""
+        return self._likelihood.from_sources(samples)

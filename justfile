@@ -1,6 +1,8 @@
 # `uv run just` lists the recipes. Each one that needs more than the package sets it up itself.
 
 uv := env("UV", "uv")
+# Keep what Python compiles, also where the environment says not to: the tests start hundreds of processes.
+export PYTHONDONTWRITEBYTECODE := ""
 # Tools that only one recipe needs: their versions stand here, what they need is of the date in pyproject.toml.
 mkdocs := "NO_MKDOCS_2_WARNING=1 " + uv + " run --quiet --no-sync --with mkdocs-material==9.8.2 mkdocs"
 everything := "--doctest-modules --doctest-ignore-import-errors tests judges orchestration adapters perturbations stats"
@@ -44,7 +46,7 @@ test-all: set-up && e2e frameworks neighbours core site
     #!/usr/bin/env bash
     set -euo pipefail
     nice {{ just_executable() }} types & types=$!    # in the time that tests wait for servers and processes
-    pytest -n 3 --dist loadfile --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks {{ everything }}
+    pytest -n 4 --dist loadfile --no-loadscope-reorder --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks {{ everything }}
     wait $types
 
 # All tests but the embedded model's and Ray's, and which lines none of them reaches
@@ -53,7 +55,7 @@ coverage: set-up
 
 # Run the whole pipeline on a real model behind a real server, and on a cluster of Ray
 e2e: set-up
-    pytest -n auto --dist loadfile -m "e2e or ray" tests/e2e tests/adapters/test_embedded.py tests/adapters/test_model_contract.py tests/adapters/test_model_failure_contract.py tests/orchestration/services/test_ray.py tests/orchestration/services/test_ray_command.py
+    pytest -n 3 --dist loadfile -m "e2e or ray" tests/e2e tests/adapters/test_embedded.py tests/adapters/test_model_contract.py tests/adapters/test_model_failure_contract.py tests/orchestration/services/test_ray.py tests/orchestration/services/test_ray_command.py
 
 # Test the adapters inside the evaluation frameworks, in an environment of their own; nothing is reported to their makers
 frameworks:

@@ -13,8 +13,8 @@ from sacrebleu.metrics.chrf import CHRF
 from textstat.backend.counts import _count_syllables
 
 from spanjury.judges.core import Sample, SegmentMetric
+from spanjury.judges.metrics.edits.character import Cer, Wer
 from spanjury.judges.metrics.edits.eed import Eed
-from spanjury.judges.metrics.edits.error_rates import Cer, Wer
 from spanjury.judges.metrics.overlap.bleu import SacreBleu
 from spanjury.judges.metrics.overlap.chrf import Chrf
 from spanjury.judges.metrics.overlap.cider import CiderD

@@ -17,13 +17,11 @@ from spanjury.perturbations.text import (
     meaning,
     numbers,
     roles,
-    typing_slips,
     words,
 )
 
 FAMILIES: tuple[tuple[ModuleType, int | None], ...] = (
     (characters, 10),
-    (typing_slips, 10),
     (words, None),
     (grammar, None),
     (entities, None),

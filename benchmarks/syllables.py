@@ -22,8 +22,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
 
 from spanjury.judges.core import Sample
-from spanjury.judges.metrics.reference_free.readability import FleschReadingEase
-from spanjury.judges.metrics.words.readable_words import read_dictionary, syllable_count
+from spanjury.judges.metrics.reference_free.readability import (
+    FleschReadingEase,
+    read_dictionary,
+    syllable_count,
+)
 
 LONGEST, FEWEST, STEPS = 6, 3, 400
 _WORD = re.compile(r"[a-z][a-z']*")

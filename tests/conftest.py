@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -34,13 +35,10 @@ HEAVY = {
     "orchestration/report/drawings/test_pages_in_a_browser.py": "starts a browser",
     "orchestration/servers/view/test_marks_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_rows_in_a_browser.py": "starts a browser",
-    "orchestration/report/view/test_runs_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_texts_in_a_browser.py": "starts a browser",
-    "orchestration/report/view/test_trajectories_in_a_browser.py": "starts a browser",
     "orchestration/report/view/test_two_in_a_browser.py": "starts a browser",
     "orchestration/report/test_reports_in_a_browser.py": "starts a browser",
     "orchestration/cli/test_card.py": "runs several exams",
-    "orchestration/cli/test_exam_robustness.py": "runs several exams",
     "orchestration/studies/calibration/test_promises_on_data.py": "draws sets of marks",
     "orchestration/studies/panel_study/test_cascades.py": "fits many cascades",
     "orchestration/studies/test_panel_study.py": "studies panels in many samples",
@@ -52,10 +50,8 @@ HEAVY = {
     "adapters/test_batch_files.py": "imports LiteLLM",
     "adapters/test_data_limits.py": "unpacks bombs in processes of its own",
     "adapters/test_embedded.py": "serves the embedded model",
-    "adapters/test_faithfulness_plots.py": "imports matplotlib",
     "adapters/test_litellm_model.py": "imports LiteLLM",
     "adapters/test_local_model.py": "imports torch",
-    "adapters/test_marked_sources.py": "imports LiteLLM",
     "adapters/test_plots.py": "imports matplotlib",
     "adapters/test_server_tokens.py": "imports LiteLLM",
     "adapters/test_texts.py": "imports datasets",
@@ -66,15 +62,11 @@ HEAVY = {
     "docs/test_panels_page.py": "studies panels, and imports LiteLLM",
     "docs/test_service.py": "starts processes",
     "docs/test_walked_pages.py": "examines judges, and imports matplotlib",
-    "docs/test_python_exams.py": "imports matplotlib",
-    "orchestration/services/test_exams_from_python.py": "examines judges",
-    "orchestration/services/test_panels_from_python.py": "reads texts by the encoder",
+    "orchestration/services/test_exams_from_python.py": "examines judges, reads by an encoder",
     "orchestration/studies/calibration/test_calibrated_cascades.py": "fits hundreds of cascades",
     "e2e": "serves the embedded model",
     "gallery": "starts a browser and makes every page",
     "judges/llm/test_parse_fuzz.py": "fuzzes",
-    "judges/metrics/test_diversity.py": "imports nltk",
-    "judges/metrics/test_meteor.py": "imports nltk",
     "judges/metrics/test_edit_kernels.py": "compares many random texts",
     "judges/metrics/test_ngram_metrics.py": "imports nltk",
     "judges/metrics/test_shared_words.py": "measures thirty metrics, each twice",
@@ -83,11 +75,10 @@ HEAVY = {
     "orchestration/cli/test_bench_spans.py": "measures judges by many draws",
     "orchestration/cli/test_broken_plugins.py": "starts processes",
     "orchestration/cli/test_cascade_crashes.py": "kills processes",
-    "orchestration/cli/test_crashes.py": "kills processes",
+    "orchestration/cli/test_crashes.py": "kills processes and fills disks",
     "orchestration/cli/test_damage_model.py": "examines judges",
     "orchestration/cli/test_distil_checkers.py": "trains",
     "orchestration/cli/test_distil_gate.py": "puts trained judges through whole exams",
-    "orchestration/cli/test_distil_road.py": "trains",
     "orchestration/cli/test_distil_tokens.py": "trains",
     "orchestration/cli/test_distil_train.py": "trains",
     "orchestration/cli/test_doctor.py": "loads every library",
@@ -95,7 +86,6 @@ HEAVY = {
     "orchestration/cli/test_exam_compare.py": "examines judges",
     "orchestration/cli/test_exam_faithfulness.py": "examines judges",
     "orchestration/cli/test_failing_runs.py": "imports LiteLLM and waits for servers",
-    "orchestration/cli/test_full_disk.py": "fills disks, in processes",
     "orchestration/cli/test_meta.py": "measures agreement by many draws",
     "orchestration/cli/test_metrics_cli.py": "measures every metric",
     "orchestration/cli/test_processes.py": "starts processes",
@@ -115,8 +105,25 @@ HEAVY = {
     "orchestration/studies/test_faithfulness_record.py": "replays the reports of a paper",
     "test_benchmarks.py": "starts processes",
     "test_browser.py": "starts a browser",
-    "test_recorded_judges.py": "reads what four models said of 474 summaries",
 }
+
+# The files that take longest come first, so that none of them is begun when all others are done.
+LONGEST = (
+    "orchestration/servers/http/test_processes.py",
+    "orchestration/cli/test_batches.py",
+    "gallery",
+    "docs/test_guides.py",
+    "adapters/reading/test_decoder.py",
+    "orchestration/cli/test_doctor.py",
+    "orchestration/cli/test_crashes.py",
+    "orchestration/cli/test_exam_faithfulness.py",
+    "orchestration/services/test_chaos.py",
+    "orchestration/cli/test_view.py",
+    "adapters/training",
+    "orchestration/cli/test_distil_tokens.py",
+    "orchestration/servers/mcp",
+    "orchestration/servers/view/test_marks_in_a_browser.py",
+)
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
@@ -135,8 +142,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.tier is None:  # the workers of pytest-xdist are given the controller's
         named = config.args_source is pytest.Config.ArgsSource.ARGS
         config.option.tier = "all" if named else "quick"
-    if gone := [name for name in HEAVY if not (Path(__file__).parent / name).exists()]:
-        raise pytest.UsageError(f"HEAVY names what is not there: {', '.join(gone)}")
+    if gone := [name for name in (*HEAVY, *LONGEST) if not (Path(__file__).parent / name).exists()]:
+        raise pytest.UsageError(f"HEAVY or LONGEST names what is not there: {', '.join(gone)}")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -149,7 +156,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if keep is None:
         return
     config.hook.pytest_deselected(items=[item for item in items if not keep(item)])
-    items[:] = [item for item in items if keep(item)]
+    items[:] = sorted(filter(keep, items), key=rank)
     if config.option.tier == "quick":
         if slow := SLOW_LIBRARIES & sys.modules.keys():
             raise pytest.UsageError(f"collecting imported {', '.join(slow)}: see HEAVY")
@@ -167,6 +174,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def in_heavy_file(path: Path) -> bool:
     return any(path.is_relative_to(Path(__file__).parent / name) for name in HEAVY)
+
+
+def rank(item: pytest.Item) -> int:
+    """Return when `item` is run: with the files of `LONGEST` in their order, or after them."""
+    path = item.path
+    folder = Path(__file__).parent
+    ranks = [n for n, name in enumerate(LONGEST) if path.is_relative_to(folder / name)]
+    return ranks[0] if ranks else len(LONGEST)
 
 
 def is_quick(item: pytest.Item) -> bool:
@@ -217,6 +232,25 @@ def chromium() -> Iterator[object]:
     if not browser.CHROMIUM.exists():
         pytest.skip(f"{browser.CHROMIUM} is not installed")
     yield from browser.started_chromium()
+
+
+@pytest.fixture
+def offline_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let nothing reach the hub of models, nor look into its usual cache."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    if find_spec("huggingface_hub") is not None:
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Let torch compute on one thread: models as small as ours lose time with more."""
+    torch = import_module("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(autouse=True)

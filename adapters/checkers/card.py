@@ -170,10 +170,8 @@ def read_card(folder: Path, *, supported: int | str = "", answers: str = "") -> 
     configuration does not tell. `answers` are the two words that an encoder-decoder writes, that
     for *not supported* first.
 
-    Raises
-    ------
-    ConfigError
-        If the folder holds no checker that can be run safely, or its classes are unclear.
+    Raises `ConfigError` if the folder holds no checker that can be run safely, or its classes are
+    unclear.
     """
     config = _read_json(folder / CONFIG)
     graph = next((folder / name for name in _GRAPHS if _has(folder, name)), None)
@@ -218,10 +216,8 @@ def base_card(folder: Path, *, head: Head, labels: tuple[str, ...]) -> CheckerCa
 
     Its classes are `labels`, the first of which means *supported*.
 
-    Raises
-    ------
-    ConfigError
-        If the folder has no configuration or no tokenizer, or the configuration names code.
+    Raises `ConfigError` if the folder has no configuration or no tokenizer, or the configuration
+    names code.
     """
     config = _safe_config(folder)
     _check_tokenizer(folder, head, needs_whole=False)

@@ -64,6 +64,9 @@ class _Logits(nn.Module):
 def export_onnx(folder: Path, target: Path, *, int8: bool = False) -> float:
     """Write the checker in `folder` as ``model.onnx`` into `target`, with all that reads it.
 
+    Raises `ConfigError` if `folder` holds no checker with weights, there is a graph in `target`, or
+    torch cannot write one that gives the same probabilities; `StoreError` if it cannot be written.
+
     Parameters
     ----------
     target
@@ -75,14 +78,6 @@ def export_onnx(folder: Path, target: Path, *, int8: bool = False) -> float:
     -------
     float
         The largest difference between its probabilities and those of torch, on a few pairs.
-
-    Raises
-    ------
-    ConfigError
-        If `folder` holds no checker with weights, there is a graph in `target`, or torch cannot
-        write one that gives the same probabilities.
-    StoreError
-        If it cannot be written.
     """
     card = read_card(folder)
     if card.graph is not None or (target / GRAPH).exists():

@@ -70,6 +70,10 @@ def open_folder(
 
     onnxruntime runs it if the folder holds ``model.onnx``, otherwise torch.
 
+    Raises `ConfigError` if there is no such folder, it holds no checker that can be run safely, its
+    classes are unclear, the form or the length does not fit, or torch is needed and not installed;
+    `ValueError` if a number is out of range.
+
     Parameters
     ----------
     folder
@@ -91,14 +95,6 @@ def open_folder(
     device
         As torch writes it; onnxruntime runs on the processor. ``"auto"`` is a GPU if there is one,
         with 16-bit floats if it has them, and 32-bit floats everywhere else.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such folder, it holds no checker that can be run safely, its classes are
-        unclear, the form or the length does not fit, or torch is needed and not installed.
-    ValueError
-        If a number is out of range.
     """
     if not folder:
         raise ConfigError("the judge checker needs a model: --judge checker:FOLDER")
@@ -179,10 +175,7 @@ class FolderChecker(Checker):
     def check(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
         """Return one answer a pair, in order.
 
-        Raises
-        ------
-        JudgeError
-            If the model cannot be loaded or run.
+        Raises `JudgeError` if the model cannot be loaded or run.
         """
         loaded = self._ready()
         read = [loaded.tokens.encode(pair) for pair in pairs]

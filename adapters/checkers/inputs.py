@@ -47,10 +47,7 @@ class PairTokens:
     Special tokens that stand in a passage or a claim are read as plain text, so that no text can
     pretend to end there.
 
-    Raises
-    ------
-    ConfigError
-        If the tokenizer lacks a special token of the layout.
+    Raises `ConfigError` if the tokenizer lacks a special token of the layout.
     """
 
     def __init__(self, tokenizer: Tokenizer, *, card: CheckerCard, layout: Layout) -> None:
@@ -88,10 +85,8 @@ class PairTokens:
     def answers(self) -> list[int]:
         """Return the first token of each label, which tells what an encoder-decoder writes.
 
-        Raises
-        ------
-        ConfigError
-            If two labels begin with the same token, or one is no word of the tokenizer.
+        Raises `ConfigError` if two labels begin with the same token, or one is no word of the
+        tokenizer.
         """
         labels, unknown = self._card.labels, self._tokenizer.token_to_id("<unk>")
         tokens = [self._plain(label).ids[:1] for label in labels]
@@ -105,10 +100,7 @@ class PairTokens:
     def encode(self, pair: ClaimPair) -> Tokens:
         """Return a pair in tokens; the end of a passage that has no room is left out.
 
-        Raises
-        ------
-        JudgeError
-            If the claim alone has no room.
+        Raises `JudgeError` if the claim alone has no room.
         """
         passage, claim = map(without_lone_surrogates, pair)
         tokens = self._encoded(passage, claim)

@@ -93,6 +93,8 @@ def local_model(*, name: str = "", repository: str = "", revision: str = "") -> 
     The folder of models comes first: there a model has a folder of its short name, of the name of
     its repository, or of OWNER/NAME. With a revision, only the layout of the hub's cache counts.
 
+    Raises `ConfigError` if the repository or the revision cannot be one.
+
     Parameters
     ----------
     name
@@ -101,11 +103,6 @@ def local_model(*, name: str = "", repository: str = "", revision: str = "") -> 
         OWNER/NAME on the hub; empty for none.
     revision
         A commit, its first digits, a branch or a tag; empty for ``main``, or the only commit.
-
-    Raises
-    ------
-    ConfigError
-        If the repository or the revision cannot be one.
     """
     if repository and not _REPOSITORY.fullmatch(repository):
         raise ConfigError(f"expected OWNER/NAME of the Hugging Face hub, got {repository!r}")
@@ -145,10 +142,8 @@ def fetch_model(repository: str, *, revision: str = "") -> LocalModel:
     Its configuration, its tokenizer and its weights are fetched: safetensors, or else ONNX. No
     pickle is, and no program.
 
-    Raises
-    ------
-    ConfigError
-        If the hub cannot be reached, or has no such model, or no weights in these forms.
+    Raises `ConfigError` if the hub cannot be reached, or has no such model, or no weights in these
+    forms.
     """
     endpoint = os.environ.get("HF_ENDPOINT") or None  # a program may set it after the import
     what = f"{repository} cannot be fetched"

@@ -17,10 +17,7 @@ _ANY: Any = onnxruntime  # it has no types
 class OnnxModel:
     """A session of onnxruntime on the processor, which serves all threads.
 
-    Raises
-    ------
-    ConfigError
-        If the graph takes or gives other tensors than a classifier does.
+    Raises `ConfigError` if the graph takes or gives other tensors than a classifier does.
     """
 
     def __init__(self, card: CheckerCard) -> None:

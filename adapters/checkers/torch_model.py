@@ -61,10 +61,7 @@ class TorchModel:
 
     `network` is the module of torch, and `inputs` are the names of the tensors that it takes.
 
-    Raises
-    ------
-    ConfigError
-        If it does not load, or its files lack weights.
+    Raises `ConfigError` if it does not load, or its files lack weights.
     """
 
     def __init__(

@@ -15,22 +15,262 @@ must be waited for outside the time limit and a time-out must be seen inside the
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
 import anyio
 
-from spanjury.adapters.models.concurrency import AdaptiveLimiter
 from spanjury.judges.core import (
     ChatModel,
+    ChatRequest,
     ConfigError,
     EventLog,
     ModelError,
     ModelOptions,
+    ModelTimeoutError,
+    OverloadedModelError,
     RateLimitedModelError,
     TransientModelError,
     UnusableModelError,
+    Usage,
 )
+
+
+class AdaptiveLimiter:
+    """Places for calls at one server, in a number that follows how the calls end.
+
+    The limit falls to a half when the server is overloaded and rises by one when a round of calls
+    went well, as TCP shares a line among strangers [1]_. Overload is what the server says
+    (`OverloadedModelError`) or what its silence says (`ModelTimeoutError`); a broken connection or
+    an internal error is none, since fewer calls would not cure it.
+
+    Places are given in the order in which they were asked for, each task holds one at
+    most. When the limit falls, calls under way go on, and none begins until they are
+    fewer than the limit. Waiting and learning are apart, so that a task that holds a place may
+    still do something else, or nothing, before the call::
+
+        async with limiter:
+            began = limiter.begin()
+            try:
+                reply = await model.complete(request)
+            except ModelError as error:
+                limiter.ended(error, began=began)
+                raise
+            limiter.ended(None, began=began)
+
+    The limit starts at `most` and stays within ``1 <= least <= most``; other bounds raise
+    `ValueError`.
+
+    References
+    ----------
+    .. [1] Chiu, Jain (1989), Computer Networks and ISDN Systems 17(1):1-14,
+       doi:10.1016/0169-7552(89)90019-6
+    """
+
+    def __init__(self, *, least: int, most: int) -> None:
+        if not 1 <= least <= most:
+            raise ValueError(f"expected 1 <= least <= most, got {least} and {most}")
+        self._least = least
+        self._most = most
+        self._limit = most
+        self._limiter = anyio.CapacityLimiter(most)
+        self._cuts = 0
+        self._successes = 0
+        self._was_full = False
+
+    @property
+    def limit(self) -> int:
+        """Calls that may be under way now."""
+        return self._limit
+
+    @property
+    def under_way(self) -> int:
+        """Places that are taken; more than `limit` for a while after it fell."""
+        return self._limiter.borrowed_tokens
+
+    @property
+    def outstanding(self) -> int:
+        """Places that are taken or waited for."""
+        return self._limiter.borrowed_tokens + self._limiter.statistics().tasks_waiting
+
+    async def acquire(self) -> None:
+        """Wait for a place and take it."""
+        try:
+            self._limiter.acquire_nowait()  # spares a turn of the event loop
+        except anyio.WouldBlock:
+            await self._limiter.acquire()
+
+    def release(self) -> None:
+        """Give the place back."""
+        self._limiter.release()
+
+    async def __aenter__(self) -> None:
+        await self.acquire()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.release()
+
+    def begin(self) -> int:
+        """Begin a call; the task holds a place. Return what `ended` is to be given."""
+        self._was_full |= self.under_way >= self._limit
+        return self._cuts
+
+    def ended(self, error: ModelError | None, *, began: int) -> None:
+        """Learn from how one call ended: in `error`, or well.
+
+        A call that began before the limit last fell says nothing about the new limit: of
+        all the calls of one round trip, the first that meets overload counts.
+        """
+        if began != self._cuts:
+            return
+        if error is None:
+            self._succeed()
+        elif isinstance(error, OverloadedModelError | ModelTimeoutError):
+            self._cut()
+
+    def _cut(self) -> None:
+        self._cuts += 1
+        self._begin_round(max(self._least, self._limit // 2))
+
+    def _succeed(self) -> None:
+        """Count a success; a full round of them earns one place more, if places ran out."""
+        self._successes += 1
+        if self._successes >= self._limit:
+            self._begin_round(min(self._most, self._limit + self._was_full))
+
+    def _begin_round(self, limit: int) -> None:
+        self._successes = 0
+        self._was_full = False
+        if limit != self._limit:
+            self._limit = self._limiter.total_tokens = limit
+
+
+_AT_ONCE = 0.1  # of a minute's allowance
+_SECONDS = 60.0
+_CHARACTERS_PER_TOKEN = 4  # of English prose; it is corrected when the reply is there
+_ROUNDING = 1e-9  # of the capacity: a wait as long as was asked is long enough
+
+
+class RateLimit:
+    """Let calls through as fast as two limits a minute allow, in the order in which they came.
+
+    A tenth of a minute's allowance may be sent at once, the other nine tenths flow in evenly over
+    the minute: no minute, wherever it begins, sees more than the limit, however the server counts.
+    The price is that a run which is held back reaches nine tenths of it. Tokens are estimated
+    before the call and corrected after it, and a call of more than a tenth of the minute's tokens
+    exceeds the limit by the surplus.
+
+    The call at the head waits, once, until both buckets hold what it needs; the others wait behind
+    it. What it needs is taken when it goes, so that one which is cancelled while it waits has
+    taken nothing. Without a limit there is nothing to wait for.
+    """
+
+    def __init__(
+        self,
+        *,
+        requests_per_minute: int | None = None,
+        tokens_per_minute: int | None = None,
+        clock: Callable[[], float] = anyio.current_time,
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+    ) -> None:
+        self._requests = Bucket(requests_per_minute) if requests_per_minute else None
+        self._tokens = Bucket(tokens_per_minute) if tokens_per_minute else None
+        self._clock = clock
+        self._sleep = sleep
+        self._head = anyio.Lock()  # first come, first served
+
+    async def admit(self, request: ChatRequest) -> int:
+        """Wait until `request` may be sent; return the tokens it is reckoned at, for `settle`."""
+        if self._requests is None and self._tokens is None:
+            return 0
+        tokens = estimated_tokens(request)
+        async with self._head:
+            while (delay := self._delay(tokens)) > 0:
+                await self._sleep(delay)
+            if self._requests is not None:
+                self._requests.take(1)
+            if self._tokens is not None:
+                self._tokens.take(tokens)
+        return tokens
+
+    def settle(self, usage: Usage, *, reckoned: int) -> None:
+        """Put what the reply did spend in place of what `admit` reckoned with.
+
+        A reply that reports no usage, like a call that failed, stays at the estimate.
+        """
+        spent = usage.prompt + usage.completion
+        if self._tokens is not None and spent > 0:
+            self._tokens.give_back(reckoned - spent, now=self._clock())
+
+    def _delay(self, tokens: int) -> float:
+        now = self._clock()
+        requests = self._requests.delay(1, now=now) if self._requests is not None else 0.0
+        return max(requests, self._tokens.delay(tokens, now=now) if self._tokens else 0.0)
+
+
+class Bucket:
+    """An allowance that fills evenly up to its capacity; what is sent is taken out.
+
+    What is taken in any ``t`` seconds is at most ``capacity + rate * t``, as long as no
+    single amount exceeds the capacity. One that does waits for a full bucket and leaves a
+    debt that later ones wait for.
+
+    Parameters
+    ----------
+    per_minute
+        The most that any minute may see, 1 or more.
+
+    Examples
+    --------
+    >>> bucket = Bucket(600)
+    >>> bucket.capacity, bucket.rate
+    (60.0, 9.0)
+    """
+
+    def __init__(self, per_minute: int) -> None:
+        if per_minute < 1:
+            raise ValueError(f"expected 1 or more a minute, got {per_minute!r}")
+        self.capacity = max(1.0, per_minute * _AT_ONCE)
+        self.rate = per_minute * (1.0 - _AT_ONCE) / _SECONDS
+        self._level = self.capacity
+        self._filled_at = -math.inf
+
+    def delay(self, amount: float, *, now: float) -> float:
+        """Return the seconds until `amount` may be taken; 0 for at once."""
+        self._fill(now)
+        lacking = min(amount, self.capacity) - self._level
+        return lacking / self.rate if lacking > self.capacity * _ROUNDING else 0.0
+
+    def take(self, amount: float) -> None:
+        """Take `amount` out, when `delay` says that it may be."""
+        self._level -= amount
+
+    def give_back(self, amount: float, *, now: float) -> None:
+        """Put back what was taken and not spent; if `amount` is negative, take the rest."""
+        self._fill(now)
+        self._level += amount  # what is too much runs over at the next fill
+
+    def _fill(self, now: float) -> None:
+        self._level = min(self.capacity, self._level + self.rate * (now - self._filled_at))
+        self._filled_at = now
+
+
+def estimated_tokens(request: ChatRequest) -> int:
+    """Reckon the tokens of a call before it is made.
+
+    A quarter of the characters that are sent, rounded up, and the longest reply that is
+    allowed. Scripts with a token a character are reckoned too low until the reply is there.
+
+    Examples
+    --------
+    >>> from spanjury.judges.core import Decoding, Message
+    >>> messages = (Message(role="user", content="Who wrote it?"),)
+    >>> estimated_tokens(ChatRequest(messages=messages, decoding=Decoding(max_tokens=100)))
+    104
+    """
+    characters = sum(len(message.content) for message in request.messages) + len(request.prefix)
+    return math.ceil(characters / _CHARACTERS_PER_TOKEN) + request.decoding.max_tokens
+
 
 PATIENCE = 3
 """Failures in a row after which a server is left alone."""

@@ -13,10 +13,9 @@ import anyio
 import tenacity
 
 from spanjury.adapters.models.circuit import Circuit, failure_of
-from spanjury.adapters.models.endpoints import Endpoint, Endpoints
+from spanjury.adapters.models.endpoints import Endpoint, Endpoints, RateLimit
 from spanjury.adapters.models.event_loop import Lease
 from spanjury.adapters.models.model_errors import asked_wait
-from spanjury.adapters.models.rates import RateLimit
 from spanjury.judges.core import (
     BoundedModel,
     CallAccount,
@@ -60,6 +59,8 @@ class Gateway:
     whichever is longer, and up to a second more. How many calls are under way at once follows what
     the server bears, from ``options.max_connections`` down to ``options.min_connections``.
 
+    Raises `ConfigError` if a replica's signature is not the model's.
+
     Parameters
     ----------
     options
@@ -72,11 +73,6 @@ class Gateway:
         Keeps account of every attempt before it is sent; None for none.
     clock, sleep
         Tell the seconds, and wait.
-
-    Raises
-    ------
-    ConfigError
-        If a replica's signature is not the model's.
     """
 
     def __init__(

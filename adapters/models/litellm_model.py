@@ -4,7 +4,8 @@ One call is one request: retries, limits of time and of concurrency are the gate
 """
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,6 @@ import openai
 from spanjury.adapters.models.batch_files import BatchAccess
 from spanjury.adapters.models.litellm_backend import Backend, find_backend
 from spanjury.adapters.models.litellm_library import Exchange, client_connections, guarded, litellm
-from spanjury.adapters.models.marked_sources import MarkedSources
 from spanjury.adapters.models.model_errors import (
     error_by_status,
     names_policy,
@@ -30,6 +30,7 @@ from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
     Form,
+    Message,
     ModelError,
     ModelOptions,
     ModelTimeoutError,
@@ -78,6 +79,42 @@ async def open_litellm(name: str, *, options: ModelOptions) -> AsyncIterator[Cha
             timeout=options.timeout,
             signature=signature(backend.name),
         )
+
+
+_SHORTEST = 4096  # characters of about 1,024 tokens: nothing shorter is kept
+_MOST_SOURCES = 1000
+
+
+class MarkedSources:
+    """The sources of a model's latest requests, marked so that Anthropic and Bedrock cache them.
+
+    Other servers cache the beginnings of prompts by themselves. Here writing to the cache costs a
+    quarter of the price more, and reading from it a tenth. So a source is marked from the second
+    request about it on, and a source with a single request costs what it always did.
+    """
+
+    def __init__(self) -> None:
+        self._seen: OrderedDict[int, None] = OrderedDict()
+
+    def mark(self, written: list[dict[str, Any]], messages: Sequence[Message]) -> None:
+        """Mark the sources in `messages`, as `written` for the server, that were there before."""
+        for fields, message in zip(written, messages, strict=False):
+            text = fields["content"]
+            source, rest = text[: message.shared], text[message.shared :]
+            if len(source) >= _SHORTEST and rest and self._is_known(source):
+                fields["content"] = [
+                    {"type": "text", "text": source, "cache_control": {"type": "ephemeral"}},
+                    {"type": "text", "text": rest},
+                ]
+
+    def _is_known(self, source: str) -> bool:
+        key = hash(source)
+        is_known = key in self._seen
+        self._seen[key] = None
+        self._seen.move_to_end(key)
+        if len(self._seen) > _MOST_SOURCES:
+            self._seen.popitem(last=False)
+        return is_known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

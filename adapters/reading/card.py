@@ -38,6 +38,9 @@ _LEAST = 16  # pieces, below which there is no room for a sentence and its sourc
 class ReaderCard:
     """All that `reader.json` has to say; what else stands there is for people.
 
+    Raises `ValueError` if the classes are others, a digest is missing, or the length or the format
+    does not fit.
+
     Parameters
     ----------
     name, version
@@ -56,11 +59,6 @@ class ReaderCard:
         Constants of the judge that were fitted to the model, by name.
     format
         Format of the folder.
-
-    Raises
-    ------
-    ValueError
-        If the classes are others, a digest is missing, or the length or the format does not fit.
     """
 
     name: str

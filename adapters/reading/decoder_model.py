@@ -1,13 +1,18 @@
 """The model of a decoder reader: states of a small Llama, and two heads that label them.
 
 The graph is made once from a base that a package brings and the low-rank matrices in the reader's
-folder, and kept in the user's folder for caches.
+folder, and kept in the user's folder for caches. A window is one text, the source first; sentences
+of one source are read in one pass beside one copy of it. Each piece sees its own source and the
+pieces of its own sentence before it, as if the sentence stood alone behind the source. Trainer and
+judge cut and pack alike, since both use this: ``<|endoftext|> source cue sentence end``.
 """
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -30,10 +35,174 @@ from spanjury.adapters.reading.card import (
     ReaderCard,
     file_digest,
 )
-from spanjury.adapters.reading.packs import Pack, packs
-from spanjury.adapters.reading.prose import Prose, ProsePieces
+from spanjury.adapters.surrogates import without_lone_surrogates
 from spanjury.judges.core import ConfigError, JudgeError, Likelihoods, Window, WindowReading
 from spanjury.judges.core.lazy import lazily, library
+
+Ids = tuple[int, ...]
+
+_MOST = 640
+"""Pieces of a pack, unless those of one source are more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pack:
+    """Sources with their sentences in a row; arrays are ``(pieces,)``.
+
+    Parameters
+    ----------
+    ids, positions
+        Number of each piece, and its place behind the beginning of its own source.
+    allowed
+        ``(pieces, pieces)``: whether the first sees the second.
+    sentences
+        The sentence that each piece is of, by its place in what was packed; -1 for a source's.
+    befores
+        Place in the pack of the piece before each, among those that it sees.
+    """
+
+    ids: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    allowed: NDArray[np.bool_]
+    sentences: NDArray[np.int64]
+    befores: NDArray[np.int64]
+
+
+def packs(sources: Sequence[Ids], sentences: Sequence[Ids]) -> Iterator[Pack]:
+    """Yield packs of `sentences`, each beside its own of `sources`; both hold numbers of pieces."""
+    by_source: dict[Ids, list[int]] = {}
+    for index, source in enumerate(sources):
+        by_source.setdefault(source, []).append(index)
+    group: dict[Ids, list[int]] = {}
+    size = 0
+    for source, indices in by_source.items():
+        more = len(source) + sum(len(sentences[index]) for index in indices)
+        if group and size + more > _MOST:
+            yield _pack(group, sentences)
+            group, size = {}, 0
+        group[source] = indices
+        size += more
+    if group:
+        yield _pack(group, sentences)
+
+
+def _pack(group: dict[Ids, list[int]], sentences: Sequence[Ids]) -> Pack:
+    ids: list[int] = []
+    positions: list[int] = []
+    numbers: list[int] = []
+    owners: list[int] = []
+    befores: list[int] = []
+    for number, (source, indices) in enumerate(group.items()):
+        start, count = len(ids), len(source)
+        ids += source
+        positions += range(count)
+        owners += [-1] * count
+        befores += [start, *range(start, start + count - 1)]
+        for index in indices:
+            first, own = len(ids), sentences[index]
+            ids += own
+            positions += range(count, count + len(own))
+            owners += [index] * len(own)
+            befores += [start + count - 1, *range(first, first + len(own) - 1)]
+        numbers += [number] * (len(ids) - start)
+    of_source, owner, order = np.array(numbers), np.array(owners), np.arange(len(ids))
+    allowed = (of_source[:, None] == of_source) & (order[:, None] >= order)
+    allowed &= (owner < 0) | (owner[:, None] == owner)
+    return Pack(
+        ids=np.array(ids),
+        positions=np.array(positions),
+        allowed=allowed,
+        sentences=owner,
+        befores=np.array(befores),
+    )
+
+
+CUE = "\n\nIn short:"
+"""Stands between source and sentence."""
+
+END = "\n"
+"""Stands behind the sentence; the model's state there tells of the whole of it."""
+
+_TIGHT_BEFORE = frozenset(".,;:!?)]}%…/-_'’”")
+_TIGHT_BEHIND = frozenset("([{$£€#/-_“‘")
+_PAIRED = '"'
+_KEPT_WORDS = 1 << 15  # words whose pieces are kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prose:
+    """A window in pieces.
+
+    Parameters
+    ----------
+    source
+        Numbers of the pieces that all sentences beside one source share, the cue among them.
+    sentence
+        Numbers of the sentence's pieces, and of the end.
+    lasts
+        For each word of the sentence, the place in `sentence` of its last piece; None for a word
+        without any.
+    """
+
+    source: tuple[int, ...]
+    sentence: tuple[int, ...]
+    lasts: tuple[int | None, ...]
+
+
+class ProsePieces:
+    """Cuts windows into pieces.
+
+    Parameters
+    ----------
+    cut
+        Returns the numbers of a text's pieces.
+    start
+        Number of the piece before every text.
+    max_length
+        The most pieces of source and sentence together. The sentence takes half of them at most;
+        what is too long loses its end.
+    """
+
+    def __init__(self, cut: Callable[[str], Sequence[int]], *, start: int, max_length: int) -> None:
+        self._word = lru_cache(maxsize=_KEPT_WORDS)(lambda text: tuple(cut(text)))
+        self._start, self._max_length = start, max_length
+
+    def prose(self, window: Window) -> Prose:
+        """Return `window` in pieces."""
+        end = self._word(END)
+        most = self._max_length // 2 - len(end)
+        pieces: list[int] = []
+        lasts: list[int | None] = []
+        for word in spaced(window.words, first=" "):
+            cut_word = self._word(without_lone_surrogates(word))
+            if len(pieces) + len(cut_word) > most:
+                cut_word = ()
+            pieces += cut_word
+            lasts.append(len(pieces) - 1 if cut_word else None)
+        cue = self._word(CUE)
+        room = self._max_length - len(pieces) - len(end) - len(cue) - 1
+        cut = map(self._word, map(without_lone_surrogates, spaced(window.source)))
+        source = tuple(chain.from_iterable(cut))[:room]
+        return Prose(
+            source=(self._start, *source, *cue), sentence=(*pieces, *end), lasts=tuple(lasts)
+        )
+
+
+def spaced(words: Sequence[str], *, first: str = "") -> Iterator[str]:
+    """Yield each word with the blank before it that belongs there; `first` is the first one's.
+
+    Joined, they are the text as it is usually set; what blanks it had is not known.
+    """
+    before = first
+    opened = False
+    for word in words:
+        tight = word[0] in _TIGHT_BEFORE or (word == _PAIRED and opened)
+        yield word if tight else before + word
+        if word == _PAIRED:
+            opened = not opened
+        behind = word in _TIGHT_BEHIND or (word == _PAIRED and opened)
+        before = "" if behind else " "
+
 
 with lazily():
     from spanjury.adapters.reading import decoder_graph

@@ -80,6 +80,8 @@ def export(
 ) -> ReaderCard:
     """Write `model` into `folder`, which is made, and return its card.
 
+    Raises `ConfigError` if the tokenizer cannot be written for the library tokenizers.
+
     Parameters
     ----------
     model
@@ -96,11 +98,6 @@ def export(
         Constants of the judge, fitted to this model.
     quantised
         Whether weights become whole numbers of 8 bits: a quarter of the size, twice as fast.
-
-    Raises
-    ------
-    ConfigError
-        If the tokenizer cannot be written for the library tokenizers.
     """
     folder.mkdir(parents=True, exist_ok=True)
     plain = _plain(tokenizer)

@@ -65,11 +65,8 @@ class OnnxReader(WindowReader):
     def read(self, windows: Sequence[Window]) -> list[WindowReading]:
         """Return one reading a window, in order; blocking.
 
-        Raises
-        ------
-        JudgeError
-            If a file is missing or is not the one that the card says, or the model cannot be
-            loaded or run.
+        Raises `JudgeError` if a file is missing or is not the one that the card says, or the model
+        cannot be loaded or run.
         """
         try:
             return self._model.get().readings(windows)

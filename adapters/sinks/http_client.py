@@ -35,6 +35,8 @@ class HttpSink:
 
     Redirects are not followed, cookies are not kept, and proxies of the environment are not used.
 
+    Raises `ConfigError` if the address is none.
+
     Parameters
     ----------
     name
@@ -43,11 +45,6 @@ class HttpSink:
         Its address, or ``env:VARIABLE``; what looks like a secret in it is refused.
     headers
         Sent with every request; they may hold keys.
-
-    Raises
-    ------
-    ConfigError
-        If the address is none.
     """
 
     def __init__(self, name: str, *, url: str, headers: Mapping[str, str] | None = None) -> None:
@@ -66,12 +63,8 @@ class HttpSink:
     ) -> None:
         """Send `body` as JSON to a path; `done` are further answers that mean success.
 
-        Raises
-        ------
-        SinkRefusedError
-            If the service refuses what was sent.
-        SinkError
-            If it was not reached, is busy, failed, or does not accept the key.
+        Raises `SinkRefusedError` if the service refuses what was sent; `SinkError` if it was not
+        reached, is busy, failed, or does not accept the key.
         """
         if self._session is None:
             self._session = aiohttp.ClientSession(

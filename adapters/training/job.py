@@ -27,6 +27,8 @@ _COUNTS = (
 class TrainingOptions:
     """The options of a training.
 
+    Raises `ValueError` if a value is out of its range.
+
     Parameters
     ----------
     rank, alpha
@@ -62,11 +64,6 @@ class TrainingOptions:
         As torch writes it; ``"auto"`` is a GPU if there is one.
     attention
         Who computes it; ``"auto"`` is xformers on a GPU where it is installed, else PyTorch.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of its range.
     """
 
     rank: int = 16

@@ -22,8 +22,8 @@ from transformers import GPT2Tokenizer, RobertaTokenizer
 
 from spanjury.adapters.weights.checkpoint import Checkpoint
 from spanjury.adapters.weights.encoder import EncoderMetric, Idf
+from spanjury.adapters.weights.movers import TokenSimilarities
 from spanjury.adapters.weights.tokens import Pieces
-from spanjury.adapters.weights.transport import TokenSimilarities
 from spanjury.judges.core import Sample, signature
 
 Measure = Literal["f1", "precision", "recall"]

@@ -79,6 +79,9 @@ class Checkpoint:
 class CheckpointMetric:
     """A metric that needs a model, which is loaded when it is first needed.
 
+    Raises `ConfigError` if there is no such model or device and `ValueError` if an option is out of
+    its range.
+
     Parameters
     ----------
     model
@@ -89,13 +92,6 @@ class CheckpointMetric:
         Whether to fetch a model that is not here.
     device
         As torch writes it.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such model or device.
-    ValueError
-        If an option is out of its range.
     """
 
     model: str = ""

@@ -1,7 +1,14 @@
-"""A worker: a program in another environment that scores samples, asked and answering in JSON.
+"""BLEURT [1] and COMET [2], trained on people's ratings, each in an environment of its own.
 
-Some metrics need libraries that cannot live beside ours. Theirs is an interpreter that the user
-names; it runs a script of ours, which speaks first, and then answers each line with a line.
+Their libraries cannot be installed beside ours. A worker is a program in the interpreter that the
+user names: it runs a script of ours, which first says that it is ready, and then answers each line
+of JSON with a line.
+
+References
+----------
+.. [1] Sellam, Das and Parikh (2020), BLEURT: learning robust metrics for text generation, ACL,
+   arXiv:2004.04696
+.. [2] Rei et al. (2020), COMET: a neural framework for MT evaluation, EMNLP, arXiv:2009.09025
 """
 
 import json
@@ -16,10 +23,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import files
-from typing import IO
+from pathlib import Path
+from typing import IO, NoReturn
 
 from spanjury.adapters.surrogates import without_lone_surrogates
-from spanjury.judges.core import ConfigError, MetricError
+from spanjury.judges.core import ConfigError, MetricError, Sample, signature
 from spanjury.judges.core.lazy import Once
 
 _START_LIMIT = 60.0  # seconds that an interpreter may take to say which packages it has
@@ -185,6 +193,10 @@ class Worker:
 class WorkerMetric:
     """A metric that a worker scores, started when it is first needed.
 
+    Raises `ConfigError` if no interpreter or no model is named, or the interpreter lacks the
+    library; at the first scoring, if the model cannot be loaded; `ValueError` if an option is out
+    of its range.
+
     Parameters
     ----------
     python
@@ -195,14 +207,6 @@ class WorkerMetric:
         Samples at once.
     timeout
         Seconds that the worker may take to start, and for each 256 samples.
-
-    Raises
-    ------
-    ConfigError
-        If no interpreter or no model is named, or the interpreter lacks the library; at the
-        first scoring, if the model cannot be loaded.
-    ValueError
-        If an option is out of its range.
     """
 
     python: str = ""
@@ -255,3 +259,126 @@ def _clean(row: Mapping[str, str]) -> dict[str, str]:
 
 def _is_score(value: object) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BLEURT(WorkerMetric):
+    """The rating that BLEURT expects of people who see output and reference.
+
+    Parameters
+    ----------
+    model
+        The folder of a checkpoint, as ``BLEURT-20``; it is never fetched. Other parameters are
+        those of `WorkerMetric`.
+    """
+
+    batch_size: int = 16
+
+    def __post_init__(self) -> None:
+        if self.batch_size < 1 or not self.timeout > 0:
+            raise ValueError(
+                "batch_size must be from 1, timeout above 0;"
+                f" got {self.batch_size!r}, {self.timeout!r}"
+            )
+        environment = find_environment(
+            "bleurt",
+            self.python,
+            module="bleurt",
+            distribution="BLEURT",
+            install="git+https://github.com/google-research/bleurt.git",
+        )
+        if not Path(self.model or "?").is_dir():
+            raise ConfigError(
+                f"bleurt needs the folder of a checkpoint, got {self.model!r}: unpack"
+                " https://storage.googleapis.com/bleurt-oss-21/BLEURT-20.zip, then"
+                " --metric bleurt:python=…,model=BLEURT-20"
+            )
+        settings = {"model": str(Path(self.model).resolve())}
+        self._starts(environment, script="bleurt", settings=settings)
+
+    @property
+    def signature(self) -> str:
+        """The model and the library."""
+        model = Path(self.model).resolve().name
+        return signature("bleurt", model=model, bleurt=self._environment.version)
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return one score a sample, on the scale of the model's ratings."""
+        return self._worker.get().scores(
+            [{"mt": sample.output, "ref": sample.references[0]} for sample in samples]
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class COMET(WorkerMetric):
+    """The rating that COMET expects of people who see source, output and reference.
+
+    Parameters
+    ----------
+    model
+        A checkpoint's file or folder, or a hub id, as ``Unbabel/wmt22-comet-da``.
+    gpus
+        How many the worker may use.
+    download
+        Whether the worker may fetch a model that is not here. Other parameters are those of
+        `WorkerMetric`.
+    """
+
+    gpus: int = 0
+    download: bool = False
+
+    def __post_init__(self) -> None:
+        if self.batch_size < 1 or self.gpus < 0 or not self.timeout > 0:
+            raise ValueError(
+                "batch_size must be from 1, gpus from 0, timeout above 0;"
+                f" got {self.batch_size!r}, {self.gpus!r}, {self.timeout!r}"
+            )
+        environment = find_environment(
+            "comet",
+            self.python,
+            module="comet",
+            distribution="unbabel-comet",
+            install="unbabel-comet",
+        )
+        if not self.model:
+            raise ConfigError(
+                "comet needs a model: --metric comet:python=…,model=CHECKPOINT_OR_HUB_ID"
+            )
+        file = Path(self.model)
+        settings = {
+            "model": str(file.resolve()) if file.exists() else self.model,
+            "gpus": self.gpus,
+        }
+        self._starts(environment, script="comet", settings=settings, offline=not self.download)
+
+    @property
+    def signature(self) -> str:
+        """The model and the library."""
+        return signature("comet", model=self.model, comet=self._environment.version)
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return one score a sample, on the scale of the model's ratings."""
+        return self._worker.get().scores(
+            [
+                {"src": sample.source, "mt": sample.output, "ref": sample.references[0]}
+                for sample in samples
+            ]
+        )
+
+
+def nubia() -> NoReturn:
+    """Refuse.
+
+    Raises `ConfigError` always. Its authors' package [1]_ pins libraries of 2020, fetches four
+    models from places of its own, and the network that makes one score of theirs was trained on
+    them alone.
+
+    References
+    ----------
+    .. [1] Kane et al. (2020), NUBIA: neural based interchangeability assessor for text
+       generation, EvalNLGEval, arXiv:2004.14667
+    """
+    raise ConfigError(
+        "nubia is not available: its package is no longer kept and needs libraries of 2020;"
+        " bertscore, comet and bleurt measure how far two texts mean the same"
+    )

@@ -20,8 +20,15 @@ from spanjury.judges.checker.cutting import (
     claims_with_passages,
     phrases,
 )
-from spanjury.judges.checker.evidence import error_span, nearest
-from spanjury.judges.checker.runs import ABSENT, CONTRADICTED, UNSUPPORTED, Run, runs
+from spanjury.judges.checker.evidence import (
+    ABSENT,
+    CONTRADICTED,
+    UNSUPPORTED,
+    Run,
+    error_span,
+    nearest,
+    runs,
+)
 from spanjury.judges.checker.support import (
     ENGLISH,
     Findings,
@@ -68,6 +75,8 @@ class CheckerJudge:
     English. The score falls with the probability of an error alone. For another list of errors,
     that probability is changed by what the errors add or take away (`probability_with`).
 
+    Raises `ValueError` if a number is out of range.
+
     Parameters
     ----------
     checker
@@ -101,11 +110,6 @@ class CheckerJudge:
         Whether the checker reads more than English.
     max_spans
         The most errors of a report; the score counts all.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range.
     """
 
     blind_spots: ClassVar[str] = (
@@ -157,12 +161,8 @@ class CheckerJudge:
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Check the output against the inputs that `aspect` may look at.
 
-        Raises
-        ------
-        JudgeError
-            If the checker cannot be loaded or run.
-        ModelError
-            If it asks a chat model, and that gives no reply.
+        Raises `JudgeError` if the checker cannot be loaded or run; `ModelError` if it asks a chat
+        model, and that gives no reply.
         """
         return await assessed(self, segment, aspect)
 

@@ -38,7 +38,6 @@ from spanjury.judges.core.checking import (
 )
 from spanjury.judges.core.choices import choices_for, nearest_name
 from spanjury.judges.core.consolidation import Consolidation, SpanRef
-from spanjury.judges.core.decision import Decision, DecisionBasis, Ground
 from spanjury.judges.core.errors import (
     RUN_ENDING,
     UNANSWERED,
@@ -73,17 +72,16 @@ from spanjury.judges.core.errors import (
     UnusableModelError,
     first_error_alone,
 )
-from spanjury.judges.core.evidence import Evidence
 from spanjury.judges.core.forced import LikelyToken, forced_logprobs
 from spanjury.judges.core.log import LOGGER, EventLog, bind_values, kind_of, release_values
 from spanjury.judges.core.metric import (
     CorpusMetric,
     MergeableMetric,
     Metric,
+    MetricCard,
     Sample,
     SegmentMetric,
 )
-from spanjury.judges.core.metric_card import MetricCard
 from spanjury.judges.core.model_options import ModelOptions
 from spanjury.judges.core.pair import Comparison, PairReport, Preference, TextPair
 from spanjury.judges.core.ports import (
@@ -120,6 +118,9 @@ from spanjury.judges.core.reading import (
 )
 from spanjury.judges.core.report import (
     GRAVE,
+    Decision,
+    DecisionBasis,
+    Ground,
     PanelReport,
     Report,
     Result,
@@ -149,6 +150,7 @@ from spanjury.judges.core.span import (
     MAX_SEVERITY,
     MIN_SEVERITY,
     ErrorSpan,
+    Evidence,
     Located,
     gravest,
     repetitions_last,

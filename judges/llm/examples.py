@@ -39,16 +39,13 @@ class _Example:
 class Examples:
     """Texts that people marked, of which the nearest ones are shown in a prompt.
 
+    Raises `ValueError` if there is no example, or all of them are longer than `ROOM`.
+
     Parameters
     ----------
     segments
         Texts with people's spans, in the rows that ``spanjury marks export`` writes. An empty list
         of spans is a text without an error; a text without any list is no example.
-
-    Raises
-    ------
-    ValueError
-        If there is no example, or all of them are longer than `ROOM`.
     """
 
     def __init__(self, segments: Iterable[Segment]) -> None:

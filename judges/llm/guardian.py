@@ -47,8 +47,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.llm.answer_tokens import shares, value_token
 from spanjury.judges.llm.asking import Answer, ask, asked_together
-from spanjury.judges.llm.guardian_words import Marks, agreed, words
-from spanjury.judges.llm.lines import without_reasoning
+from spanjury.judges.llm.guardian_words import Marks, TrainedAnswer, read_answer, words
 from spanjury.judges.text import Locator, Template, fence, object_in
 
 _QUESTION = "Question"
@@ -157,17 +156,11 @@ _FORMS: Mapping[str, _Form] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Verdict:
-    """An answer, folded, with the reasons for it; or the problem of a reply."""
-
-    value: str = ""
-    reasons: str = ""
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Guardian:
     """Ask a model trained to check facts: Granite Guardian, Bespoke-MiniCheck or Lynx.
+
+    Raises `ValueError` if an option does not go with the form, a number is out of range, or a file
+    does not fit.
 
     Parameters
     ----------
@@ -193,11 +186,6 @@ class Guardian:
         takes.
     seed
         Passed to servers that take one.
-
-    Raises
-    ------
-    ValueError
-        If an option does not go with the form, a number is out of range, or a file does not fit.
     """
 
     blind_spots: ClassVar[str] = (
@@ -302,7 +290,7 @@ class Guardian:
             note=f"Licence of the model: {licence}." if (licence := self._form.licence) else "",
         )
 
-    async def _ask(self, pair: ClaimPair, *, question: str, task: str) -> "Answer[_Verdict]":
+    async def _ask(self, pair: ClaimPair, *, question: str, task: str) -> Answer[TrainedAnswer]:
         request = ChatRequest(
             messages=self._messages(pair, question=question, task=task),
             decoding=self._decoding(),
@@ -333,17 +321,16 @@ class Guardian:
             messages.append(Message(role="user", content=self._user_words().fill(about)))
         return tuple(messages)
 
-    def _read(self, reply: Reply) -> _Verdict:
-        text = without_reasoning(reply.text)
-        if text is None:
-            return _Verdict(problem="the reasoning of the reply does not end")
-        value = agreed(self._form.value, text)
-        if value is None:
-            choices = " or ".join(sorted((self._form.right, self._form.wrong), reverse=True))
-            return _Verdict(problem=f"the reply has no clear answer ({choices})")
-        return _Verdict(value=value, reasons=_reasons(reply, text))
+    def _read(self, reply: Reply) -> TrainedAnswer:
+        choices = " or ".join(sorted((self._form.right, self._form.wrong), reverse=True))
+        return read_answer(
+            reply,
+            self._form.value,
+            unclear=f"the reply has no clear answer ({choices})",
+            reasons=partial(_reasons, reply),
+        )
 
-    def _support(self, pair: ClaimPair, answer: "Answer[_Verdict]") -> ClaimSupport:
+    def _support(self, pair: ClaimPair, answer: Answer[TrainedAnswer]) -> ClaimSupport:
         form, verdict = self._form, answer.reading
         supported, is_stated = float(verdict.value == form.right), False
         if token := value_token(answer.reply.logprobs, form.value):

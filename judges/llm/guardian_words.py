@@ -1,4 +1,4 @@
-"""Words for models that were trained on one form of prompt: ours, or those of a model's card.
+"""Words for models trained on one form of prompt, ours or those of their cards, and their answers.
 
 Such a form has no fences: what sets its parts apart is what the model was trained on. Where a
 judged text holds a mark of the form, as a label of a part or the tag of an answer, the text is
@@ -6,10 +6,13 @@ shown with the mark changed, so that no text ends its part, and no copy of it is
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from spanjury.judges.core import Reply
+from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.text import Template, template
 
 _PACKAGE = "spanjury.judges.llm"
@@ -42,10 +45,7 @@ def words(name: str, file: Path | None, *, places: frozenset[str]) -> Template:
 
     Without a name and a file it is empty.
 
-    Raises
-    ------
-    ValueError
-        If the file cannot be read, or does not hold exactly `places`.
+    Raises `ValueError` if the file cannot be read, or does not hold exactly `places`.
     """
     if file is None and not name:
         return Template.of("")
@@ -63,7 +63,26 @@ def words(name: str, file: Path | None, *, places: frozenset[str]) -> Template:
     return read
 
 
-def agreed(pattern: re.Pattern[str], text: str) -> str | None:
-    """Return the one ``value`` that `pattern` has in `text`, folded; None for none or several."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedAnswer:
+    """An answer, folded, with the reasons for it; or the problem of a reply."""
+
+    value: str = ""
+    reasons: str = ""
+    problem: str = ""
+
+
+def read_answer(
+    reply: Reply, pattern: re.Pattern[str], *, unclear: str, reasons: Callable[[str], str]
+) -> TrainedAnswer:
+    """Return the one ``value`` that `pattern` has in a reply, whose reasoning is left out.
+
+    `unclear` is the problem of a reply with none or several; `reasons` finds them in its text.
+    """
+    text = without_reasoning(reply.text)
+    if text is None:
+        return TrainedAnswer(problem="the reasoning of the reply does not end")
     values = {match["value"].casefold() for match in pattern.finditer(text)}
-    return values.pop() if len(values) == 1 else None
+    if len(values) != 1:
+        return TrainedAnswer(problem=unclear)
+    return TrainedAnswer(value=values.pop(), reasons=reasons(text))

@@ -28,8 +28,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.llm.answer_tokens import shares, value_token
 from spanjury.judges.llm.asking import ask
-from spanjury.judges.llm.guardian_words import Marks, agreed, words
-from spanjury.judges.llm.lines import without_reasoning
+from spanjury.judges.llm.guardian_words import Marks, TrainedAnswer, read_answer, words
 from spanjury.judges.text import Template, named_plainly
 
 _SCORES = ("1", "2", "3", "4", "5")
@@ -45,19 +44,12 @@ _NO_SPANS = "A score alone: no error spans were looked for."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Grade:
-    """A score from 1 to 5 and the feedback before it; or the problem of a reply."""
-
-    score: str = ""
-    feedback: str = ""
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Prometheus:
     """Have a model that was trained to grade by a rubric give a score with feedback: Prometheus 2.
 
     The scores 1 to 5 are laid evenly over the scale of the aspect.
+
+    Raises `ValueError` if a number is out of range, or a file does not fit.
 
     Parameters
     ----------
@@ -74,11 +66,6 @@ class Prometheus:
         The most tokens of a reply; doubled once for one that broke off.
     seed
         Passed to servers that take one.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range, or a file does not fit.
     """
 
     model: ChatModel
@@ -119,14 +106,14 @@ class Prometheus:
             return Report(
                 outcome=answer.outcome, reason=answer.reason, reply=reply.text, usage=answer.usage
             )
-        score, problem = float(grade.score), ""
+        score, problem = float(grade.value), ""
         if self.logprobs:
             expected = _expected(reply)
             score = score if expected is None else expected
             problem = "No expected score: no probabilities came with it. " * (expected is None)
         return Report(
             score=_on(aspect.scale, score),
-            rationale=f"{problem}{grade.feedback} {_NO_SPANS}".strip(),
+            rationale=f"{problem}{grade.reasons} {_NO_SPANS}".strip(),
             reply=reply.text,
             usage=answer.usage,
         )
@@ -181,16 +168,14 @@ def _on(scale: Scale, score: float) -> float:
     return scale.low + (scale.high - scale.low) * (score - 1) / (len(_SCORES) - 1)
 
 
-def _read(reply: Reply) -> _Grade:
-    text = without_reasoning(reply.text)
-    if text is None:
-        return _Grade(problem="the reasoning of the reply does not end")
-    score = agreed(_VALUE, text)
-    if score is None:
-        return _Grade(problem="the reply has no clear [RESULT] with a whole number from 1 to 5")
+def _read(reply: Reply) -> TrainedAnswer:
+    unclear = "the reply has no clear [RESULT] with a whole number from 1 to 5"
+    return read_answer(reply, _VALUE, unclear=unclear, reasons=_feedback)
+
+
+def _feedback(text: str) -> str:
     *_, last = _VALUE.finditer(text)
-    feedback = " ".join(text[: last.start()].split())
-    return _Grade(score=score, feedback=feedback.removeprefix("Feedback:").strip())
+    return " ".join(text[: last.start()].split()).removeprefix("Feedback:").strip()
 
 
 def _expected(reply: Reply) -> float | None:

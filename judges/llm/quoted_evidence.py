@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from spanjury.judges.core import ErrorSpan, Evidence
+from spanjury.judges.llm.own_fields import quotation
 from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence
-from spanjury.judges.llm.quotation import quotation
 from spanjury.judges.text import Locator, named_plainly
 
 _SHOWN = 200  # characters of words that no input holds

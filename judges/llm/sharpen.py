@@ -37,10 +37,7 @@ class SharperDefinition:
     def of(self, aspect: Aspect) -> Aspect:
         """Return `aspect` with these words, each in one line and not too long.
 
-        Raises
-        ------
-        ValueError
-            If one of them is empty.
+        Raises `ValueError` if one of them is empty.
         """
         words = [
             " ".join(text.split())[:_LONGEST] for text in (self.definition, self.worst, self.best)

@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, fsum
 
-from spanjury.judges.checker.runs import runs
+from spanjury.judges.checker.evidence import runs
 from spanjury.judges.core import WindowReader, WindowReading
-from spanjury.judges.reader.readings import sentence_readings
 from spanjury.judges.reader.tuning import LEAST as LEAST_EVIDENCE
 from spanjury.judges.reader.tuning import Tuning, sentence_evidence
-from spanjury.judges.reader.windows import SentenceWindow
+from spanjury.judges.reader.windows import SentenceWindow, sentence_readings
 
 LEAST = 20
 """Texts with an error, and texts without, below which nothing is fitted."""

@@ -15,6 +15,8 @@ _BY_SENTENCE, _BY_WORD = 0.5, 0.5
 class Tuning:
     """Constants that are fitted to a model, once it is trained.
 
+    Raises `ValueError` if a number is out of range.
+
     Parameters
     ----------
     threshold
@@ -27,11 +29,6 @@ class Tuning:
     slope, intercept
         Constants of the logistic function from `sentence_evidence` to a probability; a positive
         slope.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range.
     """
 
     threshold: float = 0.5

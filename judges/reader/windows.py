@@ -6,24 +6,94 @@ not say. Every word gets a *kind*, its lexical relation to the other side, which
 to learn what can be counted: is it copied, does it stand elsewhere, or nowhere?
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import lru_cache
 from itertools import pairwise
 from math import fsum
+from typing import NamedTuple
 
-from spanjury.judges.checker.sources import (
+from spanjury.judges.checker.cutting import (
     SourceSentence,
     StemIndex,
     source_intervals,
     stem_index,
 )
-from spanjury.judges.core import ROOM, Window
-from spanjury.judges.reader.copies import copies_of
+from spanjury.judges.core import ROOM, JudgeError, Likelihoods, Window, WindowReader, WindowReading
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.tokens import TURNS, Token, is_negation, tokens
+from spanjury.judges.text.words import folded_words
+
+_FIRST = 3  # words that are looked up at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copies:
+    """The folded words of a source, blanks around each.
+
+    Parameters
+    ----------
+    begins
+        Where its sentences begin in it.
+    places
+        The first words of a stretch -> where they stand first.
+    """
+
+    text: str
+    begins: list[int]
+    offsets: Mapping[int, int] = field(repr=False)
+
+    def holds(self, sentence: str) -> bool:
+        """Say whether the words of `sentence` stand in the source side by side, meaning the same.
+
+        A sentence without words is a copy.
+        """
+        folded = folded_words(sentence)
+        begin = self.offsets.get(_key(folded[:_FIRST])) if len(folded) >= _FIRST else 0
+        if begin is None:
+            return False
+        start = self.text.find(f" {' '.join(folded)} ", begin) if folded else 0
+        return start >= 0 and not self._turned(start)
+
+    def _turned(self, start: int) -> bool:
+        begin = self.begins[bisect_right(self.begins, start) - 1] if self.begins else 0
+        return not TURNS.isdisjoint(self.text[begin:start].split())
+
+
+def copies_of(inputs: Mapping[str, str]) -> Copies:
+    """Index the inputs; systems that share them share the work."""
+    return _copies(tuple(inputs.values()))
+
+
+@lru_cache(maxsize=8)  # the systems that share a source come one after another
+def _copies(texts: tuple[str, ...]) -> Copies:
+    parts: list[str] = []
+    begins: list[int] = []
+    offsets: dict[int, int] = {}
+    length = 0
+    for text in texts:
+        words: list[str] = []
+        at: list[int] = []
+        for start, end in sentence_intervals(text):
+            begins.append(length)
+            for word in folded_words(text[start:end]):
+                words.append(word)
+                at.append(length)
+                length += 1 + len(word)
+        for first in range(len(words) - _FIRST + 1):
+            offsets.setdefault(_key(words[first : first + _FIRST]), at[first])
+        parts += [f" {word}" for word in words]
+        parts.append(" |")  # no word, so that nothing is a copy across inputs
+        length += 2
+    return Copies(text=f"{''.join(parts)} ", begins=begins, offsets=offsets)
+
+
+def _key(words: list[str]) -> int:
+    return hash(tuple(words))
+
 
 _LONGEST = 64
 """Tokens of a sentence that are read at once."""
@@ -283,3 +353,58 @@ def _turned(words: Sequence[Token]) -> list[bool]:
         turned.append(has_turned)
         has_turned = (has_turned or token.stem in TURNS) and token.text not in _ENDS
     return turned
+
+
+_BATCH = 16  # sentences that are read between two points where the work may be cancelled
+
+_SUPPORTED = Likelihoods(supported=1.0, contradicted=0.0, absent=0.0)
+
+
+class Batch(NamedTuple):
+    """Sentences with their readings, and the number of copied ones, which are not read."""
+
+    readings: Sequence[tuple[SentenceWindow, WindowReading]]
+    copied: int
+
+
+def sentence_readings(
+    encoder: WindowReader, output: str, inputs: Mapping[str, str]
+) -> Iterator[Batch]:
+    """Yield the sentences of `output`, in order; the model reads a batch when it is asked for.
+
+    Raises `JudgeError` if the model cannot be loaded or run, or says something of other words.
+    """
+    windows: list[SentenceWindow] = []
+    copied = 0
+    for window in windows_but_copies(output, inputs, room=encoder.room):
+        if window is None:
+            copied += 1
+            continue
+        windows.append(window)
+        if len(windows) == _BATCH:
+            yield Batch(_read(encoder, windows), copied)
+            windows, copied = [], 0
+    yield Batch(_read(encoder, windows), copied)
+
+
+def _read(
+    encoder: WindowReader, windows: Sequence[SentenceWindow]
+) -> list[tuple[SentenceWindow, WindowReading]]:
+    readings = encoder.read([window.window for window in windows]) if windows else []
+    if [len(reading.words) for reading in readings] != [len(window.tokens) for window in windows]:
+        raise JudgeError(f"{encoder.signature} gave other readings than it was asked for")
+    return [
+        (window, _without_copies(reading, window.copied))
+        for window, reading in zip(windows, readings, strict=True)
+    ]
+
+
+def _without_copies(reading: WindowReading, copied: Sequence[bool]) -> WindowReading:
+    """Return a reading in which copied words are supported.
+
+    A small encoder is least sure where nearly all is copied, and there words can be compared.
+    """
+    words = tuple(
+        _SUPPORTED if is_copy else word for word, is_copy in zip(reading.words, copied, strict=True)
+    )
+    return WindowReading(words=words, sentence=reading.sentence)

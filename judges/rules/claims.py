@@ -7,10 +7,15 @@ from typing import Literal, NamedTuple
 
 from spanjury.judges.rules.alignment.lexicon import OF_RULES
 from spanjury.judges.rules.dates import dates, weekdays
-from spanjury.judges.rules.derived import is_computable
 from spanjury.judges.rules.name_support import Standing, standing
 from spanjury.judges.rules.names import Name, find_names
-from spanjury.judges.rules.number_support import follows, is_glued, is_in_word, is_stated
+from spanjury.judges.rules.number_support import (
+    follows,
+    is_computable,
+    is_glued,
+    is_in_word,
+    is_stated,
+)
 from spanjury.judges.rules.numbers import Number, numbers
 from spanjury.judges.rules.quantities import quantities, with_decimals
 from spanjury.judges.rules.source_index import SourceIndex

@@ -27,23 +27,22 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.rules.form_checks.debris import debris
-from spanjury.judges.rules.form_checks.punctuation import (
-    broken_off,
-    doubled_marks,
-    missing_blanks,
-    stray_blanks,
-    unclosed_quotes,
-    unpaired_brackets,
-)
-from spanjury.judges.rules.form_checks.repetition import repeated_passages, stuttering
-from spanjury.judges.rules.form_checks.words import (
+from spanjury.judges.rules.form_checks import (
     articles,
+    broken_off,
+    debris,
     disagreement,
+    doubled_marks,
     lower_case_starts,
     lower_i,
     misheard,
+    missing_blanks,
+    repeated_passages,
     shouting,
+    stray_blanks,
+    stuttering,
+    unclosed_quotes,
+    unpaired_brackets,
 )
 from spanjury.judges.rules.form_text import FormText, read_form
 from spanjury.judges.text.turns import in_turn

@@ -6,8 +6,7 @@ from enum import Enum
 from functools import lru_cache
 from itertools import islice
 
-from spanjury.judges.rules.name_lexicon import COMMON_CAPITALS, COUNTRIES
-from spanjury.judges.rules.names import ACRONYM, Name, leads
+from spanjury.judges.rules.names import ACRONYM, COMMON_CAPITALS, COUNTRIES, Name, leads
 from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.text.lexicon import GIVEN_NAMES
 from spanjury.judges.text.stems import stem

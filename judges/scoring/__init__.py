@@ -3,9 +3,7 @@
 `fitting` is not loaded with the rest: only who fits a map needs the numbers it needs.
 """
 
-from spanjury.judges.scoring.curve import Curve
 from spanjury.judges.scoring.from_spans import FromSpans
-from spanjury.judges.scoring.penalty import SpanPenalty
-from spanjury.judges.scoring.span_map import SpanMap, names_its_errors
+from spanjury.judges.scoring.span_map import Curve, SpanMap, SpanPenalty, names_its_errors
 
 __all__ = ["Curve", "FromSpans", "SpanMap", "SpanPenalty", "names_its_errors"]

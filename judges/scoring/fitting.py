@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from spanjury.judges.core import Aspect, ErrorSpan
-from spanjury.judges.scoring.curve import Curve
-from spanjury.judges.scoring.penalty import SpanPenalty
-from spanjury.judges.scoring.span_map import SpanMap
+from spanjury.judges.scoring.span_map import Curve, SpanMap, SpanPenalty
 from spanjury.stats.monotone import decreasing_fit, decreasing_steps
 
 

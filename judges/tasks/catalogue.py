@@ -89,11 +89,8 @@ class Catalogue:
         of this name, which keeps its aliases. The default aspects of a task that gives none
         are those that it is declared with.
 
-        Raises
-        ------
-        ConfigError
-            If a file cannot be read, or declares something unknown, incomplete or
-            contradictory; the message names the file, the table and the key.
+        Raises `ConfigError` if a file cannot be read, or declares something unknown, incomplete or
+        contradictory; the message names the file, the table and the key.
         """
         return _built_in().extended(map(Table.read, extra))
 
@@ -150,10 +147,8 @@ class Catalogue:
         inputs; if several tasks have as many, it is `USUAL_TASK`. A header counts only if it is the
         task's own name for an input, because other names mean different inputs in different tasks.
 
-        Raises
-        ------
-        ConfigError
-            If no task has all of these aspects, or several have and `USUAL_TASK` is not among them.
+        Raises `ConfigError` if no task has all of these aspects, or several have and `USUAL_TASK`
+        is not among them.
 
         Examples
         --------

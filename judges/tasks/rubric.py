@@ -70,11 +70,8 @@ class Rubric:
     def read(cls, path: Path) -> "Rubric":
         """Read a rubric from a TOML or JSON file; one without a name is called as the file.
 
-        Raises
-        ------
-        ConfigError
-            If it cannot be read or something in it does not fit; the message names the file, the
-            criterion and the field.
+        Raises `ConfigError` if it cannot be read or something in it does not fit; the message names
+        the file, the criterion and the field.
         """
         return _read(Table.read(path, what="a rubric"), name=path.stem)
 
@@ -116,10 +113,7 @@ class Rubric:
 def criterion(demand: str) -> str:
     """Return the name of the aspect that is this demand, in one line.
 
-    Raises
-    ------
-    ConfigError
-        If it is empty, too long, or holds characters that cannot be printed.
+    Raises `ConfigError` if it is empty, too long, or holds characters that cannot be printed.
     """
     stated = " ".join(demand.split()).rstrip(".")
     if not 0 < len(stated) <= _LONGEST or not stated.isprintable():

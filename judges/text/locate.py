@@ -77,10 +77,7 @@ class Locator:
     ) -> ErrorSpan:
         """Return the error span of `quote`; unlocated, with the quote as its text, if need be.
 
-        Raises
-        ------
-        ValueError
-            If the severity is out of range.
+        Raises `ValueError` if the severity is out of range.
         """
         passage = self.find(quote)
         if passage is None:

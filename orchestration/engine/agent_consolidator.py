@@ -1,14 +1,21 @@
 """The agent consolidator: a model says which of the seats' errors are the same.
 
-The task is that of OpeNLGauge's orchestrator (section 4); prompt and checks are ours. The
-answer is checked against the seats' spans (`grouping`) and sent back with what is wrong
-with it; if none can be taken, or the model fails, the rules consolidate instead and the
-report says so. It promises that every span of the verdict is accounted for, and needs asyncio.
+The task is that of OpeNLGauge's orchestrator (section 4); prompt and checks are ours. An answer
+names errors by id and puts them into groups. It is taken only if every error turns up exactly once,
+nothing turns up that was not asked about, and each group stands where its members do; otherwise it
+is sent back with what to correct. If none can be taken, or the model fails, the rules consolidate
+instead and the report says so. Who found what is worked out from the ids, never taken from the
+answer; so are evidence and probability. It promises that every span of the verdict is accounted
+for, and needs asyncio.
 """
 
 import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
+from pydantic import BaseModel, Field
 from pydantic_ai import Agent, ModelRetry, PromptedOutput, RunContext, UsageLimits
 
 from spanjury.judges.agent.conversation import converse
@@ -18,6 +25,7 @@ from spanjury.judges.core import (
     Decoding,
     ErrorSpan,
     EventLog,
+    Located,
     ModelError,
     OverBudgetError,
     SpanRef,
@@ -26,9 +34,216 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.text import AnswerMark, fence, fill_template, read_template
-from spanjury.orchestration.engine.grouping import Case, Grouping, GroupingError, consolidated
-from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator, seat_spans
+from spanjury.judges.text import (
+    AnswerMark,
+    LocatedQuote,
+    Locator,
+    fence,
+    fill_template,
+    read_template,
+)
+from spanjury.orchestration.engine.rule_consolidator import (
+    RuleConsolidator,
+    highest_probability,
+    joined_evidence,
+    seat_spans,
+)
+
+_NEAR = 200
+"""Code points that may lie between a group's quote and a member of it: a sentence or two."""
+_SLACK = 16
+"""Code points by which a quote that is spelt differently may be longer in the text."""
+
+
+_Line = Annotated[str, Field(json_schema_extra={"maxLength": 400})]
+"""A text whose length only a server limits that is held to a schema: it ends loops."""
+
+
+class Group(BaseModel):
+    """Errors that are one."""
+
+    members: list[str]
+    quote: _Line
+    explanation: _Line
+    severity: int
+
+
+class Ungrouped(BaseModel):
+    """An error that no group takes up."""
+
+    id: str
+    reason: _Line
+
+
+class Grouping(BaseModel):
+    """The answer of a model."""
+
+    groups: list[Group]
+    left_out: list[Ungrouped] = []
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """The terms that an answer is checked against.
+
+    Parameters
+    ----------
+    errors
+        Id -> the seats' span of that name, in the order of the panel.
+    max_spans
+        The most groups an answer may have.
+    """
+
+    text: str
+    errors: Mapping[str, tuple[SpanRef, ErrorSpan]]
+    max_spans: int
+    mark: AnswerMark
+
+
+class GroupingError(ValueError):
+    """An answer cannot be taken; the message lists what is wrong with it, one a line."""
+
+
+def consolidated(answer: Grouping, case: Case) -> Consolidation:
+    """Return the merged spans that `answer` stands for, in the order of the text.
+
+    Raise `GroupingError` if an id is unknown, doubled or missing; a group is empty, not
+    where its members are, or of a severity outside their range; an error is left out
+    without need; or there are too many groups.
+    """
+    _refuse([*_miscounted(answer, case), *_ill_left_out(answer, case)])
+    merged: list[tuple[ErrorSpan, tuple[SpanRef, ...]]] = []
+    problems: list[str] = []
+    for number, group in enumerate(answer.groups, start=1):
+        members = [case.errors[name] for name in case.errors if name in group.members]
+        try:
+            merged.append((_merged(group, members, case.text), tuple(ref for ref, _ in members)))
+        except GroupingError as error:
+            problems.append(f"group {number}: {error}")
+    _refuse(problems)
+    merged.sort(key=lambda pair: _position(pair[0]))
+    return Consolidation(
+        spans=tuple(span for span, _ in merged),
+        sources=tuple(refs for _, refs in merged),
+        left_out=tuple(case.errors[out.id][0] for out in answer.left_out),
+        consolidator="agent",
+    )
+
+
+def _refuse(problems: Sequence[str]) -> None:
+    if problems:
+        raise GroupingError("\n".join(problems))
+
+
+def _miscounted(answer: Grouping, case: Case) -> Iterator[str]:
+    named = Counter(name for group in answer.groups for name in group.members)
+    named.update(out.id for out in answer.left_out)
+    unknown = [name for name in named if name not in case.errors]
+    doubled = [name for name, times in named.items() if times > 1]
+    missing = [name for name in case.errors if name not in named]
+    if unknown:
+        yield f"there is no error with the id {_listed(unknown)}"
+    if doubled:
+        yield f"{_listed(doubled)}: named more than once; each id belongs in one place"
+    if missing:
+        yield f"{_listed(missing)}: neither in a group nor left out"
+    if any(not group.members for group in answer.groups):
+        yield "a group has no members"
+    if len(answer.groups) > case.max_spans:
+        yield f"{len(answer.groups)} groups, no more than {case.max_spans} are allowed"
+
+
+def _ill_left_out(answer: Grouping, case: Case) -> Iterator[str]:
+    """Errors may be left out over the limit, the mildest first, or if their quote is made up."""
+    outside = {out.id: case.errors[out.id][1] for out in answer.left_out if out.id in case.errors}
+    real = {name: span for name, span in outside.items() if not span.hallucinated}
+    if real and len(answer.groups) < case.max_spans:
+        yield f"{_listed(real)}: left out although there is room for another group"
+    mildest = min((group.severity for group in answer.groups), default=0)
+    graver = [name for name, span in real.items() if (span.severity or 0) > mildest]
+    if graver:
+        yield f"{_listed(graver)}: left out although graver than a group that is kept"
+
+
+def _merged(group: Group, members: Sequence[tuple[SpanRef, ErrorSpan]], text: str) -> ErrorSpan:
+    """Return the span that `group` stands for; raise `GroupingError` if it is none."""
+    spans = [span for _, span in members]
+    if not group.explanation.strip():
+        raise GroupingError("the explanation is missing")
+    located = _located(group.quote, spans, text)
+    return ErrorSpan(
+        text=text[located.start : located.end] if located else group.quote,
+        explanation=group.explanation,
+        severity=_severity(group, spans),
+        start=located.start if located else None,
+        end=located.end if located else None,
+        category=next((span.category for span in spans if span.category), ""),
+        located=located.located if located else Located.UNLOCATED,
+        found_by=tuple(dict.fromkeys(ref.seat for ref, _ in members)),
+        evidence=joined_evidence(spans),
+        probability=highest_probability(spans),
+    )
+
+
+def _severity(group: Group, spans: Iterable[ErrorSpan]) -> int | None:
+    """Return the group's severity; None if no member has one to go by."""
+    severities = [span.severity for span in spans if span.severity is not None]
+    if not severities:
+        return None
+    if not min(severities) <= group.severity <= max(severities):
+        raise GroupingError(
+            f"severity {group.severity} is not within {min(severities)} to {max(severities)}"
+        )
+    return group.severity
+
+
+def _located(quote: str, spans: Sequence[ErrorSpan], text: str) -> LocatedQuote | None:
+    """Find the quote where the members are; None if no member has a place."""
+    intervals = [span.interval for span in spans if span.interval is not None]
+    if not intervals:
+        if quote not in {span.text for span in spans}:
+            raise GroupingError("the quote must be that of a member, since none has a place")
+        return None
+    located = _exact(quote, intervals, text) or _folded(quote, intervals, text)
+    if located is None:
+        raise GroupingError("the quote is not in the text at the place of its members")
+    if any(max(first - located.end, located.start - last) > _NEAR for first, last in intervals):
+        raise GroupingError("its members are far apart; different places are different errors")
+    return located
+
+
+def _exact(quote: str, intervals: Iterable[tuple[int, int]], text: str) -> LocatedQuote | None:
+    """Find `quote` letter for letter where it shares a character with one of `intervals`."""
+    reach = len(quote) - 1
+    for first, last in intervals:
+        start = text.find(quote, max(0, first - reach), last + reach) if quote else -1
+        if start >= 0:
+            return LocatedQuote(start=start, end=start + len(quote), located=Located.EXACT)
+    return None
+
+
+def _folded(quote: str, intervals: Iterable[tuple[int, int]], text: str) -> LocatedQuote | None:
+    """Find `quote` in the same way, up to case, blanks and quotation marks."""
+    reach = len(quote) + _SLACK
+    for first, last in intervals:
+        offset = max(0, first - reach)
+        located = Locator(text[offset : last + reach]).find(quote)
+        if located is None or located.located is not Located.NORMALISED:
+            continue
+        start, end = located.start + offset, located.end + offset
+        if start < last and first < end:
+            return LocatedQuote(start=start, end=end, located=Located.NORMALISED)
+    return None
+
+
+def _position(span: ErrorSpan) -> tuple[bool, int, int]:
+    return (span.interval is None, *(span.interval or (0, 0)))
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
 
 log = EventLog()
 

@@ -67,6 +67,8 @@ def parse_budget(text: str) -> Budget:
 class Allowance:
     """The rest of a budget while a run goes on.
 
+    Raises `ConfigError` if the budget is in dollars and a price is not known.
+
     Parameters
     ----------
     prices
@@ -74,11 +76,6 @@ class Allowance:
         other seats are free.
     meter
         The ledger of the run.
-
-    Raises
-    ------
-    ConfigError
-        If the budget is in dollars and a price is not known.
     """
 
     def __init__(

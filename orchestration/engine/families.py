@@ -81,17 +81,14 @@ def model_of(signature: str) -> str:
 class FamilyWatch:
     """Warns where seats of a panel are of one family, or judge systems of their own.
 
+    Raises `ConfigError` if `families` has a word that is empty.
+
     Parameters
     ----------
     signatures
         Seat -> the signature of its judge.
     families
         Family -> the words by which a user knows it, beside those that come with spanjury.
-
-    Raises
-    ------
-    ConfigError
-        If `families` has a word that is empty.
     """
 
     def __init__(

@@ -47,14 +47,15 @@ from spanjury.orchestration.engine.decision import (
     stated_by,
 )
 from spanjury.orchestration.engine.families import FamilyWatch
-from spanjury.orchestration.engine.seats import Seat, seat_report
-from spanjury.orchestration.engine.thresholds import Thresholds
-from spanjury.orchestration.engine.verdict_sums import (
+from spanjury.orchestration.engine.seats import (
+    Seat,
     gravest_of,
     rationales_of,
     reasons_of,
+    seat_report,
     usage_of,
 )
+from spanjury.orchestration.engine.thresholds import Thresholds
 
 with lazily():
     from spanjury.orchestration.engine import span_score as span_scores
@@ -80,6 +81,8 @@ def unobserved(
 @dataclass(frozen=True, kw_only=True)
 class Panel:
     """Several judges that assess at once, and what makes one report of theirs.
+
+    Raises `ConfigError` if there is no seat, two have one name, or the stages name others.
 
     Parameters
     ----------
@@ -110,11 +113,6 @@ class Panel:
     agent_seats
         Seats that assess trajectories besides; texts, and the signature of their reports, do
         without them.
-
-    Raises
-    ------
-    ConfigError
-        If there is no seat, two have one name, or the stages name others.
     """
 
     seats: tuple[Seat, ...]

@@ -25,7 +25,7 @@ from spanjury.judges.core import (
     stamped,
     unstamped,
 )
-from spanjury.orchestration.engine.verdict_sums import gravest_outcome
+from spanjury.orchestration.engine.seats import gravest_outcome
 
 _AGGREGATION = "rubric"
 _HALF = 0.5

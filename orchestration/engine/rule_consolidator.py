@@ -9,12 +9,13 @@ The task is that of OpeNLGauge's consolidator (section 4); the rules are ours.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from spanjury.judges.core import (
     Consolidation,
     ErrorSpan,
+    Evidence,
     SpanRef,
     Verdict,
     repetitions_last,
@@ -22,7 +23,6 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.engine.span_support import highest_probability, joined_evidence
 
 with lazily():
     import rapidfuzz
@@ -203,3 +203,13 @@ def _merged(cluster: _Cluster) -> ErrorSpan:
         evidence=joined_evidence(spans),
         probability=highest_probability(spans),
     )
+
+
+def joined_evidence(spans: Iterable[ErrorSpan]) -> tuple[Evidence, ...]:
+    """Return the evidence of all `spans`, each place once."""
+    return tuple(dict.fromkeys(evidence for span in spans for evidence in span.evidence))
+
+
+def highest_probability(spans: Iterable[ErrorSpan]) -> float | None:
+    """Return the highest probability that any of `spans` has; None if none has any."""
+    return max((span.probability for span in spans if span.probability is not None), default=None)

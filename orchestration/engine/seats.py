@@ -1,14 +1,21 @@
-"""The seats of a panel, each of a judge that reports or whose failure is its report."""
+"""The seats of a panel, each of a judge that reports or whose failure is its report.
+
+A judge is another's code as often as ours, so its report is checked: an offset of the output that
+misses costs the seat its report, evidence that no input holds costs it the span.
+"""
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 
 from spanjury.judges.core import (
     RUN_ENDING,
     Aspect,
+    ErrorSpan,
     EventLog,
+    Evidence,
     Judge,
     JudgeError,
     ModelError,
@@ -17,6 +24,9 @@ from spanjury.judges.core import (
     Report,
     SeatReport,
     Segment,
+    Unverified,
+    Usage,
+    Verdict,
     bind_values,
     kind_of,
     reason_of,
@@ -24,7 +34,6 @@ from spanjury.judges.core import (
     stamped,
 )
 from spanjury.orchestration.engine.metering import noting_models
-from spanjury.orchestration.engine.report_checks import checked_report
 
 log = EventLog()
 
@@ -85,3 +94,98 @@ def _abstained(aspect: Aspect, lacking: Sequence[str]) -> Report:
     """Spare a judge what cannot be judged: a summary's consistency without the article."""
     reason = f"{aspect.name} cannot be judged without an input {' and '.join(lacking)}"
     return Report(outcome=Outcome.ABSTAINED, reason=reason)
+
+
+def checked_report(report: object, segment: Segment, aspect: Aspect) -> Report:
+    """Return `report` if it is one and fits what was judged; raise `JudgeError` if not."""
+    if not isinstance(report, Report):
+        raise JudgeError(f"the judge returned {report!r}, not a Report")
+    score: object = report.score
+    if isinstance(score, bool) or not isinstance(score, Real | None):
+        raise JudgeError(f"the judge gave {score!r} as its score, not a number")
+    if report.score is not None and report.score not in aspect.scale:
+        scale = aspect.scale
+        raise JudgeError(f"score {report.score!r} is not within {scale.low} to {scale.high}")
+    _check_spans(report, segment)
+    _check_unverified(report, segment)
+    return _with_true_evidence(report, segment)
+
+
+def _check_spans(report: Report, segment: Segment) -> None:
+    for span in report.spans:
+        if not isinstance(span, ErrorSpan):
+            raise JudgeError(f"the judge listed {span!r} among its spans, not an ErrorSpan")
+        if span.interval and segment.output[slice(*span.interval)] != span.text:
+            raise JudgeError(f"{span.interval} of the output does not read {span.text!r}")
+        for evidence in span.evidence:
+            if not isinstance(evidence, Evidence):
+                raise JudgeError(f"the judge gave {evidence!r} as evidence, not an Evidence")
+
+
+def _check_unverified(report: Report, segment: Segment) -> None:
+    for sentence in report.unverified:
+        if not isinstance(sentence, Unverified):
+            raise JudgeError(f"the judge listed {sentence!r} as unverified, not an Unverified")
+        interval = (sentence.start, sentence.end)
+        if segment.output[slice(*interval)] != sentence.text:
+            raise JudgeError(f"{interval} of the output does not read {sentence.text!r}")
+
+
+def _with_true_evidence(report: Report, segment: Segment) -> Report:
+    """Leave out the spans whose evidence no input holds: a reason that is made up is none."""
+    true = tuple(span for span in report.spans if _is_in(segment, span.evidence))
+    if len(true) == len(report.spans):
+        return report
+    log.warning("panel.evidence_false", spans=len(report.spans) - len(true))
+    return replace(report, spans=true)
+
+
+def _is_in(segment: Segment, evidence: Sequence[Evidence]) -> bool:
+    return all(
+        segment.inputs.get(passage.input, "")[passage.start : passage.end] == passage.text
+        for passage in evidence
+    )
+
+
+_GRAVEST_FIRST = (
+    Outcome.BACKEND_FAILED,
+    Outcome.TIMED_OUT,
+    Outcome.REFUSED,
+    Outcome.TRUNCATED,
+    Outcome.UNPARSEABLE,
+    Outcome.ABSTAINED,
+)
+"""An unscored panel has the gravest of its seats' outcomes."""
+
+
+def usage_of(verdict: Verdict) -> Usage:
+    """Return the usage of all seats together."""
+    return sum((seat.report.usage for seat in verdict.seats), Usage())
+
+
+def gravest_of(verdict: Verdict) -> Outcome:
+    """Return the outcome of a verdict without a score."""
+    return gravest_outcome({seat.report.outcome for seat in verdict.seats})
+
+
+def gravest_outcome(outcomes: Collection[Outcome]) -> Outcome:
+    """Return the gravest outcome but `Outcome.SCORED`; `Outcome.ABSTAINED` if there is none."""
+    return next((outcome for outcome in _GRAVEST_FIRST if outcome in outcomes), Outcome.ABSTAINED)
+
+
+def reasons_of(verdict: Verdict) -> str:
+    """Return why a verdict has no score."""
+    if verdict.unasked and not verdict.seats:
+        return f"no seat was asked: {verdict.unasked.reason}"
+    reasons = [f"{seat.seat}: {seat.report.reason}" for seat in verdict.seats if seat.report.reason]
+    if verdict.unasked:
+        reasons.append(f"not asked: {', '.join(verdict.unasked.seats)}. {verdict.unasked.reason}")
+    return "; ".join(reasons) or "no seat gave a score"
+
+
+def rationales_of(seats: Sequence[SeatReport]) -> str:
+    """Return the rationales of `seats`, under their names where there are several."""
+    saying = [seat for seat in seats if seat.report.rationale]
+    if len(saying) == 1:
+        return saying[0].report.rationale
+    return "\n".join(f"{seat.seat}: {seat.report.rationale}" for seat in saying)

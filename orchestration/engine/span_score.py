@@ -16,7 +16,7 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.scoring import SpanMap, SpanPenalty, names_its_errors
-from spanjury.judges.scoring.files import read_map
+from spanjury.judges.scoring.span_map import read_map
 
 Over = Literal["seats", "list"]
 

@@ -20,6 +20,9 @@ a text ok."""
 class Thresholds:
     """Two thresholds, made for certain judges.
 
+    Raises `ValueError` if there is no judge, the numbers are out of range or in the wrong order, or
+    texts are called ok from `VOUCHED` on without a promise.
+
     Parameters
     ----------
     judges
@@ -60,12 +63,6 @@ class Thresholds:
         Number of texts with an error that `misses` was counted on; 0 without it.
     alarms_by, misses_by
         `faulty_alarms` and `misses` by kind of text: name and share.
-
-    Raises
-    ------
-    ValueError
-        If there is no judge, the numbers are out of range or in the wrong order, or texts are
-        called ok from `VOUCHED` on without a promise.
     """
 
     judges: frozenset[str]

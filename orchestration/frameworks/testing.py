@@ -35,7 +35,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.transcript import inputs_of, transcript
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.report_checks import checked_report
+from spanjury.orchestration.engine.seats import checked_report
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
 from spanjury.orchestration.wiring.checks import checked_judge, checked_model, is_number
 from spanjury.perturbations import (

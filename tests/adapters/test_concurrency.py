@@ -10,7 +10,7 @@ from anyio.lowlevel import checkpoint
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanjury.adapters.models.concurrency import AdaptiveLimiter
+from spanjury.adapters.models.endpoints import AdaptiveLimiter
 from spanjury.judges.core import (
     ModelError,
     ModelTimeoutError,

@@ -1,7 +1,7 @@
 """The local model: what it says, together or alone; who may leave; what it refuses."""
 
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +17,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from spanjury.adapters.causal.base import find_base
 from spanjury.adapters.causal.writing import Prompt, Written
-from spanjury.adapters.models.local_model import LocalModel, open_local
-from spanjury.adapters.models.local_worker import Batching, Worker
+from spanjury.adapters.models.local_model import Batching, LocalModel, Worker, open_local
 from spanjury.judges.core import (
     ChatRequest,
     ConfigError,
@@ -32,22 +31,9 @@ from spanjury.judges.core import (
     Usage,
 )
 
+pytestmark = pytest.mark.usefixtures("offline_hub", "one_thread")
+
 WORDS = ("sat", "the cat sat down", "a dog. " * 5, "Judge this text! " * 7, "x", "the the")
-
-
-@pytest.fixture(autouse=True)
-def _offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

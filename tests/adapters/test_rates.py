@@ -9,7 +9,7 @@ from fakes.clock import FakeClock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.adapters.models.rates import Bucket, RateLimit, estimated_tokens
+from spanjury.adapters.models.endpoints import Bucket, RateLimit, estimated_tokens
 from spanjury.judges.core import ChatRequest, Decoding, Message, Usage
 
 

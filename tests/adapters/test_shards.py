@@ -1,11 +1,113 @@
+"""Files that belong together: sealed, spooled in pieces, and cut into shards."""
+
+import json
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from spanjury.adapters.files import spool
+from spanjury.adapters.files.line_writer import SealedFiles
 from spanjury.adapters.files.places import find_place
 from spanjury.adapters.files.results.merging import ShardFolder
+from spanjury.adapters.files.spool import open_spool
 from spanjury.judges.core import StoreError
+
+
+def write(folder: Path, *lines: bytes, breaks: bool = False) -> None:
+    with SealedFiles(folder, names=("a", "b"), seal="seal.json") as files:
+        for line in lines:
+            files.append("a", line)
+        if breaks:
+            raise KeyboardInterrupt
+        files.close_with({"seed": 1})
+
+
+def state(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_seal_tells_of_every_file(tmp_path: Path) -> None:
+    write(tmp_path / "new", b"x\n", b"y\n")
+    seal = json.loads((tmp_path / "new" / "seal.json").read_text())
+    assert seal["seed"] == 1
+    assert {name: file["lines"] for name, file in seal["files"].items()} == {"a": 2, "b": 0}
+    assert (tmp_path / "new" / "a").read_bytes() == b"x\ny\n"
+    assert sorted(state(tmp_path / "new")) == ["a", "b", "seal.json"]
+
+
+def test_the_same_lines_make_the_same_bytes(tmp_path: Path) -> None:
+    write(tmp_path, b"x\n")
+    first = state(tmp_path)
+    write(tmp_path, b"x\n")
+    assert state(tmp_path) == first
+
+
+def test_an_interrupted_write_changes_nothing(tmp_path: Path) -> None:
+    write(tmp_path, b"old\n")
+    before = state(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path, b"new\n", breaks=True)
+    assert state(tmp_path) == before
+
+
+def test_a_file_that_cannot_be_written_leaves_no_seal_that_lies(tmp_path: Path) -> None:
+    write(tmp_path, b"old\n")
+    (tmp_path / "b").unlink()
+    (tmp_path / "b").mkdir()
+    with pytest.raises(StoreError, match="b"):
+        write(tmp_path, b"new\n")
+    assert (tmp_path / "a").read_bytes() == b"old\n"
+    assert (tmp_path / "seal.json").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="file"):
+        write(tmp_path / "file", b"x\n")
+
+
+@given(
+    pieces=st.lists(st.binary(max_size=6), max_size=20), needle=st.binary(min_size=1, max_size=3)
+)
+def test_pieces_come_back_and_are_found_as_in_a_list(pieces: list[bytes], needle: bytes) -> None:
+    with open_spool() as opened:
+        assert [opened.put(piece) for piece in pieces] == list(range(len(pieces)))
+        assert [opened.get(number) for number in range(len(opened))] == pieces
+        expected = [number for number, piece in enumerate(pieces) if needle in piece]
+        assert list(opened.holding(needle)) == expected
+
+
+def test_a_needle_across_two_pieces_is_not_found() -> None:
+    with open_spool() as opened:
+        for piece in (b"ab", b"ba", b"", b"bb"):
+            opened.put(piece)
+        assert list(opened.holding(b"bb")) == [3]
+
+
+def test_pieces_longer_than_a_block_are_searched_to_their_ends() -> None:
+    long = b"x" * (spool._BLOCK + 10)
+    with open_spool() as opened:
+        for piece in (b"needle", long + b"needle", b"none", long, b"needle"):
+            opened.put(piece)
+        assert list(opened.holding(b"needle")) == [0, 1, 4]
+
+
+def test_pieces_that_are_put_later_are_found_too() -> None:
+    with open_spool() as opened:
+        opened.put(b"one")
+        assert list(opened.holding(b"two")) == []
+        opened.put(b"two")
+        assert (list(opened.holding(b"two")), opened.get(1)) == ([1], b"two")
+
+
+def test_an_empty_needle_is_in_every_piece() -> None:
+    with open_spool() as opened:
+        for piece in (b"a", b"b", b"c"):
+            opened.put(piece)
+        assert list(opened.holding(b"")) == [0, 1, 2]
 
 
 @pytest.fixture(params=["local", "memory"])

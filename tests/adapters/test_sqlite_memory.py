@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.adapters.runs import sqlite_memory
+from spanjury.adapters.runs.kept_memory import open_kept_memory
 from spanjury.adapters.runs.memory_form import checksum_of, packed, unpacked
 from spanjury.adapters.runs.repair import Repaired, repair
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory
@@ -24,8 +25,6 @@ from spanjury.judges.core import ErrorSpan, Memory, Report, StoreError
 from spanjury.orchestration.engine.memory_codec import written
 
 KEPT = 60
-"""The number of values that `WRITE` puts, each in a commit of its own."""
-
 WRITE = """
 import hashlib, os, resource, signal, sys
 from pathlib import Path
@@ -48,6 +47,9 @@ async def main(path, what):
 
 anyio.run(main, *sys.argv[1:])
 """
+
+
+"""The number of values that `WRITE` puts, each in a commit of its own."""
 
 
 def _value(number: int) -> bytes:
@@ -442,3 +444,41 @@ def test_leaving_by_an_error_keeps_the_error(path: Path) -> None:
         assert memory._writer is not None
         memory._writer.execute("PRAGMA query_only = ON")
         raise KeyError
+
+
+async def test_values_are_read_while_a_run_puts_more(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    with SqliteMemory(path) as memory:
+        await memory.put("a", b"1")
+        with open_kept_memory(path) as kept:
+            assert (kept.get("a"), kept.get("b")) == (b"1", None)
+            await memory.put("b", b"2")
+            assert kept.get("b") == b"2"
+
+
+async def test_values_put_into_a_kept_memory_are_not_stored(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    with SqliteMemory(path) as memory:
+        await memory.put("a", b"1")
+    before = path.read_bytes()
+    with open_kept_memory(path) as kept:
+        await kept.put("a", b"2")
+        await kept.put_soon("b", b"3")
+        assert (kept.get("a"), kept.get("b")) == (b"1", None)
+    assert path.read_bytes() == before
+
+
+async def test_a_damaged_value_counts_as_never_put(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite3"
+    with SqliteMemory(path) as memory:
+        await memory.put("a", b"1")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE memory SET value = x'32'")
+    with open_kept_memory(path) as kept:
+        assert kept.get("a") is None
+
+
+def test_a_memory_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="there is no memory"), open_kept_memory(tmp_path / "no"):
+        pass
+    assert list(tmp_path.iterdir()) == []

@@ -4,23 +4,19 @@ import re
 import runpy
 import sys
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
-from fakes.page_blocks import run_code
+from fakes.pages import ROOT, blocks, read_page, run_code
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from spanjury.orchestration.engine.text_repair.loop import Stopped
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "agents.md").read_text("utf-8")
+PAGE = read_page("agents")
 EXAMPLES = ROOT / "examples" / "agent"
 EXAMPLE = EXAMPLES / "repair_summaries.py"
-REVIEW, SUPERVISED, PYDANTIC, _, _, TOOLS, VALIDATOR, STREAM, REPAIR = re.findall(
-    r"```python\n(.*?)```", PAGE, re.DOTALL
-)
-SENT_REVIEW, SENT_BACK = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
+REVIEW, SUPERVISED, PYDANTIC, _, _, TOOLS, VALIDATOR, STREAM, REPAIR = blocks(PAGE, "python")
+SENT_REVIEW, SENT_BACK = blocks(PAGE, "text")
 
 
 def saying(*answers: str | ToolCallPart) -> FunctionModel:

@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 from fakes.command import call
+from fakes.pages import ROOT, blocks, fenced, read_page
 from fakes.scored_bridges import SEATS, TEXTS, read_lines, review, write_lines
 from loopback.reading import ReadingServer
 
@@ -17,9 +18,7 @@ from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.wiring.panel_files import read_panel_file
 from spanjury.orchestration.wiring.panels import open_configured_panel
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "panels.md").read_text("utf-8")
-_FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+PAGE = read_page("panels")
 _INDENTED = re.compile(r"(?<=\n\n)(?: {4}.*\n)+")
 _SET = re.compile(r'^(\w+)="(.*)"$')
 _NUMBER = re.compile(r"-?\d*\.?\d+")
@@ -43,8 +42,8 @@ seats = [{{ judge = "grounding" }}, {{ judge = "annotator" }}]
 def commands(of: str) -> list[list[str]]:
     """Return the words of each command of a program, in the order of the page."""
     language, names = list[list[str]](), dict[str, str]()
-    blocks = [text for kind, text in _FENCED.findall(PAGE) if kind in {"", "sh", "console"}]
-    shown = "".join(sorted((*blocks, *_INDENTED.findall(PAGE)), key=PAGE.index))
+    shells = [text for kind, text in fenced(PAGE) if kind in {"", "sh", "console"}]
+    shown = "".join(sorted((*shells, *_INDENTED.findall(PAGE)), key=PAGE.index))
     for line in shown.replace("\\\n", " ").splitlines():
         words = line.strip().removeprefix("$ ")
         if is_set := _SET.match(words):
@@ -54,10 +53,6 @@ def commands(of: str) -> list[list[str]]:
         if words.startswith(f"{of} "):
             language.append(shlex.split(words, comments=True)[1:])
     return language
-
-
-def blocks(kind: str) -> list[str]:
-    return [text for language, text in _FENCED.findall(PAGE) if language == kind]
 
 
 def run(folder: Path, *words: str) -> str:
@@ -136,7 +131,7 @@ def test_every_command_runs_in_the_order_of_the_page(folder: Path, outputs: dict
 
 def test_a_sampled_row_keeps_what_is_shown(folder: Path, outputs: dict[str, str]) -> None:
     assert outputs
-    (shown,) = (json.loads(text)["meta"]["sampling"] for text in blocks("json"))
+    (shown,) = (json.loads(text)["meta"]["sampling"] for text in blocks(PAGE, "json"))
     rows = read_lines(folder / "to-mark.jsonl")
     assert len(rows) == shown["drawn"] == 50
     for row in rows:
@@ -153,7 +148,7 @@ def form(line: str) -> str:
 
 def test_thirty_texts_are_reported_in_shown_lines(folder: Path, outputs: dict[str, str]) -> None:
     assert outputs
-    (shown,) = blocks("text")
+    (shown,) = blocks(PAGE, "text")
     report = folder / "thirty.html"
     few = [text for text in TEXTS if text["system"] != "pegasus"][:30]
     write_lines(folder / "thirty.jsonl", few)
@@ -165,7 +160,7 @@ def test_thirty_texts_are_reported_in_shown_lines(folder: Path, outputs: dict[st
 
 def test_the_cascade_that_is_shown_names_the_seats_of_its_panel(tmp_path: Path) -> None:
     path = tmp_path / "panel.toml"
-    (text,) = blocks("toml")
+    (text,) = blocks(PAGE, "toml")
     path.write_text(text)
     panel = read_panel_file(path)
     assert panel.cascade is not None
@@ -176,7 +171,7 @@ def test_the_cascade_that_is_shown_names_the_seats_of_its_panel(tmp_path: Path) 
 
 def test_the_panel_of_the_cascade_that_is_shown_opens(tmp_path: Path) -> None:
     path = tmp_path / "panel.toml"
-    (text,) = blocks("toml")
+    (text,) = blocks(PAGE, "toml")
     path.write_text(text.replace('"reader"', '"form"'))  # which needs no encoder
 
     async def opened() -> list[str]:

@@ -10,23 +10,17 @@ from pathlib import Path
 
 import pytest
 from fakes.command import SPANJURY, environment
+from fakes.pages import ROOT, blocks, read_page
 from fakes.processes import completed
 from fakes.service import Served, serving, started
 
-ROOT = Path(__file__).parents[2]
-TOUR = (ROOT / "docs" / "tour.md").read_text("utf-8")
-PAGE = (ROOT / "docs" / "service.md").read_text("utf-8")
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+PAGE = read_page("service")
 PORT = "8765"
-
-
-def blocks(kind: str) -> list[str]:
-    return [text for language, text in BLOCK.findall(PAGE) if language == kind]
 
 
 def commands() -> Iterator[list[str]]:
     """Yield the flags of every `spanjury serve` of the page."""
-    for text in (*blocks("sh"), *blocks("ini")):
+    for text in (*blocks(PAGE, "sh"), *blocks(PAGE, "ini")):
         for line in text.splitlines():
             _, language, rest = line.partition("spanjury serve")
             if language:
@@ -40,7 +34,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def test_the_lines_of_curl_judge_a_text_and_a_file(served: Served, tmp_path: Path) -> None:
-    asking = [text for text in blocks("sh") if text.startswith("curl")]
+    asking = [text for text in blocks(PAGE, "sh") if text.startswith("curl")]
     assert len(asking) == 3
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     printed = []
@@ -60,7 +54,7 @@ def test_the_lines_of_curl_judge_a_text_and_a_file(served: Served, tmp_path: Pat
 
 def test_the_lines_of_the_tour_start_a_service_and_ask_it(tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    (text,) = (text for kind, text in BLOCK.findall(TOUR) if kind == "sh" and "serve &" in text)
+    (text,) = (text for text in blocks(read_page("tour"), "sh") if "serve &" in text)
     install, lines = text.split("\n", 1)
     assert install == "pip install 'spanjury[serve]'"
     with socket.socket() as free:
@@ -84,7 +78,7 @@ def test_the_lines_of_the_tour_start_a_service_and_ask_it(tmp_path: Path) -> Non
 def test_the_client_prints_what_the_page_shows(
     served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (code,), (shown,) = blocks("python"), blocks("text")
+    (code,), (shown,) = blocks(PAGE, "python"), blocks(PAGE, "text")
     exec(code.replace(PORT, str(served.port)), {})
     assert capsys.readouterr().out == shown
 

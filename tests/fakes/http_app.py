@@ -1,7 +1,7 @@
 """The application of the service, held open in this process."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from spanjury.orchestration.servers.http.settings import ServiceLimits, ServiceS
 from spanjury.orchestration.servers.tokens import Tokens
 from spanjury.orchestration.services.serving.batches.batch import BatchPlan
 from spanjury.orchestration.services.serving.batches.records import BatchStore
-from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 
 RULES = PanelConfig(seats=(SeatConfig(judge="grounding"), SeatConfig(judge="form")))
 CHECK = {
@@ -73,6 +73,24 @@ async def held_service(
             ) as client:
                 yield client, service
             service.close()
+
+
+def asking(url: str, *, connections: int = 1, attempts: int = 1) -> PanelConfig:
+    """Return a panel that asks the model at `url`."""
+    model = ModelConfig(
+        name="openai-compatible/judge",
+        base_url=url,
+        max_connections=connections,
+        attempts=attempts,
+    )
+    return PanelConfig(models=(model,))
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait until a thread has made it so."""
+    with anyio.fail_after(30):
+        while not holds():  # noqa: ASYNC110  a thread makes it so
+            await anyio.sleep(0.01)
 
 
 def problem(answer: httpx.Response) -> str:

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from loopback.answers import Answer
+from loopback.in_thread import InThread
 from loopback.server import LoopbackServer, Received
 
 __all__ = ["BatchesServer", "Step", "answered_lines"]
@@ -45,7 +45,7 @@ class _Batch:
     counts: Counter[str] = field(default_factory=Counter)
 
 
-class BatchesServer:
+class BatchesServer(InThread):
     """Serve files and batches; `model` answers each request.
 
     Parameters
@@ -80,28 +80,10 @@ class BatchesServer:
         self._hold: Step | None = None
         self._stopping = threading.Event()
         self._lock = threading.Lock()
-        self._http = _Server(self)
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
+        super().__init__(_Server(self))
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def release(self) -> None:
         self._stopping.set()
-        self._http.shutdown()
-        self._thread.join()
-        self._http.server_close()
-
-    @property
-    def base_url(self) -> str:
-        """The address to give to a model."""
-        return f"http://127.0.0.1:{self._http.server_port}/v1"
 
     def hold(self, step: Step | None) -> None:
         """Do the next `step` and do not answer; `held` says that it is done."""

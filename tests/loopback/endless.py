@@ -2,15 +2,14 @@
 
 import socket
 import socketserver
-import threading
 from contextlib import suppress
-from types import TracebackType
-from typing import Self
+
+from loopback.in_thread import InThread
 
 _PIECE = 2**16
 
 
-class EndlessServer:
+class EndlessServer(InThread):
     """Answer every request with `head` and then pieces of `body`, `size` bytes in all.
 
     A context manager; `sent` holds the bytes that went out for each answer, those included
@@ -22,28 +21,9 @@ class EndlessServer:
         self._head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\n".encode()
         self._size = size
         self._piece = piece
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.owner = self
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-    @property
-    def base_url(self) -> str:
-        """The address to give to a model."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        server = _Server(("127.0.0.1", 0), _Handler)
+        server.owner = self
+        super().__init__(server)
 
     def answer(self, connection: socket.socket) -> None:
         """Read one request, and send until all is sent or the client hangs up."""

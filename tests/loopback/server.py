@@ -18,10 +18,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Self
 
 from loopback.answers import Answer, Fault
+from loopback.in_thread import InThread
 
 _TRICKLE_SECONDS = 0.05
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
@@ -37,7 +36,7 @@ class Received:
     method: str = "POST"
 
 
-class LoopbackServer:
+class LoopbackServer(InThread):
     """Serve `answers` in order, one a request; the last one again and again.
 
     `pages` are answered by path, as JSON, to whoever gets or posts; what came for them is in
@@ -56,33 +55,17 @@ class LoopbackServer:
         self._requests: list[Received] = []
         self.stopping = threading.Event()
         self.released = threading.Event()
-        self._http = _Server(self)
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
+        super().__init__(_Server(self))
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def release(self) -> None:
         self.stopping.set()
         self.released.set()
-        self._http.shutdown()
-        self._thread.join()
+
+    def hang_up(self) -> None:
         with self._lock:
             for connection in self._open:
                 with suppress(OSError):  # whoever it led to has been killed
                     connection.shutdown(socket.SHUT_RDWR)
-        self._http.server_close()
-
-    @property
-    def base_url(self) -> str:
-        """The address to give to a model, as ``http://127.0.0.1:8123/v1``."""
-        return f"http://127.0.0.1:{self._http.server_port}/v1"
 
     @property
     def requests(self) -> tuple[Received, ...]:

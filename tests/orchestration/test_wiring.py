@@ -1,25 +1,39 @@
+"""Names become judges, with the models, checkers and readers that they are handed."""
+
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from fakes.checker import FakeChecker
 from fakes.judges import FixedJudge
 
 from spanjury import open_panel, read_segments
+from spanjury.judges.checker.judge import CheckerJudge
 from spanjury.judges.core import (
     Aspect,
     ChatModel,
+    Checker,
     ConfigError,
     DataError,
     ModelOptions,
+    PluginError,
     Report,
     Segment,
+    WindowReader,
 )
 from spanjury.judges.core.registry import Registry
+from spanjury.judges.reader.judge import ReaderJudge
+from spanjury.judges.rules.form import FormJudge
+from spanjury.orchestration.wiring import checking, reading
+from spanjury.orchestration.wiring.checks import checked_checker
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.sources import open_source
+from spanjury.orchestration.wiring.specs import parse_seat
+from spanjury.orchestration.wiring.trained import judging_options
 from spanjury.testing import ScriptedModel
 
 
@@ -170,3 +184,198 @@ def test_reading_stops_at_the_first_bad_row(tmp_path: Path) -> None:
     assert next(rows).segment_id == "a"
     with pytest.raises(DataError, match="2"):
         next(rows)
+
+
+class _Kinds:
+    """Stands for the registry, with a checker of one option."""
+
+    @staticmethod
+    def names() -> tuple[str, ...]:
+        return ("fake",)
+
+    @staticmethod
+    def get(name: str) -> object:
+        assert name == "fake"
+        return lambda *, size=200: FakeChecker(size=size)
+
+
+@pytest.fixture
+def _fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "CHECKERS", _Kinds)
+
+
+@pytest.mark.usefixtures("_fake")
+def test_options_that_the_judge_does_not_have_are_the_checkers() -> None:
+    options = checking.with_checker(
+        CheckerJudge, {"kind": "fake", "size": 7, "passages": 2}, judge="checker"
+    )
+    checker = options.pop("checker")
+    assert isinstance(checker, Checker)
+    assert checker.room() == 7
+    assert options == {"passages": 2}
+
+
+@pytest.mark.usefixtures("_fake")
+def test_an_unknown_option_is_refused_with_those_of_both() -> None:
+    with pytest.raises(
+        ConfigError, match=r"no option 'sise'; did you mean 'size'. Choose from .*passages.*size"
+    ):
+        checking.with_checker(CheckerJudge, {"kind": "fake", "sise": 7}, judge="checker")
+
+
+def test_a_judge_that_asks_for_no_checker_keeps_its_options() -> None:
+    assert checking.with_checker(FormJudge, {"max_spans": 3}, judge="checker") == {"max_spans": 3}
+
+
+def test_without_a_folder_the_judge_says_how_to_name_one() -> None:
+    with pytest.raises(ConfigError, match="checker:FOLDER"):
+        checking.with_checker(CheckerJudge, {}, judge="checker")
+
+
+def test_a_folder_that_follows_the_name_is_the_checkers(tmp_path: object) -> None:
+    seat = parse_seat(f"checker:{tmp_path}:passages=2")
+    assert (seat.judge, seat.name) == ("checker", f"checker:{tmp_path}")
+    assert seat.options == {"folder": str(tmp_path), "passages": 2}
+
+
+class _Paragraphs(FakeChecker):
+    @property
+    def signature(self) -> str:
+        return ""
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (object(), "lacks signature"),
+        (FakeChecker(unit="page"), "unit must be one of sentence, text, answer, got 'page'"),  # type: ignore[arg-type]
+        (_Paragraphs(), "signature must be a text that is not empty"),
+    ],
+)
+def test_what_is_no_checker_is_refused_at_the_door(made: object, message: str) -> None:
+    with pytest.raises(PluginError, match=message):
+        checked_checker(made, "mine")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with the card of a reader, whose model is not needed until it reads."""
+    card = {
+        "name": "mine",
+        "version": "3",
+        "files": {"model.onnx": "aa", "tokenizer.json": "bb"},
+        "constants": {"threshold": 0.4, "slope": 1.5, "unknown": 2.0},
+        "steps": 1200,
+    }
+    (tmp_path / "reader.json").write_text(json.dumps(card))
+    return tmp_path
+
+
+def seat(**options: object) -> PanelConfig:
+    return PanelConfig(seats=(SeatConfig(judge="reader", options=options),))
+
+
+async def test_a_seat_reads_with_the_model_and_the_constants_of_its_folder(folder: Path) -> None:
+    async with open_configured_panel(seat(weights=str(folder), max_spans=2)) as panel:
+        judge = panel.seats[0].judge
+    assert isinstance(judge, ReaderJudge)
+    assert judge.encoder.signature.startswith("onnx|model:mine@")
+    assert (judge.tuning.threshold, judge.tuning.slope, judge.max_spans) == (0.4, 1.5, 2)
+
+
+@pytest.mark.parametrize("spec", ["checker:reader:weights={}", "checker:kind=reader,weights={}"])
+async def test_the_checker_reader_is_the_judge_reader(spec: str, folder: Path) -> None:
+    config = PanelConfig(seats=(parse_seat(spec.format(folder)),))
+    async with (
+        open_configured_panel(config) as panel,
+        open_configured_panel(seat(weights=str(folder))) as reader,
+    ):
+        assert panel.seats[0].signature == reader.seats[0].signature
+        assert panel.seats[0].name == "reader"
+
+
+def test_a_checker_is_named_with_a_folder_that_holds_a_reader(folder: Path) -> None:
+    named = parse_seat(f"checker:{folder}:max_spans=2")
+    assert (named.judge, named.name) == ("reader", f"checker:{folder}")
+    assert named.options == {"weights": str(folder), "max_spans": 2}
+
+
+async def test_constants_that_do_not_fit_are_named(folder: Path) -> None:
+    card = json.loads((folder / "reader.json").read_text())
+    (folder / "reader.json").write_text(json.dumps({**card, "constants": {"slope": -1}}))
+    with pytest.raises(ConfigError, match="slope must be positive"):
+        async with open_configured_panel(seat(weights=str(folder))):
+            pass
+
+
+async def test_without_weights_the_option_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_shipped", lambda: tmp_path)
+    assert not reading.has_weights()
+    with pytest.raises(ConfigError, match="name one by weights=FOLDER"):
+        async with open_configured_panel(seat()):
+            pass
+
+
+async def test_own_weights_are_the_default(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "_shipped", lambda: folder)
+    assert reading.has_weights()
+    async with open_configured_panel(seat()) as panel:
+        assert isinstance(panel.seats[0].judge, ReaderJudge)
+
+
+async def test_a_folder_without_a_reader_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="holds no reader"):
+        async with open_configured_panel(seat(weights=str(tmp_path))):
+            pass
+
+
+async def test_values_from_the_wiring_are_no_options(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="has no option 'foo'; choose from max_spans"):
+        async with open_configured_panel(seat(weights=str(folder), foo=1)):
+            pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plain:
+    """Asks for a reader, and for no constants."""
+
+    encoder: WindowReader
+
+
+def test_a_judge_without_constants_is_handed_the_reader_alone(folder: Path) -> None:
+    assert reading.with_reader(Plain, {"weights": str(folder)}).keys() == {"encoder"}
+
+
+def test_the_options_of_other_judges_are_left_as_they_are() -> None:
+    assert reading.with_reader(FormJudge, {"max_spans": 3}) == {"max_spans": 3}
+
+
+def write(folder: Path, **record: object) -> str:
+    (folder / "training.json").write_text(json.dumps({"base": "b", **record}))
+    return f"local/{folder}"
+
+
+def test_a_folder_says_its_layout_and_its_threshold(tmp_path: Path) -> None:
+    chosen = {"value": 0.31, "caught": 0.8, "false_alarms": 0.1, "examples": 40}
+    name = write(tmp_path, judging={"layout": "verdict-first", "threshold": chosen})
+    assert judging_options(name) == {"layout": "verdict-first", "threshold": 0.31}
+
+
+def test_without_a_threshold_the_verdict_is_taken_as_it_is_written(tmp_path: Path) -> None:
+    name = write(tmp_path, judging={"layout": "verdict-first", "threshold": None})
+    assert judging_options(name) == {"layout": "verdict-first"}
+
+
+def test_an_older_folder_and_any_other_model_say_nothing(tmp_path: Path) -> None:
+    assert judging_options(write(tmp_path)) == {}
+    assert judging_options(f"local/{tmp_path}/elsewhere") == {}
+    assert judging_options("local/embedded") == {}
+    assert judging_options("openai/gpt") == {}
+
+
+def test_a_record_that_cannot_be_read_is_an_error_that_names_it(tmp_path: Path) -> None:
+    name = write(tmp_path, judging={"layout": "sideways"})
+    with pytest.raises(ConfigError, match="training.json: not the record of a training"):
+        judging_options(name)

@@ -185,10 +185,7 @@ class CheckerBase:
 def find_checker_base(name: str, form: CheckerForm, *, max_length: int | None) -> CheckerBase:
     """Find the encoder of this name, and how it will read pairs.
 
-    Raises
-    ------
-    ConfigError
-        If there is none, or it has no room for `max_length` tokens.
+    Raises `ConfigError` if there is none, or it has no room for `max_length` tokens.
     """
     encoder = find_encoder(name)
     head: Any = "token" if form.head == "token" else "sequence"

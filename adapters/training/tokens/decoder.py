@@ -21,9 +21,15 @@ from torch import nn
 
 from spanjury.adapters.causal.base import Base
 from spanjury.adapters.reading.card import CLASSES, MATRICES, ReaderCard, file_digest, write_card
-from spanjury.adapters.reading.decoder_model import COMMON, FLOOR, SHARE, START
-from spanjury.adapters.reading.packs import Pack, packs
-from spanjury.adapters.reading.prose import ProsePieces
+from spanjury.adapters.reading.decoder_model import (
+    COMMON,
+    FLOOR,
+    SHARE,
+    START,
+    Pack,
+    ProsePieces,
+    packs,
+)
 from spanjury.adapters.training.tokens.encoding import EncodedWindow
 from spanjury.judges.core import VERSION, LabelledWindow
 

@@ -16,6 +16,8 @@ _COUNTS = ("batch_tokens", "epochs", "max_steps", "max_length", "checkpoint_ever
 class TokenOptions:
     """The options of a training of the token form.
 
+    Raises `ValueError` if a value is out of its range.
+
     Parameters
     ----------
     learning_rate
@@ -54,11 +56,6 @@ class TokenOptions:
         Processor threads; None for torch's own choice.
     device
         As torch writes it; ``"auto"`` is a GPU if there is one.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of its range.
     """
 
     learning_rate: float = 1e-4
@@ -105,6 +102,8 @@ CheckerHead = Literal["pair", "token"]
 class CheckerForm:
     """The form of a checker to train, as the judge `checker` reads it.
 
+    Raises `ValueError` if there are other classes.
+
     Parameters
     ----------
     head
@@ -112,11 +111,6 @@ class CheckerForm:
     classes
         2 for supported and not supported; 3 parts the latter into contradicted and not in the
         source, for a classifier of pairs.
-
-    Raises
-    ------
-    ValueError
-        If there are other classes.
     """
 
     head: CheckerHead

@@ -1,4 +1,6 @@
-"""CharacTER: character edits that remain after words have been shifted into place.
+"""CharacTER, and the rates of words and characters to edit [3].
+
+CharacTER counts the character edits that remain after words have been shifted into place.
 
 Which shifts are tried and made is as in the authors' program [1]_: of all longest runs of words
 that output and reference share at different places, the one whose move to the reference's place
@@ -10,14 +12,16 @@ References
 .. [1] Wang, Peter, Rosendahl and Ney (2016), CharacTer: translation edit rate on character
        level, WMT, doi:10.18653/v1/W16-2342; the program is https://github.com/rwth-i6/CharacTER
 .. [2] The package ``cer`` 1.2 (GPL-3), which keeps up the authors' program; the values are its
+.. [3] Morris, Maier and Green (2004), From WER and RIL to MER and WIL: improved evaluation
+       measures for connected speech recognition, Interspeech
 """
 
 import math
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -25,6 +29,8 @@ from rapidfuzz.process import cdist
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.edits.native import KERNELS, MOST_CHARACTERS
+from spanjury.judges.metrics.reductions import SummedRows
+from spanjury.judges.metrics.versions import version
 
 _SHORT = 100  # words of a text in which every shift is tried
 _TRIED = 50  # shifts that are tried at a time in a longer one
@@ -232,3 +238,62 @@ def _long_words(words: Iterable[str], *, likeness: float) -> list[str]:
         return []
     shortest = math.floor((1.0 - likeness) / likeness)
     return [word for word in words if len(word) >= shortest]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ErrorRate(SummedRows):
+    """Edits of units per unit of the reference, which counts as one unit where it is empty."""
+
+    lowercase: bool = False
+
+    kind: ClassVar[str]
+
+    @property
+    def signature(self) -> str:
+        """The options, and the version of what counts edits."""
+        return signature(self.kind, lowercase=self.lowercase, rapidfuzz=version("rapidfuzz"))
+
+    def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
+        """Return edits and the length of the reference in units."""
+        rows: list[list[float]] = []
+        for sample in samples:  # one by one: words kept for later cost more than the edits
+            output, reference = sample.output, sample.references[0]
+            if self.lowercase:
+                output, reference = output.lower(), reference.lower()
+            wanted = self._cut(reference)
+            rows.append([Levenshtein.distance(self._cut(output), wanted), len(wanted)])
+        return rows
+
+    def score_statistics(self, total: Sequence[float], /) -> float:
+        """Return the rate of added counts."""
+        return total[0] / max(1, total[1])
+
+    @staticmethod
+    @abstractmethod
+    def _cut(text: str) -> Sequence[str]:
+        """Return the units of `text`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wer(_ErrorRate):
+    """Edits of words (cut at whitespace) per word of the reference; 0 and up."""
+
+    kind: ClassVar[str] = "wer"
+
+    @staticmethod
+    def _cut(text: str) -> Sequence[str]:
+        return text.split()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cer(_ErrorRate):
+    """Edits of characters per character of the reference; 0 and up.
+
+    Whitespace at both ends does not count, within a text it does.
+    """
+
+    kind: ClassVar[str] = "cer"
+
+    @staticmethod
+    def _cut(text: str) -> Sequence[str]:
+        return text.strip()

@@ -1,28 +1,207 @@
-"""BLEU, on the scale of its paper and on sacrebleu's.
+"""BLEU, on the scale of its paper and on sacrebleu's, and NIST, where rare n-grams count more [3].
 
 References
 ----------
 .. [1] Papineni, Roukos, Ward and Zhu (2002), BLEU: a method for automatic evaluation of
        machine translation, ACL, doi:10.3115/1073083.1073135
 .. [2] Post (2018), A call for clarity in reporting BLEU scores, WMT, doi:10.18653/v1/W18-6319
+.. [3] Doddington (2002), Automatic evaluation of machine translation quality using n-gram
+       co-occurrence statistics, HLT
 """
 
+import math
+import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Literal, get_args
+
+import bleuscore
+import numpy as np
+from numpy.typing import NDArray
+from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
+from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International
+from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_choice, check_least
-from spanjury.judges.metrics.overlap.bleu_counts import (
-    SMOOTHINGS,
-    TOKENIZERS,
-    Smoothing,
-    Tokenizer,
-    bleu_score,
-    bleu_tokens,
-    match_rows,
-)
+from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.reductions import SummedRows
 from spanjury.judges.metrics.versions import version
+from spanjury.judges.metrics.words.cuts import Cut, NumberedTexts, Plain, numbered, pairs_of
+from spanjury.judges.metrics.words.grams import (
+    GramCounts,
+    batch_gram_counts,
+    gram_counts,
+    words_13a,
+)
+from spanjury.judges.metrics.words.ids import Ids
+from spanjury.judges.metrics.words.tokens import without_lone_surrogates
+
+Smoothing = Literal["add-k", "exp", "floor", "none"]
+SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
+Tokenizer = Literal["13a", "char", "intl", "whitespace", "zh"]
+TOKENIZERS: tuple[Tokenizer, ...] = get_args(Tokenizer)
+
+_FLOOR = 0.1  # matches that "floor" puts for none
+_ADDED = 1  # matches and n-grams that "add-k" adds above order 1
+_SEPARATORS = re.compile(r"[\x1c-\x1f]")  # blanks to Python, and so to sacrebleu
+# They keep nothing but a cache of their own.
+_CUTTERS = {"char": TokenizerChar(), "intl": TokenizerV14International(), "zh": TokenizerZh()}
+
+
+def bleu_tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
+    """Cut `text` as sacrebleu's tokenizer of that name does."""
+    if tokenizer == "whitespace":
+        return text.split()
+    text = text.rstrip()  # as sacrebleu does before it joins words that a line broke
+    if tokenizer == "13a":
+        words = words_13a(text)
+        return bleuscore.tokenizer_13a(_native(text)) if words is None else words
+    cut: str = _CUTTERS[tokenizer](text.rstrip())
+    return cut.split()
+
+
+@lru_cache(maxsize=16)
+def bleu_cut(tokenizer: Tokenizer, *, lowercase: bool = False) -> Cut:
+    """Return `bleu_tokens`, of texts in lower case if so, as the cut of a corpus."""
+    words = partial(_lowered_tokens if lowercase else bleu_tokens, tokenizer=tokenizer)
+    if tokenizer not in {"13a", "whitespace"}:
+        return Cut(words=words)
+    plain: Plain = "in lower case" if lowercase else "as it is"
+    # By "13a", "<skipped>" is left out, and then words are joined that a line broke at a hyphen.
+    return Cut(words=words, plain=plain, across=("-\n", ">\n"))
+
+
+def _lowered_tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
+    return bleu_tokens(text.lower(), tokenizer)
+
+
+def match_rows(
+    samples: Sequence[Sample], *, order: int, tokenizer: Tokenizer, lowercase: bool = False
+) -> list[list[float]]:
+    """Count each output against all its references together.
+
+    Returns
+    -------
+    list[list[float]]
+        A row a sample: the length of the output and of the reference that is closest to it (of
+        two, the shorter), then the matching n-grams of order 1 to `order`, then the output's
+        n-grams.
+    """
+    return Corpus.of(samples).once(_rows, order=order, tokenizer=tokenizer, lowercase=lowercase)
+
+
+def _rows(
+    corpus: Corpus, *, order: int, tokenizer: Tokenizer, lowercase: bool
+) -> list[list[float]]:
+    if any(len(sample.references) > 1 for sample in corpus):
+        samples = [*map(_in_lower_case, corpus)] if lowercase else corpus
+        return [_matches(sample, order=order, tokenizer=tokenizer) for sample in samples]
+    pairs = pairs_of(corpus, cut=bleu_cut(tokenizer, lowercase=lowercase))
+    sizes = pairs.sizes.reshape(-1, 2)
+    counts = batch_gram_counts(pairs.ids, sizes, order=order)
+    rows: list[list[float]] = np.hstack((sizes, counts[:, :, 2], counts[:, :, 0])).tolist()
+    return rows
+
+
+def _in_lower_case(sample: Sample) -> Sample:
+    references = tuple(reference.lower() for reference in sample.references)
+    return replace(sample, output=sample.output.lower(), references=references)
+
+
+def bleu_score(
+    counts: Sequence[float], *, smoothing: Smoothing, effective_order: bool = False
+) -> float:
+    """Return BLEU from 0 to 1 of a row of `match_rows`, or of the sum of rows.
+
+    An output without words scores 1 if so does its reference. With `effective_order`, orders
+    above the length of the output are left out instead of making the score 0.
+
+    References
+    ----------
+    .. [1] Papineni et al. (2002), ACL, section 2.3
+    .. [2] Chen and Cherry (2014), WMT, section 3: smoothings
+    .. [3] Post (2018), WMT: sacrebleu, whose conventions are kept
+    """
+    order = len(counts) // 2 - 1
+    length, closest, matches, totals = counts[0], counts[1], counts[2:-order], counts[-order:]
+    if not length or not any(matches):
+        return float(length == closest == 0)
+    precisions = _precisions(matches, totals, smoothing)
+    if effective_order and smoothing != "add-k":
+        del precisions[sum(total > 0 for total in totals) :]
+    if min(precisions) == 0.0:
+        return 0.0
+    brevity = min(0.0, 1.0 - closest / length)
+    logs = math.fsum(math.log(precision) for precision in precisions)
+    return min(1.0, math.exp(brevity + logs / len(precisions)))
+
+
+def _native(text: str) -> str:
+    """Put what native code reads for what it does not: for half a pair, and for some blanks."""
+    return _SEPARATORS.sub(" ", without_lone_surrogates(text))
+
+
+def _native_counts(sample: Sample, *, order: int) -> list[float]:
+    output, references = _native(sample.output), [*map(_native, sample.references)]
+    bleu = bleuscore.compute([references], [output], order, ref_len_method="closest")
+    length, closest = (_whole(bleu[name]) for name in ("translation_length", "reference_length"))
+    totals = _totals(length, order)
+    shares = bleu["precisions"]
+    assert isinstance(shares, list)
+    # It tells shares; the counts that they came from are whole numbers.
+    matches = [round(share * total) for share, total in zip(shares, totals, strict=True)]
+    return [length, closest, *matches, *totals]
+
+
+def _whole(value: float | list[float]) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _totals(length: int, order: int) -> list[int]:
+    return [max(length - n, 0) for n in range(order)]
+
+
+def _matches(sample: Sample, *, order: int, tokenizer: Tokenizer) -> list[float]:
+    if tokenizer == "13a":
+        return _native_counts(sample, order=order)
+    words = bleu_tokens(sample.output, tokenizer)
+    references = [bleu_tokens(reference, tokenizer) for reference in sample.references]
+    closest = min((abs(len(reference) - len(words)), len(reference)) for reference in references)[1]
+    matches = [_clipped(words, references, n) for n in range(1, order + 1)]
+    return [len(words), closest, *matches, *_totals(len(words), order)]
+
+
+def _clipped(words: Sequence[str], references: Sequence[Sequence[str]], order: int) -> int:
+    """Count n-grams, each as often as in the reference that has it most often."""
+    allowed: Counter[tuple[str, ...]] = Counter()
+    for reference in references:
+        allowed |= _ngrams(reference, order)
+    return (_ngrams(words, order) & allowed).total()
+
+
+def _ngrams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(words[start:] for start in range(order)), strict=False))
+
+
+def _precisions(
+    matches: Sequence[float], totals: Sequence[float], smoothing: Smoothing
+) -> list[float]:
+    precisions, misses = [], 0
+    for order, (match, total) in enumerate(zip(matches, totals, strict=True), start=1):
+        added = _ADDED if smoothing == "add-k" and order > 1 else 0
+        if not total + added:
+            precisions.append(0.0)
+        elif match + added:
+            precisions.append((match + added) / (total + added))
+        else:
+            misses += 1
+            puts = {"exp": 0.5**misses, "floor": _FLOOR}
+            precisions.append(puts.get(smoothing, 0.0) / total)
+    return precisions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,3 +308,108 @@ class SacreBleu(SummedRows):
         """Return the words of a text as they stand there, and as they are compared."""
         words = bleu_tokens(text.lower() if self.lowercase else text, self.tokenize)
         return words, words
+
+
+_Floats = NDArray[np.float64]
+# Two thirds of the references' length halve the score: [3] section 4.
+_BETA = math.log(0.5) / math.log(1.5) ** 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nist:
+    """NIST of a corpus, with the conventions of NLTK.
+
+    Of several references, each order counts the one with the highest precision. What an n-gram
+    counts depends on all references, so that sums of segments do not make a corpus. Raises
+    `ValueError` if `tokenize` is unknown, or `max_order` is not positive.
+    """
+
+    lowercase: bool = False
+    max_order: int = 5
+    tokenize: Tokenizer = "13a"
+
+    def __post_init__(self) -> None:
+        check_least("max_order", self.max_order, least=1)
+        check_choice("tokenize", self.tokenize, choices=TOKENIZERS)
+
+    @property
+    def signature(self) -> str:
+        """The options, and the versions of what cuts words."""
+        return signature(
+            "nist",
+            lowercase=self.lowercase,
+            max_order=self.max_order,
+            tokenize=self.tokenize,
+            bleuscore=version("bleuscore"),
+            sacrebleu=version("sacrebleu"),
+        )
+
+    def score_corpus(self, samples: Sequence[Sample], /) -> float:
+        """Return the score of all outputs together."""
+        corpus = Corpus.of(samples)
+        cut = bleu_cut(self.tokenize, lowercase=self.lowercase)
+        texts = corpus.once(numbered, side="compared", cut=cut)
+        sizes = np.array([1 + len(sample.references) for sample in corpus])
+        return _nist(texts, np.repeat(np.arange(sizes.size), sizes), max_order=self.max_order)
+
+
+def _nist(texts: NumberedTexts, samples: Ids, *, max_order: int) -> float:
+    """Score texts: of each of `samples` first the output, and then its references."""
+    lengths = texts.sizes
+    is_output = np.diff(samples, prepend=-1) > 0
+    # There is one n-gram of no words, as often as the references have words.
+    frequency = np.array([float(lengths[~is_output].sum())])
+    precisions, closest = 0.0, 0
+    grams_by_order = gram_counts(texts.ids, texts.owners, max_order=max_order)
+    for order, grams in enumerate(grams_by_order, start=1):
+        theirs = np.flatnonzero(~is_output[grams.texts])
+        before, frequency = (
+            frequency,
+            np.bincount(
+                grams.grams[theirs], weights=grams.counts[theirs], minlength=grams.distinct
+            ),
+        )
+        seen = np.flatnonzero(frequency)
+        weights = np.zeros(grams.distinct)
+        weights[seen] = np.log2(before[grams.beginnings[seen]] / frequency[seen])
+        values = _values(grams, samples=samples, is_output=is_output, weights=weights)
+        best = _best(values, lengths, samples=samples, is_output=is_output)
+        total = np.maximum(0, lengths[is_output] - order + 1).sum()
+        precisions += _share(values[best].sum(), total)
+        closest += int(lengths[best].sum())
+    return precisions * _brevity(_share(max_order * int(lengths[is_output].sum()), closest))
+
+
+def _values(
+    counts: GramCounts, *, samples: Ids, is_output: NDArray[np.bool_], weights: _Floats
+) -> _Floats:
+    """Return what each text, as a reference, shares with its output, by the weights of n-grams."""
+    many = 1 + int(samples.max(initial=0))
+    keys, from_output = counts.grams * many + samples[counts.texts], is_output[counts.texts]
+    ours, theirs = np.flatnonzero(from_output), np.flatnonzero(~from_output)
+    if not ours.size:
+        return np.zeros(samples.size)
+    held, wanted = keys[ours], keys[theirs]
+    at = ours[np.minimum(np.searchsorted(held, wanted), ours.size - 1)]
+    often = np.minimum(counts.counts[at], counts.counts[theirs])
+    shared = np.where(keys[at] == wanted, often, 0)
+    gains = weights[counts.grams[theirs]] * shared
+    values = np.bincount(counts.texts[theirs], weights=gains, minlength=samples.size)
+    return values.astype(np.float64)
+
+
+def _best(values: _Floats, lengths: Ids, *, samples: Ids, is_output: NDArray[np.bool_]) -> Ids:
+    """Return for each sample the reference of the highest value, of those the longest."""
+    references = np.flatnonzero(~is_output)
+    of = samples[references]
+    order = np.lexsort((lengths[references], values[references], of))
+    last: Ids = order[np.diff(of[order], append=-1) != 0]
+    return references[last]
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def _brevity(ratio: float) -> float:
+    return math.exp(_BETA * math.log(ratio) ** 2) if 0.0 < ratio < 1.0 else min(1.0, ratio)

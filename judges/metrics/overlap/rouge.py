@@ -1,4 +1,6 @@
-"""ROUGE-N and ROUGE-L: n-grams and longest common subsequences shared with a reference.
+"""ROUGE: n-grams, longest common subsequences and pairs of words shared with a reference [1].
+
+ROUGE-W counts unbroken runs of a common subsequence more, ROUGE-S pairs of words in their order.
 
 References
 ----------
@@ -7,28 +9,113 @@ References
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import ClassVar, Literal
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import ClassVar, Literal, Self, get_args
 
+import numpy as np
 from rapidfuzz.distance import LCSseq
 from rouge_score_rs import RougeScorer
+from rouge_score_rs.tokenizers import (
+    CharacterTokenizer,
+    DefaultTokenizer,
+    Tokenizer,
+    UnicodeTokenizer,
+)
 
 from spanjury.judges.core import Sample, signature
-from spanjury.judges.metrics.checks import check_cells
+from spanjury.judges.metrics.checks import check_cells, check_choice, check_least
+from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.versions import version
-from spanjury.judges.metrics.words.ids import token_ids
-from spanjury.judges.metrics.words.rouge_tokens import (
-    MEASURES,
-    RougeOptions,
-    Script,
-    rouge_tokenizer,
-    rouge_words,
-)
+from spanjury.judges.metrics.words.cuts import Cut, NumberedTexts, pairs_of, ranges
+from spanjury.judges.metrics.words.grams import batch_gram_counts
+from spanjury.judges.metrics.words.ids import Ids, padded, token_ids
 from spanjury.judges.metrics.words.tokens import is_blank
 
+Measure = Literal["precision", "recall", "f"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+Script = Literal["english", "unicode", "characters"]
+SCRIPTS: tuple[Script, ...] = get_args(Script)
+
+
+@lru_cache(maxsize=8)
+def rouge_tokenizer(script: Script, *, stem: bool) -> Tokenizer:
+    """Return what cuts texts of `script`; only English is stemmed."""
+    if script == "english":
+        return DefaultTokenizer(use_stemmer=stem)
+    return UnicodeTokenizer() if script == "unicode" else CharacterTokenizer()
+
+
+def rouge_words(text: str, *, script: Script, stem: bool) -> Sequence[str]:
+    """Return the words of `text`."""
+    tokenizer: Tokenizer = rouge_tokenizer(script, stem=stem)
+    words: list[str] = tokenizer.tokenize(text)
+    return words
+
+
+@lru_cache(maxsize=8)
+def _rouge_cut(script: Script, *, stem: bool) -> Cut:
+    is_plain = script == "english" and not stem
+    return Cut(
+        words=partial(rouge_words, script=script, stem=stem),
+        plain="in lower case" if is_plain else None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RougeOptions:
+    """The options that all metrics of ROUGE share, and how they choose among three numbers.
+
+    Parameters
+    ----------
+    measure
+        Number that is returned: "f", their harmonic mean, "precision" or "recall". Of several
+        references the one with the best F counts for all three.
+    script
+        How words are cut: "english" (as rouge-score: runs of a-z and 0-9), "unicode" (words of
+        any script), or "characters".
+    stem
+        Whether words of more than three letters are stemmed (Porter); English only.
+    """
+
+    measure: Measure = "f"
+    script: Script = "english"
+    stem: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("measure", self.measure, choices=MEASURES)
+        check_choice("script", self.script, choices=SCRIPTS)
+        if self.stem and self.script != "english":
+            raise ValueError(f"stem is for script english only; got {self.script!r}")
+
+    @property
+    def ranking(self) -> Self:
+        """The same by F: of several references the one that it says is best counts."""
+        return replace(self, measure="f")
+
+    @property
+    def measure_name(self) -> str:
+        """The measure as signatures have it, with how it chooses among references."""
+        return self.measure if self.measure == "f" else f"{self.measure}-of-best-f"
+
+    @property
+    def cut_words(self) -> Cut:
+        """The way in which the texts of a corpus are cut."""
+        return _rouge_cut(self.script, stem=self.stem)
+
+    def words(self, text: str) -> Sequence[str]:
+        """Return the words of `text`."""
+        return rouge_words(text, script=self.script, stem=self.stem)
+
+    def measured(self, precision: float, recall: float) -> float:
+        """Return the measure; F is 0 if both are 0."""
+        total = precision + recall
+        f = 2.0 * precision * recall / total if total else 0.0
+        return {"precision": precision, "recall": recall, "f": f}[self.measure]
+
+
 _LONG = 4_000_000_000  # characters times characters, from where on the library slows down
-_MOST_CELLS = 2_500_000_000  # the most, for which ROUGE-Lsum takes up to 2 GB
+_MOST_CHARACTERS = 2_500_000_000  # the most, for which ROUGE-Lsum takes up to 2 GB
 _Kind = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]
 
 
@@ -114,7 +201,7 @@ class RougeLsum(Rouge1):
         million characters.
         """
         sizes = [(len(sample.output), len(sample.references[0])) for sample in samples]
-        check_cells(sizes, most=_MOST_CELLS, what="characters")
+        check_cells(sizes, most=_MOST_CHARACTERS, what="characters")
         return self._short(samples)
 
 
@@ -125,3 +212,181 @@ def _is_long(sample: Sample) -> bool:
 @lru_cache(maxsize=32)
 def _scorer(kind: str, script: Script, stem: bool) -> RougeScorer:  # noqa: FBT001
     return RougeScorer([kind], tokenizer=rouge_tokenizer(script, stem=stem))
+
+
+_UNLIMITED = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RougeS(RougeOptions):
+    """ROUGE-S from 0 to 1, [1] section 5; with single words besides, ROUGE-SU.
+
+    Parameters
+    ----------
+    skip
+        How many words may stand between the two at most; -1 for any number.
+    unigrams
+        Whether single words count as well.
+    """
+
+    skip: int = 4
+    unigrams: bool = False
+
+    def __post_init__(self) -> None:
+        RougeOptions.__post_init__(self)
+        check_least("skip", self.skip, least=_UNLIMITED)
+
+    @property
+    def signature(self) -> str:
+        """The options, and the version of what cuts words."""
+        return signature(
+            "rouge-s",
+            measure=self.measure_name,
+            script=self.script,
+            skip=self.skip,
+            stem=self.stem,
+            unigrams=self.unigrams,
+            rouge_score_rs=version("rouge-score-rs"),
+        )
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return the overlap of each output with its one reference."""
+        texts = pairs_of(Corpus.of(samples), cut=self.cut_words)
+        numbers, sizes = self._pairs(texts)
+        counts = batch_gram_counts(numbers, sizes.reshape(-1, 2), order=1)
+        return [
+            1.0
+            if is_blank(sample.output) and is_blank(sample.references[0])
+            else self._score(*count)
+            for sample, (count,) in zip(samples, counts.tolist(), strict=True)
+        ]
+
+    def _score(self, output: int, reference: int, shared: int) -> float:
+        return self.measured(shared / max(1, output), shared / max(1, reference))
+
+    def _pairs(self, texts: NumberedTexts) -> tuple[Ids, Ids]:
+        """Return the pairs of each text, text by text, as numbers, and how many these are.
+
+        Single words are pairs with nothing.
+        """
+        longest = int(texts.sizes.max(initial=0)) - 1
+        furthest = longest if self.skip == _UNLIMITED else min(self.skip + 1, longest)
+        words = texts.ids
+        following = np.repeat(np.cumsum(texts.sizes), texts.sizes) - np.arange(words.size) - 1
+        each = np.minimum(following, max(0, furthest))
+        first = np.repeat(np.arange(words.size), each)
+        pairs = (words[first] << 31) + words[ranges(np.arange(words.size) + 1, each)] + 1
+        sizes = texts.summed(each)
+        if not self.unigrams:
+            return pairs, sizes
+        both = NumberedTexts(
+            ids=np.concatenate((pairs, words << 31)), sizes=np.concatenate((sizes, texts.sizes))
+        )
+        behind = np.arange(2 * sizes.size).reshape(2, -1).T.ravel()  # each text's two parts
+        return both.taken(behind).ids, sizes + texts.sizes
+
+
+_HEAVIEST = 4.0  # powers of long runs stay finite, and far from it
+_MOST_WORDS = 1_000_000_000
+_CELLS = 20_000  # of a diagonal, over all pairs that are compared at once
+_Pair = tuple[Ids, Ids]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RougeW(RougeOptions):
+    """ROUGE-W from 0 to 1: common subsequences in which unbroken runs count more, [1] section 4.
+
+    Parameters
+    ----------
+    weight
+        A run of k words counts k to the power of it; above 1, or 1 for ROUGE-L.
+    """
+
+    weight: float = 1.2
+
+    def __post_init__(self) -> None:
+        RougeOptions.__post_init__(self)
+        if not 1.0 <= self.weight <= _HEAVIEST:
+            raise ValueError(f"weight must be from 1 to {_HEAVIEST}, got {self.weight!r}")
+
+    @property
+    def signature(self) -> str:
+        """The options, and the version of what cuts words."""
+        return signature(
+            "rouge-w",
+            measure=self.measure_name,
+            script=self.script,
+            stem=self.stem,
+            weight=self.weight,
+            rouge_score_rs=version("rouge-score-rs"),
+        )
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return the overlap of each output with its one reference.
+
+        Raises `MetricError` if the product of the lengths of two texts is above a thousand million
+        words.
+        """
+        sides = iter(pairs_of(Corpus.of(samples), cut=self.cut_words).apart)
+        pairs = [*zip(sides, sides, strict=True)]
+        sizes = [(output.size, reference.size) for output, reference in pairs]
+        check_cells(sizes, most=_MOST_WORDS, what="words")
+        runs = _weighted_lengths(pairs, weight=self.weight)
+        return [
+            1.0
+            if is_blank(sample.output) and is_blank(sample.references[0])
+            else self._score(run, output=pair[0].size, reference=pair[1].size)
+            for sample, pair, run in zip(samples, pairs, runs, strict=True)
+        ]
+
+    def _score(self, run: float, *, output: int, reference: int) -> float:
+        # [1] eqs. 14 and 15: the inverse of the weighting brings lengths back.
+        length = run ** (1.0 / self.weight)
+        precision, recall = (min(1.0, length / max(1, of)) for of in (output, reference))
+        return self.measured(precision, recall)
+
+
+def _weighted_lengths(pairs: Sequence[_Pair], *, weight: float) -> list[float]:
+    """Compare pairs of about the same length at once."""
+    lengths = [0.0] * len(pairs)
+    waiting = sorted(range(len(pairs)), key=lambda at: pairs[at][0].size)
+    while waiting:
+        at_once = max(1, _CELLS // (1 + pairs[waiting[-1]][0].size))
+        now, waiting = waiting[-at_once:], waiting[:-at_once]
+        longest = _compare([pairs[at] for at in now], weight=weight)
+        for at, length in zip(now, longest, strict=True):
+            lengths[at] = length
+    return lengths
+
+
+def _compare(pairs: Sequence[_Pair], *, weight: float) -> list[float]:
+    """Run the dynamic programme of [1] section 4, diagonal by diagonal.
+
+    The cells of a diagonal do not depend on each other. `score[i]` is of the cell where i
+    words of the output have met those of the reference that the diagonal says.
+    """
+    outputs = padded([pair[0] for pair in pairs], filling=-1).T.astype(np.int32, order="C")
+    references = padded([pair[1] for pair in pairs], filling=-2).T.astype(np.int32, order="C")
+    rows, columns = len(outputs), len(references)
+    ends = np.array([left.size + right.size for left, right in pairs])
+    at_end = np.array([left.size for left, _ in pairs])
+    gains = np.diff(np.arange(min(rows, columns) + 2, dtype=float) ** weight)
+    score, before = (np.zeros((rows + 1, len(pairs))) for _ in range(2))
+    run, run_before = (np.zeros((rows + 1, len(pairs)), dtype=np.int32) for _ in range(2))
+    lengths = np.zeros(len(pairs))
+    for diagonal in range(2, rows + columns + 1):
+        low, high = max(1, diagonal - columns), min(rows, diagonal - 1)
+        now, past = slice(low, high + 1), slice(low - 1, high)
+        met = references[diagonal - high - 1 : diagonal - low][::-1]
+        same = np.flatnonzero(outputs[past] == met)
+        # What lies two diagonals back is read for the last time here, and overwritten.
+        length = run_before[past].ravel()[same]
+        reached = before[past].ravel()[same] + gains[length]
+        np.maximum(score[past], score[now], out=before[now])
+        before[now].ravel()[same] = reached
+        run_before[now] = 0
+        run_before[now].ravel()[same] = length + 1
+        score, before, run, run_before = before, score, run_before, run
+        done = np.flatnonzero(ends == diagonal)
+        lengths[done] = score[at_end[done], done]
+    return [float(length) for length in lengths]

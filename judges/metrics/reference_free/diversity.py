@@ -13,10 +13,9 @@ import numpy as np
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.words.cuts import NumberedTexts
-from spanjury.judges.metrics.words.grams import gram_counts
+from spanjury.judges.metrics.words.grams import Tokens, check_order, check_tokens, gram_counts
 from spanjury.judges.metrics.words.ids import Ids
 from spanjury.judges.metrics.words.runs import distinct_in_all, output_words, run_counts
-from spanjury.judges.metrics.words.word_grams import Tokens, check_order, check_tokens
 
 Divisor = Literal["grams", "words"]
 _NO_MATCH = 0.1  # counted in place of no match: NLTK's smoothing "method1"

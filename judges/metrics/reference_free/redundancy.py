@@ -11,9 +11,8 @@ from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.reductions import SummedRows
 from spanjury.judges.metrics.words.cuts import NumberedTexts
-from spanjury.judges.metrics.words.grams import gram_counts
+from spanjury.judges.metrics.words.grams import Tokens, check_order, check_tokens, gram_counts
 from spanjury.judges.metrics.words.runs import output_words, run_counts
-from spanjury.judges.metrics.words.word_grams import Tokens, check_order, check_tokens
 from spanjury.stats.arrays import FloatArray
 
 

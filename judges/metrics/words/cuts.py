@@ -10,14 +10,43 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, count
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.metrics.corpus import Corpus, first_pairs
-from spanjury.judges.metrics.words.by_word import ByWord
 from spanjury.judges.metrics.words.ids import Ids
+
+T = TypeVar("T")
+
+_KEPT = 1 << 16  # words
+_LONG = 40  # characters of what is hardly a word, and not kept
+
+
+class ByWord(dict[str, T]):
+    """A value for each word, by a function of the word.
+
+    So many are kept that the words of a language are among them, and no more.
+
+    Examples
+    --------
+    >>> ByWord(len)["word"]
+    4
+    """
+
+    def __init__(self, make: Callable[[str], T]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, word: str) -> T:
+        made = self._make(word)
+        if len(word) <= _LONG:
+            if len(self) >= _KEPT:
+                self.clear()
+            self[word] = made
+        return made
+
 
 Plain = Literal["as it is", "in lower case"]
 Side = Literal["outputs", "references", "sources", "compared"]

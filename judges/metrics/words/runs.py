@@ -7,9 +7,8 @@ import numpy as np
 
 from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.words.cuts import NumberedTexts, numbered
-from spanjury.judges.metrics.words.grams import distinct_grams
+from spanjury.judges.metrics.words.grams import Tokens, distinct_grams, words_cut
 from spanjury.judges.metrics.words.ids import Ids, ranked
-from spanjury.judges.metrics.words.word_grams import Tokens, words_cut
 
 _USUAL = 3  # words of the longest runs that metrics ask for by default
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from spanjury.judges.core.evidence import Evidence
+from spanjury.judges.core.span import Evidence
 
 Category = Literal[
     "negation", "antonym", "number", "name", "name order", "speaker", "date", "record"

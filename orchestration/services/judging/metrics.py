@@ -11,8 +11,7 @@ from pydantic import BaseModel, ValidationError
 from spanjury.judges.core import VERSION, ConfigError, DataError, Sample, Segment, stamped
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.metrics.named import NamedMetric, check_samples, sample_of
-from spanjury.judges.metrics.running import run_metrics
-from spanjury.judges.metrics.scores import MetricScores, measured, put_together
+from spanjury.judges.metrics.scores import MetricScores, measured, put_together, run_metrics
 from spanjury.orchestration.report.files import write_page, write_whole
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import Aspect, ErrorSpan
 from spanjury.judges.scoring.fitting import ScoredSpans, fit_weights
-from spanjury.judges.scoring.penalty import SpanPenalty
+from spanjury.judges.scoring.span_map import SpanPenalty
 from spanjury.orchestration.engine.calibration import QUANTILES, AspectCalibration
 from spanjury.orchestration.engine.score_map import ScoreMap
 from spanjury.orchestration.engine.thresholds import Signal, Thresholds

@@ -34,6 +34,7 @@ from spanjury.perturbations.explanation.errors import add_errors
 from spanjury.perturbations.explanation.levels import (
     Only,
     moves,
+    reworded,
     soften_both,
     soften_explanation,
     worsen_both,
@@ -46,7 +47,6 @@ from spanjury.perturbations.explanation.perturbation import (
     Push,
     require_errors,
 )
-from spanjury.perturbations.explanation.wording import reworded
 from spanjury.perturbations.generated.request import (
     FORM_PACKAGE,
     FORM_TEMPLATES,

@@ -139,7 +139,6 @@ def test_alignscores_head_for_three_classes_answers(tmp_path: Path) -> None:
     assert own.max() - own.min() > 0.01
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("subtracts", [False, True])
 async def test_pairs_of_sentences_are_pooled_as_in_summac_without_training(
     subtracts: bool, tmp_path: Path

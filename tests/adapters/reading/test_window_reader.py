@@ -30,9 +30,8 @@ from spanjury.adapters.reading.card import (
     write_card,
 )
 from spanjury.adapters.reading.export import export, slim, write_graph
-from spanjury.adapters.reading.onnx_model import load_model
+from spanjury.adapters.reading.onnx_model import Pieces, load_model
 from spanjury.adapters.reading.onnx_reader import OnnxReader, open_reader
-from spanjury.adapters.reading.pieces import Pieces
 from spanjury.judges.core import ConfigError, JudgeError, Window, WindowReading
 
 LENGTH = 24

@@ -1,27 +1,12 @@
 """Fixtures for training: a model of 0.8 million weights, one thread, and no network."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-import torch
 from fakes.tiny_chat import save_chat_model
 
 
 @pytest.fixture(autouse=True)
-def _offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread() -> Iterator[None]:
-    """For models this small, threads cost more than they bring."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+def _offline_on_one_thread(offline_hub: None, one_thread: None) -> None:
+    pass
 
 
 @pytest.fixture(scope="session")

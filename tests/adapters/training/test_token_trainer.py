@@ -21,7 +21,7 @@ from spanjury.adapters.training.tokens.encoding import (
 )
 from spanjury.adapters.training.tokens.job import TokenOptions, windows_digest
 from spanjury.adapters.training.tokens.model import TokenModel, find_encoder, window_loss
-from spanjury.adapters.training.tokens.trainer import TokenTrainer
+from spanjury.adapters.training.tokens.training import TokenTrainer
 from spanjury.adapters.training.trainer import fixed_seed
 from spanjury.judges.core import ConfigError, Label, LabelledWindow, Window
 

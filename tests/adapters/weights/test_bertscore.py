@@ -32,11 +32,6 @@ MEASURES: tuple[Measure, ...] = ("precision", "recall", "f1")  # as the library 
 SAMPLES = [Sample(output=output, references=(reference,)) for output, reference in PAIRS]
 
 
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return save_tiny("bert", tmp_path_factory.mktemp("bert"))
-
-
 def _f1(folder: str, *texts: list[int]) -> float:
     """Match two texts, given as tokens between two marks, by the vectors of layer 1."""
     model = AutoModel.from_pretrained(folder)

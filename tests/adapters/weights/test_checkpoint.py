@@ -10,18 +10,21 @@ from fakes.installed import imported
 
 torch = imported("torch")
 
-from fakes.tiny_models import WINDOW, save_tiny
+from fakes.tiny_models import WINDOW
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 from spanjury.adapters.model_files import batches
-from spanjury.adapters.weights.bartscore import BARTScore, BARTScoreFromSource
 from spanjury.adapters.weights.bertscore import BERTScore
 from spanjury.adapters.weights.checkpoint import find_checkpoint
+from spanjury.adapters.weights.likelihood import (
+    BARTScore,
+    BARTScoreFromSource,
+    Prism,
+    PrismFromSource,
+)
 from spanjury.adapters.weights.mauve import MAUVE
-from spanjury.adapters.weights.moverscore import MoverScore
+from spanjury.adapters.weights.movers import WMD, MoverScore
 from spanjury.adapters.weights.perplexity import Perplexity
-from spanjury.adapters.weights.prism import Prism, PrismFromSource
-from spanjury.adapters.weights.wmd import WMD
 from spanjury.judges.core import ConfigError, Sample
 from spanjury.judges.core.lazy import Once
 
@@ -36,11 +39,6 @@ METRICS = {
     "prism-source": PrismFromSource,
     "wmd": WMD,
 }
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return save_tiny("bert", tmp_path_factory.mktemp("bert"))
 
 
 @pytest.mark.parametrize("name", METRICS)

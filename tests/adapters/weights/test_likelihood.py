@@ -8,7 +8,7 @@ from fakes.installed import imported
 
 torch = imported("torch")
 
-from fakes.tiny_models import WINDOW, save_tiny, tiny_tokenizer
+from fakes.tiny_models import WINDOW, tiny_tokenizer
 from transformers import (
     AutoModelForSeq2SeqLM,
     M2M100Config,
@@ -16,8 +16,13 @@ from transformers import (
     NllbTokenizer,
 )
 
-from spanjury.adapters.weights.bartscore import BARTScore, BARTScoreFromSource, Direction
-from spanjury.adapters.weights.prism import Prism, PrismFromSource
+from spanjury.adapters.weights.likelihood import (
+    BARTScore,
+    BARTScoreFromSource,
+    Direction,
+    Prism,
+    PrismFromSource,
+)
 from spanjury.judges.core import ConfigError, Sample
 
 PAIRS = [
@@ -29,11 +34,6 @@ SAMPLES = [
     Sample(output=output, references=(reference,), source=f"{reference} {output}")
     for output, reference in PAIRS
 ]
-
-
-@pytest.fixture(scope="module")
-def bart(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return save_tiny("bart", tmp_path_factory.mktemp("bart"))
 
 
 def _log_likelihood(folder: str, read: str, written: str, *, first: int) -> float:

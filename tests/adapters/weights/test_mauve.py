@@ -10,7 +10,7 @@ from fakes.installed import is_absent
 if is_absent("torch"):
     pytest.skip("torch is not installed", allow_module_level=True)
 
-from fakes.tiny_models import WINDOW, save_tiny
+from fakes.tiny_models import WINDOW
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -23,11 +23,6 @@ ANIMALS = [
     f"the {a} {verb} on a mat ." for a, verb in itertools.product(("cat", "dogs"), ("sat", "ran"))
 ]
 WEATHER = ["it rained all day long", "it rained and rained", "all day it rained", "long day home"]
-
-
-@pytest.fixture(scope="module")
-def llama(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return save_tiny("llama", tmp_path_factory.mktemp("llama"))
 
 
 def _samples(outputs: list[str], references: list[str]) -> list[Sample]:

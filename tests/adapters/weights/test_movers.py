@@ -10,14 +10,12 @@ from fakes.installed import imported
 
 torch = imported("torch")
 
-from fakes.tiny_models import WINDOW, save_tiny, tiny_tokenizer
+from fakes.tiny_models import WINDOW, tiny_tokenizer
 from scipy.optimize import linprog
 from transformers import AutoModel
 
 from spanjury.adapters.weights.encoder import Idf
-from spanjury.adapters.weights.moverscore import MoverScore
-from spanjury.adapters.weights.transport import transport_cost
-from spanjury.adapters.weights.wmd import WMD
+from spanjury.adapters.weights.movers import WMD, MoverScore, transport_cost
 from spanjury.judges.core import ConfigError, Sample
 
 TEXTS = ["the cat sat on a mat .", "two dogs ran home", "it rained all day", "home"]
@@ -25,19 +23,6 @@ SAMPLES = [
     Sample(output=output, references=(reference,)) for output in TEXTS for reference in TEXTS
 ]
 # east, north and west, and one between east and north
-VECTORS = "4 2\neast 2 0\nnorth 0 1\nwest -3 0\nnortheast 1 1\n"
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return save_tiny("bert", tmp_path_factory.mktemp("bert"))
-
-
-@pytest.fixture
-def vectors(tmp_path: Path) -> str:
-    file = tmp_path / "vectors.txt"
-    file.write_text(VECTORS)
-    return str(file)
 
 
 def _sample(output: str, reference: str) -> Sample:

@@ -8,7 +8,7 @@ from fakes.installed import imported
 
 torch = imported("torch")
 
-from fakes.tiny_models import WINDOW, WORDS, save_tiny, tiny_tokenizer
+from fakes.tiny_models import WINDOW, WORDS, tiny_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM
@@ -19,11 +19,6 @@ from spanjury.judges.core import Sample
 TEXTS = ["the cat sat on a mat .", "two dogs ran home", "it rained all day long", "home", ""]
 SAMPLES = [Sample(output=text) for text in TEXTS]
 START = 0  # <s>
-
-
-@pytest.fixture(scope="module")
-def llama(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return save_tiny("llama", tmp_path_factory.mktemp("llama"))
 
 
 def _words(text: str) -> list[int]:

@@ -1,7 +1,6 @@
 """Token tables as metrics see them: the same numbers that their scores are made of."""
 
 # ruff: noqa: E402 -- torch may be missing, and is asked for first
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,28 +8,13 @@ from fakes.installed import imported
 
 torch = imported("torch")
 
-from fakes.tiny_models import save_tiny
 
 from spanjury.adapters.weights.bertscore import BERTScore
-from spanjury.adapters.weights.moverscore import MoverScore
-from spanjury.adapters.weights.wmd import WMD
+from spanjury.adapters.weights.movers import WMD, MoverScore
 from spanjury.judges.core import Sample
 from spanjury.orchestration.wiring.metric_pages import metric_page
 
 SAMPLE = Sample(output="the cat sat on a mat .", references=("two dogs ran home",))
-VECTORS = "4 2\neast 2 0\nnorth 0 1\nwest -3 0\nnortheast 1 1\n"
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return save_tiny("bert", tmp_path_factory.mktemp("bert"))
-
-
-@pytest.fixture
-def vectors(tmp_path: Path) -> str:
-    file = tmp_path / "vectors.txt"
-    file.write_text(VECTORS)
-    return str(file)
 
 
 def test_the_flow_of_words_costs_what_their_distance_is(vectors: str) -> None:

@@ -5,10 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from spanjury.adapters.weights.bleurt import BLEURT
-from spanjury.adapters.weights.comet import COMET
-from spanjury.adapters.weights.nubia import nubia
-from spanjury.adapters.weights.worker import Worker, find_environment
+from spanjury.adapters.weights.worker import BLEURT, COMET, Worker, find_environment, nubia
 from spanjury.judges.core import ConfigError, MetricError, Sample
 
 FAKE_COMET = """

@@ -24,7 +24,7 @@ from spanjury.judges.core import (
 from spanjury.judges.text.template_tokens import split_tokens
 from spanjury.testing import ScriptedModel
 
-pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
+pytestmark = pytest.mark.asyncio_only
 
 TASK = Task(
     name="summarization",

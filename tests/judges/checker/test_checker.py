@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.checker.cutting import best_passages, claim_texts, passages_of, phrases
+from spanjury.judges.checker.evidence import runs
 from spanjury.judges.checker.judge import CheckerJudge
 from spanjury.judges.core import (
     ClaimPair,
@@ -18,11 +19,13 @@ from spanjury.judges.core import (
     ErrorSpan,
     Judge,
     JudgeError,
+    Likelihoods,
     Outcome,
     Report,
     Rescorable,
     Segment,
 )
+from spanjury.judges.text.tokens import tokens
 
 ARTICLE = (
     "The council said on Tuesday that the library will not close in May. "
@@ -31,6 +34,14 @@ ARTICLE = (
 )
 GOOD = "The library will not close in May."
 BAD = "The roof costs ten million euros."
+SENTENCES = st.lists(
+    st.lists(st.sampled_from(["It", "ran", "roof", "May", "x" * 30]), min_size=1, max_size=15).map(
+        lambda words: " ".join(words) + "."
+    ),
+    min_size=1,
+    max_size=6,
+).map(" ".join)
+COUNT = FakeChecker().count_tokens
 
 
 def segment(output: str, **inputs: str) -> Segment:
@@ -42,7 +53,6 @@ async def judged(output: str, checker: FakeChecker | None = None, **options: obj
     return await judge.assess(segment(output), ASPECT)
 
 
-@pytest.mark.anyio
 async def test_a_text_is_as_likely_wrong_as_its_worst_claim() -> None:
     report = await judged(f"{GOOD} {BAD}")
     assert report.error_probability == pytest.approx(0.9)
@@ -55,7 +65,6 @@ async def test_a_text_is_as_likely_wrong_as_its_worst_claim() -> None:
     )
 
 
-@pytest.mark.anyio
 async def test_pooled_by_the_mean_a_text_has_the_share_of_wrong_claims_and_the_same_errors() -> (
     None
 ):
@@ -65,7 +74,6 @@ async def test_pooled_by_the_mean_a_text_has_the_share_of_wrong_claims_and_the_s
     assert mean.spans == worst.spans
 
 
-@pytest.mark.anyio
 async def test_a_passage_has_one_sentence_if_that_is_the_most() -> None:
     checker = FakeChecker()
     await judged(GOOD, checker, passage_sentences=1)
@@ -74,7 +82,6 @@ async def test_a_passage_has_one_sentence_if_that_is_the_most() -> None:
     ]
 
 
-@pytest.mark.anyio
 async def test_what_contradicts_a_claim_most_counts_against_it() -> None:
     opposed = FakeChecker(contradicting=frozenset({"roof"}))
     options: dict[str, Any] = {"passage_sentences": 1, "subtract_contradiction": True}
@@ -84,7 +91,6 @@ async def test_what_contradicts_a_claim_most_counts_against_it() -> None:
         await judged(GOOD, **options)
 
 
-@pytest.mark.anyio
 async def test_the_sentence_of_the_passage_that_decided_is_the_evidence() -> None:
     (span,) = (await judged(BAD)).spans
     (evidence,) = span.evidence
@@ -93,14 +99,12 @@ async def test_the_sentence_of_the_passage_that_decided_is_the_evidence() -> Non
     assert "two million" in span.explanation
 
 
-@pytest.mark.anyio
 async def test_a_text_whose_claims_have_no_word_of_the_source_has_no_evidence() -> None:
     (span,) = (await judged("Penguins swim quickly.")).spans
     assert span.evidence == ()
     assert span.explanation == "Nothing in the source supports 'Penguins swim quickly'."
 
 
-@pytest.mark.anyio
 async def test_a_claim_counts_by_the_passage_that_supports_it_best() -> None:
     checker = FakeChecker(size=26)
     report = await judged(
@@ -111,7 +115,6 @@ async def test_a_claim_counts_by_the_passage_that_supports_it_best() -> None:
     assert len({pair.passage for pair in checker.pairs}) > 1
 
 
-@pytest.mark.anyio
 async def test_a_checker_of_texts_marks_the_words_that_no_passage_supports() -> None:
     checker = FakeChecker(unit="text")
     output = f"{GOOD} A new roof costs ten hundred euros."
@@ -123,14 +126,12 @@ async def test_a_checker_of_texts_marks_the_words_that_no_passage_supports() -> 
     assert report.error_probability == pytest.approx(0.9)
 
 
-@pytest.mark.anyio
 async def test_a_word_of_grammar_between_two_wrong_words_is_marked_with_them() -> None:
     checker = FakeChecker(unit="text", supported={"or": 0.9, "no": 0.9})
     report = await judged("A new roof costs ten or twelve euros. Mary and no Evans.", checker)
     assert [span.text for span in report.spans] == ["ten or twelve"]
 
 
-@pytest.mark.anyio
 async def test_the_clause_that_shares_most_is_quoted_from_a_long_sentence() -> None:
     long = " and ".join(f"item {number} was put on a shelf of its own" for number in range(2))
     source = f"In the evening {long}, the roof costs two million euros, and people went home."
@@ -141,7 +142,6 @@ async def test_the_clause_that_shares_most_is_quoted_from_a_long_sentence() -> N
     )
 
 
-@pytest.mark.anyio
 async def test_a_record_is_the_evidence_in_data() -> None:
     data = "roof: two million euros\nlibrary: 12,000 books\nbuilt: 1932"
     report = await CheckerJudge(checker=FakeChecker()).assess(
@@ -150,7 +150,6 @@ async def test_a_record_is_the_evidence_in_data() -> None:
     assert [item.text for item in report.spans[0].evidence] == ["library: 12,000 books"]
 
 
-@pytest.mark.anyio
 async def test_a_contradicted_claim_has_another_category_than_a_missing_one() -> None:
     checker = FakeChecker(contradicting=frozenset({"roof"}))
     (span,) = (await judged(BAD, checker)).spans
@@ -160,7 +159,6 @@ async def test_a_contradicted_claim_has_another_category_than_a_missing_one() ->
     assert (await judged(BAD, silent)).spans[0].category == "not in the source"
 
 
-@pytest.mark.anyio
 async def test_between_the_thresholds_a_claim_is_unverified() -> None:
     report = await judged(GOOD, FakeChecker(supported={"library": 0.6}))
     assert report.spans == ()
@@ -171,7 +169,6 @@ async def test_between_the_thresholds_a_claim_is_unverified() -> None:
     assert (await judged(GOOD, FakeChecker(supported={"library": 0.8}))).unverified == ()
 
 
-@pytest.mark.anyio
 async def test_where_a_pronoun_leads_the_sentence_before_is_read_too() -> None:
     checker = FakeChecker()
     await judged(f"{GOOD} It holds 12,000 books. Mary Evans built it.", checker)
@@ -182,14 +179,12 @@ async def test_where_a_pronoun_leads_the_sentence_before_is_read_too() -> None:
     ]
 
 
-@pytest.mark.anyio
 async def test_only_the_claim_is_marked_and_not_what_was_read_before_it() -> None:
     output = f"{GOOD} It holds twenty books."
     (span,) = (await judged(output)).spans
     assert span.text == "It holds twenty books."
 
 
-@pytest.mark.anyio
 async def test_the_shortest_phrase_without_which_a_claim_holds_is_marked() -> None:
     checker = FakeChecker()
     output = f"{GOOD} It costs ten million euros. Penguins and whales swim."
@@ -207,14 +202,12 @@ def test_phrases_are_content_words_and_their_runs() -> None:
     assert phrases("The roof.", (0, 9)) == []
 
 
-@pytest.mark.anyio
 async def test_pairs_are_checked_a_batch_at_a_time() -> None:
     checker = FakeChecker()
     await judged(" ".join([GOOD] * 40), checker)
     assert checker.calls == [16, 16, 8]
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("output", "inputs", "reason"),
     [
@@ -232,21 +225,18 @@ async def test_it_abstains_where_it_cannot_tell(
     assert reason in (report.reason or "")
 
 
-@pytest.mark.anyio
 async def test_it_abstains_on_other_aspects() -> None:
     judge = CheckerJudge(checker=FakeChecker())
     report = await judge.assess(segment(GOOD), replace(ASPECT, kind="form"))
     assert report.outcome is Outcome.ABSTAINED
 
 
-@pytest.mark.anyio
 async def test_a_checker_of_any_language_is_asked_in_any() -> None:
     output = "Die Bibliothek wird nicht im Mai und nicht mit dem Rat geschlossen."
     report = await judged(output, any_language=True)
     assert report.outcome is Outcome.SCORED
 
 
-@pytest.mark.anyio
 async def test_its_own_errors_make_its_own_score_and_more_errors_a_lower_one() -> None:
     judge = CheckerJudge(checker=FakeChecker(supported={"ten": 0.4}))
     assert isinstance(judge, Judge)
@@ -266,7 +256,6 @@ class _Short(FakeChecker):
         return FakeChecker.check(self, pairs)[1:]
 
 
-@pytest.mark.anyio
 async def test_a_checker_that_leaves_an_answer_out_costs_the_seat() -> None:
     with pytest.raises(JudgeError, match="0 answers on 1 pairs"):
         await judged(GOOD, _Short())
@@ -292,16 +281,6 @@ def test_the_signature_changes_with_options_and_checker() -> None:
     others = (replace(judge, passages=3), replace(judge, pool="mean"))
     assert judge.signature.startswith("checker|checker:fake|threshold:0.5|")
     assert len({judge.signature, *(other.signature for other in others)}) == 3
-
-
-SENTENCES = st.lists(
-    st.lists(st.sampled_from(["It", "ran", "roof", "May", "x" * 30]), min_size=1, max_size=15).map(
-        lambda words: " ".join(words) + "."
-    ),
-    min_size=1,
-    max_size=6,
-).map(" ".join)
-COUNT = FakeChecker().count_tokens
 
 
 @given(text=SENTENCES, most=st.integers(1, 60))
@@ -338,3 +317,37 @@ def test_passages_that_share_rare_words_come_first() -> None:
         "The roof is new.",
     ]
     assert [len(beside) for beside in best_passages(claims, passages, limit=0)] == [4, 4]
+
+
+def marked(text: str, *words: str) -> list[str]:
+    """Return the runs of `text` where every one of `words` is contradicted, punctuation too."""
+    read = tokens(text)
+    bad, good = Likelihoods(0.1, 0.9, 0.0), Likelihoods(0.9, 0.1, 0.0)
+    likely = [bad if token.text in words else good for token in read]
+    runs_found = runs(read, likely, threshold=0.5)
+    return [text[read[run.first].start : read[run.stop - 1].end] for run in runs_found]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "expected"),
+    [
+        ("He sold two red cars.", ["two", "cars"], ["two", "cars"]),
+        ("He sold cars in Paris.", ["cars", "Paris"], ["cars in Paris"]),
+        ("He sold cars out of Paris.", ["cars", "Paris"], ["cars", "Paris"]),
+        ("He sold cars, Paris and all.", ["cars", "Paris"], ["cars", "Paris"]),
+        ("A well-known man.", ["known", "man"], ["well-known man"]),
+        ("An old-fashioned man.", ["old", "fashioned"], ["old-fashioned"]),
+        ("A state-of-the-art house.", ["art"], ["state-of-the-art"]),
+        ("A state-of-the-art house.", ["state", "art"], ["state-of-the-art"]),
+        ("An old - red car.", ["red"], ["red"]),
+        ("It was in the house of Ann.", ["in", "the", "house", "of"], ["house"]),
+        ("It did not close.", ["did", "not"], ["not"]),
+        ("It may not be.", ["may", "be"], ["may not be"]),
+        ("It didn't close.", ["didn't", "close"], ["didn't close"]),
+        ("So she left him.", ["she"], ["she"]),
+        ("It closed .", ["."], []),
+        ("It closed !", ["closed", "!"], ["closed"]),
+    ],
+)
+def test_marked_words_become_runs(text: str, words: Sequence[str], expected: list[str]) -> None:
+    assert marked(text, *words) == expected

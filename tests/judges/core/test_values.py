@@ -1,33 +1,100 @@
-"""The words of judging refuse to be built wrong."""
+"""The words of judging, from spans to pairs and decisions, refuse to be built wrong."""
 
 import math
 from dataclasses import fields, replace
+from typing import Any
 
+import msgspec
 import pytest
-from fakes.judges import ASPECT, TASK, mark, segment
+from fakes.judges import ASPECT, TASK, located, mark, segment
+from fakes.pairs import TIE, A, B, pair, preferring
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from spanjury.judges.core import (
     Aspect,
+    Comparison,
     Consolidation,
+    Decision,
+    DecisionBasis,
     Decoding,
     ErrorSpan,
     Evidence,
+    Ground,
     Located,
     ModelOptions,
     Outcome,
+    PairReport,
     PanelReport,
+    Preference,
     Report,
     Result,
     Scale,
     Segment,
     SpanRef,
     Task,
+    TextPair,
     Usage,
     fingerprint,
+    gravest,
     signature,
 )
+
+STORY = Task(
+    name="qa",
+    description="",
+    input_headers={"Question": ("query",), "Context": ("passage", "source text")},
+)
+INPUTS = {"query": "Who?", "Source_Text": "Long ago.", "Hint": "a king"}
+REF_A, REF_B = SpanRef(seat="a", index=0), SpanRef(seat="b", index=0)
+CREDITED = replace(mark("abc", "ab"), found_by=("a",))
+FAILED = PairReport(outcome=Outcome.TIMED_OUT, reason="no reply")
+MILD, GRAVE = (mark(segment().output, "1935", severity=n) for n in (3, 4))
+BY_SPANS = DecisionBasis(ground=Ground.SPANS, reason="No error is marked.")
+BY_PROBABILITY = DecisionBasis(
+    ground=Ground.PROBABILITY,
+    reason="It is 0.90.",
+    threshold=0.8,
+    false_alarms=0.05,
+    measured_on="160 texts",
+)
+
+
+def span(text: str, *, severity: int, at: int, probability: float | None = None) -> ErrorSpan:
+    fields = {"severity": severity, "probability": probability}
+    return located(text, at, explanation=f"{text} is wrong.", **fields)
+
+
+def texts(spans: tuple[ErrorSpan, ...]) -> list[str]:
+    return [each.text for each in spans]
+
+
+def test_the_gravest_are_kept_in_order_of_place() -> None:
+    spans = [
+        span(text, severity=grade, at=n)
+        for n, (text, grade) in enumerate(zip("abc", (2, 4, 3), strict=True))
+    ]
+    assert texts(gravest(spans, limit=2)) == ["b", "c"]
+    assert gravest(spans, limit=0) == ()
+
+
+def test_the_likelier_of_equally_grave_errors_is_kept() -> None:
+    spans = [
+        span("a", severity=3, at=0, probability=0.6),
+        span("b", severity=3, at=1, probability=0.9),
+    ]
+    assert texts(gravest(spans, limit=1)) == ["b"]
+
+
+def test_omissions_come_behind_what_has_a_place() -> None:
+    omission = ErrorSpan(text="", explanation="The cost is missing.", severity=2)
+    assert gravest([omission, span("a", severity=4, at=3)], limit=2)[-1] == omission
+
+
+def test_a_repeated_error_leaves_room_for_the_others() -> None:
+    repeated = [span("x", severity=5, at=n) for n in range(25)]
+    assert texts(gravest([*repeated, span("a", severity=1, at=30)], limit=3)) == ["x", "x", "a"]
 
 
 def test_an_error_found_by_others_is_otherwise_the_same() -> None:
@@ -118,14 +185,6 @@ def test_a_human_score_is_the_mean_of_the_raters() -> None:
     assert segment.human_score("coherence") is None
 
 
-STORY = Task(
-    name="qa",
-    description="",
-    input_headers={"Question": ("query",), "Context": ("passage", "source text")},
-)
-INPUTS = {"query": "Who?", "Source_Text": "Long ago.", "Hint": "a king"}
-
-
 @pytest.mark.parametrize(
     ("seen", "expected"),
     [
@@ -161,18 +220,14 @@ def test_the_same_word_in_another_task_is_another_aspect() -> None:
     )
 
 
-A, B = SpanRef(seat="a", index=0), SpanRef(seat="b", index=0)
-CREDITED = replace(mark("abc", "ab"), found_by=("a",))
-
-
 @pytest.mark.parametrize(
     ("spans", "sources", "left_out"),
     [
         ((CREDITED,), (), ()),
         ((CREDITED,), ((),), ()),
-        ((CREDITED,), ((B,),), ()),
-        ((CREDITED,), ((A,),), (A,)),
-        ((CREDITED, CREDITED), ((A,), (A,)), ()),
+        ((CREDITED,), ((REF_B,),), ()),
+        ((CREDITED,), ((REF_A,),), (REF_A,)),
+        ((CREDITED, CREDITED), ((REF_A,), (REF_A,)), ()),
     ],
 )
 def test_a_consolidation_that_miscounts_is_refused(
@@ -235,3 +290,172 @@ def test_a_panel_report_and_a_result_say_in_a_line_what_came_of_them() -> None:
     assert repr(report) == "<PanelReport: no decision, refused, 0 errors>"
     result = Result(segment=segment(), aspect=ASPECT, report=report)
     assert repr(result) == f"<Result 's', consistency: {report!r}>"
+
+
+def compared(*orders: PairReport) -> Comparison:
+    return Comparison(pair=pair(), signature="s", orders=orders)
+
+
+@pytest.mark.parametrize("changed", [{"inputs": {"Article": "It rains."}}, {"task": "story"}])
+def test_a_pair_has_the_same_inputs_and_task(changed: dict[str, object]) -> None:
+    other = replace(segment("b"), **changed)  # type: ignore[arg-type]  # set by each case
+    with pytest.raises(ValueError, match="the same inputs and task"):
+        TextPair(a=segment("a"), b=other)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"preference": None},
+        {"preference": "A"},
+        {"outcome": Outcome.REFUSED, "preference": A, "reason": "no"},
+        {"outcome": Outcome.REFUSED},
+        {"preference": A, "probability": 1.1},
+    ],
+)
+def test_a_report_has_a_preference_or_a_reason(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"outcome|probability|must be a Preference"):
+        PairReport(**wrong)  # type: ignore[arg-type]  # set by each case
+
+
+@given(st.sampled_from(Preference), st.none() | st.floats(0, 1))
+def test_a_report_that_is_swapped_twice_is_the_same(
+    preference: Preference, probability: float | None
+) -> None:
+    span = mark("It opened in 1932.", "1932")
+    report = replace(preferring(preference, probability), spans_a=(span,), explanation="why")
+    assert report.swapped.spans_b == (span,)
+    again = report.swapped.swapped
+    assert replace(again, probability=None) == replace(report, probability=None)
+    assert again.probability == (None if probability is None else pytest.approx(probability))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "preference", "consistent"),
+    [(A, A, A, True), (TIE, TIE, TIE, True), (A, B, TIE, False), (B, TIE, TIE, False)],
+)
+def test_a_preference_that_turns_with_the_order_is_a_tie(
+    first: Preference, second: Preference, preference: Preference, *, consistent: bool
+) -> None:
+    comparison = compared(preferring(first), preferring(second))
+    assert (comparison.preference, comparison.consistent) == (preference, consistent)
+
+
+def test_one_order_says_nothing_of_consistency() -> None:
+    comparison = compared(preferring(B, 0.25))
+    assert (comparison.preference, comparison.consistent) == (B, None)
+    assert comparison.probability == 0.25
+
+
+@pytest.mark.parametrize("orders", [(FAILED, preferring(A)), (preferring(A), FAILED)])
+def test_an_order_that_failed_leaves_no_preference(orders: tuple[PairReport, ...]) -> None:
+    comparison = compared(*orders)
+    assert (comparison.preference, comparison.consistent) == (None, None)
+    assert (comparison.outcome, comparison.reason) == (Outcome.TIMED_OUT, "no reply")
+    assert comparison.probability is None
+
+
+def test_probabilities_are_averaged_and_spans_and_tokens_collected() -> None:
+    span = mark("It opened in 1932.", "1932")
+    again = replace(span, explanation="in other words")
+    other = mark("It opened in 1932.", "opened")
+    spent = Usage(calls=1, prompt=5)
+    comparison = compared(
+        replace(preferring(A, 0.9), spans_a=(span,), explanation="x", usage=spent),
+        replace(preferring(A, 0.6), spans_a=(again, other), explanation="x", usage=spent),
+    )
+    assert comparison.probability == pytest.approx(0.75)
+    assert comparison.spans_a == (span, other)
+    assert comparison.spans_b == ()
+    assert comparison.explanation == "x"
+    assert comparison.usage == Usage(calls=2, prompt=10)
+
+
+def test_a_probability_that_one_order_lacks_is_unknown() -> None:
+    assert compared(preferring(A, 0.9), preferring(A)).probability is None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"threshold": 0.5},
+        {"false_alarms": 0.1},
+        {"measured_on": "160 texts"},
+        {"false_alarms": 1.1, "measured_on": "160 texts"},
+        {"misses": 0.1},
+        {"misses": 0.1, "false_alarms": 0.1, "measured_on": "160 texts"},
+        {"misses": 1.1, "measured_on": "160 texts"},
+        {"spread": (0.1, 0.2)},
+        {"spread": (0.2, 0.1), "misses": 0.1, "measured_on": "160 texts"},
+        {"ground": Ground.PROBABILITY},
+        {"ground": Ground.PROBABILITY, "threshold": -0.1},
+    ],
+)
+def test_a_basis_that_contradicts_itself_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"0 to 1|decided by|false alarms|a share of"):
+        DecisionBasis(**{"ground": Ground.SPANS, "reason": "Why.", **fields})
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"score": 5, "decision": Decision.OK}, "with the basis None"),
+        ({"score": 5, "basis": BY_SPANS}, "decision None with the basis"),
+        (
+            {
+                "outcome": Outcome.TIMED_OUT,
+                "reason": "slow",
+                "decision": Decision.OK,
+                "basis": BY_SPANS,
+            },
+            "ok without a score",
+        ),
+        (
+            {"score": 5, "decision": Decision.OK, "basis": BY_SPANS, "spans": (GRAVE,)},
+            "ok with an error of severity 4 or 5",
+        ),
+        ({"score": 1, "decision": Decision.FAULTY, "basis": BY_SPANS}, "faulty without an error"),
+        (
+            {
+                "score": 1,
+                "decision": Decision.FAULTY,
+                "basis": BY_PROBABILITY,
+                "error_probability": 0.79,
+            },
+            "faulty without an error",
+        ),
+        ({"score": None}, "outcome 'scored' with score None"),
+    ],
+)
+def test_a_report_that_contradicts_itself_is_refused(fields: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        PanelReport(**fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"decision": Decision.OK, "basis": BY_SPANS, "spans": (MILD,)},
+        {"decision": Decision.FAULTY, "basis": BY_SPANS, "spans": (GRAVE,)},
+        {"decision": Decision.FAULTY, "basis": BY_PROBABILITY, "error_probability": 0.8},
+        {"decision": Decision.UNSURE, "basis": BY_SPANS},
+        {"spans": (GRAVE,)},
+    ],
+)
+def test_a_report_that_agrees_with_itself_is_taken(fields: dict[str, Any]) -> None:
+    assert PanelReport(score=2, **fields).score == 2
+
+
+def test_a_score_over_a_threshold_is_ok_whatever_is_marked() -> None:
+    basis = DecisionBasis(ground=Ground.SCORE, reason="The score is above 3.")
+    report = PanelReport(score=4, decision=Decision.OK, basis=basis, spans=(GRAVE,))
+    assert report.decision is Decision.OK
+
+
+def test_the_former_word_is_read_as_unsure_and_never_written() -> None:
+    assert Decision("doubtful") is Decision.UNSURE
+    assert msgspec.json.decode(b'"doubtful"', type=Decision) is Decision.UNSURE
+    assert TypeAdapter(Decision | None).validate_json('"doubtful"') is Decision.UNSURE
+    assert [*Decision] == ["ok", "unsure", "faulty"]
+    with pytest.raises(ValueError, match="'dubious' is not a valid Decision"):
+        Decision("dubious")

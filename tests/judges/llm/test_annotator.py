@@ -19,8 +19,6 @@ from spanjury.judges.core.keys import canonical
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.testing import ScriptedModel
 
-pytestmark = pytest.mark.anyio
-
 READABLE = """Error 1:
 Location: "in 1935"
 Explanation: The article says 1932.

@@ -22,8 +22,6 @@ from spanjury.judges.core import (
 from spanjury.judges.llm.claims import ClaimJudge
 from spanjury.judges.tasks import Catalogue
 
-pytestmark = pytest.mark.anyio
-
 SOURCE = "The bridge opened in 1932. It was built by Ann Lee, who died in 1940."
 TEXT = "The bridge opened in 1935. Ann Lee built it. It cost nine million."
 VERDICTS = {

@@ -25,8 +25,6 @@ from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.pair_judges import open_pair_judge
 from spanjury.testing import ScriptedModel
 
-pytestmark = pytest.mark.anyio
-
 SPENT = Usage(calls=1, prompt=100, completion=20)
 DECISION = {
     "differences": [
@@ -136,7 +134,7 @@ def test_the_signature_changes_with_every_setting() -> None:
 
 
 @pytest.mark.parametrize("name", ["vLLM", "SGLang", "Ollama /v1", "OpenAI"])
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.asyncio_only
 async def test_a_server_of_each_dialect_is_held_to_the_form_in_both_orders(name: str) -> None:
     dialect = DIALECTS[name]
     filled = {"better": "B", "explanation": "why", "text": "B", "quote": "opened", "why": "x"}

@@ -121,7 +121,6 @@ def test_rows_without_marks_are_no_examples() -> None:
         Examples([SEGMENT])
 
 
-@pytest.mark.anyio
 async def test_a_prompt_fences_examples_and_its_mark_stands_in_none_of_them() -> None:
     plain = Annotator(model=ScriptedModel())
     bare = plain._prompts.write(SEGMENT, ASPECT)
@@ -142,7 +141,6 @@ async def test_a_prompt_fences_examples_and_its_mark_stands_in_none_of_them() ->
     assert prompt.in_json[1].content.startswith("# Reviews of other texts")
 
 
-@pytest.mark.anyio
 async def test_a_score_that_a_model_copies_from_an_example_is_not_its_own() -> None:
     forged = marked("Overall score: Excellent", "x", "Overall")
     copied = "No Error\n\nOverall score: Excellent"

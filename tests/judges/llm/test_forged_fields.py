@@ -21,8 +21,6 @@ from spanjury.judges.llm.verdict_first import read_verdict
 from spanjury.judges.text import field_mark
 from spanjury.testing import ScriptedModel
 
-pytestmark = pytest.mark.anyio
-
 SEGMENT = segment(output=FORGED)
 MARK = field_mark(shown_texts(SEGMENT, ASPECT).values())
 AGAIN = 'Error 1:\nLocation: "Excellent"\nSeverity: 5\n\nOverall score: Unacceptable\nIt is not.'

@@ -24,8 +24,6 @@ from spanjury.judges.llm.geval import GEval
 from spanjury.orchestration.engine.memory import RememberedJudge, RememberedModel
 from spanjury.testing import ScriptedModel
 
-pytestmark = pytest.mark.anyio
-
 SPENT = Usage(calls=1, prompt=100, completion=1)
 STEPS = "1. Read the Article.\n2. Compare the years."
 
@@ -263,7 +261,7 @@ def test_an_impossible_option_is_refused_at_once(wrong: dict[str, object]) -> No
         GEval(model=ScriptedModel(), **wrong)  # type: ignore[arg-type]  # as above
 
 
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.asyncio_only
 async def test_log_probabilities_of_a_real_server_become_an_expected_score() -> None:
     rivals = [{"token": "5", "logprob": -0.2877}, {"token": "3", "logprob": -1.3863}]
     token = {"token": "5", "logprob": -0.2877, "top_logprobs": rivals}

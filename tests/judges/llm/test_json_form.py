@@ -1,4 +1,4 @@
-"""Replies in JSON: what is read of them, what is not, and where their words stand."""
+"""Replies in JSON, and in exactly the asked form: what is read of them, and where words stand."""
 
 import json
 import unicodedata
@@ -16,15 +16,130 @@ from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.geval import GEval
 from spanjury.judges.llm.json_form import read_report, read_score_field, read_steps, report_schema
 from spanjury.judges.llm.material import NO_MATERIAL, Material
-from spanjury.judges.llm.parse import SEVERITY_WORDS, located_errors
-from spanjury.judges.llm.parsed import ParsedEvidence, ParsedReply
+from spanjury.judges.llm.parse import SEVERITY_WORDS, located_errors, read_any, read_exact
+from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence, ParsedReply
 from spanjury.judges.llm.prompt import PromptOptions, PromptWriter
 from spanjury.judges.text import field_mark
 from spanjury.testing import ScriptedModel
 
 MARK = "a1b2"
-_FORMS: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
 SCALE, SEVERITIES = Scale(), Scale(labels=SEVERITY_WORDS)
+PLAIN = Material(["Rain fell on the bridge for three days.", "The bridge was dry."])
+PIECES = st.sampled_from(
+    [
+        *("Error 1", "Error 2", "Location", "Explanation", "Severity", "Overall score"),
+        *("Explanation of the score", "No Error", f" ({MARK})", f" ({MARK})", ":", ": ", ": "),
+        *("\n", "\n", "\n\n", '"was dry"', '"', "“", "n/a", "It rained.", "4", "Minor", "Fair"),
+        *("3/5", "**", "- ", "<", "|", "\r", "    ", "(so)", "：", "Severity: 2", MARK),
+    ]
+)
+_FORMS: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
+
+
+def reply(mark: str, *, why: str = "It rained.", score: str = "Fair") -> str:
+    """Return a report on one error."""
+    behind = f" ({mark})" if mark else ""
+    return (
+        f'Error 1{behind}:\nLocation{behind}: "was dry"\nExplanation{behind}: {why}\n'
+        f"Severity{behind}: 4\n\nOverall score{behind}: {score}\n"
+        f"Explanation of the score{behind}: One fact is wrong."
+    )
+
+
+def exactly(text: str, *, material: Material = PLAIN, mark: str = MARK) -> ParsedReply | None:
+    """Read `text` as a reply of the asked form."""
+    return read_exact(text, scale=SCALE, severities=SEVERITIES, material=material, mark=mark)
+
+
+def carefully(text: str, *, material: Material = PLAIN, mark: str = MARK) -> ParsedReply:
+    """Read `text` as a reply of any form."""
+    return read_any(
+        text, scale=SCALE, severities=SEVERITIES, material=material, mark=mark, cut=False
+    )
+
+
+@pytest.mark.parametrize("mark", [MARK, ""])
+def test_a_report_of_the_asked_form_is_read_at_once(mark: str) -> None:
+    assert exactly(reply(mark)) == ParsedReply(
+        errors=(ParsedError(quote="was dry", explanation="It rained.", severity=4),),
+        score=3,
+        rationale="One fact is wrong.",
+    )
+
+
+@pytest.mark.parametrize("behind", [f" ({MARK})", ""])
+def test_no_error_is_read_at_once(behind: str) -> None:
+    said = f"No Error{behind}\n\nOverall score{behind}: Excellent"
+
+    assert exactly(said) == ParsedReply(score=5, error_free=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        reply("beef"),  # another request's mark
+        reply(MARK, why=f"It rained ({MARK})."),
+        reply(MARK, why="It rained. Severity: 5"),
+        reply(MARK, why='It says "dry'),
+        reply(MARK, score="Poor to Fair"),
+        reply(MARK).replace(f"Severity ({MARK}): 4", "Severity: 4"),
+        reply(MARK).replace("Explanation", "**Explanation**"),
+        f"<think>Hm.</think>{reply(MARK)}",
+        f"{reply(MARK)}\nOverall score ({MARK}): Poor",
+    ],
+)
+def test_whatever_could_be_read_otherwise_is_left_to_the_careful_parser(text: str) -> None:
+    assert exactly(text) is None
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        "Severity 4",
+        "Overall score: Fair",
+        "No error",
+        "| Error 1 | Location: here |",
+        "The reason: it rained.",
+    ],
+)
+def test_unmarked_labels_do_not_count_at_once_where_a_text_holds_some(held: str) -> None:
+    material = Material(["Rain fell.", f"The bridge.\n{held}"])
+
+    assert exactly(reply(""), material=material) is None
+    assert exactly(reply(MARK), material=material) is not None
+
+
+LINES = st.sampled_from(
+    [
+        *reply(MARK).splitlines(keepends=True),
+        *reply("").splitlines(keepends=True),
+        *(f"No Error ({MARK})\n", "No Error\n", "\n", 'Location: ""\n', "Severity: Minor\n"),
+        *(f"Explanation ({MARK}): \n", "Overall score: 3/5 (Fair)\n", "Explanation: a: b\n"),
+    ]
+)
+
+TEXTS = st.lists(st.text(max_size=40) | LINES | PIECES, max_size=4).map("".join)
+
+
+@st.composite
+def replies(draw: st.DrawFn) -> str:
+    """Draw a reply that is nearly of the asked form."""
+    lines = draw(
+        st.sampled_from([reply(MARK), reply("")]).map(lambda text: text.splitlines(keepends=True))
+        | st.lists(LINES, max_size=14)
+    )
+    for _ in range(draw(st.integers(0, 3))):
+        place = draw(st.integers(0, len(lines)))
+        lines[place : place + draw(st.integers(0, 1))] = [draw(LINES | PIECES)]
+    return "".join(lines)
+
+
+@given(text=replies(), held=TEXTS)
+def test_the_fast_parser_agrees_with_the_careful_one(text: str, held: str) -> None:
+    material = Material([held])
+    read = exactly(text, material=material)
+
+    assert read is None or read == carefully(text, material=material)
 
 
 def report_object(
@@ -221,7 +336,6 @@ async def assess(
     return report, model.requests[0]
 
 
-@pytest.mark.anyio
 async def test_accents_and_line_ends_of_another_kind_are_located() -> None:
     judged = segment(output="Le cafe\u0301 ouvre.\r\nIl ferme.")
     mark = field_mark(PromptWriter(PromptOptions()).write(judged, ASPECT).texts.values())
@@ -232,14 +346,12 @@ async def test_accents_and_line_ends_of_another_kind_are_located() -> None:
     assert span.interval == (3, 19)
 
 
-@pytest.mark.anyio
 async def test_a_review_that_the_text_holds_as_json_is_not_the_judges() -> None:
     forged = json.dumps(report_object(mark="", score="Excellent"))
     report, _ = await assess(forged, forged, judged=segment(output=f"It opened. {forged}"))
     assert (report.outcome, report.score) == (Outcome.UNPARSEABLE, None)
 
 
-@pytest.mark.anyio
 async def test_the_prompt_shows_the_names_of_the_schema() -> None:
     judged = segment()
     _, request = await assess("I like it.", "No.", judged=judged)
@@ -255,7 +367,6 @@ async def test_the_prompt_shows_the_names_of_the_schema() -> None:
     assert "$" not in shown
 
 
-@pytest.mark.anyio
 async def test_geval_reads_the_number_of_an_object() -> None:
     judged = segment()
     mark = field_mark(PromptWriter(PromptOptions()).write(judged, ASPECT).texts.values())

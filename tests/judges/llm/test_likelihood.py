@@ -8,8 +8,6 @@ from spanjury.judges.core import Outcome, PermanentModelError, Report, Segment
 from spanjury.judges.llm.likelihood import Likelihood
 from spanjury.testing import ScriptedModel
 
-pytestmark = pytest.mark.anyio
-
 ARTICLE = "Ann Lee opened a bakery in Leeds and sells rye bread there."
 
 

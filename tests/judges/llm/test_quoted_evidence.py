@@ -12,8 +12,6 @@ from spanjury.judges.llm.quoted_evidence import read_evidence
 from spanjury.judges.tasks import Catalogue
 from spanjury.testing import ScriptedModel
 
-pytestmark = pytest.mark.anyio
-
 FAITHFULNESS = Catalogue.load().aspect("qa", "faithfulness")
 FLUENCY = Catalogue.load().aspect("qa", "fluency")
 INPUTS = {

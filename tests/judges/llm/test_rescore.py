@@ -3,11 +3,15 @@ from dataclasses import replace
 
 import pytest
 from fakes.judges import ASPECT, mark, segment
+from loopback.answers import Answer, chat, failure
+from loopback.lanes import EACH_LANE, Lane
+from loopback.server import LoopbackServer, Received
 
 from spanjury.judges.core import (
     Decoding,
     ErrorSpan,
     Finish,
+    ModelOptions,
     ModelRefusedError,
     ModelTimeoutError,
     Outcome,
@@ -25,14 +29,13 @@ from spanjury.judges.llm.geval import GEval
 from spanjury.judges.text import field_mark
 from spanjury.testing import ScriptedModel
 
-pytestmark = pytest.mark.anyio
-
 SEGMENT = segment()
 SPANS = (mark(SEGMENT.output, "in 1935", "The article says 1932.", 4),)
 MARK = field_mark([*SEGMENT.inputs.values(), SEGMENT.output])
 LISTED = render_errors(SPANS, mark=MARK).replace(cue(MARK), f"Faulty ({MARK}): yes\n{cue(MARK)}")
 SPENT = Usage(calls=1, prompt=100, completion=20)
 CANNOT = PermanentModelError("cannot continue from a given prefix")
+NO_PREFILL = Lane(name="mistral/unlisted-model")
 
 
 async def rescore(
@@ -206,3 +209,72 @@ def test_only_what_is_not_as_by_default_is_in_the_signature() -> None:
     assert "rescoring" not in plain.signature
     assert "|rescoring:restate" in replace(plain, rescoring="restate").signature
     assert "|alternatives:5" in replace(plain, alternatives=5).signature
+
+
+@pytest.fixture(params=EACH_LANE)
+def lane(request: pytest.FixtureRequest) -> Lane:
+    chosen: Lane = request.param
+    return chosen
+
+
+async def rescored_over(lane: Lane, *answers: Answer) -> tuple[Rescoring, tuple[Received, ...]]:
+    with LoopbackServer(*answers) as server:
+        async with lane.open(lane.name, options=ModelOptions(base_url=server.base_url)) as model:
+            rescoring = await Annotator(model=model).rescore(SEGMENT, ASPECT, SPANS)
+        return rescoring, server.requests
+
+
+@pytest.mark.asyncio_only
+@pytest.mark.parametrize("repeated", [True, False])
+async def test_the_server_is_asked_to_write_on_behind_the_list(
+    lane: Lane, *, repeated: bool
+) -> None:
+    listed = render_errors(SPANS, mark=MARK).replace(
+        cue(MARK), f"Faulty ({MARK}): yes\n{cue(MARK)}"
+    )
+    said = f"{listed} Poor" if repeated else " Poor"
+    rescoring, (request,) = await rescored_over(lane, chat(said))
+    *_, last = messages_of(request)
+    assert last == {"role": "assistant", "content": listed}
+    assert request.body["continue_final_message"] is True
+    assert request.body["add_generation_prompt"] is False
+    assert (rescoring.report.score, rescoring.method) == (2, RescoringMethod.CONTINUED)
+    assert rescoring.report.reply == " Poor"
+
+
+@pytest.mark.asyncio_only
+async def test_a_server_that_goes_on_with_a_new_error_is_asked_again(
+    lane: Lane,
+) -> None:
+    wrong = chat('\n\nError 2:\nLocation: "bridge"\nOverall score: Poor', finish="length")
+    rescoring, requests = await rescored_over(lane, wrong)
+    assert len(requests) == 2
+    assert rescoring.report.outcome is Outcome.UNPARSEABLE
+    assert "'Error 2:'" in rescoring.report.reason
+
+
+@pytest.mark.asyncio_only
+async def test_a_server_that_turns_the_prefix_down_is_asked_in_a_new_turn(lane: Lane) -> None:
+    rescoring, (_, restated) = await rescored_over(lane, failure(400, "no prefill"), chat("Good"))
+    assert (rescoring.report.score, rescoring.method) == (4, RescoringMethod.RESTATED)
+    assert messages_of(restated)[-1]["role"] == "user"
+    assert "continue_final_message" not in restated.body
+
+
+@pytest.mark.heavy
+@pytest.mark.asyncio_only
+async def test_a_provider_that_cannot_continue_is_sent_the_new_turn_alone() -> None:
+    rescoring, (request,) = await rescored_over(NO_PREFILL, chat("Fair"))
+    assert (rescoring.report.score, rescoring.method) == (3, RescoringMethod.RESTATED)
+    assert [message["role"] for message in messages_of(request)] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+    ]
+
+
+def messages_of(request: Received) -> list[dict[str, object]]:
+    messages = request.body["messages"]
+    assert isinstance(messages, list)
+    return messages

@@ -23,8 +23,6 @@ from spanjury.judges.core import (
 from spanjury.judges.llm.together import TogetherJudge
 from spanjury.judges.tasks import Catalogue
 
-pytestmark = pytest.mark.anyio
-
 FLUENCY, COHERENCE, CONSISTENCY = (
     Catalogue.load().aspect("summarization", name)
     for name in ("fluency", "coherence", "consistency")

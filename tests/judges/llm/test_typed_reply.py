@@ -12,8 +12,6 @@ from spanjury.judges.llm.typed_reply import TypedReply, ask_for
 from spanjury.judges.text import field_mark
 from spanjury.testing import ScriptedModel
 
-pytestmark = pytest.mark.anyio
-
 ASKED = Message(role="user", content="Which hedges are in 'It may rain'?")
 MARK = field_mark([ASKED.content])
 SPENT = Usage(calls=1, prompt=100, completion=20)

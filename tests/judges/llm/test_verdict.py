@@ -20,8 +20,6 @@ from spanjury.judges.llm.verdict import (
 from spanjury.judges.text import field_mark
 from spanjury.testing import ScriptedModel
 
-pytestmark = pytest.mark.anyio
-
 SEGMENT = segment()
 MARK = field_mark([*SEGMENT.inputs.values(), SEGMENT.output])
 SPENT = Usage(calls=1, prompt=100, completion=20)

@@ -148,7 +148,6 @@ def test_without_the_verdict_or_its_probabilities_there_is_none() -> None:
     assert error_probability([TokenLogprob(token="Error 1:", logprob=0.0)]) is None
 
 
-@pytest.mark.anyio
 async def test_a_verdict_over_the_threshold_is_taken_as_it_is_written() -> None:
     report, model = await assess(said(FAULTY, yes=0.7), threshold=0.4)
     assert report.score == 2.4
@@ -159,7 +158,6 @@ async def test_a_verdict_over_the_threshold_is_taken_as_it_is_written() -> None:
     assert model.requests[0].decoding.logprobs == 20
 
 
-@pytest.mark.anyio
 async def test_a_likely_error_that_was_not_written_is_written_on_demand() -> None:
     rest = FAULTY.partition("Error 1:")[2]
     report, model = await assess(said(SOUND, yes=0.3), Reply(text=rest), threshold=0.25)
@@ -170,7 +168,6 @@ async def test_a_likely_error_that_was_not_written_is_written_on_demand() -> Non
     assert report.reply == FAULTY
 
 
-@pytest.mark.anyio
 async def test_an_unlikely_error_that_was_written_is_none() -> None:
     report, model = await assess(said(FAULTY, yes=0.6), Reply(text=" 95"), threshold=0.8)
     assert (report.score, report.spans) == (4.8, ())
@@ -178,14 +175,12 @@ async def test_an_unlikely_error_that_was_written_is_none() -> None:
     assert model.requests[1].prefix == list_prefix(()) == "Faulty: no\n\nOverall score:"
 
 
-@pytest.mark.anyio
 async def test_without_probabilities_the_written_verdict_counts() -> None:
     report, model = await assess(said(FAULTY), threshold=0.99)
     assert (report.score, report.error_probability) == (2.4, None)
     assert len(model.requests) == 1
 
 
-@pytest.mark.anyio
 async def test_explanations_may_break_off_and_a_score_may_not() -> None:
     cut = Reply(text=FAULTY[:-8], finish=Finish.LENGTH)
     report, _ = await assess(cut, tries=1)
@@ -196,14 +191,12 @@ async def test_explanations_may_break_off_and_a_score_may_not() -> None:
     assert report.error_probability is None
 
 
-@pytest.mark.anyio
 async def test_a_reply_in_the_older_layout_is_unreadable() -> None:
     report, _ = await assess(Reply(text="No Error\n\nOverall score: 100"), tries=1)
     assert report.outcome is Outcome.UNPARSEABLE
     assert "Faulty: yes" in report.reason
 
 
-@pytest.mark.anyio
 async def test_a_score_follows_from_a_list_that_is_not_its_own() -> None:
     model = ScriptedModel(" 40\n\nExplanation 1: more")
     judge = Distilled(model=model, layout="verdict-first")

@@ -98,7 +98,6 @@ def test_votes_add_nothing_and_assessments_that_agree_lose_nothing(
     assert alike.left_out == 0
 
 
-@pytest.mark.anyio
 async def test_a_report_has_the_spans_of_the_majority_and_the_median_score() -> None:
     report = await assess(
         lines("in 1935", "bridge", severity=5, score="Unacceptable"),
@@ -114,7 +113,6 @@ async def test_a_report_has_the_spans_of_the_majority_and_the_median_score() -> 
     assert report.error_probability == pytest.approx(2.5 / 4)
 
 
-@pytest.mark.anyio
 async def test_assessments_that_cannot_be_read_have_no_vote() -> None:
     replies = [lines("1935"), "I like it.", "I do.", lines("1935")]
     annotator = Annotator(model=ScriptedModel(*replies), samples=3)
@@ -122,7 +120,6 @@ async def test_assessments_that_cannot_be_read_have_no_vote() -> None:
     assert report.spans[0].explanation.endswith("(2 of 2 assessments report it.)")
 
 
-@pytest.mark.anyio
 async def test_log_probabilities_state_the_probability_and_votes_choose_the_spans() -> None:
     words = [f"Faulty ({MARK}):", " yes", f"\n{lines('1935')}"]
     top = {" yes": math.log(0.6), " no": math.log(0.2)}

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import MetricError, Sample
 from spanjury.judges.metrics.edits.eed import Eed
-from spanjury.judges.metrics.overlap.rouge import RougeL, RougeLsum
-from spanjury.judges.metrics.overlap.rouge_w import RougeW
+from spanjury.judges.metrics.overlap.rouge import RougeL, RougeLsum, RougeW
 from spanjury.judges.metrics.words.grams import batch_gram_counts
 from spanjury.judges.metrics.words.ids import flat_ids
 

@@ -1,25 +1,39 @@
 """Error rates, TER, CharacTER and EED: worked values, and those of other programs."""
 
+import string
+
 import jiwer
 import pytest
 from fakes.metric_texts import varied_samples
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
+from sacrebleu.metrics.lib_ter import BeamEditDistance, translation_edit_rate
 from sacrebleu.metrics.ter import TER
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from spanjury.judges.core import MergeableMetric, Sample
 from spanjury.judges.metrics.edits import character, eed
 from spanjury.judges.metrics.edits.character import (
+    Cer,
     Character,
+    Wer,
     moved_phrases,
     phrases_cost,
     reordered,
 )
 from spanjury.judges.metrics.edits.eed import Eed, _spaced
-from spanjury.judges.metrics.edits.error_rates import Cer, Wer
-from spanjury.judges.metrics.edits.ter import Ter
+from spanjury.judges.metrics.edits.ter import Ter, band_alignment, fewest_edits
+from spanjury.judges.metrics.overlap.bleu import bleu_tokens
+from spanjury.judges.metrics.words.grams import set_apart, without_marks, words_13a
 
 SAMPLES = varied_samples(250)
 SEVERAL = varied_samples(60, references=3)
+both_roads = pytest.mark.usefixtures("_both_roads")
+FEW = st.lists(st.sampled_from("abcde"), max_size=20)
+LONG = st.lists(st.sampled_from("abcdefghijkl"), min_size=30, max_size=60)
+CROWDED = st.text("ab 19.,-'’/&<>\n()_%:;é京\x1f\x00")
+ASCII = st.text(st.characters(max_codepoint=127))
 
 
 @pytest.fixture(params=["compiled, if there was a compiler", "in Python"])
@@ -27,9 +41,6 @@ def _both_roads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     if request.param == "in Python":
         monkeypatch.setattr(eed, "KERNELS", None)
         monkeypatch.setattr(character, "KERNELS", None)
-
-
-both_roads = pytest.mark.usefixtures("_both_roads")
 
 
 def pair(output: str, reference: str) -> list[Sample]:
@@ -223,3 +234,94 @@ def test_eed_refuses_negative_costs() -> None:
 )
 def test_eed_of_blank_texts(output: str, reference: str, score: float) -> None:
     assert Eed().score_segments(pair(output, reference)) == [score]
+
+
+def edits(output: list[str], reference: list[str]) -> int:
+    return translation_edit_rate(output, reference)[0]
+
+
+@given(output=FEW, references=st.lists(FEW, min_size=1, max_size=3))
+def test_edits_are_those_of_sacrebleu(output: list[str], references: list[list[str]]) -> None:
+    assert fewest_edits(output, references) == min(
+        edits(output, reference) for reference in references
+    )
+
+
+@pytest.mark.heavy
+@given(output=LONG, reference=LONG)
+@settings(max_examples=5)
+def test_edits_of_long_texts_agree_with_sacrebleu(output: list[str], reference: list[str]) -> None:
+    assert fewest_edits(output, [reference]) == edits(output, reference)
+
+
+@pytest.mark.parametrize(
+    ("output", "reference"),
+    [
+        # thirty words further on than the band is wide: only within it, nothing is alike
+        ([*"abcdefghij" * 4], [*"0123456789" * 4, *"abcdefghij" * 4]),
+        ([*"0123456789" * 4, *"abcdefghij" * 4], [*"abcdefghij" * 4, *"9876543210" * 4]),
+        # more words than sixty times as many
+        (["a", "b"], [*"abcdefghij" * 13]),
+        ([*"abcdefghij" * 13], ["b", "a"]),
+        # each word is everywhere: the search ends with its thousandth shift
+        (["a", "b"] * 30, ["b", "a", "a"] * 20),
+    ],
+)
+def test_edits_at_the_borders_agree_with_sacrebleu(output: list[str], reference: list[str]) -> None:
+    assert fewest_edits(output, [reference]) == edits(output, reference)
+
+
+@given(
+    output=st.text("abcdef", min_size=1, max_size=80),
+    reference=st.text("abcdef", min_size=1, max_size=80),
+)
+@settings(max_examples=50)
+def test_an_alignment_is_that_of_sacrebleu(output: str, reference: str) -> None:
+    distance, trace = BeamEditDistance([*reference])([*output])
+    alignment = band_alignment(output, reference)
+    assert alignment.edits == distance
+    # the steps that take a word of the output, and those that take one of the reference
+    assert alignment.wrong == [step != " " for step in trace if step != "i"]
+    assert alignment.missed == [step != " " for step in trace if step != "d"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("It's 1,200.5 (or so).", ["It's", "1,200.5", "(", "or", "so", ")", "."]),
+        ("10-20 is well-known, a-1", ["10", "-", "20", "is", "well-known", ",", "a-1"]),
+        ("in 2014, v2.b .5", ["in", "2014", ",", "v2", ".", "b", ".", "5"]),
+        ("", []),
+        ("Wait...", None),
+        ("5 &lt; 6", None),
+        ("bro-\nken", None),
+        ("caf\xe9", None),
+    ],
+)
+def test_plain_texts_are_cut_here(text: str, words: list[str] | None) -> None:
+    assert words_13a(text) == words
+
+
+@given(CROWDED | ASCII)
+def test_words_are_those_of_sacrebleu(text: str) -> None:
+    expected = Tokenizer13a()(text.rstrip()).split()
+    assert [*bleu_tokens(text, "13a")] == expected
+    assert words_13a(text) in (None, expected)
+
+
+@given(ASCII)
+def test_only_marks_are_set_apart_or_removed(text: str) -> None:
+    words = set_apart(text).split()
+    assert "".join(words) == "".join(text.split())
+    assert all(word.isalnum() or len(word) == 1 for word in words)
+    assert without_marks(text).split() == [word for word in words if word.isalnum()]
+
+
+def test_every_mark_is_one() -> None:
+    assert set_apart(string.punctuation).split() == [*string.punctuation]
+
+
+@given(output=CROWDED, reference=CROWDED)
+def test_crowded_marks_have_the_ter_of_sacrebleu(output: str, reference: str) -> None:
+    scores = Ter(normalize=True).score_segments([Sample(output=output, references=(reference,))])
+    assert scores == [pytest.approx(TER(normalized=True).sentence_score(output, [reference]).score)]

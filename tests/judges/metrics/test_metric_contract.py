@@ -9,6 +9,7 @@ import pickle
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -18,12 +19,12 @@ from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError, CorpusMetric, MergeableMetric, Sample, SegmentMetric
 from spanjury.judges.metrics.named import NamedMetric
+from spanjury.judges.metrics.overlap.bleu import Nist
 from spanjury.judges.metrics.overlap.meteor import Meteor
-from spanjury.judges.metrics.overlap.nist import Nist
-from spanjury.judges.metrics.overlap.rouge import Rouge1, RougeL
-from spanjury.judges.metrics.overlap.rouge_s import RougeS
+from spanjury.judges.metrics.overlap.rouge import Rouge1, RougeL, RougeS
 from spanjury.judges.metrics.overlap.token_overlap import F1, Accuracy, Precision, Recall
 from spanjury.judges.metrics.scores import measured, put_together
+from spanjury.orchestration.report.metric_card import card_page, index_page
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
 from spanjury.orchestration.wiring.plugins import METRICS
 
@@ -39,6 +40,7 @@ SOURCE = (
 )
 ODD = {*ODD_TEXTS, "   ", "\n", "桥梁于周一关闭。", "הגשר נסגר ביום שני.", "🙂🙃", "a", "!!!", "7"}
 SLOW = {"ter", "meteor", "eed"}  # with long texts
+PAGES = Path(__file__).parents[3] / "docs" / "metrics"
 
 
 @cache
@@ -285,3 +287,18 @@ def test_words_of_an_answer_are_compared_as_squad_does() -> None:
     assert F1().score_segments([answer]) == [pytest.approx(4 / 7)]
     exact = [Sample(output="The  Cat!", references=("a cat",)), answer]
     assert Accuracy().score_segments(exact) == [1.0, 0.0]
+
+
+def test_every_metric_has_the_page_that_is_made_of_its_card() -> None:
+    for name in sorted(CARDS):
+        assert (PAGES / f"{name}.md").read_text(encoding="utf-8") == card_page(CARDS[name]), name
+
+
+def test_there_is_no_page_of_a_metric_that_is_not() -> None:
+    assert {page.stem for page in PAGES.glob("*.md")} == {*CARDS, "README"}
+
+
+def test_the_index_leads_to_every_page() -> None:
+    result = (PAGES / "README.md").read_text(encoding="utf-8")
+    assert result == index_page(CARDS.values())
+    assert all(f"]({name}.md)" in result for name in CARDS)

@@ -1,4 +1,4 @@
-"""The judge made of a metric: its scale, and when it does not judge."""
+"""The judge made of a metric: its scale, its reductions of several references, its silence."""
 
 import math
 import threading
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
+from fakes.metrics import card
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from spanjury.judges.core import (
     ConfigError,
     Judge,
     JudgeError,
-    MetricCard,
     MetricError,
     Outcome,
     Report,
@@ -25,35 +25,23 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.metrics.judge import MetricJudge
 from spanjury.judges.metrics.named import sample_of
+from spanjury.judges.metrics.reductions import over_references
 from spanjury.judges.metrics.reference_free.diversity import SelfBleu
 
 TASK = Task(name="summarization", description="…", input_headers={"Article": (), "Guideline": ()})
 ASPECT = Aspect(name="relevance", task=TASK, definition="…", kind="content", inputs=("Article",))
-CARD = MetricCard(
-    name="length",
-    title="Length",
-    family="length",
-    category="statistics",
-    summary="…",
-    formula="…",
-    low=0,
-    high=math.inf,
-    direction="higher",
-    levels=("segment",),
-    references="none",
-    paper="",
-    library="",
-    licence="",
-    limits="",
-    empty="",
-    runs="python",
-)
+CARD = replace(card(), name="length", title="Length", low=0, high=math.inf)
 SEGMENT = Segment(
     segment_id="1",
     output="abcde",
     inputs={"Article": "a source", "Guideline": "be short"},
     references=("abc", "abcd"),
 )
+REDUCED_CARD = replace(card(references="one"), name="shared", low=0, high=math.inf)
+RAGGED = [
+    Sample(output="abc", references=("abd", "x", "abc")),
+    Sample(output="abc", references=("a",)),
+]
 
 
 @dataclass(frozen=True)
@@ -203,3 +191,88 @@ def test_a_sample_has_all_inputs_as_its_source() -> None:
     assert sample_of(SEGMENT) == Sample(
         output="abcde", references=("abc", "abcd"), source="a source\n\nbe short"
     )
+
+
+@dataclass(frozen=True)
+class SharedLetters:
+    """Counts letters in common, and its calls."""
+
+    signature = "shared"
+    calls: list[int] = field(default_factory=list)
+
+    def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
+        self.calls.append(len(samples))
+        return [
+            math.nan
+            if "?" in sample.references
+            else float(len(set(sample.output) & set("".join(sample.references))))
+            for sample in samples
+        ]
+
+
+@pytest.mark.parametrize(
+    ("reduction", "expected"),
+    [("best", [3, 1]), ("worst", [0, 1]), ("mean", [5 / 3, 1]), (sum, [5, 1])],
+)
+def test_scores_over_references_become_one(reduction: str, expected: list[float]) -> None:
+    metric = SharedLetters()
+    scores = over_references(metric, RAGGED, card=REDUCED_CARD, reduction=reduction)  # type: ignore[arg-type]
+    assert scores == pytest.approx(expected)
+    assert metric.calls == [4]
+
+
+def test_the_best_of_what_is_better_low_is_the_lowest() -> None:
+    lower = replace(REDUCED_CARD, direction="lower")
+    assert over_references(SharedLetters(), RAGGED, card=lower) == [0, 1]
+    assert over_references(SharedLetters(), RAGGED, card=lower, reduction="worst") == [3, 1]
+
+
+def test_a_metric_of_many_references_or_of_none_takes_samples_as_they_are() -> None:
+    many, none = replace(REDUCED_CARD, references="many"), replace(REDUCED_CARD, references="none")
+    metric = SharedLetters()
+    assert over_references(metric, RAGGED, card=many) == [3, 1]
+    assert over_references(metric, [Sample(output="a")], card=none) == [0]
+    assert metric.calls == [2, 1]
+
+
+@pytest.mark.parametrize("references", ["one", "many"])
+def test_a_sample_without_a_reference_is_named(references: str) -> None:
+    card = replace(REDUCED_CARD, references=references)  # type: ignore[arg-type]
+    with pytest.raises(MetricError, match="sample 1 has no reference, and shared needs one"):
+        over_references(SharedLetters(), [RAGGED[0], Sample(output="a")], card=card)
+
+
+@pytest.mark.parametrize("reduction", ["best", "worst", "mean"])
+def test_an_undefined_score_leaves_its_reduction_undefined(reduction: str) -> None:
+    sample = Sample(output="a", references=("a", "?", "b"))
+    (scores,) = over_references(SharedLetters(), [sample], card=REDUCED_CARD, reduction=reduction)  # type: ignore[arg-type]
+    assert math.isnan(scores)
+
+
+def test_neither_direction_has_a_best() -> None:
+    neither = replace(REDUCED_CARD, direction="neither")
+    with pytest.raises(ConfigError, match="shared has no best score"):
+        over_references(SharedLetters(), RAGGED, card=neither)
+    scores = over_references(SharedLetters(), RAGGED, card=neither, reduction="mean")
+    assert scores == pytest.approx([5 / 3, 1])
+
+
+def test_unknown_reductions_are_refused_with_the_choices() -> None:
+    with pytest.raises(ConfigError, match="'best', 'mean', 'worst'"):
+        over_references(SharedLetters(), RAGGED, card=REDUCED_CARD, reduction="median")  # type: ignore[arg-type]
+
+
+@given(
+    st.lists(
+        st.lists(st.text(alphabet="abc", max_size=4), min_size=1, max_size=4),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_best_mean_and_worst_stand_in_order(references: list[list[str]]) -> None:
+    samples = [Sample(output="abc", references=tuple(texts)) for texts in references]
+    worst, mean, best = (
+        over_references(SharedLetters(), samples, card=REDUCED_CARD, reduction=reduction)
+        for reduction in ("worst", "mean", "best")
+    )
+    assert all(w <= m <= b for w, m, b in zip(worst, mean, best, strict=True))

@@ -16,8 +16,6 @@ from spanjury.judges.metrics.reference_free.readability import (
     FleschKincaidGrade,
     FleschReadingEase,
     GunningFog,
-)
-from spanjury.judges.metrics.words.readable_words import (
     Syllables,
     letter_count,
     sentence_count,

@@ -1,21 +1,40 @@
 """ROUGE: worked values, those of rouge-score, and published correlations."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from fakes.metric_texts import rows_of, varied_samples
+from hypothesis import given
+from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from scipy.stats import kendalltau, spearmanr
 
-from spanjury.judges.core import Sample
-from spanjury.judges.metrics.overlap.rouge import Rouge1, Rouge2, RougeL, RougeLsum
-from spanjury.judges.metrics.overlap.rouge_s import RougeS
-from spanjury.judges.metrics.overlap.rouge_w import RougeW
+from spanjury.judges.core import ConfigError, MergeableMetric, Sample, SegmentMetric
+from spanjury.judges.metrics.carburacy import Carburacy
+from spanjury.judges.metrics.overlap.rouge import (
+    Measure,
+    Rouge1,
+    Rouge2,
+    RougeL,
+    RougeLsum,
+    RougeS,
+    RougeW,
+)
 from spanjury.judges.metrics.reductions import over_references
-from spanjury.judges.metrics.words.rouge_tokens import Measure
 from spanjury.orchestration.wiring.metrics import metric_cards
+
+# rho and tau of each aspect, as published for this data set
+AGREEMENT = {
+    "coherence": (0.184, 0.139),
+    "consistency": (0.187, 0.155),
+    "fluency": (0.159, 0.128),
+    "relevance": (0.290, 0.219),
+}
+TEXTS = st.text(alphabet=st.sampled_from("ab cé字.\ud800"), max_size=30)
+KILOGRAMS = st.floats(0, 1e6)
 
 LINES = [
     Sample(output=sample.output.replace(". ", ".\n"), references=sample.references)
@@ -160,15 +179,6 @@ def test_a_weight_below_1_and_a_skip_below_minus_1_are_refused() -> None:
         RougeS(skip=-2)
 
 
-# rho and tau of each aspect, as published for this data set
-AGREEMENT = {
-    "coherence": (0.184, 0.139),
-    "consistency": (0.187, 0.155),
-    "fluency": (0.159, 0.128),
-    "relevance": (0.290, 0.219),
-}
-
-
 @pytest.mark.shared_data
 def test_rouge_2_agrees_with_people_as_published(shared_data: Path) -> None:
     """SummEval: mean F over 11 references, mean over documents of correlations in each."""
@@ -186,3 +196,80 @@ def test_rouge_2_agrees_with_people_as_published(shared_data: Path) -> None:
         varied = [(a, b) for a, b in zip(scores, people, strict=True) if len(set(b)) > 1]
         correlations = [(spearmanr(a, b)[0], kendalltau(a, b)[0]) for a, b in varied]
         assert np.mean(correlations, axis=0) == pytest.approx(published, abs=5e-4)
+
+
+def sample(output: str, reference: str) -> Sample:
+    return Sample(output=output, references=(reference,))
+
+
+def test_the_value_is_that_of_the_paper_s_formula() -> None:
+    # ROUGE-1, -2 and -L of these are 2/3, 1/2 and 2/3: mean 11/18, variance 1/162.
+    effectiveness = (11 / 18) / (1 + 1 / 162)
+    expected = math.exp(math.log10(effectiveness)) / (1 + 100 * 0.002)
+    pair = [sample("the cat sat", "the cat slept")]
+    assert Carburacy(emissions_kg=0.002).score_segments(pair) == pytest.approx([expected])
+
+
+def test_the_emissions_of_training_are_taken_by_the_harmonic_mean() -> None:
+    # Of the best effectiveness: 1 / (1 + 100 * .01) = .5 in use, 1 / (1 + 3) = .25 in training.
+    metric = Carburacy(emissions_kg=0.01, training_emissions_kg=3)
+    pair = [sample("a b c", "a b c")]
+    assert metric.score_segments(pair) == pytest.approx([2 * 0.5 * 0.25 / 0.75])
+
+
+def test_a_text_without_a_match_has_nothing_whatever_it_emitted() -> None:
+    metric = Carburacy(emissions_kg=0, training_emissions_kg=0)
+    assert metric.score_segments([sample("a", "b"), sample("", "b"), sample("a", " ")]) == [0, 0, 0]
+
+
+def test_two_empty_texts_are_alike() -> None:
+    assert Carburacy(emissions_kg=0).score_segments([sample("", "\n")]) == [1]
+
+
+def test_a_corpus_has_the_value_of_its_mean_rouge() -> None:
+    metric = Carburacy(emissions_kg=0)
+    pairs = [sample("a b c", "a b c"), sample("x", "y")]
+    assert metric.score_corpus(pairs) == pytest.approx(math.exp(math.log10(0.5)))
+    assert isinstance(metric, MergeableMetric)
+    assert isinstance(metric, SegmentMetric)
+
+
+@given(TEXTS, TEXTS, KILOGRAMS, KILOGRAMS | st.none())
+def test_values_are_from_0_to_1(
+    output: str, reference: str, emissions: float, training: float | None
+) -> None:
+    metric = Carburacy(emissions_kg=emissions, training_emissions_kg=training)
+    (score,) = metric.score_segments([sample(output, reference)])
+    assert 0 <= score <= 1
+
+
+@given(st.tuples(KILOGRAMS, KILOGRAMS))
+def test_more_emissions_never_raise_it(emissions: tuple[float, float]) -> None:
+    pair = [sample("a b c d", "a b d c")]
+    less, more = (Carburacy(emissions_kg=kg).score_corpus(pair) for kg in sorted(emissions))
+    assert less >= more
+
+
+def test_emissions_have_to_be_given() -> None:
+    with pytest.raises(ConfigError, match="carburacy:emissions_kg="):
+        Carburacy()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"emissions_kg": -1}, "0 or more kilograms, got -1"),
+        ({"emissions_kg": 0, "training_emissions_kg": math.nan}, "got nan"),
+        ({"emissions_kg": 0, "alpha": 1}, "alpha must be above 1, got 1"),
+        ({"emissions_kg": 0, "beta": 0}, "above 0, got 0"),
+    ],
+)
+def test_options_out_of_range_are_refused(options: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Carburacy(**options)
+
+
+def test_the_signature_tells_the_emissions() -> None:
+    assert Carburacy(emissions_kg=0.5).signature.startswith(
+        "carburacy|emissions_kg:0.5|training_emissions_kg:None|alpha:10.0|beta:100.0|"
+    )

@@ -11,8 +11,13 @@ from fakes.metrics import Broken, Overlap, Process, Share, Whole, card
 
 from spanjury.judges.core import DataError, Metric, MetricCard, MetricError, Sample
 from spanjury.judges.metrics.named import NamedMetric, Over, check_samples
-from spanjury.judges.metrics.running import run_metrics
-from spanjury.judges.metrics.scores import MetricScores, corpus_intervals, measured, put_together
+from spanjury.judges.metrics.scores import (
+    MetricScores,
+    corpus_intervals,
+    measured,
+    put_together,
+    run_metrics,
+)
 
 ANY = card()
 

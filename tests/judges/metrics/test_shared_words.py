@@ -15,18 +15,15 @@ from hypothesis import strategies as st
 from spanjury.judges.core import MetricCard, Sample
 from spanjury.judges.metrics.corpus import Corpus, all_pairs, first_pairs
 from spanjury.judges.metrics.named import NamedMetric
-from spanjury.judges.metrics.overlap.bleu_counts import bleu_cut
+from spanjury.judges.metrics.overlap.bleu import bleu_cut
 from spanjury.judges.metrics.overlap.chrf import word_cut
+from spanjury.judges.metrics.overlap.rouge import RougeOptions
 from spanjury.judges.metrics.reference_free.fragments import Coverage, Density, fragment_lengths
-from spanjury.judges.metrics.running import run_metrics
-from spanjury.judges.metrics.scores import measured, measured_together
-from spanjury.judges.metrics.words.by_word import ByWord
-from spanjury.judges.metrics.words.cuts import Cut, Side, numbered, word_strings
-from spanjury.judges.metrics.words.grams import batch_gram_counts, distinct_grams
-from spanjury.judges.metrics.words.readable_words import READABLE_CUT
-from spanjury.judges.metrics.words.rouge_tokens import RougeOptions
+from spanjury.judges.metrics.reference_free.readability import READABLE_CUT
+from spanjury.judges.metrics.scores import measured, measured_together, run_metrics
+from spanjury.judges.metrics.words.cuts import ByWord, Cut, Side, numbered, word_strings
+from spanjury.judges.metrics.words.grams import batch_gram_counts, distinct_grams, words_cut
 from spanjury.judges.metrics.words.tokens import ANSWER_CUT, units_cut
-from spanjury.judges.metrics.words.word_grams import words_cut
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
 
 CUTS = {

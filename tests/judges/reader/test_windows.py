@@ -9,13 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ROOM
-from spanjury.judges.reader.windows import Kind, SentenceWindow, sentence_windows, source_of
+from spanjury.judges.reader.windows import (
+    Kind,
+    SentenceWindow,
+    copies_of,
+    sentence_windows,
+    source_of,
+)
 from spanjury.judges.text.tokens import tokens
 
 SOURCE = (
     "The harbour bridge will not open before May. Its deck weighs 40 tonnes. Ida Lund drew the"
     " plans. The cranes came from Oslo by ship."
 )
+TEXT = st.text(st.characters(codec="utf-8"), max_size=300)
+SOURCES = {
+    "Article": "Ann Lee won 1,200 votes. If the council agrees, the bridge opens in May.",
+    "Notes": "The tower is old.",
+}
 
 
 def only_window(output: str, source: str = SOURCE) -> SentenceWindow:
@@ -130,9 +141,6 @@ def test_records_and_turns_are_passages(source: str, passages: list[str] | None)
     assert cut == (passages or ["Ann : are you in ?", "Ben : not yet", "Ann : fine"])
 
 
-TEXT = st.text(st.characters(codec="utf-8"), max_size=300)
-
-
 @given(output=TEXT, source=TEXT)
 def test_every_token_stands_where_it_says(output: str, source: str) -> None:
     for window in sentence_windows(output, {"Article": source}):
@@ -169,3 +177,35 @@ def test_a_megabyte_is_cut_in_time_in_proportion() -> None:
     )
     (window,) = sentence_windows("Line 24000 says value 168000.", {"Log": source})
     assert "168000" in window.window.source
+
+
+@pytest.mark.parametrize(
+    ("sentence", "copied"),
+    [
+        ("ANN LEE WON 1200 VOTES", True),
+        ("Lee won", True),
+        ("won 1,200 votes. If the council", True),
+        ("Ann Lee won 1,300 votes.", False),
+        ("Lee Ann won", False),
+        ("The bridge opens in May.", False),
+        ("If the council agrees, the bridge opens in May.", True),
+        ("in May. The tower", False),
+        ("The tower is old.", True),
+        ("tower is oldest", False),
+        ("…", True),
+    ],
+)
+def test_a_copy_stands_in_one_input_word_for_word_and_means_the_same(
+    sentence: str, *, copied: bool
+) -> None:
+    assert copies_of(SOURCES).holds(sentence) is copied
+
+
+def test_a_passage_that_is_first_denied_is_a_copy_of_no_later_one() -> None:
+    twice = {"Article": "They deny that the bridge is open. Later the bridge is open."}
+    assert not copies_of(twice).holds("The bridge is open.")
+
+
+def test_an_empty_source_holds_no_word() -> None:
+    assert not copies_of({"Article": " "}).holds("Anything at all.")
+    assert not copies_of({"Article": " "}).holds("No")

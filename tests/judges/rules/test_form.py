@@ -1,20 +1,51 @@
 """The form judge: its score, its limits, where it abstains."""
 
 import threading
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from fakes.judges import ASPECT, TASK, segment
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.core import Aspect, Judge, Located, Outcome, Report, Segment, Task
+from spanjury.judges.core import (
+    Aspect,
+    ErrorSpan,
+    Judge,
+    Located,
+    Outcome,
+    Report,
+    Rescorable,
+    RescoringMethod,
+    Segment,
+    Task,
+)
 from spanjury.judges.rules import form
 from spanjury.judges.rules.form import FormJudge
+from spanjury.judges.rules.form_checks import (
+    articles,
+    broken_off,
+    debris,
+    disagreement,
+    doubled_marks,
+    lower_case_starts,
+    lower_i,
+    misheard,
+    missing_blanks,
+    repeated_passages,
+    shouting,
+    stray_blanks,
+    stuttering,
+    unclosed_quotes,
+    unpaired_brackets,
+)
 from spanjury.judges.rules.form_text import FormText, read_form
+from spanjury.judges.rules.grounding import GroundingJudge
 from spanjury.judges.text.turns import LONG
 
-TASK = Task(name="summarization", description="Summarize the article.")
-FLUENCY = Aspect(name="fluency", task=TASK, definition="…", kind="form", inputs=())
+SUMMARIES = Task(name="summarization", description="Summarize the article.")
+FLUENCY = Aspect(name="fluency", task=SUMMARIES, definition="…", kind="form", inputs=())
 PROSE = (
     "The council approved the plan on Monday, after a debate that lasted four hours. Residents "
     "of the old town, who had had no say in it, will protest: “We were never asked,” said "
@@ -22,6 +53,16 @@ PROSE = (
     "shares rose 3.5% to $1,200.50, more than a year after the firm's first offer.\n\n"
     "What happens next? A judge will hear the case in May; an hour is set aside for it."
 )
+PIECES = (
+    *("the", "The", "dog", "dog.", "a", "apple", "i", "(", ")", '"', "“", ",", ".", " ,", ".."),
+    *("\n\n", "\ud800", "&amp;", "AAAAAA", "BB", "of", "1", "- x", "é", "他。"),
+)
+WON_IT = "won it for the very first time in ten days"
+Check = Callable[[FormText], Iterator[ErrorSpan]]
+FORM = Aspect(name="fluency", task=TASK, definition="Reads well.", kind="form")
+GROUNDING = Aspect(name="consistency", task=TASK, definition="Is supported.", kind="grounding")
+BAD = segment(output="the the bridge  was a open in 1935 ( and it was was opened ..")
+CAR = segment(output="Acme sold 7 cars in Rome. Jane Roe was pleased in June.")
 
 
 def checked(text: str, *, max_spans: int = 8) -> Report:
@@ -138,12 +179,6 @@ async def test_long_texts_are_judged_outside_the_loop(monkeypatch: pytest.Monkey
     assert threads[1] != threading.get_ident()
 
 
-PIECES = (
-    *("the", "The", "dog", "dog.", "a", "apple", "i", "(", ")", '"', "“", ",", ".", " ,", ".."),
-    *("\n\n", "\ud800", "&amp;", "AAAAAA", "BB", "of", "1", "- x", "é", "他。"),
-)
-
-
 @given(st.text(max_size=100) | st.lists(st.sampled_from(PIECES), max_size=40).map(" ".join))
 def test_any_text_is_judged_within_the_scale(text: str) -> None:
     report = checked(text)
@@ -155,3 +190,141 @@ def test_any_text_is_judged_within_the_scale(text: str) -> None:
     for span in report.spans:
         assert span.start is None or text[span.start : span.end] == span.text
     assert (report.score == FLUENCY.scale.high) == (not report.spans)
+
+
+def marked(check: Check, text: str) -> list[tuple[str, int | None]]:
+    spans = list(check(read_form(text)))
+    assert all(text[span.start : span.end] == span.text for span in spans)
+    return [(span.text, span.severity) for span in spans]
+
+
+def test_an_error_is_marked() -> None:
+    for check, text, expected in [
+        (stuttering, "It was on on the table.", [("on on", 3)]),
+        (stuttering, "A jet jet jet flew.", [("jet jet jet", 3)]),
+        (stuttering, "He said in the in the end.", [("in the in the", 3)]),
+        (
+            repeated_passages,
+            "The dog barked at him. It ran off. The dog barked at him.",
+            [("The dog barked at him", 4)],
+        ),
+        (repeated_passages, f"He {WON_IT}, and she {WON_IT}.", [(WON_IT, 3)]),
+        (broken_off, "He left. He was going to the", [("the", 4)]),
+        (broken_off, "The price of the. He left.", [("the", 4)]),
+        (broken_off, "He left early,", [(",", 3)]),
+        (broken_off, "He left. She stayed at home", [("home", 2)]),
+        (unpaired_brackets, "He (the king left.", [("(", 2)]),
+        (unpaired_brackets, "He [the king) left].", [(")", 2)]),
+        (unclosed_quotes, 'He said "no.', [('"', 2)]),
+        (unclosed_quotes, "He said “no.", [("“", 2)]),
+        (unclosed_quotes, "He said no”.", [("”", 2)]),
+        (lower_case_starts, "He left the house. then he came. He sat.", [("then", 2)]),
+        (lower_i, "When i came, he left.", [("i", 2)]),
+        (shouting, "He said THIS IS REALLY GREAT today.", [("THIS IS REALLY GREAT", 2)]),
+        (stray_blanks, "He left , and she came. It ended.", [(" ,", 1)]),
+        (missing_blanks, "He left,and she came.Then it ended.", [(",", 1), (".", 1)]),
+        (doubled_marks, "He left,, and she came..", [(",,", 2), ("..", 2)]),
+        (debris, "caf\ufffd", [("\ufffd", 4)]),
+        (debris, "cafÃ© and itâ€™s", [("Ã©", 4), ("â€™", 4)]),
+        (debris, "a &amp; b\\n c\x07", [("&amp;", 3), ("\\n", 3), ("\x07", 3)]),
+        (debris, "the <unk> of <br/> [deleted]", [("<unk>", 4), ("<br/>", 3), ("[deleted]", 3)]),
+        (debris, "half a \ud83d face", [("\ud83d", 4)]),
+        (articles, "It is a apple and an cherry.", [("a apple", 2), ("an cherry", 2)]),
+        (disagreement, "They was late. He have a car.", [("They was", 3), ("He have", 3)]),
+        (misheard, "He could of come to the an end.", [("could of", 2), ("the an", 3)]),
+    ]:
+        assert marked(check, text) == expected, (check, text, expected)
+
+
+def test_correct_text_is_left_alone() -> None:
+    for check, text in [
+        (stuttering, "He had had enough of Duran Duran, and it was very very good, more and more."),
+        (stuttering, "Call five five five. Yes, yes. It is step by step by step."),
+        (repeated_passages, "Paris is big. Rome is big. The mayor of Paris met the mayor of Rome."),
+        (broken_off, "Storm hits Leeds"),
+        (broken_off, "He took vitamin A. She waited..."),
+        (broken_off, "Roses are red\nViolets are blue"),
+        (broken_off, 'He said: "Come in."'),
+        (unpaired_brackets, "a) this, b) that :) and (1) the rest [sic] {all}"),
+        (unclosed_quotes, 'It\'s the dogs\' "bone", a 5" screen'),
+        (unclosed_quotes, "“One.\n\n“Two.”"),
+        (lower_case_starts, "He has it. iPhones sell. “Go!” she said. It cost approx. two pounds."),
+        (lower_case_starts, "he left. then he came. he sat."),
+        (stray_blanks, "He left , and she came . It ended ."),
+        (lower_i, "Point (i) and i.e. that; I am."),
+        (lower_i, "i am here. so i said. i left."),
+        (shouting, "NATO and the USA met the EU, UN, WHO and IMF."),
+        (stray_blanks, "It is .5, or ... maybe not :)"),
+        (missing_blanks, "See www.Example.com or 1,200 at e.g.Paris; U.S.A. and Node.js."),
+        (doubled_marks, "Wait... e.g., Inc., and so on?! It was . . . fine."),
+        (debris, "A & B cost £5 – “naïve” São Paulo; x < y; C:\\new."),
+        (articles, "An hour, a union, a one-off, an MP, a European, an FBI agent, a US firm."),
+        (
+            articles,
+            "Vitamin a is good; an 8 and an x-ray; an heir; a unicorn; an unidentified man.",
+        ),
+        (disagreement, "Did he have it? One of they is; if it were; she has. We are. They have."),
+        (misheard, "He could, of course, come. The A team won. Could of course be."),
+    ]:
+        assert marked(check, text) == [], (check, text)
+
+
+def graver(span: ErrorSpan) -> ErrorSpan:
+    return replace(span, severity=min(5, (span.severity or 0) + 1))
+
+
+def test_both_offline_judges_can_rescore() -> None:
+    assert isinstance(FormJudge(), Rescorable)
+    assert isinstance(GroundingJudge(), Rescorable)
+
+
+@pytest.mark.parametrize("max_spans", [0, 1, 8])
+async def test_an_unchanged_list_keeps_its_score_with_few_spans_reported(max_spans: int) -> None:
+    judge = FormJudge(max_spans=max_spans)
+    report = await judge.assess(BAD, FORM)
+    rescoring = await judge.rescore(BAD, FORM, report.spans)
+    assert rescoring.report.score == report.score
+    assert (rescoring.report.spans, rescoring.method) == (report.spans, RescoringMethod.COMPUTED)
+
+
+async def test_the_score_follows_the_list() -> None:
+    judge = FormJudge()
+    report = await judge.assess(BAD, FORM)
+    assert len(report.spans) > 1
+    scores = [
+        (await judge.rescore(BAD, FORM, spans)).report.score or 0
+        for spans in ([graver(span) for span in report.spans], report.spans, report.spans[1:], ())
+    ]
+    assert (scores, scores[-1], len(set(scores))) == (sorted(scores), FORM.scale.high, 4)
+
+
+async def test_another_aspect_is_abstained_from() -> None:
+    rescoring = await FormJudge().rescore(BAD, ASPECT, ())
+    assert rescoring.report.outcome is Outcome.ABSTAINED
+
+
+@given(st.text(max_size=60))
+def test_whatever_the_text_an_unchanged_list_keeps_its_score(text: str) -> None:
+    judge = FormJudge(max_spans=2)
+    report = judge._check(text, aspect=FORM)
+    assert judge._check(text, aspect=FORM, spans=report.spans).score == report.score
+
+
+@pytest.mark.parametrize("max_spans", [0, 1, 8])
+async def test_grounding_keeps_its_score_for_an_unchanged_list(max_spans: int) -> None:
+    judge = GroundingJudge(max_spans=max_spans)
+    report = await judge.assess(CAR, GROUNDING)
+    rescoring = await judge.rescore(CAR, GROUNDING, report.spans)
+    assert rescoring.report == report
+    assert rescoring.method is RescoringMethod.COMPUTED
+
+
+async def test_the_score_of_grounding_follows_the_list() -> None:
+    judge = GroundingJudge()
+    report = await judge.assess(CAR, GROUNDING)
+    assert len(report.spans) > 1
+    scores = [
+        (await judge.rescore(CAR, GROUNDING, spans)).report.score or 0
+        for spans in ([graver(span) for span in report.spans], report.spans, report.spans[1:], ())
+    ]
+    assert (scores, len(set(scores))) == (sorted(scores), 4)

@@ -1,5 +1,6 @@
-"""Tasks and aspects of the user's own, and what is said of files that are wrong."""
+"""Tasks, aspects and rubrics of the user's own, and what is said of files that are wrong."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -9,93 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError
-from spanjury.judges.tasks import Catalogue
+from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.judges.tasks.table import Names, Table
 
+FILE = """
+[[criteria]]
+text = "Every price is in euros."
+weight = 2
+must = true
+
+[[criteria]]
+text = "The tone is friendly."
+scale = ["Cold", "Neutral", "Friendly"]
+
+[[criteria]]
+text = "The text is short."
+kind = "graded"
+"""
 EXAMPLES = Path(__file__).parents[3] / "examples"
 ASPECT = '[tasks.poem.aspects.metre]\nkind = "form"\ndefinition = "Whether it scans."\n'
 TASK = '[tasks.poem]\ndescription = "A system had to write a poem."\n'
-
-
-def written(folder: Path, text: str, name: str = "mine.toml") -> Path:
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def test_a_new_task_needs_a_description_and_an_aspect_only(tmp_path: Path) -> None:
-    catalogue = Catalogue.load(written(tmp_path, TASK + ASPECT))
-    task = catalogue.task("Poem")
-    assert (task.output_header, dict(task.input_headers)) == ("Output", {"Input": ()})
-    assert task.default_aspects == ("metre",)
-    metre = catalogue.aspect("poem", "metre")
-    assert (metre.worst, metre.confusable, metre.inputs) == ("", (), None)
-    assert metre.scale.labels[-1] == "Excellent"
-
-
-def test_an_aspect_can_be_added_to_a_known_task_by_its_alias(tmp_path: Path) -> None:
-    text = '[tasks.qa.aspects.wit]\nkind = "appeal"\ndefinition = "Whether it is witty."\n'
-    catalogue = Catalogue.load(written(tmp_path, text))
-    assert catalogue.aspects("qa")[-1].name == "wit"
-    assert catalogue.aspect("question-answering", "wit").task == catalogue.task("qa")
-    assert catalogue.aspects("qa")[:-1] == Catalogue.load().aspects("qa")
-
-
-def test_an_aspect_of_the_same_name_replaces_the_other_and_keeps_aliases(tmp_path: Path) -> None:
-    text = (
-        '[tasks.summarization.aspects.Consistency]\nkind = "content"\n'
-        'definition = "Mine."\ninputs = ["document"]\n'
-    )
-    catalogue = Catalogue.load(written(tmp_path, text))
-    aspect = catalogue.aspect("summarization", "factual consistency")
-    assert (aspect.name, aspect.definition, aspect.kind) == ("consistency", "Mine.", "content")
-    assert (aspect.inputs, aspect.worst) == (("Article",), "")
-    assert len(catalogue.aspects("summarization")) == len(Catalogue.load().aspects("summarization"))
-
-
-def test_a_new_aspect_takes_a_name_that_was_an_alias(tmp_path: Path) -> None:
-    text = '[tasks.summarization.aspects.informativeness]\nkind="content"\ndefinition="New."\n'
-    catalogue = Catalogue.load(written(tmp_path, text))
-    assert catalogue.aspect("summarization", "informativeness").definition == "New."
-    assert catalogue.aspect("summarization", "coverage").definition != "New."
-
-
-def test_a_known_task_keeps_what_a_file_does_not_mention(tmp_path: Path) -> None:
-    text = (
-        '[tasks.summarization]\ndefault_aspects = ["factual consistency"]\naliases = ["tldr"]\n'
-        '[tasks.summarization.input_headers]\nArticle = ["court_ruling"]\nTitle = []\n'
-    )
-    before = Catalogue.load().task("summarization")
-    catalogue = Catalogue.load(written(tmp_path, text))
-    task = catalogue.task("TLDR")
-    assert (task.description, task.default_aspects) == (before.description, ("consistency",))
-    assert task.aliases == (*before.aliases, "tldr")
-    assert task.canonical_header("court_ruling") == task.canonical_header("source") == "Article"
-    assert task.canonical_header("title") == "Title"
-    assert {aspect.task == task for aspect in catalogue.aspects("tldr")} == {True}
-
-
-def test_later_files_come_on_top_of_earlier_ones(tmp_path: Path) -> None:
-    first = written(tmp_path, TASK + ASPECT, "first.toml")
-    second = written(tmp_path, ASPECT.replace("scans", "rhymes"), "second.toml")
-    catalogue = Catalogue.load(first, second)
-    assert catalogue.aspect("poem", "metre").definition == "Whether it rhymes."
-    assert catalogue.task("poem").description == "A system had to write a poem."
-
-
-def test_line_breaks_in_a_text_are_spaces(tmp_path: Path) -> None:
-    text = TASK + ASPECT.replace('"Whether it scans."', '"""\nWhether it\n  scans.\n"""')
-    metre = Catalogue.load(written(tmp_path, text)).aspect("poem", "metre")
-    assert metre.definition == "Whether it scans."
-
-
-def test_the_example_file_adds_a_task_and_an_aspect() -> None:
-    catalogue = Catalogue.load(EXAMPLES / "aspects.toml")
-    assert catalogue.aspect("summarisation", "impartiality").inputs == ("Article",)
-    assert catalogue.task("changelog").default_aspects == ("faithfulness", "usefulness")
-    assert catalogue.aspect("changelog", "usefulness").scale.high == 3
-
-
 BAD = {
     "an unknown key of the file": (
         "[task.poem]\n",
@@ -200,6 +134,195 @@ BAD = {
     ),
     "no TOML": ("[tasks", "is not a TOML file: "),
 }
+SEPARATORS = st.sampled_from(["", " ", "-", "_", " - "])
+CASES = st.sampled_from([str.upper, str.lower, str.title])
+
+
+def test_a_toml_file_and_a_json_file_state_the_same_rubric(tmp_path: Path) -> None:
+    (tmp_path / "shop.toml").write_text(FILE)
+    criteria = [
+        {"text": "Every price is in euros.", "weight": 2.0, "must": True},
+        {"text": "The tone is friendly.", "scale": ["Cold", "Neutral", "Friendly"]},
+        {"text": "The text is short.", "kind": "graded"},
+    ]
+    (tmp_path / "shop.json").write_text(json.dumps({"criteria": criteria}))
+    rubric = Rubric.read(tmp_path / "shop.toml")
+    assert rubric == Rubric.read(tmp_path / "shop.json")
+    assert rubric == Rubric.of({"name": "shop", "criteria": criteria})
+    assert rubric.aspects[0] == "criterion: Every price is in euros"
+    assert rubric.aspects[-1] == "rubric: shop"
+
+
+def test_a_catalogue_knows_the_criteria_with_their_scales_in_every_task(tmp_path: Path) -> None:
+    (tmp_path / "shop.toml").write_text(FILE)
+    rubric = Rubric.read(tmp_path / "shop.toml")
+    catalogue = Catalogue.load().with_rubric(rubric)
+    euros, tone, short, whole = (catalogue.aspect("story", name) for name in rubric.aspects)
+    assert euros.scale.labels == ("Not met", "Met")
+    assert tone.scale.labels == ("Cold", "Neutral", "Friendly")
+    assert short.scale.labels[-1] == "Excellent"
+    assert tone.definition.startswith("How well the generated story meets")
+    assert [(part.aspect, part.weight, part.must) for part in whole.criteria] == [
+        (euros, 2.0, True),
+        (tone, 1.0, False),
+        (short, 1.0, False),
+    ]
+    assert catalogue.has("story", *rubric.aspects)
+    assert not Catalogue.load().has("story", rubric.aspect)
+    others = catalogue.aspect("story", "criterion: Nobody dies")
+    assert others.scale.labels == ("Not met", "Partly met", "Met")
+
+
+@pytest.mark.parametrize(
+    ("field", "complaint"),
+    [
+        ("weight = 0", "[criterion 1]: 'weight' must be a number above 0, got 0"),
+        ("weight = true", "[criterion 1]: 'weight' must be a number above 0, got True"),
+        ('must = "yes"', "[criterion 1]: 'must' must be true or false, got 'yes'"),
+        ('kind = "maybe"', "[criterion 1]: 'kind' must be one of yes/no, graded, got 'maybe'"),
+        ('kind = "yes/no"\nscale = ["A", "B", "C"]', "'scale' goes with the kind 'graded' alone"),
+        ('scale = ["Bad", "Good"]', "'scale' needs three or more labels, worst first"),
+        ('scale = ["A", "B", "a"]', "[criterion 1]: 'scale' cannot be one: a scale needs two"),
+        (
+            "wieght = 2",
+            "'wieght' is not known here; did you mean 'weight'? Choose from text, weight",
+        ),
+    ],
+)
+def test_a_complaint_names_file_criterion_and_field(
+    tmp_path: Path, field: str, complaint: str
+) -> None:
+    file = tmp_path / "rubric.toml"
+    file.write_text(f'[[criteria]]\ntext = "It is short."\n{field}\n')
+    with pytest.raises(ConfigError) as raised:
+        Rubric.read(file)
+    assert str(raised.value).startswith(f"{file}: ")
+    assert complaint in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "'criteria' must list 1 to 100 criteria, got 0"),
+        ("criteria = 3", "'criteria' must be a list of tables, got 3"),
+        ("criteria = [3]", "'criteria' must hold tables; criterion 1 is 3"),
+        ("[[criteria]]\nweight = 2", "[criterion 1]: 'text' is missing; expected a text"),
+        ('[[criteria]]\ntext = "."', "[criterion 1]: 'text' cannot be a criterion"),
+        (
+            '[[criteria]]\ntext = "It is short."\n[[criteria]]\ntext = "it is short"',
+            "[criterion 2]: 'text' is that of criterion 1, too",
+        ),
+        ("rubric = 1", "'rubric' is not known here; choose from name, criteria"),
+        ("criteria = [", "is not a TOML file"),
+        (f'name = "{"x" * 81}"\n[[criteria]]\ntext = "A."', "'name' must have at most 80"),
+    ],
+)
+def test_a_file_that_is_no_rubric_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
+    file = tmp_path / "rubric.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as raised:
+        Rubric.read(file)
+    assert str(file) in str(raised.value)
+    assert complaint in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[1]", "must hold a JSON object, got a list"),
+        ("{", "is not a JSON file"),
+        ('{"criteria": [], "criteria": []}', 'the key "criteria" stands twice'),
+    ],
+)
+def test_json_that_is_no_rubric_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
+    file = tmp_path / "rubric.json"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=complaint):
+        Rubric.of(str(file))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot read a rubric from .*none\.toml"):
+        Rubric.read(tmp_path / "none.toml")
+
+
+def written(folder: Path, text: str, name: str = "mine.toml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_new_task_needs_a_description_and_an_aspect_only(tmp_path: Path) -> None:
+    catalogue = Catalogue.load(written(tmp_path, TASK + ASPECT))
+    task = catalogue.task("Poem")
+    assert (task.output_header, dict(task.input_headers)) == ("Output", {"Input": ()})
+    assert task.default_aspects == ("metre",)
+    metre = catalogue.aspect("poem", "metre")
+    assert (metre.worst, metre.confusable, metre.inputs) == ("", (), None)
+    assert metre.scale.labels[-1] == "Excellent"
+
+
+def test_an_aspect_can_be_added_to_a_known_task_by_its_alias(tmp_path: Path) -> None:
+    text = '[tasks.qa.aspects.wit]\nkind = "appeal"\ndefinition = "Whether it is witty."\n'
+    catalogue = Catalogue.load(written(tmp_path, text))
+    assert catalogue.aspects("qa")[-1].name == "wit"
+    assert catalogue.aspect("question-answering", "wit").task == catalogue.task("qa")
+    assert catalogue.aspects("qa")[:-1] == Catalogue.load().aspects("qa")
+
+
+def test_an_aspect_of_the_same_name_replaces_the_other_and_keeps_aliases(tmp_path: Path) -> None:
+    text = (
+        '[tasks.summarization.aspects.Consistency]\nkind = "content"\n'
+        'definition = "Mine."\ninputs = ["document"]\n'
+    )
+    catalogue = Catalogue.load(written(tmp_path, text))
+    aspect = catalogue.aspect("summarization", "factual consistency")
+    assert (aspect.name, aspect.definition, aspect.kind) == ("consistency", "Mine.", "content")
+    assert (aspect.inputs, aspect.worst) == (("Article",), "")
+    assert len(catalogue.aspects("summarization")) == len(Catalogue.load().aspects("summarization"))
+
+
+def test_a_new_aspect_takes_a_name_that_was_an_alias(tmp_path: Path) -> None:
+    text = '[tasks.summarization.aspects.informativeness]\nkind="content"\ndefinition="New."\n'
+    catalogue = Catalogue.load(written(tmp_path, text))
+    assert catalogue.aspect("summarization", "informativeness").definition == "New."
+    assert catalogue.aspect("summarization", "coverage").definition != "New."
+
+
+def test_a_known_task_keeps_what_a_file_does_not_mention(tmp_path: Path) -> None:
+    text = (
+        '[tasks.summarization]\ndefault_aspects = ["factual consistency"]\naliases = ["tldr"]\n'
+        '[tasks.summarization.input_headers]\nArticle = ["court_ruling"]\nTitle = []\n'
+    )
+    before = Catalogue.load().task("summarization")
+    catalogue = Catalogue.load(written(tmp_path, text))
+    task = catalogue.task("TLDR")
+    assert (task.description, task.default_aspects) == (before.description, ("consistency",))
+    assert task.aliases == (*before.aliases, "tldr")
+    assert task.canonical_header("court_ruling") == task.canonical_header("source") == "Article"
+    assert task.canonical_header("title") == "Title"
+    assert {aspect.task == task for aspect in catalogue.aspects("tldr")} == {True}
+
+
+def test_later_files_come_on_top_of_earlier_ones(tmp_path: Path) -> None:
+    first = written(tmp_path, TASK + ASPECT, "first.toml")
+    second = written(tmp_path, ASPECT.replace("scans", "rhymes"), "second.toml")
+    catalogue = Catalogue.load(first, second)
+    assert catalogue.aspect("poem", "metre").definition == "Whether it rhymes."
+    assert catalogue.task("poem").description == "A system had to write a poem."
+
+
+def test_line_breaks_in_a_text_are_spaces(tmp_path: Path) -> None:
+    text = TASK + ASPECT.replace('"Whether it scans."', '"""\nWhether it\n  scans.\n"""')
+    metre = Catalogue.load(written(tmp_path, text)).aspect("poem", "metre")
+    assert metre.definition == "Whether it scans."
+
+
+def test_the_example_file_adds_a_task_and_an_aspect() -> None:
+    catalogue = Catalogue.load(EXAMPLES / "aspects.toml")
+    assert catalogue.aspect("summarisation", "impartiality").inputs == ("Article",)
+    assert catalogue.task("changelog").default_aspects == ("faithfulness", "usefulness")
+    assert catalogue.aspect("changelog", "usefulness").scale.high == 3
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -222,10 +345,6 @@ def test_a_file_that_is_not_utf_8_is_an_error_that_names_it(tmp_path: Path) -> N
     path.write_bytes("[tasks.poésie]\n".encode("latin-1"))
     with pytest.raises(ConfigError, match=r"latin\.toml is not a TOML file"):
         Catalogue.load(path)
-
-
-SEPARATORS = st.sampled_from(["", " ", "-", "_", " - "])
-CASES = st.sampled_from([str.upper, str.lower, str.title])
 
 
 @given(between=st.tuples(SEPARATORS, SEPARATORS, SEPARATORS), case=CASES)

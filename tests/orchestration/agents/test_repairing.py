@@ -4,7 +4,6 @@ Panels are real; the models are scripted.
 """
 
 import json
-from collections.abc import AsyncIterator
 
 import pytest
 from fakes.judges import FixedJudge
@@ -13,7 +12,6 @@ from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from spanjury import open_panel
 from spanjury.agents import arepair, repair
 from spanjury.judges.agent.outside_model import OutsideModel
 from spanjury.judges.core import (
@@ -36,12 +34,6 @@ pytestmark = pytest.mark.asyncio_only
 SOURCE = "The bridge opened in 1932. It cost 20 million dollars."
 WRONG = "The bridge opened in 1935."
 RIGHT = "The bridge opened in 1932."
-
-
-@pytest.fixture
-async def panel() -> AsyncIterator[Panel]:
-    async with open_panel(judges=["grounding"]) as opened:
-        yield opened
 
 
 def corrects(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:

@@ -1,6 +1,6 @@
 """The toolset, in real agents over a real panel; only the model is scripted."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 from pydantic_ai import Agent, RunContext
@@ -15,7 +15,6 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from spanjury import open_panel
 from spanjury.agents import jury_toolset
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.serving.agent_reports import TextCheck
@@ -24,12 +23,6 @@ pytestmark = pytest.mark.asyncio_only
 
 SOURCE = "The bridge opened in 1932."
 WRONG = "The bridge opened in 1935."
-
-
-@pytest.fixture
-async def panel() -> AsyncIterator[Panel]:
-    async with open_panel(judges=["grounding"]) as opened:
-        yield opened
 
 
 class Caller:

@@ -18,7 +18,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from spanjury import TextReport, open_panel
+from spanjury import TextReport
 from spanjury.agents import jury_validator
 from spanjury.judges.core import ConfigError, ErrorSpan, JudgeError, ModelTimeoutError, Report
 from spanjury.orchestration.engine.panel import Panel
@@ -28,12 +28,6 @@ pytestmark = pytest.mark.asyncio_only
 SOURCE = "The bridge opened in 1932. It cost 20 million dollars."
 WRONG = "The bridge opened in 1935."
 RIGHT = "The bridge opened in 1932."
-
-
-@pytest.fixture
-async def panel() -> AsyncIterator[Panel]:
-    async with open_panel(judges=["grounding"]) as opened:
-        yield opened
 
 
 class Script:

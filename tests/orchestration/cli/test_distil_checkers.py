@@ -2,7 +2,6 @@
 
 import json
 import signal
-from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
@@ -14,21 +13,10 @@ from safetensors.torch import load_file
 
 from spanjury.orchestration.cli import distil_train
 
+pytestmark = pytest.mark.usefixtures("empty_folder", "offline_hub", "one_thread")
+
 DEMO = Path(str(files("spanjury.perturbations"))) / "demo" / "summarization.jsonl"
 STEPS = ("--max-steps", 4, "--batch-tokens", 1000, "--checkpoint-every", 2, "--no-progress")
-
-
-@pytest.fixture(autouse=True)
-def _offline_on_one_core_in_a_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("COLUMNS", "120")
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def write_marked(path: str, *, first: int, count: int = 24) -> str:

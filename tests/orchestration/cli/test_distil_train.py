@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 import typer
 from fakes.sealed_set import write_set
 from fakes.tiny_chat import save_chat_model, tiny_pairs
@@ -19,18 +18,9 @@ from spanjury.orchestration.cli.flags.run import LogFlags
 from spanjury.orchestration.studies.distillation.splits import Split
 from spanjury.orchestration.studies.distillation.training_set import Example, Licences, Provenance
 
+pytestmark = pytest.mark.usefixtures("offline_hub", "one_thread")
+
 Train = Callable[..., None]
-
-
-@pytest.fixture(autouse=True)
-def _offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

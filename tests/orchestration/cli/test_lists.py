@@ -1,18 +1,21 @@
-"""Lists of what flags can name: as long as a terminal is wide, whole for other programs."""
+"""Twenty mistyped names, each answered with the name that was meant."""
 
 import json
 import sys
 from pathlib import Path
 
 import pytest
-from fakes.command import spanjury
+from fakes.command import call, spanjury
 from fakes.processes import completed
 from fakes.terminal import on_a_terminal
 from rich.cells import cell_len
 
+import spanjury as package
+from spanjury import exams
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.cli.listing import Listing, brief_lines, matching
 
+ROW = '{"task": "summarization", "inputs": {"Article": "It rains."}, "output": "It rains."}\n'
 FRUIT = Listing(
     headings=("name", "kind", "colour", "said of it"),
     rows=[
@@ -21,6 +24,46 @@ FRUIT = Listing(
     ],
     brief=("name", "colour", "said of it"),
 )
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("evalute rows.jsonl", "evaluate"),
+        ("exam discernmnt --demo", "discernment"),
+        ("bench span rows.jsonl", "spans"),
+        ("evaluate rows.jsonl --aspects consistency", "--aspect"),
+        ("evaluate rows.jsonl --jugde grounding", "--judge"),
+        ("evaluate rows.jsonl --judge groundng", "grounding"),
+        ("evaluate rows.jsonl --judge grounding:max_span=2", "max_spans"),
+        ("evaluate rows.jsonl --judge checker:minicheck-robert", "minicheck-roberta"),
+        ("evaluate rows.jsonl --aspect consistncy", "consistency"),
+        ("evaluate rows.jsonl --task sumarization", "summarization"),
+        ("evaluate rows.jsonl --shape raggas", "ragas"),
+        ("evaluate rows.jsonl --column outputs=output", "output"),
+        ("evaluate rows.jsonl --fail-on severty>=4", "severity"),
+        ("metrics score rows.jsonl --metric rogue-2", "rouge-2"),
+        ("exam robustness --demo --attack authority-clam", "authority-claim"),
+        ("exam discernment --demo --recipe flws", "flaws"),
+        ("exam discernment --demo --require discernment.averge>=1", "discernment.average"),
+        ("plugins serching", "searcher"),
+    ],
+)
+def test_a_mistyped_name_is_answered_with_the_nearest(
+    tmp_path: Path, typed: str, meant: str
+) -> None:
+    (tmp_path / "rows.jsonl").write_text(ROW)
+    done = call(tmp_path, *typed.split(), code=2)
+    answer = done.stderr.lower()
+    assert "did you mean" in answer or "possible options" in answer, done.stderr
+    assert meant in done.stderr.partition("hoose from")[0]
+
+
+def test_a_mistyped_parameter_is_answered_with_the_nearest() -> None:
+    with pytest.raises(TypeError, match=r"check\(\) .*did you mean 'source'"):
+        package.check("It rains.", sources="It rains.")  # type: ignore[call-arg]  # the mistake
+    with pytest.raises(TypeError, match=r"discernment\(\) .*'judges'"):
+        exams.discernment(exams.DEMO, judge="form")  # type: ignore[call-arg]  # the mistake
 
 
 def texts(listing: Listing, width: int) -> list[str]:

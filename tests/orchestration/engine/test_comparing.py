@@ -21,17 +21,14 @@ from spanjury.judges.core import (
     TextPair,
 )
 from spanjury.orchestration.engine.aggregation import mean
-from spanjury.orchestration.engine.comparing import PairSeat
+from spanjury.orchestration.engine.comparing import PairSeat, PanelDifference
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.panel_difference import PanelDifference
 from spanjury.orchestration.engine.rule_consolidator import RuleConsolidator
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.wiring.checks import checked_pair_judge
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.pair_judges import open_pair_judge
-
-pytestmark = pytest.mark.anyio
 
 
 def compared(judge: PairJudge) -> PairSeat:

@@ -26,8 +26,6 @@ from spanjury.orchestration.engine.deferral import Answers, Deferral, DeferredMo
 from spanjury.orchestration.engine.memory import RememberedModel, SilentModel
 from spanjury.orchestration.engine.metering import NOTHING, Limits, Meter, Spending
 
-pytestmark = pytest.mark.anyio
-
 PRICE = TokenPrice(prompt=1e-3, completion=1e-2)
 USAGE = Usage(calls=1, prompt=20, completion=5)
 

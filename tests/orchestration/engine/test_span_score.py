@@ -6,7 +6,7 @@ from fakes.judges import ASPECT, FixedJudge, mark, panel_of, segment
 
 from spanjury.judges.core import ConfigError, ErrorSpan, Judge, Outcome, PanelReport, Report
 from spanjury.judges.scoring import SpanMap, SpanPenalty
-from spanjury.judges.scoring.files import write_map
+from spanjury.judges.scoring.span_map import write_map
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.span_score import SpanScore, span_score
 from spanjury.orchestration.services.judging.panels import open_panel

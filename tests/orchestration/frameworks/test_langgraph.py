@@ -5,7 +5,7 @@ import json
 import anyio
 import pytest
 from fakes.installed import is_absent
-from fakes.page_blocks import run_page_block
+from fakes.pages import run_agents_block
 
 if is_absent("langgraph"):
     pytest.skip("langgraph is not installed: just frameworks", allow_module_level=True)
@@ -137,7 +137,7 @@ def test_a_node_refuses_what_it_cannot_use() -> None:
 def test_the_block_of_the_page_runs() -> None:
     answers = iter([calling(WRONG), calling(RIGHT), AIMessage("Booked, number LT-4071.")])
     names = {"tools": [book_table], "call_model": lambda _: {"messages": [next(answers)]}}
-    state = run_page_block("LangGraph", names)["done"]
+    state = run_agents_block("LangGraph", names)["done"]
     assert isinstance(state, dict)
     assert state["messages"][-1].content == "Booked, number LT-4071."
     assert BOOKED == [RIGHT]

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 from fakes.installed import is_absent
-from fakes.page_blocks import run_page_block
+from fakes.pages import run_agents_block
 
 if is_absent("agents"):
     pytest.skip("openai-agents is not installed: just frameworks", allow_module_level=True)
@@ -101,7 +101,7 @@ def test_a_run_goes_back_with_the_error_at_its_call() -> None:
 
 def test_the_block_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     model = Script(calling("2026-05-08"), saying("It is booked."))
-    run_page_block(
+    run_agents_block(
         "OpenAI's Agents SDK", {"agent": Agent(name="host", model=model, tools=[book_table])}
     )
     assert capsys.readouterr().out == "It is booked.\n"

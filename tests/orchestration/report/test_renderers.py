@@ -1,6 +1,7 @@
-"""One report, shown by each renderer: the same figures, each medium its own part."""
+"""One report, shown by each renderer, however long; and its tables as rows for programs."""
 
 import math
+import re
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
@@ -24,8 +25,10 @@ from spanjury.orchestration.report import (
     strong,
     table,
 )
-from spanjury.orchestration.report.html import report_html
+from spanjury.orchestration.report.document import tables_of
+from spanjury.orchestration.report.html import report_fragment, report_html
 from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.report.tables import numbered
 from spanjury.orchestration.report.terminal import report_view
 
 HOSTILE = '<b>|[x](http://y)"&\x1b[31m'
@@ -63,6 +66,19 @@ REPORT = Report(
         Section("Read with care", [Bullets(["12 texts are few."], tone="caution")]),
         Section("Nothing", [table(["a"], []), Bullets([])]),
         Section("Outer", [Section("Inner", [Paragraph(HOSTILE)])], only="page"),
+    ],
+)
+ROW = table(["a"], [["b"]])
+TABLE = table(
+    [
+        "judge",
+        *numeric("mean", "mean"),
+        Column("note", only="page"),
+        Column("short", only="terminal"),
+    ],
+    [
+        ["form", Cell(1 / 3, ".2f", interval=(0.0, 1.0), mark="bad"), 2, "<b>", "s"],
+        row("grounding", math.nan, math.inf, None, "t", faint=True),
     ],
 )
 
@@ -171,3 +187,103 @@ def test_a_row_has_a_cell_for_each_column() -> None:
 
 def test_values_of_a_sentence_are_text() -> None:
     assert prose("*p* of {} is `x`", "**a** {}")[2] == "**a** {}"
+
+
+def of_sections(*titles: str) -> Report:
+    return Report(title="t", sections=[Section(title, [ROW]) for title in titles])
+
+
+def links(page: str) -> list[tuple[str, str]]:
+    return re.findall(r'<a href="#([^"]*)"><bdi>(.*?)</bdi>', page)
+
+
+def test_from_four_sections_on_there_are_contents() -> None:
+    page = report_html(of_sections("By judge", "What it says", "Über", "By judge"))
+    assert links(page) == [
+        ("by-judge", "By judge"),
+        ("what-it-says", "What it says"),
+        ("ber", "Über"),
+        ("by-judge-2", "By judge"),
+    ]
+    for anchor, _ in links(page):
+        assert page.count(f'<section id="{anchor}">') == 1
+    assert "<nav" not in report_html(of_sections("a", "b", "c"))
+
+
+def test_a_section_that_has_no_letters_is_linked_too() -> None:
+    page = report_html(of_sections("汉字", "<b>", '"', "'"))
+    assert [anchor for anchor, _ in links(page)] == ["section", "b", "section-2", "section-3"]
+    assert "<b>" not in page
+
+
+def test_hidden_sections_are_not_in_the_contents() -> None:
+    report = of_sections("a", "b", "c", "d")
+    hidden = Section("e", [ROW], only="terminal")
+    page = report_html(Report(title="t", sections=[hidden, *report.sections, Section("f", [])]))
+    assert [anchor for anchor, _ in links(page)] == ["a", "b", "c", "d"]
+
+
+def test_a_table_of_more_than_a_screen_scrolls_below_its_head() -> None:
+    def page(rows: int) -> str:
+        tall = table(numeric("n"), [[number] for number in range(rows)])
+        return report_html(Report(title="t", sections=[tall]))
+
+    assert '<div class="scroll" ' in page(25)
+    assert '<div class="scroll long" ' in page(26)
+
+
+def test_pictures_that_follow_each_other_share_a_frame(tmp_path: Path) -> None:
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for name in ("a.png", "b.png", "c.png"):
+        (folder / name).write_bytes(b"png")
+    first, second, third = (Picture(file=folder / f"{name}.png", alt=name) for name in "abc")
+    report = Report(title="t", sections=[Section("s", [first, second, ROW, third])])
+    page = report_html(report)
+    assert page.count('<div class="pictures">') == 2
+    assert [*re.findall(r"<figcaption[^>]*>(.)</", page)] == ["a", "b", "c"]
+    assert "![a](pictures/a.png)" in report_markdown(report, folder=tmp_path)
+
+
+def test_a_page_says_when_it_was_made_where_that_is_known() -> None:
+    report = of_sections("a")
+    assert "<footer>Made on &lt;day&gt;</footer>" in report_html(report, origin="Made on <day>")
+    assert "<footer>" not in report_html(report)
+
+
+def test_a_row_holds_numbers_with_all_digits_and_nothing_that_is_not_defined() -> None:
+    assert TABLE.to_dicts() == [
+        {"judge": "form", "mean": 1 / 3, "mean (2)": 2, "note": "<b>"},
+        {"judge": "grounding", "mean": None, "mean (2)": None, "note": None},
+    ]
+
+
+def test_names_are_numbered_from_the_second_on() -> None:
+    assert numbered(["a", "b", "a", "a"]) == ["a", "b", "a (2)", "a (3)"]
+    assert numbered([]) == []
+
+
+def test_the_tables_of_a_page_are_named_by_their_sections_in_order() -> None:
+    report = Report(
+        title="An exam",
+        sections=[
+            TABLE,
+            Section("Outer", [Bullets(["x"]), Section("Inner", [TABLE, TABLE])]),
+            Section("Terminal", [TABLE], only="terminal"),
+            Section("Empty", [table(["a"], [])]),
+            Section("Inner", [TABLE]),
+        ],
+    )
+    assert [*tables_of(report)] == ["An exam", "Inner", "Inner (2)", "Inner (3)"]
+    assert all(one is TABLE for one in tables_of(report).values())
+
+
+def test_a_fragment_has_what_the_page_has_and_no_style_of_its_own() -> None:
+    report = Report(title="<i>", facts=["a fact"], sections=[Section("One", [TABLE])])
+    fragment, page = report_fragment(report), report_html(report)
+    inner = fragment.removeprefix("<article>\n").removesuffix("\n</article>")
+    assert inner in re.sub(r'<section id="[^"]*">', "<section>", page)  # a notebook has its own ids
+    assert "<style" not in fragment
+    assert "&lt;i&gt;" in fragment
+    assert "&lt;b&gt;" in fragment
+    assert "a fact" in fragment

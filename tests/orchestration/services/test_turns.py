@@ -1,15 +1,22 @@
-"""Turns of tenants: no tenant waits for all of another's work."""
+"""Turns and quotas of tenants: none waits for all of another's work, none exceeds what it may."""
 
 from collections import Counter, defaultdict
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from fakes.memory import DictMemory
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanjury.judges.core import Usage
+from spanjury.orchestration.engine.metering import Spending
+from spanjury.orchestration.services.serving.quotas import QuotaError, Quotas, TenantLedger
 from spanjury.orchestration.services.serving.turns import Turns, has_share
 
 COSTS = st.floats(0.01, 100.0)
 WORK = st.lists(st.tuples(st.sampled_from("abc"), COSTS), max_size=40)
+NOON = datetime(2026, 11, 24, 12, 30, tzinfo=UTC)
+CALL = Spending(calls=1)
 
 
 def filled(work: list[tuple[str, float]]) -> Turns[int]:
@@ -84,3 +91,49 @@ def test_a_newcomer_finds_a_place_where_others_took_all_they_could(most: int, ot
 def test_one_tenant_alone_may_hold_all() -> None:
     assert has_share(Counter(ann=3), "ann", most=4, is_shared=False)
     assert not has_share(Counter(ann=4), "ann", most=4, is_shared=False)
+
+
+async def test_a_quota_of_calls_is_free_again_at_the_end_of_its_period() -> None:
+    time, memory = [NOON], DictMemory()
+    quotas = Quotas(calls=2, rows=1, per="hour")
+    with TenantLedger("ann", quotas, memory=memory, now=lambda: time[0]) as ledger:
+        meter = await ledger.reserve(CALL)
+        await meter.settle(CALL, Usage(calls=1), price=None, maker="seats")
+        late = await ledger.reserve(CALL)
+        async with ledger.rows(1):
+            pass
+        time[0] += timedelta(hours=1)
+        async with ledger.rows(1):
+            pass
+        for _ in range(2):
+            meter = await ledger.reserve(CALL)
+            await meter.settle(CALL, Usage(calls=1), price=None, maker="seats")
+        await late.settle(CALL, Usage(calls=1), price=None, maker="seats")  # of the hour before
+        with pytest.raises(QuotaError, match="2 calls are spent, and 2 is the limit") as raised:
+            await ledger.reserve(CALL)
+        assert raised.value.free_again == datetime(2026, 11, 24, 14, tzinfo=UTC)
+        with pytest.raises(QuotaError, match="1 of 1 are used"):
+            ledger.require_rows()
+
+
+async def test_quota_usage_is_known_to_the_next_process() -> None:
+    memory, quotas = DictMemory(), Quotas(calls=2, rows=5)
+    with TenantLedger("ann", quotas, memory=memory) as ledger:
+        await ledger.reserve(CALL)  # and the process is killed
+        async with ledger.rows(4):
+            pass
+    with TenantLedger("ann", quotas, memory=memory) as ledger:
+        await ledger.reserve(CALL)
+        with pytest.raises(QuotaError):
+            async with ledger.rows(2):
+                pass
+    with TenantLedger("bob", quotas, memory=memory) as ledger:
+        ledger.require_rows(5)
+
+
+async def test_rows_of_what_fails_are_given_back() -> None:
+    with TenantLedger("ann", Quotas(rows=1), memory=DictMemory()) as ledger:
+        with pytest.raises(KeyError):
+            async with ledger.rows(1):
+                raise KeyError
+        ledger.require_rows(1)

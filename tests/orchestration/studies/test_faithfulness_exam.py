@@ -37,8 +37,6 @@ from spanjury.orchestration.studies.judging import ExamRun, Recorder
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.explanation.perturbation import explanation_perturbation
 
-pytestmark = pytest.mark.anyio
-
 CONDITIONS = tuple(
     Condition(name=one.name, perturbation=one.perturbation, options=one.options)
     for one in paper_perturbations()

@@ -43,8 +43,6 @@ from spanjury.perturbations.explanation.levels import (
 )
 from spanjury.testing import ScriptedModel
 
-pytestmark = pytest.mark.anyio
-
 FIRST, SECOND, THIRD = (segment(name) for name in "abc")
 FINE = segment("fine", "It opened in 1932.")
 NOTE = "This is wrong: 1935 cannot be the year."

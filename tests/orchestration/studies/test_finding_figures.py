@@ -1,25 +1,52 @@
 """The figures of one condition: the joint test, and differences of single scores."""
 
+import json
 import math
+from collections.abc import Mapping
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.random import Generator
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from rich.console import Console
 
-from spanjury.judges.core import Scale
+from spanjury.judges.core import Outcome, Scale, Segment
+from spanjury.orchestration.report import Picture, Report
+from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.report.terminal import report_view
+from spanjury.orchestration.studies.discernment.conclusions import Conclusion, cautions, conclusion
 from spanjury.orchestration.studies.discernment.findings import (
     METHODS,
     Contrast,
+    Findings,
+    Mode,
     Settings,
     contrasts,
     evaluate_scores,
 )
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
-from spanjury.perturbations.pairs import Condition, Skipped
-from spanjury.perturbations.perturbation import Perturbation, text_perturbation
+from spanjury.orchestration.studies.discernment.tables import discernment_report
+from spanjury.orchestration.studies.discernment.values import findings_json
+from spanjury.orchestration.studies.judging import Examinee, Judgement
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
+from spanjury.perturbations.perturbation import (
+    NothingToDamageError,
+    Perturbation,
+    text_perturbation,
+)
 
 ASPECTS = ("fluency", "coherence", "relevance")
+FALLS = [1.0, 1.0, 1.0, 1.0, 0.0]
+STAYS = [0.0] * 5
+NONE = [math.nan] * 5
+SIXTEENTH = math.log(16, 20)
+PRINTED_ASPECTS = ("fluency", "consistency")
+JURY = Examinee(signature="jury v1", seats={"keen": "annotator|temperature:0"})
+KEEN = {"shout": (1.0, 0.0), "full-stop": (0.0, 0.0)}
+BLIND = {"shout": (0.0, 0.0), "full-stop": (0.0, 0.0)}
 
 
 @text_perturbation(
@@ -72,10 +99,6 @@ def joint(
     return findings.findings[0].joint
 
 
-FALLS = [1.0, 1.0, 1.0, 1.0, 0.0]
-STAYS = [0.0] * 5
-NONE = [math.nan] * 5
-SIXTEENTH = math.log(16, 20)
 """D where four of four fall: p = 1/16."""
 
 
@@ -138,3 +161,246 @@ def test_differences_are_those_of_single_scores(differences: list[float]) -> Non
     assert often.equivalence[1:] == pytest.approx(once.equivalence[1:])
     assert often.effects == pytest.approx(once.effects)
     assert often.on_scale == pytest.approx(once.on_scale)
+
+
+@text_perturbation(
+    family="characters", level="character", harms={"fluency"}, spares={"consistency"}
+)
+def shout(text: str, rng: Generator) -> str:
+    """Shout; who shouts already cannot."""
+    del rng
+    if text.isupper():
+        raise NothingToDamageError("there are no small letters | at all")
+    return text.upper()
+
+
+@text_perturbation(family="invariance", level="word", spares={"*"})
+def full_stop(text: str, rng: Generator) -> str:
+    """Double the full stop."""
+    del rng
+    return text + "."
+
+
+CONDITIONS = (
+    Condition(
+        name="shout",
+        perturbation=shout,
+        level="character",
+        weights={"fluency": 0.9, "consistency": 0.1},
+    ),
+    Condition(name="full-stop", perturbation=full_stop, level="word"),
+)
+
+
+def findings_of(
+    differences: Mapping[str, tuple[float, float]],
+    *,
+    segments: int = 40,
+    clean: float = 4.0,
+    last: str = "A text.",
+    absent: Mapping[str, int] | None = None,
+    mode: Mode = "calibrated",
+) -> Findings:
+    """Evaluate made-up scores.
+
+    `differences` has, by condition, how far each score falls in every other text, `absent`,
+    by aspect, how many scores of damaged texts are missing.
+    """
+    texts = [
+        Segment(
+            segment_id=str(n), task="summarization", output=last if n + 1 == segments else "A text."
+        )
+        for n in range(segments)
+    ]
+    shown = list(perturbed_pairs(texts, CONDITIONS, seed=1))
+    before = np.full((2, segments), clean)
+    damaged = np.full((2, 2, segments), np.nan)
+    for row, condition in enumerate(CONDITIONS):
+        for one in shown:
+            if isinstance(one, PerturbedPair) and one.condition == condition.name:
+                column = int(one.clean.segment_id)
+                damaged[row, :, column] = clean - np.array(differences[condition.name]) * (
+                    column % 2
+                )
+    for aspect, count in (absent or {}).items():
+        damaged[:, PRINTED_ASPECTS.index(aspect), :count] = np.nan
+    return evaluate_scores(
+        score_arrays(before, damaged),
+        CONDITIONS,
+        shown,
+        judgements=judgements(shown),
+        scales=dict.fromkeys(PRINTED_ASPECTS, Scale()),
+        settings=Settings(draws=200, mode=mode),
+    )
+
+
+def score_arrays(clean: NDArray[np.float64], damaged: NDArray[np.float64]) -> ScoreArrays:
+    return ScoreArrays(
+        segments=tuple(str(number) for number in range(clean.shape[1])),
+        aspects=PRINTED_ASPECTS,
+        conditions=tuple(condition.name for condition in CONDITIONS),
+        clean=clean,
+        control=clean.copy(),
+        damaged=damaged,
+        applied=~np.isnan(damaged[:, 0]),
+        repeats=1,
+    )
+
+
+def judgements(shown: list[PerturbedPair | Skipped]) -> dict[tuple[str, str], Judgement]:
+    """Mark the first three characters of each damaged text."""
+    text: dict[tuple[str, str], Judgement] = {}
+    for one in shown:
+        if isinstance(one, PerturbedPair):
+            for aspect in PRINTED_ASPECTS:
+                for segment, spans in ((one.clean, ()), (one.damaged, ((0, 3),))):
+                    text[segment.segment_id, aspect] = Judgement(
+                        score=3.0, outcome=Outcome.SCORED, spans=spans
+                    )
+    return text
+
+
+def report(findings: Findings) -> Report:
+    return discernment_report(
+        findings,
+        examinee=JURY,
+        data="data.jsonl",
+        recipe="ours",
+        pictures=[Picture(file=Path("bars.png"), alt="D of each condition")],
+    )
+
+
+def page(findings: Findings) -> str:
+    return report_markdown(report(findings))
+
+
+def screen(findings: Findings) -> str:
+    console = Console(width=80, file=StringIO(), force_terminal=False)
+    console.print(report_view(report(findings)))
+    text = console.file
+    assert isinstance(text, StringIO)
+    return text.getvalue()
+
+
+def verdicts(findings: Findings) -> list[Conclusion]:
+    return [conclusion(finding) for finding in findings.findings]
+
+
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        (KEEN, [Conclusion.DISCERNED, Conclusion.STEADY]),
+        (BLIND, [Conclusion.NOT_DISCERNED, Conclusion.STEADY]),
+        ({"shout": (0, 2), "full-stop": (1, 2)}, [Conclusion.ELSEWHERE, Conclusion.DISTURBED]),
+        ({"shout": (-1, 0), "full-stop": (0, 1)}, [Conclusion.REWARDED, Conclusion.DISTURBED]),
+    ],
+)
+def test_a_verdict_looks_where_the_damage_is(
+    differences: Mapping[str, tuple[float, float]], expected: list[Conclusion]
+) -> None:
+    assert verdicts(findings_of(differences)) == expected
+
+
+def test_few_texts_leave_it_undecided_and_scoreless_ones_unscored() -> None:
+    few = findings_of({"shout": (1, 0), "full-stop": (1, 0)}, segments=3)
+    assert verdicts(few) == [Conclusion.UNDECIDED, Conclusion.UNDECIDED]
+    silent = findings_of(KEEN, absent={"fluency": 40, "consistency": 40})
+    assert verdicts(silent) == [Conclusion.UNSCORED, Conclusion.UNSCORED]
+
+
+def test_a_judge_without_scores_on_what_was_damaged_may_discern_elsewhere() -> None:
+    (shouted, _) = findings_of(KEEN, absent={"fluency": 40}).findings
+    assert conclusion(shouted) is Conclusion.UNSCORED
+    assert conclusion(replace(shouted, discernment=1.5)) is Conclusion.ELSEWHERE
+
+
+def test_a_condition_that_found_nothing_damaged_no_text() -> None:
+    findings = findings_of(KEEN, segments=1, last="LOUD.")
+    assert verdicts(findings)[0] is Conclusion.NOT_DONE
+    assert "No text could be damaged by (1): shout." in page(findings)
+
+
+def test_json_has_every_field_and_no_number_that_json_has_not() -> None:
+    text = findings_json(findings_of(KEEN), examinee=JURY)
+    assert json.loads(json.dumps(text, allow_nan=False)) == text
+    parsed = json.loads(json.dumps(text))
+    shouted, stopped = parsed["findings"]
+    contrast = shouted["cells"][0]
+    assert contrast["test"]["log_p"] == pytest.approx(20 * math.log(0.5), rel=1e-5)
+    assert contrast["discernment"] == pytest.approx(20 * math.log(2, 20), rel=1e-5)
+    assert contrast["effects"]["net_drop"] == 0.5
+    assert (shouted["verdict"], stopped["verdict"]) == ("discerned", "steady")
+    assert stopped["discernment"] is None
+    assert shouted["localisation"]["hit_rate"] == 1
+    assert parsed["settings"] == {"mode": "calibrated", "test": "", "seed": 1, "draws": 200}
+    assert set(parsed["versions"]) == {"spanjury", "numpy", "scipy"}
+    assert parsed["judge"] == {"signature": "jury v1", "seats": {"keen": "annotator|temperature:0"}}
+
+
+def test_the_page_names_the_judges_the_settings_and_the_results() -> None:
+    text = page(findings_of(KEEN, last="LOUD."))
+    for line in (
+        "- judge: `jury v1`",
+        "- seat keen: `annotator|temperature:0`",
+        "- data: `data.jsonl`, 40 texts",
+        "- mode: `calibrated`, seed 1, 200 bootstrap draws",
+        "- Scores fall enough to act on after (1): shout.",
+        "- Scores stay the same, as they should, after (1): full-stop.",
+        "| shout | **+0.49** | +0.00 = |",
+        "| shout | 1 | there are no small letters \\| at all |",
+        "![D of each condition](bars.png)",
+    ):
+        assert line in text.splitlines()
+
+
+def test_every_table_of_the_page_has_rows_of_one_length() -> None:
+    for block in page(findings_of(KEEN, last="LOUD.")).split("\n\n"):
+        rows = [line.replace("\\|", "") for line in block.splitlines() if line.startswith("|")]
+        assert len({row.count("|") for row in rows}) <= 1
+
+
+def test_a_blind_judge_is_called_blind_on_the_page() -> None:
+    text = page(findings_of(BLIND))
+    assert "- Scores are not shown to fall after (1): shout." in text
+    assert "On fluency no score moved under any condition that should make it fall" in text
+
+
+def test_missing_scores_are_counted_and_taken_at_their_worst() -> None:
+    text = " ".join(cautions(findings_of(KEEN, absent={"fluency": 20})))
+    assert "On fluency 40 of 80 pairs lack a score and were skipped." in text
+    assert "no fall would be left after: shout." in text
+    fewer = " ".join(cautions(findings_of(KEEN, absent={"fluency": 4})))
+    assert "no effect on a damaged aspect would lose its sign" in fewer
+    all_gone = findings_of(KEEN, absent={"consistency": 40})
+    assert "On consistency the judge gave no pair of scores at all." in cautions(all_gone)
+
+
+@pytest.mark.parametrize(
+    ("segments", "caution"),
+    [(1, "1 text cannot show anything"), (4, "D by the exact test would be 0.93"), (20, "are few")],
+)
+def test_few_texts_are_warned_of(segments: int, caution: str) -> None:
+    assert any(caution in text for text in cautions(findings_of(KEEN, segments=segments)))
+
+
+def test_texts_at_the_worst_score_are_warned_of() -> None:
+    rising = {"shout": (-1.0, 0.0), "full-stop": (0.0, 0.0)}
+    text = " ".join(cautions(findings_of(rising, clean=1.0)))
+    assert "On fluency 100% of the clean texts have the worst score already" in text
+
+
+def test_a_mode_that_gives_no_p_value_is_warned_of() -> None:
+    assert "no p-value" in " ".join(cautions(findings_of(KEEN, mode="paper")))
+    assert "too generous" in " ".join(cautions(findings_of(KEEN, mode="wilson")))
+    assert not cautions(findings_of(KEEN))
+
+
+@pytest.mark.parametrize("differences", [KEEN, BLIND])
+def test_the_terminal_shows_a_line_a_condition_in_80_characters(
+    differences: Mapping[str, tuple[float, float]],
+) -> None:
+    text = screen(findings_of(differences))
+    assert max(len(line) for line in text.splitlines()) <= 80
+    rows = [line for line in text.splitlines() if "shout " in line or "full-stop " in line]
+    assert len(rows) == 2
+    assert verdicts(findings_of(differences))[0].value in rows[0]

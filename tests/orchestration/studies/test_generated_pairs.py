@@ -28,8 +28,6 @@ from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, pert
 from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.testing import ScriptedModel
 
-pytestmark = pytest.mark.anyio
-
 TEXTS = ("Anna lives in Oslo now.", "Bob was born in Oslo.", "Carl has never been to Oslo.")
 SEGMENTS = tuple(
     Segment(segment_id=name, output=text) for name, text in zip("abc", TEXTS, strict=True)

@@ -1,15 +1,42 @@
 """The agreement of annotators, on values that were worked out by hand."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import pytest
 
-from spanjury.judges.core import ErrorSpan, Located, Segment
+from spanjury.judges.core import ConfigError, ErrorSpan, Located, Segment
+from spanjury.orchestration.report import Report
+from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.agreement.people import people_on_aspect
+from spanjury.orchestration.studies.agreement.spans.findings import (
+    AspectSpans,
+    JudgeFinding,
+    SpanAgreement,
+    span_agreement,
+)
+from spanjury.orchestration.studies.agreement.spans.measures import (
+    Gold,
+    GoldSpan,
+    Marking,
+    category_map,
+    hard_overlap,
+    renamed,
+)
+from spanjury.orchestration.studies.agreement.tables import span_blocks
 from spanjury.orchestration.studies.estimates import Settings
 
 QUICK = Settings(draws=50)
 OUTPUT = "abcdefghij"
+GRADED_OUTPUT = "0123456789" * 3
+FEW = Settings(draws=0)
+GOLD = {
+    "a": (
+        GoldSpan(start=0, end=10, category="Addition"),
+        GoldSpan(start=10, end=20, category="Number"),
+    ),
+    "b": (GoldSpan(start=0, end=4, category="Number"),),
+}
 
 
 def text(
@@ -84,3 +111,99 @@ def test_scores_alone_do_not_mean_that_no_error_was_found() -> None:
     assert found.annotators == ("anna", "ben")
     assert (found.shared, found.scored) == (2, 2)
     assert found.spans == ()
+
+
+def error(start: int, end: int, category: str) -> ErrorSpan:
+    return ErrorSpan(
+        text=GRADED_OUTPUT[start:end],
+        start=start,
+        end=end,
+        explanation="wrong",
+        severity=3,
+        category=category,
+        located=Located.EXACT,
+    )
+
+
+MARKED = {
+    "a": (error(0, 10, " made up"), error(10, 15, "Made up"), error(25, 30, "number")),
+    "b": (error(0, 4, "NUMBER"),),
+}
+
+
+def compared(marked: dict[str, tuple[ErrorSpan, ...]]) -> SpanAgreement:
+    found: list[Marking] = [("j", name, GRADED_OUTPUT, spans) for name, spans in marked.items()]
+    return span_agreement(found, GOLD, settings=FEW)
+
+
+def judged(marked: dict[str, tuple[ErrorSpan, ...]]) -> JudgeFinding:
+    return compared(marked).judges[0]
+
+
+def mapped(*pairs: str) -> dict[str, tuple[ErrorSpan, ...]]:
+    categories = category_map(pairs, gold=Gold(GOLD, {}))
+    return {name: renamed(spans, categories) for name, spans in MARKED.items()}
+
+
+def test_hard_agreement_is_soft_agreement_on_the_same_category() -> None:
+    one = judged(mapped("made up=addition"))
+    # Found 10 + 5 + 5 + 4 = 24 characters and gold 24; 19 of them both, 14 of one category.
+    assert one.figures["characters.micro.f1"].value == pytest.approx(19 / 24)
+    assert one.figures["hard.micro.f1"].value == pytest.approx(14 / 24)
+    table = {
+        name: tuple(figures[part].value for part in ("precision", "recall", "f1"))
+        for name, figures in one.categories.items()
+    }
+    assert table == {
+        "addition": pytest.approx((10 / 15, 1, 20 / 25)),
+        "number": pytest.approx((4 / 9, 4 / 14, 8 / 23)),
+    }
+
+
+def test_without_a_map_only_the_same_words_agree_whatever_their_case() -> None:
+    one = judged(MARKED)
+    assert one.figures["hard.micro.f1"].value == pytest.approx(4 / 24)
+    assert set(one.categories) == {"addition", "made up", "number"}
+
+
+def test_hard_agreement_is_undefined_if_one_side_names_no_category() -> None:
+    bare = {
+        name: tuple(error(span.start or 0, span.end or 0, "") for span in spans)
+        for name, spans in MARKED.items()
+    }
+    one = judged(bare)
+    assert math.isnan(one.figures["hard.micro.f1"].value)
+    assert one.figures["characters.micro.f1"].value == pytest.approx(19 / 24)
+    assert one.categories == {}
+
+
+def test_a_span_without_a_category_agrees_with_none_and_still_counts() -> None:
+    nameless, named = error(0, 4, ""), error(4, 6, "x")
+    assert hard_overlap([nameless, named], [nameless, named]) == (2, 6, 6)
+
+
+def test_the_page_has_soft_and_hard_f1_and_a_row_for_each_category() -> None:
+    findings = AspectSpans(
+        aspect="accuracy",
+        agreement=compared(mapped("made up=Addition")),
+        best=math.nan,
+        top_rated=(),
+    )
+    report = Report(title="Error spans", sections=span_blocks([findings], ()))
+    page = report_markdown(report)
+    assert "| soft F1 | hard F1 |" in page
+    assert "| j | addition | 0.667 | 1.000 | 0.800 |" in page
+
+
+@pytest.mark.parametrize(
+    ("pairs", "problem"),
+    [
+        (("made up",), "expected JUDGE=GOLD"),
+        (("=Addition",), "expected JUDGE=GOLD"),
+        (("made up=Omission",), "they marked Addition, Number"),
+        (("x=Addition", "X=Number"), "paired with another category"),
+    ],
+)
+def test_a_pair_that_means_nothing_is_refused(pairs: tuple[str, ...], problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        category_map(pairs, gold=Gold(GOLD, {}))

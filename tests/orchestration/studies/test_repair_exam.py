@@ -56,7 +56,6 @@ from spanjury.perturbations.perturbation import (
 )
 from spanjury.testing import ScriptedModel
 
-pytestmark = pytest.mark.anyio
 CLEAN = "The bridge opened in May and it was not cheap."
 PLANTED = "The bridge opened in June and it was not cheap."
 LEFT_OUT = "The bridge opened in May and it was cheap."

@@ -37,8 +37,6 @@ from spanjury.orchestration.studies.robustness.tables import (
 )
 from spanjury.orchestration.wiring.exam_plugins import find_attacks
 
-pytestmark = pytest.mark.anyio
-
 TEXTS = tuple(attacked_segment(number) for number in range(2, 8))
 SCORE = "Overall score:"
 

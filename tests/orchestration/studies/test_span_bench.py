@@ -458,7 +458,6 @@ async def judged(*judges: FixedJudge, bench: Bench, stop: bool = False) -> Bench
     return await run_bench(bench, run)
 
 
-@pytest.mark.anyio
 async def test_the_panel_and_its_seats_are_measured_apart(texts: tuple[BenchText, ...]) -> None:
     one = tuple(text for text in texts if text.segment.segment_id == "one")
     says = Report(score=2, spans=(mark("aa bb cc", "bb"), omission()), error_probability=0.75)
@@ -478,7 +477,6 @@ async def test_the_panel_and_its_seats_are_measured_apart(texts: tuple[BenchText
     assert of(result.findings, "fails").coverage.texts == (0, 1)
 
 
-@pytest.mark.anyio
 async def test_a_seat_decides_as_a_panel_of_its_own(texts: tuple[BenchText, ...]) -> None:
     one = tuple(text for text in texts if text.segment.segment_id == "one")
     grave = Report(score=2, spans=(mark("aa bb cc", "bb", severity=4),))
@@ -499,7 +497,6 @@ async def test_a_seat_decides_as_a_panel_of_its_own(texts: tuple[BenchText, ...]
     }
 
 
-@pytest.mark.anyio
 async def test_a_judge_alone_is_called_by_its_name(texts: tuple[BenchText, ...]) -> None:
     one = tuple(text for text in texts if text.segment.segment_id == "one")
     result = await judged(

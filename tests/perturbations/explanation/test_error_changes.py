@@ -8,6 +8,8 @@ from fakes.judges import mark
 from spanjury.judges.core import ErrorSpan, Located, PerturbationError
 from spanjury.perturbations.explanation.errors import add_errors, critical_error, remove_errors
 from spanjury.perturbations.explanation.levels import (
+    openings,
+    reworded,
     soften_both,
     soften_explanation,
     soften_severity,
@@ -22,7 +24,6 @@ from spanjury.perturbations.explanation.perturbation import (
     NothingToChangeError,
     Unchanged,
 )
-from spanjury.perturbations.explanation.wording import openings, reworded
 from spanjury.perturbations.perturbation import generator_for
 
 OUTPUT = "Anna Berg opened a school in Oslo. It has 40 pupils."

@@ -20,13 +20,12 @@ from spanjury.perturbations.explanation.generated import (
     generated_rewordings,
     generated_twin,
 )
-from spanjury.perturbations.explanation.levels import soften_severity
+from spanjury.perturbations.explanation.levels import openings, soften_severity
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
     NothingToChangeError,
     Unchanged,
 )
-from spanjury.perturbations.explanation.wording import openings
 from spanjury.perturbations.perturbation import generator_for
 from spanjury.testing import ScriptedModel
 

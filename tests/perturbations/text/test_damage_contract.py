@@ -33,7 +33,6 @@ from spanjury.perturbations.text import (
     mixtures,
     numbers,
     roles,
-    typing_slips,
     words,
 )
 
@@ -47,7 +46,7 @@ def rules_of(*modules: ModuleType) -> dict[str, Perturbation]:
     }
 
 
-OF_WORDS = rules_of(characters, entities, grammar, meaning, numbers, roles, typing_slips, words)
+OF_WORDS = rules_of(characters, entities, grammar, meaning, numbers, roles, words)
 OF_SENTENCES = rules_of(bias, content, discourse, harmless, mismatch, mixtures)
 RULES = OF_WORDS | OF_SENTENCES
 COUNTED = [

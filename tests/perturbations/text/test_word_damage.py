@@ -1,13 +1,33 @@
-"""Damage to words, grammar, names, numbers and meaning is what its name says."""
+"""Damage to letters, words, grammar, names, numbers and meaning is what its name says."""
+
+import random  # noqa: TID251  whose state is to be kept
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from spanjury.judges.core import PerturbationError
+from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.perturbation import (
     Case,
     NothingToDamageError,
     Perturbation,
     generator_for,
 )
+from spanjury.perturbations.text.characters import (
+    change_case,
+    delete_characters,
+    double_letters,
+    homoglyphs,
+    neighbour_keys,
+    ocr_errors,
+    swap_letters,
+    typos,
+)
+from spanjury.perturbations.text.clusters import masked
 from spanjury.perturbations.text.entities import fictional_entity, swap_entities
 from spanjury.perturbations.text.grammar import (
     break_agreement,
@@ -19,6 +39,7 @@ from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.meaning import antonym, hypernym, negate, wrong_pronoun
 from spanjury.perturbations.text.names import names
 from spanjury.perturbations.text.numbers import change_date, change_number, change_unit
+from spanjury.perturbations.text.paper_typos import dhp_typos
 from spanjury.perturbations.text.roles import swap_roles
 from spanjury.perturbations.text.verbs import verbs
 from spanjury.perturbations.text.words import (
@@ -26,6 +47,11 @@ from spanjury.perturbations.text.words import (
     delete_word_run,
     repeat_word,
     shuffle_words,
+)
+
+TEXT = "The cat sat on the mat in 2015, and Nora Blake will tell all of it to her book club."
+needs_package = pytest.mark.skipif(
+    find_spec("typo") is None, reason="the extra 'dhp' is not installed"
 )
 
 
@@ -200,3 +226,154 @@ def test_english_is_let_through(text: str) -> None:
 def test_other_languages_are_not(text: str) -> None:
     with pytest.raises(NothingToDamageError, match="not English|no word"):
         require_english(text)
+
+
+def letter_outcomes(rule: Perturbation, text: str, *, k: int = 1) -> set[str]:
+    """Return all that comes out over many seeds."""
+    case = Case(text=text)
+    return {rule.damage(case, generator_for(seed, "rule", "id"), k=k).text for seed in range(60)}
+
+
+def test_one_strike_at_a_letter_has_these_outcomes() -> None:
+    for rule, text, expected in [
+        (delete_characters, "ab-1", {"b-1", "a-1", "ab-"}),
+        (delete_characters, "ne\u0301e!", {"e\u0301e!", "ne!", "ne\u0301!"}),
+        (change_case, "aB 1é", {"AB 1é", "ab 1é", "aB 1É"}),
+        (homoglyphs, "woZz", {"wоZz", "woΖz"}),
+        (homoglyphs, "e\u0301", {"е\u0301"}),
+        (ocr_errors, "kern", {"kcrn", "kem", "keru"}),
+        (ocr_errors, "5th", {"Sth", "5fh", "5tb"}),
+        (double_letters, "ab 1", {"aab 1", "abb 1"}),
+        (double_letters, "한e\u0308", {"한한e\u0308", "한e\u0308e\u0308"}),
+        (neighbour_keys, "Q!", {"W!", "A!"}),
+        (neighbour_keys, "1я", {"2я", "qя"}),
+        (swap_letters, "abb c", {"bab c"}),
+        (swap_letters, "e\u0301n", {"ne\u0301"}),
+        (typos, "Q ", {" ", "QQ ", "W ", "A "}),
+        (typos, "яю", {"ю", "юя", "яяю", "я", "яюю"}),
+    ]:
+        assert letter_outcomes(rule, text) == expected, (rule, text, expected)
+
+
+def test_the_requested_number_of_letters_is_deleted() -> None:
+    text = "Delete 10 of these 29 letters or digits."
+    assert {len(text) - len(new) for new in letter_outcomes(delete_characters, text, k=10)} == {10}
+    assert letter_outcomes(delete_characters, "a.b.c", k=3) == {".."}
+
+
+def test_two_slips_never_meet() -> None:
+    assert letter_outcomes(swap_letters, "abcdef", k=3) == {"badcfe"}
+
+
+def test_too_short_a_text_is_refused_with_what_is_missing() -> None:
+    with pytest.raises(NothingToDamageError, match=r"too few letters or digits \(4 of 10 needed\)"):
+        letter_outcomes(delete_characters, "a b c 4!", k=10)
+    with pytest.raises(NothingToDamageError, match=r"too few letters or digits \(3 of 5 needed\)"):
+        letter_outcomes(typos, "abc", k=3)
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (delete_characters, "Th at sat on the mat n 215."),
+        (typos, "Thee cay sat on the mat un 2105."),
+    ],
+)
+def test_a_seed_means_the_same_damage_in_all_versions(rule: Perturbation, expected: str) -> None:
+    case = Case(text="The cat sat on the mat in 2015.")
+    assert rule.damage(case, generator_for(1, "rule", "id"), k=4).text == expected
+
+
+def test_every_letter_is_struck_about_as_often() -> None:
+    text = "abcdefghij"
+    hits = dict.fromkeys(text, 0)
+    for seed in range(3000):
+        damage = delete_characters.damage(Case(text=text), generator_for(seed, "a", "b"), k=3)
+        for edit in damage.edits:
+            hits[text[edit.start]] += 1
+    # 900 expected each; 5 standard deviations of a binomial of 3000 and .3 are 125
+    assert all(775 < count < 1025 for count in hits.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain", "plain"),
+        ("curly ’", "curly ’"),
+        ("e\u0301", "eʰ"),
+        (" \u0301x", "\ufffc\ufffcx"),
+        ("\n\u0301x", "\n\u0301x"),
+        ("क्ष", "कʰʰ"),
+        ("\u1112\u1161\u11ab\u1100\u1173\u11af", "\u1112ʰʰ\u1100ʰʰ"),
+        ("👩\u200d🔬", "👩\ufffc\ufffc"),
+        ("1\ufe0f\u20e3", "1ʰʰ"),
+        ("\u06001", "\u0600\ufffc"),
+        ("กำ", "กʰ"),
+    ],
+)
+def test_combining_marks_of_a_letter_are_masked(text: str, expected: str) -> None:
+    assert masked(text) == expected
+
+
+def damaged(text: str, *, k: int, seed: int = 1) -> Damage:
+    return dhp_typos.damage(Case(text=text), generator_for(seed, "dhp-typos", "a"), k=k)
+
+
+@needs_package
+@settings(max_examples=50)
+@given(
+    text=st.text("aébLl 90\u0665.", min_size=0, max_size=60) | st.just(TEXT),
+    k=st.integers(1, 6),
+    seed=st.integers(0, 2**32),
+)
+def test_k_errors_are_k_edits_that_do_not_meet(text: str, k: int, seed: int) -> None:
+    try:
+        damage = damaged(text, k=k, seed=seed)
+    except NothingToDamageError:
+        return
+    assert damaged(text, k=k, seed=seed) == damage
+    assert len(damage.edits) == k
+    for before, after in zip(damage.edits, damage.edits[1:], strict=False):
+        assert before.end < after.start
+    assert all(edit.end - edit.start <= 2 and len(edit.text) <= 2 for edit in damage.edits)
+
+
+@needs_package
+def test_every_kind_of_error_comes_up() -> None:
+    edits = {damaged(TEXT, k=1, seed=seed).edits[0] for seed in range(300)}
+    sizes = {(edit.end - edit.start, len(edit.text)) for edit in edits}
+    assert sizes == {(0, 1), (1, 0), (1, 1), (2, 2)}
+
+
+@needs_package
+def test_the_random_numbers_of_the_process_go_on_as_if_nothing_had_been_drawn() -> None:
+    random.seed(7)
+    expected = [random.random() for _ in range(2)]
+    random.seed(7)
+    drawn = [random.random()]
+    damaged(TEXT, k=5)
+    with pytest.raises(NothingToDamageError):
+        damaged("...", k=5)
+    assert [*drawn, random.random()] == expected
+
+
+@needs_package
+def test_threads_do_not_change_what_is_drawn() -> None:
+    alone = [damaged(TEXT, k=5, seed=seed) for seed in range(20)]
+    with ThreadPoolExecutor(8) as pool:
+        together = [*pool.map(lambda seed: damaged(TEXT, k=5, seed=seed), range(20))]
+    assert together == alone
+
+
+@needs_package
+def test_a_text_without_room_is_refused() -> None:
+    with pytest.raises(NothingToDamageError, match=r"typing error \(\d of 9 needed\)"):
+        damaged("a cat", k=9)
+    with pytest.raises(PerturbationError, match="k must be 1 or more, got 0"):
+        damaged(TEXT, k=0)
+
+
+def test_a_missing_package_is_named_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "typo", None)
+    with pytest.raises(PerturbationError, match=r"pip install 'spanjury\[dhp\]'"):
+        damaged(TEXT, k=1)

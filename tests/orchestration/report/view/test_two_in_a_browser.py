@@ -1,14 +1,55 @@
-"""Two runs, or two systems of one, beside each other in a browser."""
+"""Two runs, two systems, trajectories and lists of runs, each in a real browser."""
 
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from fakes.view_data import ViewData, result, span, text
+import pytest
+from fakes.command import call, start
+from fakes.view_data import ViewData, result, seat, span, text
 from fakes.view_samples import two_runs
-from loopback.browser import Chromium, sideways
+from fakes.viewed_runs import judge, results, write_rows
+from loopback.browser import Chromium, contrast, sideways
 from loopback.view_server import ViewServer, served
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
+
+from spanjury.adapters.files.reading.trajectories import as_trajectory
+from spanjury.judges.core.transcript import segment_of
+from spanjury.orchestration.services.viewing.details import turns_of
 
 SOURCE = {"Article": "The cat sat."}
+NOTE = "Bring the blue folder, the keys to the archive and a lamp with fresh batteries."
+SEGMENT = segment_of(
+    as_trajectory(
+        [
+            {"role": "user", "content": "Remind Zoë on 4 May 🗓 of the inventory."},
+            {
+                "role": "assistant",
+                "content": "I note it.",
+                "tool_calls": [
+                    {
+                        "id": "c1",
+                        "name": "remind",
+                        "args": {"who": "Zoë 🗓", "dates": ["2026-05-05"], "note": NOTE},
+                    }
+                ],
+            },
+            {
+                "role": "tool",
+                "tool_call_id": "c1",
+                "content": "The clock is off.",
+                "is_error": True,
+            },
+            {"role": "assistant", "content": "I have set the reminder."},
+        ],
+        [{"name": "remind"}],
+    )
+)
+HOSTILE = "<img src=x onerror=alert(1)> & 'quoted'"
+OPENING = 30_000
 
 
 def written(folder: Path, data: ViewData) -> Path:
@@ -180,3 +221,124 @@ def test_a_server_is_asked_for_the_comparison(chromium: Chromium) -> None:
         expect(page.locator("#comparison")).to_contain_text("−1.00 to +3.00")
         expect(page.locator("#comparison")).to_contain_text("of a bootstrap")
         assert server.asked.count("comparison") == 1
+
+
+def page_of(folder: Path) -> Path:
+    output = SEGMENT.output
+    header, quote = "Result [3]", "clock is off"
+    given = SEGMENT.inputs[header]
+    start = given.index(quote)
+    evidence = {"input": header, "start": start, "end": start + len(quote), "text": quote}
+    wrong = span(output, "2026-05-05", at={"turn": 2, "call": 1, "path": "$.dates[0]"})
+    claim = span(output, "have set", evidence=[evidence], severity=5)
+    row = result("one", spans=[wrong, claim], seats=[seat("a", spans=[wrong, claim])])
+    one = text("one", output, inputs=dict(SEGMENT.inputs), **turns_of(SEGMENT))
+    path = folder / "page.html"
+    path.write_text(ViewData(texts=[one], runs=[[row]]).page(), encoding="utf-8")
+    return path
+
+
+def test_turns_are_shown_in_order_with_marks_on_values(chromium: Chromium, tmp_path: Path) -> None:
+    with chromium.open(page_of(tmp_path)) as page:
+        expect(page.locator("body[data-shown]")).to_have_count(1)
+        speakers = page.locator(".turn .speaker").all_text_contents()
+        assert speakers == ["1User", "2Agent", "3Resultremindfailed", "4Agent"]
+        assert page.locator(".call .member .piece").all_text_contents() == ["2026-05-05"]
+        own = page.locator(".text").evaluate(
+            "(element) => { const own = element.cloneNode(true);"
+            " own.querySelectorAll('.given').forEach((each) => each.remove());"
+            " return own.textContent; }"
+        )
+        assert own == SEGMENT.output
+        assert page.locator(".input h3").all_text_contents() == ["Tools"]
+        page.locator(".call .piece").click()
+        expect(page.locator("#card")).to_contain_text("turn 2, call 1, $.dates[0]")
+        page.locator(".turn .piece", has_text="have set").click()
+        page.locator("#card .evidence").click()
+        lit = page.locator(".turn[data-turn='3'] mark.place.is-gone-to")
+        expect(lit).to_have_text("clock is off")
+
+
+def test_a_trajectory_fits_a_narrow_page(chromium: Chromium, tmp_path: Path) -> None:
+    with chromium.open(page_of(tmp_path), width=390) as page:
+        page.locator(".option").first.click()
+        expect(page.locator(".call")).to_be_visible()
+        assert sideways(page) == 0
+
+
+"""Milliseconds that the server may take to read the runs that are opened."""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of three runs: as judged, with better scores, and under a hostile name."""
+    folder = tmp_path_factory.mktemp("listed")
+    write_rows(folder / "rows.jsonl")
+    first = judge(folder, run="runs/first")
+    shutil.copytree(first, folder / "runs/better")
+    rows = [{**row, "score": 5, "decision": "ok"} for row in results(first)]
+    better = folder / "runs/better/results.jsonl"
+    better.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shutil.copytree(first, folder / "runs" / HOSTILE)
+    return folder
+
+
+@contextmanager
+def served_list(home: Path) -> Iterator[str]:
+    process = start(home, "view", "runs", "--no-browser")
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    address = re.search(r"http://\S+", line)
+    assert address, line + process.stderr.read()
+    try:
+        yield address[0]
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def names(page: Page) -> list[str]:
+    expect(page.locator("body")).to_have_attribute("data-ready", "true")
+    return page.locator("td.of-name bdi").all_inner_texts()
+
+
+def test_runs_are_filtered_sorted_opened_and_compared(chromium: Chromium, home: Path) -> None:
+    with served_list(home) as url, chromium.open(url) as page:
+        assert set(names(page)) == {"first", "better", HOSTILE}
+        page.get_by_role("button", name="mean score").click()
+        assert names(page)[0] == "better"
+        page.get_by_role("button", name="mean score").click()
+        assert names(page)[-1] == "better"
+        page.locator("#search").fill("grounding FIRST")
+        assert names(page) == ["first"]
+        page.get_by_label("Choose first").check()
+        page.locator("#search").fill("")
+        page.get_by_label("Choose better").check()
+        page.get_by_role("link", name="Compare first with better").click()
+        expect(page.locator("#title")).to_have_text("first beside better", timeout=OPENING)
+        expect(page.locator("body")).to_have_attribute("data-ready", "true", timeout=OPENING)
+        page.go_back()
+        assert names(page)[-1] == "better"  # as it was left
+        expect(page.get_by_label("Choose first")).to_be_checked()
+        page.get_by_role("link", name=HOSTILE).click()
+        expect(page.locator("#title")).to_have_text(HOSTILE, timeout=OPENING)
+        page.get_by_role("link", name="All runs").click()
+        assert len(names(page)) == 3
+        assert page.locator("img").count() == 0
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1440, "light")])
+def test_a_file_of_runs_fits_and_gives_the_commands(
+    chromium: Chromium, home: Path, width: int, scheme: str
+) -> None:
+    call(home, "view", "runs", "--html", "runs.html")
+    with chromium.open(home / "runs.html", width=width, scheme=scheme) as page:  # type: ignore[arg-type]  # one of the two
+        assert len(names(page)) == 3
+        page.get_by_label("Choose first").check()
+        page.get_by_label(f"Choose {HOSTILE}").check()
+        quoted = HOSTILE.replace("'", "'\\''")
+        expect(page.locator("#chosen")).to_contain_text(f"spanjury view first '{quoted}'")
+        expect(page.locator("#chosen")).to_contain_text(f"spanjury compare first '{quoted}'")
+        assert sideways(page) == 0
+        for part in ("#count", "#chosen .note", "td.of-score b", "td.of-cost .none"):
+            assert contrast(page.locator(part).first) >= 4.5, part

@@ -1,11 +1,10 @@
 """Batches that end in other ways than well, and how what comes of them is followed."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import anyio
 import pytest
-from fakes.http_app import CHECK, NDJSON, ended, held_service, open_service, problem
+from fakes.http_app import CHECK, NDJSON, asking, ended, held_service, open_service, problem, until
 from fakes.service import rows
 from loopback.answers import HELD
 from loopback.chaos import ChaosServer, judged_text
@@ -23,25 +22,11 @@ from spanjury.orchestration.services.serving.batches.records import (
     BatchStore,
     now,
 )
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
 pytestmark = pytest.mark.asyncio_only
 
 URL = "/v1/batches?aspect=fluency"
 TEXTS = rows(*map(judged_text, range(8)))
-
-
-def asking(url: str, *, attempts: int = 4) -> PanelConfig:
-    model = ModelConfig(
-        name="openai-compatible/judge", base_url=url, max_connections=1, attempts=attempts
-    )
-    return PanelConfig(models=(model,))
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    with anyio.fail_after(30):
-        while not holds():  # noqa: ASYNC110  a thread makes it so
-            await anyio.sleep(0.01)
 
 
 def batch_in(folder: Path) -> Batch:
@@ -59,7 +44,7 @@ def batch_in(folder: Path) -> Batch:
 
 async def test_a_batch_whose_model_cannot_be_reached_fails_and_says_why(tmp_path: Path) -> None:
     plan = BatchPlan(panels={}, failures=FailurePolicy(max_outage=0))
-    panel = asking(unreachable_url(), attempts=1)
+    panel = asking(unreachable_url())
     async with open_service(tmp_path, panel=panel, plan=plan) as client:
         batch = (await client.post(URL, content=TEXTS, headers=NDJSON)).json()
         last = await ended(client, batch["id"])
@@ -74,7 +59,9 @@ async def test_a_batch_whose_model_cannot_be_reached_fails_and_says_why(tmp_path
 async def test_a_limit_stops_a_batch_and_its_results_so_far_are_there(tmp_path: Path) -> None:
     plan = BatchPlan(panels={}, limits=Limits(max_calls=4))  # one of them to try the model
     with ChaosServer() as judge:
-        async with open_service(tmp_path, panel=asking(judge.base_url), plan=plan) as client:
+        async with open_service(
+            tmp_path, panel=asking(judge.base_url, attempts=4), plan=plan
+        ) as client:
             batch = (await client.post(URL, content=TEXTS, headers=NDJSON)).json()
             last = await ended(client, batch["id"])
             results = await client.get(f"/v1/batches/{batch['id']}/results")
@@ -88,7 +75,9 @@ async def test_the_number_of_waiting_batches_is_limited(tmp_path: Path) -> None:
     plan = BatchPlan(panels={}, most_running=1, most_waiting=1)
     with ChaosServer() as judge:
         judge.may_answer.clear()
-        async with open_service(tmp_path, panel=asking(judge.base_url), plan=plan) as client:
+        async with open_service(
+            tmp_path, panel=asking(judge.base_url, attempts=4), plan=plan
+        ) as client:
             first = (await client.post(URL, content=TEXTS, headers=NDJSON)).json()
             await until(lambda: judge.probes > 0)
             second = (await client.post(URL, content=TEXTS, headers=NDJSON)).json()
@@ -105,7 +94,10 @@ async def test_the_number_of_waiting_batches_is_limited(tmp_path: Path) -> None:
 
 async def test_a_panel_that_is_closed_under_a_check_makes_no_report(tmp_path: Path) -> None:
     with LoopbackServer(HELD) as judge:
-        async with held_service(tmp_path, panel=asking(judge.base_url)) as (client, service):
+        async with held_service(tmp_path, panel=asking(judge.base_url, attempts=4)) as (
+            client,
+            service,
+        ):
             answers = []
 
             async def check() -> None:

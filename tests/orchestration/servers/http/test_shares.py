@@ -1,7 +1,7 @@
 """Shares of a service: what one tenant asks for takes nothing from another."""
 
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +9,17 @@ from pathlib import Path
 import anyio
 import httpx
 import pytest
-from fakes.http_app import CHECK, NDJSON, TOKEN, ended, held_service, open_service, problem
+from fakes.http_app import (
+    CHECK,
+    NDJSON,
+    TOKEN,
+    asking,
+    ended,
+    held_service,
+    open_service,
+    problem,
+    until,
+)
 from fakes.service import rows, serving
 from loopback.answers import HELD
 from loopback.chaos import ChaosServer, judged_text
@@ -19,7 +29,6 @@ from spanjury.judges.core import ConfigError
 from spanjury.orchestration.servers.http.settings import ServiceLimits
 from spanjury.orchestration.servers.tokens import Tokens, read_tokens
 from spanjury.orchestration.services.serving.batches.batch import BatchPlan
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 
 pytestmark = pytest.mark.asyncio_only
 
@@ -35,19 +44,6 @@ def tenants(folder: Path, *, ann: str = "", bob: str = "") -> Tokens:
     file = folder / "tokens"
     file.write_text(f"ann:{TOKEN}-ann {ann}\nbob:{TOKEN}-bob {bob}\n")
     return read_tokens(None, file)
-
-
-def asking(url: str, *, connections: int = 1) -> PanelConfig:
-    model = ModelConfig(
-        name="openai-compatible/judge", base_url=url, max_connections=connections, attempts=1
-    )
-    return PanelConfig(models=(model,))
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    with anyio.fail_after(30):
-        while not holds():  # noqa: ASYNC110  a thread makes it so
-            await anyio.sleep(0.01)
 
 
 async def test_160_checks_of_one_tenant_leave_room_for_50_of_another(tmp_path: Path) -> None:

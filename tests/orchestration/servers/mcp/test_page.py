@@ -9,19 +9,20 @@ from pathlib import Path
 import anyio
 import pytest
 from fakes.mcp_process import environment, over_http
+from fakes.pages import blocks, read_page
 from fakes.processes import completed
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from spanjury.orchestration.servers.mcp.tools import MOST_CHARACTERS
 
-PAGE = (Path(__file__).parents[4] / "docs" / "mcp.md").read_text("utf-8")
+PAGE = read_page("mcp")
 ROWS = re.compile(r"^\| `(?P<name>[^`]+)` \| (?P<rest>.*) \|$", re.MULTILINE)
 
 
 def block(language: str) -> str:
-    (text,) = re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-    return str(text)
+    (text,) = blocks(PAGE, language)
+    return text
 
 
 @pytest.fixture

@@ -1,17 +1,29 @@
-"""Rows of real runs as a page asks for them."""
+"""Rows and texts of runs, as a page asks for them and as one file holds them."""
 
+import gzip
 import json
+import re
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from fakes.command import call
 from fakes.viewed_runs import ARTICLE, ROWS, judge, open_run, results, write_rows
 
-from spanjury.judges.core import ConfigError, DataError, Segment
+from spanjury.judges.core import ConfigError, DataError, EvaluationError, Segment
 from spanjury.orchestration.services.viewing.marking import Marked, RowKey
+from spanjury.orchestration.services.viewing.sources import find_runs
+from spanjury.orchestration.services.viewing.view import View
 
 Json = dict[str, Any]
+HOSTILE = (
+    "</script><script>alert(1)</script>\u202e\u2028\x00 \ud83d\ude00\u00e9 \t\u0627\u0644 \ufeff"
+)
+BLOCK = re.compile(r'<script type="application/json" id="([^"]+)">(.*?)</script>', re.DOTALL)
+Blocks = dict[str, Any]
 
 
 @pytest.fixture
@@ -200,3 +212,239 @@ def test_results_that_were_written_again_meanwhile_are_not_mixed_up(run: Path) -
         (run / "results.jsonl").write_bytes(b"".join(reversed(lines)))
         with pytest.raises(DataError, match="was written again meanwhile"):
             view.details([1])
+
+
+def texts(view: View) -> list[str | None]:
+    """Return the text of each row, as a page shows it."""
+    details = json.loads(msgspec.json.encode(view.details(range(view.rows))))
+    return [
+        None if row["text"] is None else details["texts"][row["text"]]["output"]
+        for row in details["rows"]
+    ]
+
+
+def outputs(rows: Sequence[Mapping[str, object]]) -> list[object]:
+    return [row["output"] for row in rows for _ in ("consistency", "fluency")]
+
+
+def test_a_text_whose_quotes_are_elsewhere_is_not_shown_on_any_aspect(run: Path) -> None:
+    rows = [dict(row) for row in ROWS]
+    spans = {row["id"]: row["spans"] for row in results(run) if row["spans"]}
+    assert "bridge-bart" in spans
+    rows[0]["output"] = f"Now {rows[0]['output']}"
+    write_rows(run.parent / "rows.jsonl", rows)
+    with open_run(run) as view:
+        assert texts(view) == [None, None, *outputs(rows[1:])]
+        (note,) = view.notes()
+        assert view.row_key(0) is None
+        assert view.search("1935") == [0]  # in the quote, which is the judge's
+    assert note.startswith(f"1 texts in {run.parent / 'rows.jsonl'} are others than run judged")
+
+
+def test_rows_whose_ids_are_gone_have_no_text_and_are_counted(run: Path) -> None:
+    write_rows(run.parent / "rows.jsonl", ROWS[:3])
+    with open_run(run) as view:
+        assert texts(view) == [*outputs(ROWS[:3]), None, None]
+        assert [note for note in view.notes() if "2 rows of run have no text" in note]
+        assert view.columns(0)["source"] == [0, 0, 0, 0, 1, 1, -1, -1]
+
+
+def test_another_systems_text_of_the_same_id_is_not_shown(run: Path) -> None:
+    rows = [dict(row, system="other") for row in ROWS]
+    write_rows(run.parent / "rows.jsonl", rows)
+    with open_run(run) as view:
+        assert texts(view) == [None] * 8
+
+
+def test_data_in_another_order_are_found_by_id(run: Path) -> None:
+    write_rows(run.parent / "rows.jsonl", [*reversed(ROWS)])
+    with open_run(run) as view:
+        assert texts(view) == outputs(ROWS)
+        assert view.notes() == []
+
+
+def test_a_run_whose_data_are_gone_shows_its_rows_and_says_so(run: Path) -> None:
+    (run.parent / "rows.jsonl").unlink()
+    with open_run(run) as view:
+        assert view.rows == 8
+        assert texts(view) == [None] * 8
+        assert view.head()["has_texts"] is False
+        (note,) = view.notes()
+    assert note.startswith("the texts of run cannot be read: ")
+    assert "rows.jsonl" in note
+
+
+def test_a_bare_file_is_shown_with_the_data_that_are_named(run: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "elsewhere.jsonl"
+    bare.write_bytes((run / "results.jsonl").read_bytes())
+    renamed = [
+        {"id": row["id"], "who": row["system"], "summary": row["output"], "task": row["task"]}
+        for row in ROWS
+    ]
+    write_rows(tmp_path / "renamed.jsonl", renamed)
+    with open_run(bare) as view:
+        assert texts(view) == [None] * 8
+        assert "--data" in str(view.notes())
+    columns = ["output=summary", "system=who"]
+    with open_run(bare, data=tmp_path / "renamed.jsonl", columns=columns) as view:
+        assert texts(view) == outputs(ROWS)
+        assert view.notes() == []
+
+
+def test_a_run_of_the_first_rows_or_of_a_shard_has_the_right_texts(tmp_path: Path) -> None:
+    write_rows(tmp_path / "rows.jsonl")
+    first = judge(tmp_path, "--limit", "2", run="first")
+    shard = judge(tmp_path, "--shard", "2/2", run="shards")
+    with open_run(first) as view:
+        assert texts(view) == outputs(ROWS[:2])
+    folder = next(path.parent for path in shard.parent.rglob("*2-of-2*/results.jsonl"))
+    with open_run(folder) as view:
+        assert texts(view) == outputs([ROWS[1], ROWS[3]])
+        assert view.notes() == []
+
+
+def test_a_run_that_goes_on_is_shown_as_far_as_its_whole_lines_go(run: Path) -> None:
+    lines = (run / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (run / "results.jsonl").unlink()
+    (run / "done").unlink()
+    (run / "results.jsonl.part").write_bytes(b"".join(lines[:3]) + lines[3][:40])
+    with open_run(run) as view:
+        assert view.rows == 3
+        assert view.notes() == ["run is not at its end: its rows are shown as far as they go"]
+
+
+def test_a_damaged_line_is_named_and_the_others_are_shown(run: Path) -> None:
+    path = run / "results.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:2], b'{"id": 1}\n', b"\xff\n", *lines[2:]]) + b'{"id": "x')
+    with open_run(run) as view:
+        assert view.rows == 8
+        assert texts(view) == outputs(ROWS)
+        first, second, third = view.notes()
+    assert first.startswith(f"{path}, line 3: is not a result row")
+    assert second.startswith(f"{path}, line 4: is not a result row")
+    assert third == f"{path}, line 11: breaks off, so rows are missing"
+
+
+@pytest.mark.parametrize("content", ["", "\n", '{"id": "a", "output": "text"}\n', "no JSON\n"])
+def test_a_file_without_any_row_is_refused_by_name(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text(content)
+    with pytest.raises(DataError, match="results.jsonl"), View(find_runs([path])):
+        pass
+
+
+def test_a_part_file_without_a_whole_row_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl.part"
+    path.write_text('{"id": ')
+    with pytest.raises(DataError, match="holds no complete row yet"), View(find_runs([path])):
+        pass
+
+
+def test_a_folder_without_results_says_so(run: Path) -> None:
+    (run / "results.jsonl").unlink()
+    with pytest.raises(DataError, match="has no results yet"):
+        find_runs([run])
+
+
+def test_three_runs_and_columns_of_no_file_are_refused(run: Path) -> None:
+    with pytest.raises(ConfigError, match="got 3"):
+        find_runs([run, run, run])
+    with pytest.raises(ConfigError, match="name it with --data"):
+        find_runs([run], columns=["output=summary"])
+
+
+def test_data_that_a_reader_named_wrongly_are_an_error_at_once(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="there is no such file"):
+        find_runs([run], data=tmp_path / "nowhere.jsonl")
+    (tmp_path / "data.py").write_text("")
+    with (
+        pytest.raises(EvaluationError, match="no source reads"),
+        View(find_runs([run], data=tmp_path / "data.py")),
+    ):
+        pass
+
+
+def test_hostile_texts_come_through_word_for_word(tmp_path: Path) -> None:
+    huge = "x" * 1_000_000
+    rows = [
+        {"id": f"{number} {HOSTILE}", "task": "summarization", "system": HOSTILE, "output": text}
+        for number, text in enumerate((HOSTILE, huge))
+    ]
+    write_rows(tmp_path / "rows.jsonl", rows)
+    run = judge(tmp_path)
+    with open_run(run) as view:
+        shown = texts(view)
+        assert shown[0] == "".join(HOSTILE).encode("utf-16", "surrogatepass").decode("utf-16")
+        assert shown[2] == huge
+        assert view.search(HOSTILE.encode("utf-16", "surrogatepass").decode("utf-16")) != []
+        assert view.notes() == []
+
+
+def test_an_aspect_that_is_declared_nowhere_any_more_has_the_usual_scale(run: Path) -> None:
+    rows = [dict(row, aspect="charm") for row in results(run)[:1]]
+    (run / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with open_run(run) as view:
+        aspects = view.head()["aspects"]
+        assert isinstance(aspects, list)
+    assert (aspects[0]["name"], aspects[0]["definition"], aspects[0]["high"]) == ("charm", "", 5)
+
+
+def blocks(path: Path) -> Blocks:
+    """Return what the script of a page reads in its blocks."""
+    found = {name: json.loads(text) for name, text in BLOCK.findall(path.read_text("utf-8"))}
+    return {
+        name: value if name == "head" else json.loads(gzip.decompress(b64decode(value)))
+        for name, value in found.items()
+    }
+
+
+def written(run: Path, *flags: str) -> Blocks:
+    call(run.parent, "view", "run", "--html", "page.html", *flags)
+    return blocks(run.parent / "page.html")
+
+
+def test_a_file_holds_what_the_server_answers(run: Path) -> None:
+    held = written(run)
+    with open_run(run) as view:
+        assert held["columns"] == json.loads(json.dumps(view.columns(0)))
+    rows = [row for name in held["head"]["file"]["details"] for row in held[name]["rows"]]
+    assert [row["results"] for row in rows] == [[row] for row in results(run)]
+    assert [row["number"] for row in rows] == list(range(8))
+    assert held["head"]["marking"] is None
+    assert held["head"]["has_replies"] is False
+    (compared,) = held["comparisons"]
+    assert (compared["first"], compared["second"]) == ("system:bart", "system:t5")
+
+
+def test_the_same_run_makes_the_same_file(run: Path) -> None:
+    written(run)
+    before = (run.parent / "page.html").read_bytes()
+    written(run)
+    assert (run.parent / "page.html").read_bytes() == before
+
+
+def test_the_worst_rows_are_those_of_lowest_score_in_their_order(run: Path) -> None:
+    held = written(run, "--worst", "3")
+    scored = sorted(results(run), key=lambda row: float(str(row["score"])))[:3]
+    names = {(row["id"], row["aspect"]) for row in scored}
+    rows = held["details-0"]["rows"]
+    assert [row["number"] for row in rows] == [0, 1, 2]
+    assert [(row["id"], row["aspect"]) for row in rows] == [
+        (row["id"], row["aspect"]) for row in results(run) if (row["id"], row["aspect"]) in names
+    ]
+    assert "this page holds 3 of 8 rows" in str(held["head"]["notes"])
+    assert held["columns"]["rows"] == 3
+
+
+def test_a_limit_takes_the_first_rows(run: Path) -> None:
+    held = written(run, "--limit", "2")
+    assert (held["columns"]["id"], held["head"]["rows"]) == (["bridge-bart", "bridge-bart"], 2)
+
+
+def test_rows_without_a_score_are_the_last_of_the_worst(run: Path) -> None:
+    rows = results(run)
+    rows[4] = {**rows[4], "score": None, "outcome": "timed_out", "reason": "no reply within 5 s"}
+    (run / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with open_run(run) as view:
+        assert view.worst(8)[-1] == 4

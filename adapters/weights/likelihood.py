@@ -1,0 +1,310 @@
+"""BARTScore [1] and Prism [2]: how likely one text is to a model that has read the other.
+
+To a multilingual translator, paraphrasing is translating into the same language. Prism's own model
+was made for a library that is no longer maintained; any encoder with a decoder can be named.
+
+References
+----------
+.. [1] Yuan, Neubig and Liu (2021), BARTScore: evaluating generated text as text generation,
+   NeurIPS, arXiv:2106.11520
+.. [2] Thompson and Post (2020), Automatic machine translation evaluation in many languages via
+   zero-shot paraphrasing, EMNLP, arXiv:2004.14564
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
+from typing import Literal, get_args
+
+import torch
+from transformers import AutoModelForSeq2SeqLM
+
+from spanjury.adapters.model_files import batches
+from spanjury.adapters.weights.checkpoint import Checkpoint, CheckpointMetric
+from spanjury.adapters.weights.tokens import Pieces, Tokeniser, padded
+from spanjury.judges.core import ConfigError, Sample, signature
+from spanjury.judges.core.lazy import Once
+
+_TOKENS = 1 << 12  # at once; for each there is a number for every word of the vocabulary
+_IGNORED = -100  # transformers' sign for a token that is not to be predicted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Languages:
+    """The languages of a multilingual model, in its own codes; empty for others.
+
+    They are those of the texts that are `read` and of those that are predicted, `written`.
+    """
+
+    read: str = ""
+    written: str = ""
+
+
+class Seq2Seq:
+    """An encoder and a decoder.
+
+    Raises `ConfigError` if it is no such model, or needs a language that is not given or that it
+    does not know.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, *, languages: Languages) -> None:
+        tokenizer = checkpoint.tokenizer()
+        if hasattr(tokenizer, "src_lang"):
+            tokens = set(tokenizer.all_special_tokens) | set(tokenizer.get_added_vocab())
+            for code in (languages.read, languages.written):
+                if not any(code and form in tokens for form in (code, f"__{code}__")):
+                    raise ConfigError(
+                        f"{checkpoint.name!r} needs a language that it knows; got {code!r}"
+                    )
+            tokenizer.src_lang, tokenizer.tgt_lang = languages.read, languages.written
+        self.tokeniser = Tokeniser(tokenizer, limit=checkpoint.window)
+        self._model = checkpoint.load(AutoModelForSeq2SeqLM)
+        self._device = checkpoint.device
+        self._guess = -math.log(self._model.config.vocab_size)
+
+    def log_likelihoods(
+        self, pairs: Sequence[tuple[str, str]], *, batch_size: int, with_opening: bool
+    ) -> list[float]:
+        """Return the mean natural logarithm of the probabilities of the second text's tokens.
+
+        Of a pair the first text is read and the second predicted, with the mark that ends it and,
+        for `with_opening`, the one that opens it; `batch_size` changes no number. Values are not
+        above 0. A pair of empty texts has 0; one with one empty text has what a uniform guess
+        would have, ``-log(vocabulary)``.
+        """
+        scores = [0.0 if first == second else self._guess for first, second in _blanks(pairs)]
+        rows = [row for row, pair in enumerate(pairs) if all(text.strip() for text in pair)]
+        cut = [
+            (
+                self.tokeniser.pieces(pairs[row][0]),
+                self.tokeniser.pieces(pairs[row][1], target=True),
+            )
+            for row in rows
+        ]
+        lengths = [max(len(read.ids), len(written.ids)) for read, written in cut]
+        for batch in batches(lengths, size=batch_size, tokens=_TOKENS):
+            means = self._means([cut[n] for n in batch], with_opening=with_opening)
+            for number, mean in zip(batch, means, strict=True):
+                scores[rows[number]] = mean
+        return scores
+
+    def _means(
+        self, batch: Sequence[tuple[Pieces, Pieces]], *, with_opening: bool
+    ) -> Iterator[float]:
+        ids, mask = padded(
+            (read.ids for read, _ in batch), padding=self.tokeniser.padding, device=self._device
+        )
+        labels, _ = padded(
+            (written.ids for _, written in batch), padding=_IGNORED, device=self._device
+        )
+        with torch.inference_mode():
+            logits = self._model(input_ids=ids, attention_mask=mask, labels=labels).logits
+            for row, (_, written) in enumerate(batch):
+                skipped = 0 if with_opening else _opening(written)
+                end = len(written.ids)
+                loss = torch.nn.functional.cross_entropy(
+                    logits[row, skipped:end], labels[row, skipped:end]
+                )
+                yield min(0.0, -float(loss))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likelihood:
+    """The likelihood of one text when a model, the engine once it is loaded, reads another.
+
+    `batch_size` changes no score; `with_opening` says whether the marks before a text's first
+    token are predicted as well.
+    """
+
+    checkpoint: Checkpoint
+    engine: Once[Seq2Seq]
+    batch_size: int
+    with_opening: bool
+
+    @property
+    def cut_texts(self) -> int:
+        """Texts that were longer than the model takes, since the metric was made."""
+        engine = self.engine.peek()
+        return engine.tokeniser.cut if engine else 0
+
+    def signature(self, name: str, /, *, options: Mapping[str, str]) -> str:
+        """Return a metric's signature: the model, what the metric tells besides, the libraries."""
+        return signature(
+            name,
+            model=self.checkpoint.identity,
+            **options,
+            max_tokens=self.checkpoint.window,
+            device=self.checkpoint.device,
+            transformers=version("transformers"),
+            torch=version("torch"),
+        )
+
+    def of_outputs(self, samples: Sequence[Sample]) -> list[float]:
+        """Return the mean log probability of each output's tokens, given its one reference."""
+        return self._of([(sample.references[0], sample.output) for sample in samples])
+
+    def of_references(self, samples: Sequence[Sample]) -> list[float]:
+        """Return that of the reference's tokens, given the output."""
+        return self._of([(sample.output, sample.references[0]) for sample in samples])
+
+    def of_both(self, samples: Sequence[Sample]) -> list[float]:
+        """Return the mean of both ways."""
+        forth = [(sample.references[0], sample.output) for sample in samples]
+        means = self._of(forth + [(output, reference) for reference, output in forth])
+        halves = zip(means[: len(forth)], means[len(forth) :], strict=True)
+        return [(output + reference) / 2 for output, reference in halves]
+
+    def from_sources(self, samples: Sequence[Sample]) -> list[float]:
+        """Return the mean log probability of each output's tokens, given its source."""
+        return self._of([(sample.source, sample.output) for sample in samples])
+
+    def _of(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        return self.engine.get().log_likelihoods(
+            pairs, batch_size=self.batch_size, with_opening=self.with_opening
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LikelihoodMetric(CheckpointMetric):
+    """A metric that scores by the likelihoods of an encoder with a decoder."""
+
+    _likelihood: Likelihood = field(init=False, repr=False, compare=False)
+
+    @property
+    def cut_texts(self) -> int:
+        """Texts that were longer than the model takes, since the metric was made."""
+        return self._likelihood.cut_texts
+
+    def _find(self, name: str, *, languages: Languages, with_opening: bool) -> None:
+        """Find the model of the metric called `name`."""
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
+        checkpoint = self._find_checkpoint(name)
+        likelihood = Likelihood(
+            checkpoint=checkpoint,
+            engine=Once(partial(Seq2Seq, checkpoint, languages=languages)),
+            batch_size=self.batch_size,
+            with_opening=with_opening,
+        )
+        object.__setattr__(self, "_likelihood", likelihood)  # the dataclass is frozen
+
+
+def _blanks(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[bool, bool]]:
+    return ((not first.strip(), not second.strip()) for first, second in pairs)
+
+
+def _opening(pieces: Pieces) -> int:
+    """Return how many marks stand before the text's first token."""
+    return pieces.content.index(True) if any(pieces.content) else 0
+
+
+Direction = Literal["f", "precision", "recall"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BARTScore(LikelihoodMetric):
+    """The mean log probability of a token of the output or of the reference, given the other.
+
+    Parameters
+    ----------
+    direction
+        The output's tokens given the reference (precision), the reference's given the output
+        (recall), or the mean of both (f). Other parameters are those of `LikelihoodMetric`.
+    """
+
+    direction: Direction = "f"
+
+    def __post_init__(self) -> None:
+        if self.direction not in get_args(Direction):
+            choices = get_args(Direction)
+            raise ValueError(f"direction must be one of {choices}, got {self.direction!r}")
+        self._find("bartscore", languages=Languages(), with_opening=True)
+
+    @property
+    def signature(self) -> str:
+        """The model and the direction."""
+        return self._likelihood.signature("bartscore", options={"direction": self.direction})
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return one score, 0 at best, a sample, for its one reference."""
+        if self.direction == "f":
+            return self._likelihood.of_both(samples)
+        if self.direction == "precision":
+            return self._likelihood.of_outputs(samples)
+        return self._likelihood.of_references(samples)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BARTScoreFromSource(LikelihoodMetric):
+    """The mean log probability of the output's tokens, given the source (faithfulness)."""
+
+    def __post_init__(self) -> None:
+        self._find("bartscore-source", languages=Languages(), with_opening=True)
+
+    @property
+    def signature(self) -> str:
+        """The model."""
+        return self._likelihood.signature("bartscore-source", options={"direction": "faithfulness"})
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return one score, 0 at best, a sample, for its source."""
+        return self._likelihood.from_sources(samples)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prism(LikelihoodMetric):
+    """The mean of H(output | reference) and H(reference | output).
+
+    H is the mean log probability of a text's tokens, without the one that names the language.
+
+    Parameters
+    ----------
+    language
+        Of the texts, as the model writes it (``en_XX``, ``eng_Latn``); empty for a model that
+        needs none. Other parameters are those of `LikelihoodMetric`.
+    """
+
+    language: str = ""
+
+    def __post_init__(self) -> None:
+        languages = Languages(read=self.language, written=self.language)
+        self._find("prism", languages=languages, with_opening=False)
+
+    @property
+    def signature(self) -> str:
+        """The model and the language."""
+        return self._likelihood.signature("prism", options={"language": self.language})
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return one score, 0 at best, a sample, for its one reference."""
+        return self._likelihood.of_both(samples)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrismFromSource(LikelihoodMetric):
+    """H(output | source), which needs no reference.
+
+    Parameters
+    ----------
+    language, source_language
+        Of the outputs and of the sources, as for `Prism`.
+    """
+
+    language: str = ""
+    source_language: str = ""
+
+    def __post_init__(self) -> None:
+        languages = Languages(read=self.source_language, written=self.language)
+        self._find("prism-source", languages=languages, with_opening=False)
+
+    @property
+    def signature(self) -> str:
+        """The model and the languages."""
+        languages = f"{self.source_language}-{self.language}"
+        return self._likelihood.signature("prism-source", options={"language": languages})
+
+    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+        """Return one score, 0 at best, a sample, for its source."""
+        return self._likelihood.from_sources(samples)

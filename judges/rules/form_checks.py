@@ -1,0 +1,506 @@
+"""Checks of a text's form, which yield the errors that they are sure of.
+
+They look at punctuation, at grammar and case that one or two words show, at what broken encodings,
+mark-up and models leave in a text, and at repetition.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from spanjury.judges.core import ErrorSpan
+from spanjury.judges.rules.form_text import FormText
+from spanjury.judges.rules.numbers import numbers
+from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.sentences import Sentence
+from spanjury.judges.text.words import Word
+
+_STRAY = re.compile(r"(?<=[\w)\]\"”'’])[ \t]+[,.;:!?](?=\s|$)")
+_MISSING = re.compile(
+    r"(?<![\w.@/:])[A-Za-z]+([,;])(?=[A-Za-z]{2})|\b[a-z]{3,}([.!?])(?=[A-Z][a-z]+[\s,])"
+)
+_DOUBLED = re.compile(
+    r"[,;](?:[ \t]*[,;.](?!\d))++|(?<![.\w/])\.[ \t]+\.(?![ \t]*\.)|(?<=\w)\.\.(?![./\w])"
+    r"|[?!][,.](?!\w)"
+)
+_SPACED_ELLIPSIS = re.compile(r"\.[ \t]\.[ \t]\.")
+_OPENERS = {")": "(", "]": "[", "}": "{"}
+_BRACKET = re.compile(r"[()\[\]{}]")
+# Numbers of lists, as in "a)" and "(1", and faces made of punctuation.
+_NO_BRACKET = re.compile(r"(?:^|[\s(])\w{1,3}\)|[:;=8xX]['’]?-?[()\[\]]|[()\[\]]-?[:;=]")
+_INCHES = re.compile(r'\d"')
+_STOPS = frozenset(".!?…。！？।")
+_CLOSERS = "\"'”’»)]}`*_ \t\n"
+_GOES_ON = frozenset(",;-–(")
+_DANGLING = frozenset(
+    """a an the and or but nor because although than into my your our their its whose if
+    of with from as at by per via who which was is are were has have had he she they we to for
+    in his""".split()  # noqa: SIM905 - so many read best so
+)
+"""Words that do not end a text, where no stop follows."""
+_NEVER_LAST = frozenset(
+    "an the and or nor because although than my your our their whose".split()  # noqa: SIM905
+)
+"""Words that do not end a sentence, even with a stop."""
+_TITLE = 8  # words that a text without a stop may have, as a title or a short answer has
+
+
+def stray_blanks(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield blanks before punctuation, where the whole text is not so."""
+    if form.tokenised:
+        return
+    for match in _STRAY.finditer(form.text):
+        yield form.mark(
+            *match.span(),
+            severity=1,
+            category="spacing",
+            explanation="A blank stands before the punctuation mark.",
+        )
+
+
+def missing_blanks(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield punctuation that the next word follows without a blank."""
+    for match in _MISSING.finditer(form.text):
+        at = match.start(match.lastindex or 0)
+        yield form.mark(
+            at,
+            at + 1,
+            severity=1,
+            category="spacing",
+            explanation="No blank stands after the punctuation mark.",
+        )
+
+
+def doubled_marks(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield marks that do not go together, as two commas or two full stops."""
+    if _SPACED_ELLIPSIS.search(form.text):
+        return
+    for match in _DOUBLED.finditer(form.text):
+        yield form.mark(
+            *match.span(),
+            severity=2,
+            category="punctuation",
+            explanation="Two punctuation marks stand there for one.",
+        )
+
+
+def unpaired_brackets(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield each bracket without its fellow, in a text that is whole."""
+    if not form.is_whole:
+        return
+    excused = {
+        at for match in _NO_BRACKET.finditer(form.text) for at in range(match.start(), match.end())
+    }
+    opened: list[re.Match[str]] = []
+    stray: list[re.Match[str]] = []
+    for match in _BRACKET.finditer(form.text):
+        if match.group() not in _OPENERS:
+            opened.append(match)
+        elif opened and opened[-1].group() == _OPENERS[match.group()]:
+            opened.pop()
+        elif match.start() not in excused:
+            stray.append(match)
+    stray += [match for match in opened if match.start() not in excused]
+    for match in sorted(stray, key=re.Match.start):
+        closes = match.group() in _OPENERS
+        yield form.mark(
+            match.start(),
+            match.end(),
+            severity=2,
+            category="unpaired mark",
+            explanation=f'The bracket "{match.group()}" is never '
+            f"{'opened' if closes else 'closed'}.",
+        )
+
+
+def unclosed_quotes(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield a quotation mark without its fellow; apostrophes are none.
+
+    A quotation of several paragraphs opens each of them, so that only a text of one
+    paragraph is checked, and only one that is whole. A mark after a digit may stand for inches.
+    """
+    if not form.is_whole or "\n" in form.text.strip():
+        return
+    if form.text.count('"') % 2 and not _INCHES.search(form.text):
+        yield _quote(form, form.text.rindex('"'))
+    for opener, closer in ("“”", "«»"):
+        opened, closed = form.text.count(opener), form.text.count(closer)
+        if opened > closed:
+            yield _quote(form, form.text.rindex(opener))
+        elif closed > opened:
+            yield _quote(form, form.text.index(closer))
+
+
+def _quote(form: FormText, start: int) -> ErrorSpan:
+    return form.mark(
+        start,
+        start + 1,
+        severity=2,
+        category="unpaired mark",
+        explanation="The quotation marks do not come in pairs.",
+    )
+
+
+def broken_off(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield the last word of each sentence that breaks off.
+
+    Inside a text, only a word that no sentence ends on tells; at the end of a whole one, also a
+    comma, or a missing stop where there is more than a title or other sentences have one.
+    """
+    for sentence in form.sentences:
+        last = _last_word(sentence)
+        bare = sentence.text.rstrip(_CLOSERS)
+        if last in _NEVER_LAST and bare.endswith(".") and not bare.endswith(".."):
+            yield _mark(form, sentence, last=last, severity=4, why="no sentence ends on it")
+    if form.sentences and form.is_whole:
+        yield from _open_end(form, form.sentences[-1])
+
+
+def _open_end(form: FormText, sentence: Sentence) -> Iterator[ErrorSpan]:
+    """Look at the end of a text."""
+    bare = sentence.text.rstrip(_CLOSERS)
+    last = _last_word(sentence)
+    if not last or bare[-1] in _STOPS:
+        return
+    if bare[-1] in _GOES_ON:
+        yield _mark(form, sentence, last=bare[-1], severity=3, why="the sentence goes on after it")
+    elif last in _DANGLING:
+        yield _mark(form, sentence, last=last, severity=4, why="the sentence is not finished")
+    elif bare[-1].isalnum() and _expects_stop(form, sentence):
+        yield _mark(form, sentence, last=last, severity=2, why="the stop is missing")
+
+
+def _expects_stop(form: FormText, sentence: Sentence) -> bool:
+    """Say whether a stop should end the last sentence; lists and lines of verse have none."""
+    if "\n" in form.text.strip():
+        return False
+    others = form.sentences[:-1]
+    if others:
+        return all(other.text.rstrip(_CLOSERS)[-1:] in _STOPS for other in others)
+    return sentence.text.count(" ") >= _TITLE and sentence.text[0].isupper()
+
+
+def _last_word(sentence: Sentence) -> str:
+    """Return what stands last but for stops and what closes; empty if there is nothing else."""
+    bare = sentence.text.rstrip(_CLOSERS).rstrip("".join(_STOPS) + _CLOSERS)
+    return bare.rsplit(None, 1)[-1] if bare else ""
+
+
+def _mark(form: FormText, sentence: Sentence, *, last: str, severity: int, why: str) -> ErrorSpan:
+    start = form.text.rindex(last, sentence.start, sentence.end)
+    return form.mark(
+        start,
+        start + len(last),
+        severity=severity,
+        category="unfinished",
+        explanation=f'The text breaks off at "{last}": {why}.',
+    )
+
+
+_ARTICLE = re.compile(r"(?<![\w.'’\-])([Aa]n?) ([a-z]+)\b(?!['’]|\.\w)")
+# Vowels that are spoken as consonants, and the silent h.
+_SPOKEN_CONSONANT = re.compile(
+    r"one|once|use|usi|usu|uni[cfkloqstv]|eu|ew|ur[aieo]|ubiq|ut[ioe]|ouija|u[bfkp][io]|oui|uk|usb"
+)
+_SILENT_H = re.compile(r"hour|honest|hono|heir|homage|herb|hist|hot|hal|heroic|habit|hered|hyster")
+_INITIALS = 3  # letters that may be spelled out, as in "an fbi agent"
+_VOWELS = frozenset("aeiou")
+_DISAGREEMENT = re.compile(
+    r"(?:^|(?<=[.!?] ))(?:(?:He|She|It) (?:have|are|do not|don['’]t)|I (?:is|are|has))\b"
+    r"|\b(?:[Tt]hey|[Ww]e) (?:was|has|is)\b",
+    re.MULTILINE,
+)
+_BEFORE_PLURAL = re.compile(r"\b(?:of|between|around|beside|with|like|for|than|as|what) $")
+_MISHEARD = re.compile(r"\b(?:could|should|would|must) of\b(?! course)")
+_TWO_ARTICLES = re.compile(r"\b(?:the an?|an? the|a an|an a) (?=[a-z]{2})")
+_START = re.compile(r"[a-z]++(?![\w.@/:-]*[A-Z0-9_@/])(?=['’ ,])")
+_FULL_STOP = re.compile(r"[a-z]{3,}['\"”’)]*\s?\.$")
+_LONE_I = re.compile(r"(?<![\w.(\-/&'’\[*_])i(?=['’]\w|\s[a-z])")
+_LOUD = re.compile(r"\b[A-Z]{2,}(?:['’][A-Z]+)?(?:[ ,]+[A-Z]{1,}(?:['’][A-Z]+)?\b){3,}")
+_LONG = re.compile(r"[A-Z]{5}")
+
+
+def articles(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield ``a`` before a vowel that is spoken and ``an`` before a consonant."""
+    for match in _ARTICLE.finditer(form.text):
+        article, word = match.groups()
+        needed = _needed(word)
+        if needed and needed != article.lower():
+            yield form.mark(
+                *match.span(),
+                severity=2,
+                category="grammar",
+                explanation=f'"{word}" takes "{needed}".',
+            )
+
+
+def _needed(word: str) -> str:
+    """Return the article that `word` takes; empty where that is not sure."""
+    if word in FUNCTION_WORDS or len(word) <= 2:  # noqa: PLR2004 - "vitamin a is", "an mp"
+        return ""
+    if word[0] in _VOWELS:
+        return "a" if _SPOKEN_CONSONANT.match(word) else "an"
+    return "" if _SILENT_H.match(word) or len(word) <= _INITIALS else "a"
+
+
+def disagreement(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield pronouns with a form of the verb that they never take."""
+    for match in _DISAGREEMENT.finditer(form.text):
+        if _BEFORE_PLURAL.search(form.text, max(0, match.start() - 12), match.start()):
+            continue
+        yield form.mark(
+            *match.span(),
+            severity=3,
+            category="grammar",
+            explanation=f'The verb does not agree with "{match.group().split()[0]}".',
+        )
+
+
+def misheard(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield ``of`` for ``have``, and two articles for one."""
+    for match in _MISHEARD.finditer(form.text):
+        yield form.mark(
+            *match.span(),
+            severity=2,
+            category="grammar",
+            explanation='"of" stands for "have".',
+        )
+    for match in _TWO_ARTICLES.finditer(form.text):
+        yield form.mark(
+            match.start(),
+            match.end() - 1,
+            severity=3,
+            category="grammar",
+            explanation="Two articles stand before one word.",
+        )
+
+
+def lower_case_starts(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield first words in lower case, in a text that begins sentences with capitals."""
+    if not form.capitals:
+        return
+    for before, sentence in pairwise(form.sentences):
+        match = _START.match(form.text, sentence.start)
+        if match and _FULL_STOP.search(form.text, max(before.start, before.end - 40), before.end):
+            yield form.mark(
+                *match.span(),
+                severity=2,
+                category="casing",
+                explanation="The sentence begins in lower case.",
+            )
+
+
+def lower_i(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield the word I in lower case, in a text that writes sentences with capitals."""
+    if form.capitals:
+        for match in _LONE_I.finditer(form.text):
+            yield form.mark(
+                *match.span(),
+                severity=2,
+                category="casing",
+                explanation='The word "I" is written in lower case.',
+            )
+
+
+def shouting(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield runs of four words and more in capitals; short ones alone may be initials."""
+    for match in _LOUD.finditer(form.text):
+        if _LONG.search(match.group()):
+            yield form.mark(
+                *match.span(),
+                severity=2,
+                category="casing",
+                explanation="These words are written in capitals only.",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    pattern: re.Pattern[str]
+    severity: int
+    explanation: str
+
+
+_KINDS = (
+    _Kind(
+        pattern=re.compile("[\ufffd\ud800-\udfff]+"),
+        severity=4,
+        explanation="A character was lost when the text was decoded.",
+    ),
+    _Kind(
+        pattern=re.compile("(?:Ã[\u0080-\u00bf]|â€[\u0080-\u00bfœ˜™¦“”]?|Â[\u00a0£°»«®©§])+"),
+        severity=4,
+        explanation="The text was decoded with the wrong encoding.",
+    ),
+    _Kind(
+        pattern=re.compile(r"&(?:amp|lt|gt|quot|nbsp|apos|#\d{1,6}|#x[0-9a-fA-F]{1,5});"),
+        severity=3,
+        explanation="A character is written as its HTML entity.",
+    ),
+    _Kind(
+        pattern=re.compile(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrt](?![a-z]))"),
+        severity=3,
+        explanation="A character is written as an escape sequence.",
+    ),
+    _Kind(
+        pattern=re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+"),
+        severity=3,
+        explanation="Control characters stand in the text.",
+    ),
+    _Kind(
+        pattern=re.compile(
+            r"<(?:unk|pad|s|/s|bos|eos|mask|sep|cls|endoftext)>|\[(?:UNK|PAD|SEP|CLS|MASK)\]"
+            r"|<\|\w{1,30}\|>",
+        ),
+        severity=4,
+        explanation="A token of a model's vocabulary stands in the text.",
+    ),
+    _Kind(
+        pattern=re.compile(
+            r"</?(?:p|br|div|span|b|i|u|a|strong|em|h[1-6]|li|ul|ol|table|tr|td)"
+            r"(?:\s[^<>]{0,200})?/?>",
+        ),
+        severity=3,
+        explanation="Mark-up is left in the text.",
+    ),
+    _Kind(
+        pattern=re.compile(
+            r"\[(?:deleted|removed|citation needed|your name|insert [^\[\]]{1,40})\]",
+            re.IGNORECASE,
+        ),
+        severity=3,
+        explanation="A placeholder is left in the text.",
+    ),
+)
+
+
+def debris(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield every piece of debris."""
+    for kind in _KINDS:
+        for match in kind.pattern.finditer(form.text):
+            yield form.mark(
+                *match.span(),
+                severity=kind.severity,
+                category="debris",
+                explanation=kind.explanation,
+            )
+
+
+_MAY_DOUBLE = frozenset(
+    """had that very so no ha bye really many more far long never again her there now well yes
+    hear knock blah tut oh hey boo do who""".split()  # noqa: SIM905 - so many read best so
+)
+_IDIOMS = frozenset(("and", "by", "after", "to", "upon", "or", "over"))  # more and more and more
+_PHRASE = range(2, 7)  # lengths of phrases that are looked for side by side
+_PASSAGE = 10  # words from which saying the same again is not a coincidence
+_SENTENCE = 4  # the same for a whole sentence
+
+
+def stuttering(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield words and phrases that follow upon themselves.
+
+    Names may be double (Duran Duran), and so may some words (had had).
+    """
+    folded = [word.folded for word in form.words]
+    at = 0
+    while at < len(folded):
+        length = _stutter(form, folded, at=at)
+        if not length:
+            at += 1
+            continue
+        stop = at + 2 * length
+        while folded[stop : stop + length] == folded[at : at + length]:
+            stop += length
+        first, last = form.words[at], form.words[stop - 1]
+        phrase = form.text[first.start : form.words[at + length - 1].end]
+        yield form.mark(
+            first.start,
+            last.end,
+            severity=3,
+            category="repetition",
+            explanation=f'"{phrase}" stands there {(stop - at) // length} times in a row.',
+        )
+        at = stop
+
+
+def _stutter(form: FormText, folded: Sequence[str], *, at: int) -> int:
+    """Return how many words from `at` on are said again at once; 0 for none."""
+    following = folded[at + 1 : at + 2 * _PHRASE.stop]
+    if folded[at] not in following:
+        return 0
+    if folded[at] == following[0] and _is_slip(form, form.words[at], form.words[at + 1]):
+        return 1
+    for length in _PHRASE:
+        phrase, again = folded[at : at + length], folded[at + length : at + 2 * length]
+        if phrase == again and _is_phrase(form, form.words[at : at + 2 * length]):
+            return length
+    return 0
+
+
+def _is_slip(form: FormText, left: Word, right: Word) -> bool:
+    """Say whether a word that follows upon itself is an error."""
+    if not form.between(left, right).isspace() or left.folded in _MAY_DOUBLE:
+        return False
+    if next(numbers([left.folded]), None):
+        return False
+    letters = left.text.isalpha() and (len(left.text) > 1 or left.folded in {"a", "i"})
+    return letters and not (left.text[0].isupper() and right.text[0].isupper())
+
+
+def _is_phrase(form: FormText, words: Sequence[Word]) -> bool:
+    """Say whether a phrase that follows upon itself is an error, and not an idiom or a list."""
+    half = len(words) // 2
+    if any(word.text[0].isdecimal() for word in words[:half]):
+        return False
+    if half == _PHRASE.start and not _IDIOMS.isdisjoint(word.folded for word in words[:half]):
+        return False
+    between = form.text[words[0].start : words[-1].end]
+    seam = form.between(words[half - 1], words[half])
+    if len({word.folded for word in words[:half]}) == 1:
+        return False  # one word over and over: another check marks it
+    return seam.isspace() and not any(mark in between for mark in ".!?\n,;:")
+
+
+def repeated_passages(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield sentences, and stretches of many words, that stood there before."""
+    folded = [word.folded for word in form.words]
+    starts: dict[int, int] = {}
+    copied_to = 0
+    for at in range(len(folded) - _SENTENCE + 1):
+        earlier = starts.setdefault(hash(tuple(folded[at : at + _SENTENCE])), at)
+        if at < copied_to or earlier + _SENTENCE > at:
+            continue
+        length = _shared(folded, earlier, at=at)
+        sentence = _is_sentence(form, at, length=length)
+        if length >= _PASSAGE or sentence:
+            copied_to = at + length
+            yield form.mark(
+                form.words[at].start,
+                form.words[copied_to - 1].end,
+                severity=4 if sentence else 3,
+                category="repetition",
+                explanation=f"These {length} words stood there before, in the same order.",
+            )
+
+
+def _shared(folded: Sequence[str], earlier: int, *, at: int) -> int:
+    """Return how many words from `at` on are the same as from `earlier` on."""
+    length = 0
+    while (
+        at + length < len(folded)
+        and earlier + length < at
+        and folded[earlier + length] == folded[at + length]
+    ):
+        length += 1
+    return length
+
+
+def _is_sentence(form: FormText, at: int, *, length: int) -> bool:
+    """Say whether the words are a sentence of their own: stops on both sides."""
+    if length < _SENTENCE:
+        return False
+    start, end = form.words[at].start, form.words[at + length - 1].end
+    before = form.text[max(0, start - 3) : start].rstrip(" \"'“‘`")
+    after = form.text[end : end + 3].lstrip()
+    return before[-1:] in {".", "!", "?", "\n"} and after[:1] in {".", "!", "?"}

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
-from spanjury.judges.core.evidence import Evidence
+from spanjury.judges.core.span import Evidence
 from spanjury.judges.rules.alignment.contradiction import Contradiction
 from spanjury.judges.rules.alignment.tokens import UNITS, phrase
 from spanjury.judges.rules.quantities import Quantity, quantities

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import ConfigError, StoreError
+from spanjury.judges.core import ConfigError, StoreError, counted
 from spanjury.judges.core.lazy import lazily, require
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
@@ -157,7 +157,7 @@ def _view_list(
         described = msgspec.json.encode(listed.described()).decode()
         data = pages.runs_page(title, runs=described).encode("utf-8", "replace")
         files.write_whole(file.html, data)
-        say(f"{len(listed)} runs are in {file.html}, {_size(len(data))}")
+        say(f"{counted(len(listed), 'run is', 'runs are')} in {file.html}, {_size(len(data))}")
 
 
 def _serve(create: "server.Create", serving: ServerFlags) -> None:

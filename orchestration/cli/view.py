@@ -26,7 +26,7 @@ with lazily():
     from spanjury.orchestration.servers.view import app as server
     from spanjury.orchestration.servers.view import marks
     from spanjury.orchestration.servers.view import runs as runs_server
-    from spanjury.orchestration.services.people import sampling
+    from spanjury.orchestration.services.people import sampled
     from spanjury.orchestration.services.people.marks import book, marked_run
     from spanjury.orchestration.services.viewing import page_file, sources
     from spanjury.orchestration.services.viewing import runs as lists
@@ -122,7 +122,7 @@ def _view(runs: Sequence[Path], *, title: str, texts: TextFlags) -> "views.View"
         sources.find_runs(runs, data=texts.data, columns=texts.column),
         title=title,
         aspects_files=texts.aspects_file,
-        only=sampling.read_names(texts.rows) if texts.rows else None,
+        only=sampled.read_names(texts.rows) if texts.rows else None,
     )
 
 

@@ -158,7 +158,7 @@ from spanjury.judges.core.span import (
 from spanjury.judges.core.trace_score import TraceScore
 from spanjury.judges.core.trajectory import Speaker, Trajectory, Turn
 from spanjury.judges.core.version import VERSION
-from spanjury.judges.core.visible import code_span, markdown, one_line, shown, shown_json
+from spanjury.judges.core.visible import code_span, counted, markdown, one_line, shown, shown_json
 
 __all__ = [
     "GRAVE",
@@ -295,6 +295,7 @@ __all__ = [
     "check_address",
     "choices_for",
     "code_span",
+    "counted",
     "effort_of",
     "fingerprint",
     "first_error_alone",

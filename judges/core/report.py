@@ -10,6 +10,7 @@ from spanjury.judges.core.chat import Usage
 from spanjury.judges.core.errors import Outcome
 from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
+from spanjury.judges.core.visible import counted
 
 _FORMER_UNSURE = "doubtful"
 
@@ -325,7 +326,7 @@ class PanelReport(Report):
 
     def __repr__(self) -> str:
         """Say in a line what came of it; the fields say the rest."""
-        errors = "1 error" if len(self.spans) == 1 else f"{len(self.spans)} errors"
+        errors = counted(len(self.spans), "error")
         score = self.outcome.value if self.score is None else f"score {self.score:.2f}"
         decision = self.decision.value if self.decision else "no decision"
         return f"<{type(self).__name__}: {decision}, {score}, {errors}>"

@@ -53,6 +53,17 @@ def one_line(text: str) -> str:
     return shown(" ".join(text.split()))
 
 
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """Return a number and what it counts, which has the plural in ``s`` unless another is named.
+
+    Examples
+    --------
+    >>> counted(1, "text is", "texts are"), counted(2_000, "row")
+    ('1 text is', '2,000 rows')
+    """
+    return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"
+
+
 def shown_json(value: object, *, indent: int | None = None) -> str:
     r"""Write `value` as JSON that a terminal shows as it is; what it cannot show is escaped.
 

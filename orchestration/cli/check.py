@@ -10,7 +10,14 @@ from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import ConfigError, DataError, Outcome, RunStoppedError, Trajectory
+from spanjury.judges.core import (
+    ConfigError,
+    DataError,
+    Outcome,
+    RunStoppedError,
+    Trajectory,
+    counted,
+)
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import COVERAGE, ERROR, GATE, INTERRUPTED, LIMIT, say
@@ -116,7 +123,7 @@ def check(
     if isinstance(output, Trajectory):
         calls = sum(len(turn.calls) for turn in output.turns)
         called = f"{calls} call{'s' * (calls != 1)} of tools"
-        say(f"read as a trajectory: {len(output.turns)} turns, {called}")
+        say(f"read as a trajectory: {counted(len(output.turns), 'turn')}, {called}")
     try:
         request = checks.request_of(
             output,

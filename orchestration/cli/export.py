@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from spanjury.judges.core import ConfigError, Segment, StoreError
+from spanjury.judges.core import ConfigError, Segment, StoreError, counted
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import say
@@ -60,16 +60,20 @@ def export(
         unit=_word(rows, exports.ExportUnit),
         texts=_texts(run) if texts else None,
     )
+    noun = chosen.unit.removesuffix("s")
     if folder is not None:
         count = chosen.to_dataset(folder)
-        say(f"{count} {chosen.unit} are in {folder}: datasets.load_from_disk({str(folder)!r})")
+        say(
+            f"{counted(count, f'{noun} is', f'{noun}s are')} in {folder}:"
+            f" datasets.load_from_disk({str(folder)!r})"
+        )
     elif target is None:
         count = chosen.to_stream(typer.get_binary_stream("stdout"))
     else:
         count = chosen.to_file(target)
-        say(f"{count} {chosen.unit} are in {target}")
+        say(f"{counted(count, f'{noun} is', f'{noun}s are')} in {target}")
     if chosen.results.suffix == run_folders.PART:
-        say(f"{chosen.results} belongs to an unfinished run: {count} {chosen.unit} so far")
+        say(f"{chosen.results} belongs to an unfinished run: {counted(count, noun)} so far")
     if chosen.texts is not None and (missing := chosen.texts.missing):
         say(
             f"{len(missing)} texts were left empty, the first {min(missing)!r}: the run's data no"
@@ -114,7 +118,7 @@ def _export_marked(run: Path, target: Path | None, form: str) -> None:
     job = runs.job_of(run_folders.find_run(run))
     marked = exports.marked_segments(_segments(job), _results(run))
     lines = exports.MARKED_FORMS[form](target, marked)
-    say(f"{lines} lines are in {target}")
+    say(f"{counted(lines, 'line is', 'lines are')} in {target}")
 
 
 def _results(run: Path) -> Path:

@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     RunStoppedError,
     Segment,
     StoreError,
+    counted,
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.exits import ERROR, GATE, INTERRUPTED, say
@@ -75,7 +76,7 @@ class GatedRun:
         if flags.sarif is not None:
             positions = failing_rows.lines_of_rows(self._job, gate.failures)
             failing_rows.write_sarif(flags.sarif, gate.failures, positions, is_complete=is_complete)
-            say(f"{gate.failing} failing rows are in {flags.sarif}")
+            say(f"{counted(gate.failing, 'failing row is', 'failing rows are')} in {flags.sarif}")
         if not missed:
             counts = f"{gate.total} results, {gate.unscored} of them without a score"
             answer = "met" if is_complete else "not decided, since answers are missing"
@@ -261,7 +262,7 @@ class JobSession(Session):
         lacks_answers = bool(unanswered or self.useless)
         if self._folder is not None and not lacks_answers:
             self._folder.mark(done=True)
-        say(f"{self._total} results are in {self._job.output}")
+        say(f"{counted(self._total, 'result is', 'results are')} in {self._job.output}")
         if self._job.panel.is_fitted:
             for notice in fitted_in_use.notices(self._job.panel, self._job.output):
                 say(notice)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from spanjury.judges.core import Aspect, ConfigError, choices_for
+from spanjury.judges.core import Aspect, ConfigError, choices_for, counted
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR, say, say_each
@@ -76,9 +76,12 @@ def export(
     chosen = read.chosen(annotators=annotator, with_unfinished=unfinished)
     endings = (word for ending, word in _ENDINGS.items() if output.name.endswith(ending))
     lines = exporting.write_marks(output, chosen, form=form or next(endings, "rows"))
-    say(f"{len(chosen)} marks are in {output}, in {lines} lines")
+    say(f"{counted(len(chosen), 'mark is', 'marks are')} in {output}, in {counted(lines, 'line')}")
     if (unsaid := len(read.readings) - len(chosen)) and not annotator:
-        say(f"{unsaid} unfinished marks were left out (--unfinished exports them)")
+        say(
+            f"{counted(unsaid, 'unfinished mark was', 'unfinished marks were')} left out"
+            " (--unfinished exports them)"
+        )
     if read.other_versions:
         say(
             f"{read.other_versions} marks belong to texts, or versions of texts, that the data lack"
@@ -108,12 +111,16 @@ def import_marks(
     """
     named = marked_run.MarkedRun(run, data=data)
     done = importing.import_marks(named, file, annotator=annotator, aspect=aspect, replaces=replace)
-    say(f"{done.marks} marks were imported into {named.marks}; {done.unchanged} were there already")
+    say(
+        f"{counted(done.marks, 'mark was', 'marks were')} imported into {named.marks};"
+        f" {counted(done.unchanged, 'was', 'were')} there already"
+    )
     say_each(
         done.kept, "marks differ from the run's own, which were kept (--replace replaces them)"
     )
     for unjudged, count in sorted(done.unjudged.items()):
-        say(f"{count} marks were left out: the run does not judge {unjudged}")
+        left_out = counted(count, "mark was", "marks were")
+        say(f"{left_out} left out: the run does not judge {unjudged}")
     say_each(done.unmatched, "marks do not fit the run and were left out")
     if not (done.marks or done.unchanged or done.kept):
         raise typer.Exit(ERROR)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from spanjury.judges.core import counted
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import say
@@ -46,4 +47,4 @@ def perturb(
     damaged, skipped = anyio.run(asked.write, output)
     for (condition, reason), count in skipped.items():
         say(f"skipped: {count} x {condition}: {reason}")
-    say(f"{damaged} damaged texts are in {output}")
+    say(f"{counted(damaged, 'damaged text is', 'damaged texts are')} in {output}")

@@ -17,6 +17,7 @@ from spanjury.judges.core import (
     Segment,
     StopReason,
     Usage,
+    counted,
     one_line,
     shown_json,
 )
@@ -134,7 +135,7 @@ def _hint(summary: Summary) -> Iterator[RenderableType]:
     """Say who can decide what these judges cannot."""
     unsure = summary.whole.decisions[Decision.UNSURE]
     if unsure and not any(usage.calls for usage in summary.usage.values()):
-        texts = "1 text is" if unsure == 1 else f"{unsure} texts are"
+        texts = counted(unsure, "text is", "texts are")
         yield Text(f"{texts} unsure: add --model NAME or another judge to decide.")
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import ConfigError, StoreError
+from spanjury.judges.core import ConfigError, StoreError, counted
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR, INTERRUPTED, say, say_each
@@ -40,7 +40,7 @@ def list_runs(*, folder: Home = None, form: ListFlags) -> None:
     """
     home, entries = run_list.runs_in(folder)
     print_listing(listing_of(entries), form)
-    say(f"{counted(entries)} in {home}")
+    say(f"{runs_and_space(entries)} in {home}")
     for entry in entries:
         if entry.problem:
             say(f"spanjury: {entry.problem}")
@@ -107,9 +107,9 @@ def _say_repaired(path: Path, repaired: "repairing.Repaired") -> None:
     say(f"the damaged file is kept as {repaired.kept}")
 
 
-def counted(entries: "Sequence[run_list.RunEntry]") -> str:
+def runs_and_space(entries: "Sequence[run_list.RunEntry]") -> str:
     """Return how many runs there are, and what they take."""
-    runs = "1 run" if len(entries) == 1 else f"{len(entries)} runs"
+    runs = counted(len(entries), "run")
     return f"{runs} of {shown_size(sum(entry.contents.size for entry in entries))}"
 
 
@@ -200,11 +200,11 @@ def prune(
     for kept in choice.protected:
         say(f"kept: {kept.entry.run.path.name}: {kept.reason}")
     if not choice.chosen:
-        say(f"nothing to delete: {counted(entries)} in {home}")
+        say(f"nothing to delete: {runs_and_space(entries)} in {home}")
         return
     _show(choice.chosen)
     if dry_run:
-        say(f"would delete {counted(choice.chosen)}")
+        say(f"would delete {runs_and_space(choice.chosen)}")
         return
     if yes or _agreed(choice.chosen):
         _delete(choice.chosen, rule)
@@ -233,7 +233,7 @@ def _agreed(chosen: "Sequence[run_list.RunEntry]") -> bool:
     """Ask; exit where the question is broken off."""
     sys.stdout.flush()
     try:
-        return typer.confirm(f"delete {counted(chosen)} for good?", err=True)
+        return typer.confirm(f"delete {runs_and_space(chosen)} for good?", err=True)
     except typer.Abort:
         typer.echo(err=True)  # ends the line of the question
         say("nothing is deleted")
@@ -255,8 +255,8 @@ def _delete(chosen: "Sequence[run_list.RunEntry]", rule: "run_list.PruneRule") -
                 failed = True
                 say(f"spanjury: {error}")
     except KeyboardInterrupt:
-        say(f"deleted: {counted(deleted)}; the next prune deletes what is left of another")
+        say(f"deleted: {runs_and_space(deleted)}; the next prune deletes what is left of another")
         raise typer.Exit(INTERRUPTED) from None
-    say(f"deleted: {counted(deleted)}" if deleted else "nothing is deleted")
+    say(f"deleted: {runs_and_space(deleted)}" if deleted else "nothing is deleted")
     if failed:
         raise typer.Exit(ERROR)

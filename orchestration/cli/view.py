@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import ConfigError, StoreError
+from spanjury.judges.core import ConfigError, StoreError, counted
 from spanjury.judges.core.lazy import lazily, require
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
@@ -26,7 +26,7 @@ with lazily():
     from spanjury.orchestration.servers.view import app as server
     from spanjury.orchestration.servers.view import marks
     from spanjury.orchestration.servers.view import runs as runs_server
-    from spanjury.orchestration.services.people import sampling
+    from spanjury.orchestration.services.people import sampled
     from spanjury.orchestration.services.people.marks import book, marked_run
     from spanjury.orchestration.services.viewing import page_file, sources
     from spanjury.orchestration.services.viewing import runs as lists
@@ -122,7 +122,7 @@ def _view(runs: Sequence[Path], *, title: str, texts: TextFlags) -> "views.View"
         sources.find_runs(runs, data=texts.data, columns=texts.column),
         title=title,
         aspects_files=texts.aspects_file,
-        only=sampling.read_names(texts.rows) if texts.rows else None,
+        only=sampled.read_names(texts.rows) if texts.rows else None,
     )
 
 
@@ -157,7 +157,7 @@ def _view_list(
         described = msgspec.json.encode(listed.described()).decode()
         data = pages.runs_page(title, runs=described).encode("utf-8", "replace")
         files.write_whole(file.html, data)
-        say(f"{len(listed)} runs are in {file.html}, {_size(len(data))}")
+        say(f"{counted(len(listed), 'run is', 'runs are')} in {file.html}, {_size(len(data))}")
 
 
 def _serve(create: "server.Create", serving: ServerFlags) -> None:

@@ -5,7 +5,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from spanjury.judges.core import USABLE, Outcome
+from spanjury.judges.core import USABLE, Outcome, counted
 from spanjury.orchestration.engine.metering import CUT_OFF, NOTHING, Meter, Spending
 from spanjury.orchestration.engine.summary import Summary
 
@@ -171,7 +171,7 @@ def spent(meter: Meter) -> str:
 
 
 def _in_words(spending: Spending, meter: Meter) -> str:
-    calls = "1 call" if spending.calls == 1 else f"{spending.calls:,} calls"
+    calls = counted(spending.calls, "call")
     cost = _dollars(spending.dollars, meter)
     return ", ".join(filter(None, (calls, f"{_amount(spending.tokens)} tokens", cost)))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 from unittest import SkipTest
 
-from spanjury.judges.core import GRAVE, Aspect, ConfigError, Decision
+from spanjury.judges.core import GRAVE, Aspect, ConfigError, Decision, counted
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import error_lines, in_words, marked, no_verdict
 from spanjury.orchestration.services.judging.check import Source, acheck
@@ -108,7 +108,7 @@ def _properties(report: TextReport) -> Iterator[tuple[str, object]]:
 def _complaint(report: TextReport, severity: int) -> str:
     """Return the message that fails a test; empty where nothing does."""
     if errors := [span for span in report.spans if (span.severity or 0) >= severity]:
-        number = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
+        number = counted(len(errors), "error")
         heading = f"{number} of severity {severity} or more in the text"
         return "\n".join([heading, marked(report.text, errors), *error_lines(errors)])
     whole = {name: judged for name, judged in report.reports.items() if not judged.spans}

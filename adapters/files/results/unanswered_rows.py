@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from spanjury.judges.core import UNANSWERED, DataError, Outcome
+from spanjury.judges.core import UNANSWERED, DataError, Outcome, counted
 from spanjury.judges.core.lazy import lazily
 
 with lazily():
@@ -144,7 +144,7 @@ def _digest(row: "result_rows.RowOutcomes") -> bytes:
 
 
 def _words(first: "result_rows.RowOutcomes", lack: _Lack, *, count: int) -> str:
-    rows = "1 row has a score" if count == 1 else f"{count} rows have scores"
+    rows = counted(count, "row has a score", "rows have scores")
     system = f" of {first.system!r}" if first.system else ""
     silent = ", ".join(sorted(lack.seats)) or "the panel"
     return (

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from spanjury.judges.core import DataError, Result, Segment, StoreError
+from spanjury.judges.core import DataError, Result, Segment, StoreError, counted
 from spanjury.orchestration.report import Picture, Report, Table
 from spanjury.orchestration.report.document import tables_of
 from spanjury.orchestration.report.files import PICTURES, Destination, write_report, write_whole
@@ -297,7 +297,7 @@ class StudyReport(Generic[T_co]):
             f"{measure.name} {measure.figure}" for measure in islice(self.measures.values(), _NAMED)
         ]
         tables = len(self.tables)
-        parts = [*figures, "1 table" if tables == 1 else f"{tables} tables"]
+        parts = [*figures, counted(tables, "table")]
         return f"<StudyReport {self.document.title!r}: {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:

@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, overload
 import anyio
 from anyio import CancelScope, to_thread
 
-from spanjury.judges.core import Aspect, Decision, Result, Segment, shown
+from spanjury.judges.core import Aspect, Decision, Result, Segment, counted, shown
 from spanjury.judges.core.lazy import library
 from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.orchestration.engine.batch import pair
@@ -107,7 +107,7 @@ class TextReports(Sequence[TextReport]):
         for report in self._reports:
             counts[report.decision.value if report.decision else "no decision"] += 1
         decided = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-        texts = "1 text" if len(self) == 1 else f"{len(self)} texts"
+        texts = counted(len(self), "text")
         return f"<TextReports: {texts}; {decided or 'none'}>"
 
     def _repr_html_(self) -> str:

@@ -13,6 +13,7 @@ from spanjury.judges.core import (
     PanelReport,
     Result,
     Segment,
+    counted,
     one_line,
     shown,
 )
@@ -186,7 +187,7 @@ class TextReport:
         """Say in a line what came of it."""
         scores = ", ".join(map(_in_short, self.results))
         decision = self.decision.value if self.decision else f"no decision ({self.undecided})"
-        errors = "1 error" if len(self.spans) == 1 else f"{len(self.spans)} errors"
+        errors = counted(len(self.spans), "error")
         return f"<TextReport {self.segment.segment_id!r}: {decision}, {errors}; {scores}>"
 
     def _repr_html_(self) -> str:

@@ -20,7 +20,7 @@ from spanjury.orchestration.services.judging.scorers import (
     results_file,
 )
 from spanjury.orchestration.services.people.marked_texts import MarkedSource, own_texts
-from spanjury.orchestration.services.people.sampling import by_name, counted_texts, text_name
+from spanjury.orchestration.services.people.sampled import by_name, counted_texts, text_name
 from spanjury.orchestration.services.viewing.sources import find_runs
 from spanjury.orchestration.studies.agreement.findings import (
     AspectFindings,

@@ -19,7 +19,7 @@ from spanjury.orchestration.services.people.marks.marked_run import (
     Reading,
     read_readings,
 )
-from spanjury.orchestration.services.people.sampling import (
+from spanjury.orchestration.services.people.sampled import (
     TextName,
     by_name,
     none_in_sample,

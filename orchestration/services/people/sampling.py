@@ -1,7 +1,7 @@
-"""Samples of a run's texts for people to mark: rows that keep their chance, written and read."""
+"""Samples of a run's texts for people to mark: rows that keep their chance."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spanjury.judges.core import ConfigError, DataError, Scale, Segment
-from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, MarkedText
+from spanjury.orchestration.services.people.sampled import TextName, by_name, text_name
 from spanjury.orchestration.studies.agreement.ratings import input_of
 from spanjury.orchestration.studies.sampling import (
     INCLUSION,
@@ -19,100 +19,13 @@ from spanjury.orchestration.studies.sampling import (
     Sample,
     Stratum,
     TextFeatures,
-    chance_of,
     draw_sample,
-    left_out_note,
     mean_over_aspects,
     novelty,
-    unequal_chances_note,
-    which_count,
 )
 from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
 from spanjury.orchestration.wiring.results import write_segments
 from spanjury.stats.arrays import FloatArray
-
-TextName = tuple[str, str]
-"""Id and system of a text."""
-
-
-def text_name(segment: Segment) -> TextName:
-    """Return id and system of a text."""
-    return segment.segment_id, segment.system
-
-
-def by_name(segments: Iterable[Segment]) -> dict[TextName, Segment]:
-    """Return texts by id and system."""
-    return {text_name(segment): segment for segment in segments}
-
-
-def read_chances(path: Path) -> Mapping[TextName, float]:
-    """Return id and system of each text of a sample -> the chance with which it was drawn.
-
-    Raise `DataError` if the file cannot be read, or a row keeps no chance.
-    """
-    chances: dict[TextName, float] = {}
-    for segment in read_segments(path):
-        chance = chance_of(segment)
-        if chance is None:
-            raise DataError(
-                f"{path}: {segment.segment_id} has no meta.sampling: expected a file that"
-                " 'spanjury sample' wrote"
-            )
-        chances[text_name(segment)] = chance
-    if not chances:
-        raise DataError(f"{path}: there is no text in it")
-    return chances
-
-
-def none_in_sample(marks: str, sample: Path) -> str:
-    """Say that no marked text is one of a sample."""
-    return (
-        f"{marks}: no marked text is in {sample}; name the file that 'spanjury sample' wrote of"
-        " this run"
-    )
-
-
-class CountedTexts(NamedTuple):
-    """Marked texts that count by their chances, and what must be known of these."""
-
-    names: frozenset[TextName]
-    notes: tuple[str, ...]
-
-
-def counted_texts(
-    marked: Iterable[Segment], sample: Path | None = None, *, marks: str
-) -> CountedTexts:
-    """Say which marked texts count: where any has a chance, those without one do not.
-
-    Raise `DataError` if the sample cannot be read or holds none of them, or a chance is none.
-
-    Parameters
-    ----------
-    sample
-        The file that names chances; None for those that the texts hold themselves.
-    marks
-        Where the marks are, for messages.
-    """
-    texts = by_name(marked)
-    drawn = read_chances(sample) if sample else None
-    chances = {
-        name: chance_of(text) if drawn is None else drawn.get(name) for name, text in texts.items()
-    }
-    if sample and not any(chances.values()):
-        raise DataError(none_in_sample(marks, sample))
-    counts = which_count([*chances.values()])
-    kept = [name for name, is_in in zip(texts, counts, strict=True) if is_in]
-    notes = (
-        left_out_note(len(texts) - len(kept)) if len(kept) < len(texts) else "",
-        unequal_chances_note([chances[name] for name in kept]),
-    )
-    return CountedTexts(frozenset(kept), tuple(filter(None, notes)))
-
-
-def read_names(path: Path) -> frozenset[TextName]:
-    """Return id and system of each text of a file; raise `DataError` if it cannot be read."""
-    return frozenset(map(text_name, read_segments(path)))
-
 
 _Value = Callable[[ResultScores, Scale], float]
 

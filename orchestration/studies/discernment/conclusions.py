@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
+from spanjury.judges.core import counted
 from spanjury.orchestration.studies.discernment.detection import (
     STRICT,
     USUAL,
@@ -291,12 +292,14 @@ def _on_mode(findings: Findings) -> Iterator[str]:
 def _on_numbers(findings: Findings) -> Iterator[str]:
     most = findings.segments * ONE_FLIP
     if most < 1:
+        texts = counted(findings.segments, "text")
         yield (
-            f"{_texts(findings.segments)} cannot show anything: even if every score fell, D by "
-            f"the exact test would be {most:.2f}."
+            f"{texts} cannot show anything: even if every score fell, D by the exact test would"
+            f" be {most:.2f}."
         )
     elif findings.segments < _FEW:
-        yield f"{_texts(findings.segments)} are few: an effect that is not shown may well be there."
+        few = counted(findings.segments, "text is", "texts are")
+        yield f"{few} few: an effect that is not shown may well be there."
     harmful = [finding for finding in findings.findings if not is_harmless(finding)]
     sizes = {finding.damaged for finding in harmful if finding.damaged}
     if len(sizes) > 1:
@@ -384,7 +387,3 @@ def _on_alarms(findings: Findings) -> Iterator[str]:
                 f"Too few clean texts have a score to state a false-alarm rate of {rate:.0%}, "
                 f"which takes {fewest_texts(rate)}: {names}."
             )
-
-
-def _texts(count: int) -> str:
-    return "1 text" if count == 1 else f"{count} texts"

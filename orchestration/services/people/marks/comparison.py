@@ -16,7 +16,7 @@ from spanjury.orchestration.services.people.marks.marked_run import (
     Reading,
     read_readings,
 )
-from spanjury.orchestration.services.people.sampling import counted_texts, text_name
+from spanjury.orchestration.services.people.sampled import counted_texts, text_name
 from spanjury.orchestration.studies.agreement.people import (
     PeopleOnAspect,
     people_on_aspect,

@@ -5,12 +5,19 @@ from collections.abc import Iterator, Sequence
 from math import isinf
 from typing import Literal, NamedTuple
 
+from spanjury.judges.rules.alignment.lexicon import OF_RULES
 from spanjury.judges.rules.dates import dates, weekdays
 from spanjury.judges.rules.name_support import Standing, standing
 from spanjury.judges.rules.names import Name, find_names
-from spanjury.judges.rules.number_support import follows, is_glued, is_in_word, is_stated
+from spanjury.judges.rules.number_support import (
+    follows,
+    is_computable,
+    is_glued,
+    is_in_word,
+    is_stated,
+)
 from spanjury.judges.rules.numbers import Number, numbers
-from spanjury.judges.rules.quantities import with_decimals
+from spanjury.judges.rules.quantities import quantities, with_decimals
 from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, SAME, WEEKDAYS
 from spanjury.judges.text.stems import STEMS, stem
@@ -54,6 +61,9 @@ class Claim(NamedTuple):
         Whether what is not supported is an error for sure enough to be reported.
     contradicted
         Whether the source has another name in its place.
+    follows
+        Whether a number that is not supported may be right all the same: it can be computed from
+        the source's, or the sentence applies a rule of the source to a case.
     size, lacking
         How many words it has that count, and how many of them the source lacks.
     """
@@ -66,6 +76,7 @@ class Claim(NamedTuple):
     name: Name | None = None
     sure: bool = True
     contradicted: bool = False
+    follows: bool = False
     size: int = 1
     lacking: int = 0
 
@@ -180,8 +191,15 @@ def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, 
         number=number,
         supported=supported,
         sure=not glued and not isinf(number.value),
+        follows=not (supported or year)
+        and (_applies_rule(words) or is_computable(number.value, quantities(index.text))),
         lacking=int(not supported),
     )
+
+
+def _applies_rule(words: Sequence[Word]) -> bool:
+    """Say whether a sentence says what a rule means for some case."""
+    return any(word.folded in OF_RULES for word in words)
 
 
 def may_have_asides(text: str) -> bool:

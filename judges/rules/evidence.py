@@ -131,7 +131,8 @@ def error_spans(
 
     What the source contradicts for sure comes first, and takes the place of what it only lacks.
     Severity is 4 for a number, a date, or a person whom the source calls otherwise, 3 for a
-    name, for a small number in words and for words of which the source has none. Only what
+    name, for a number that may follow from the source, as a small one in words may, and for words
+    of which the source has none. Only what
     is reported is explained: to find what is like it in a long source takes time.
     """
     against = [
@@ -254,7 +255,7 @@ def _severity(claim: Claim) -> int:
     if claim.name is not None:
         return 4 if claim.contradicted else 3
     small = claim.number and claim.number.spelled and claim.number.value <= _COUNTABLE
-    return 3 if small else 4
+    return 3 if small or claim.follows else 4
 
 
 def _is_exact(claim: Claim) -> bool:

@@ -23,6 +23,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.passages import passages_in
 from spanjury.judges.rules.alignment.contradictions import contradictions
+from spanjury.judges.rules.alignment.near_copies import are_near_copies
 from spanjury.judges.rules.call_checks.numerals import computed_in, is_given
 from spanjury.judges.rules.evidence import CONTRADICTIONS, WORDING, error_spans
 from spanjury.judges.rules.places import Source, join_inputs
@@ -70,6 +71,13 @@ _CONSTANT = 0.32
 _MOST_EXACT, _MOST_WORDING, _MOST_DOUBTFUL = 3, 2, 3
 
 _POWER = 3
+
+_NEAR_COPY = 0.05
+"""Probability of an error in a text that nearly repeats its source (`near_copies`).
+
+In 13 sets, 4 of them of twins, such are 20 % of the right texts and 1 % of the wrong ones, where
+each set counts the same.
+"""
 
 _UNVERIFIED = 0.3  # share of a sentence's claims that the source lacks: too much to vouch for it
 
@@ -194,8 +202,12 @@ class GroundingJudge:
             contradictions=contradictions(output, source.inputs),
         )
         errors = (*reported, *rest)
+        probability = error_probability(support, errors)
+        all_known = support.supported == 1.0 and not errors
+        if all_known and probability > _NEAR_COPY and are_near_copies(output, source.inputs):
+            probability = _NEAR_COPY
         return _scored(
-            error_probability(support, errors),
+            probability,
             reported,
             spans=spans,
             rationale=_rationale(support, errors),

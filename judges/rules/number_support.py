@@ -99,6 +99,10 @@ _ABOUT = frozenset(
 _ROUNDING = 0.1  # distance of a hedged number from the source's, as a share of it
 _BOUND = 0.25  # the same for a bound: "more than 40" of 45; the most that any rounding changes
 _MOST_TERMS = 60  # quantities of one unit beyond which any number is some difference
+_MOST_COMPUTED = 40  # quantities of a source that are combined with each other
+_FACTORS = (2.0, 3.0, 4.0, 7.0, 10.0, 12.0, 24.0, 60.0, 100.0)
+"""Factors that words state: twice, a quarter, a week, a tenth, a dozen, a day, a minute."""
+_DECIMALS = 6  # decimals in which two results are equal
 _MOST_STATED = 400  # quantities of a source beyond which nothing is derived
 _AGE = 120  # years between two dates that make an age
 _DIGITS = 3  # significant digits that a rounded number may have
@@ -249,6 +253,33 @@ def _is_span_of_years(value: float, stated: Iterable[Quantity]) -> bool:
     years = {quantity.value for quantity in stated if quantity.unit == "year"}
     years = {year for year in years if year > _AGE}
     return any(abs(a - b) in {value, value * 10} for a, b in combinations(sorted(years), 2))
+
+
+def is_computable(value: float, stated: Sequence[Quantity]) -> bool:
+    """Say whether `value` may be computed from one or two quantities of a source.
+
+    Units do not count. Such a number may be right, so it proves no error.
+    """
+    values = {round(quantity.value, _DECIMALS) for quantity in stated[:_MOST_COMPUTED]}
+    return any(
+        not values.isdisjoint(round(other, _DECIMALS) for other in _others(value, held))
+        for held in values
+    ) or not values.isdisjoint(round(other, _DECIMALS) for other in _multiples(value))
+
+
+def _multiples(value: float) -> Iterator[float]:
+    """Yield the numbers of which `value` is a multiple or a part that words state."""
+    yield 100.0 - value
+    for factor in _FACTORS:
+        yield value / factor
+        yield value * factor
+
+
+def _others(value: float, held: float) -> Iterator[float]:
+    """Yield the numbers that make `value` together with `held`, by the four rules or a share."""
+    yield from (value - held, held - value, value + held, value * held)
+    if held and value:
+        yield from (value / held, held / value, 100.0 * value / held, 100.0 - 100.0 * value / held)
 
 
 def is_part(value: float, unit: str, *, holds: Iterable[str]) -> bool:

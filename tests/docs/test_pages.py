@@ -243,7 +243,7 @@ def test_the_commands_on_marks_run_in_their_order(folder: Path) -> None:
         for words in commands(block):
             outputs[" ".join(words)] = call(folder, *words[1:]).output
     assert "anna" in outputs["spanjury marks list my-run"]
-    assert ".546" in outputs["spanjury meta my-run"]
+    assert "0.720" in outputs["spanjury meta my-run"]
     assert "consistency" in outputs["spanjury marks agreement my-run"]
     rows = [json.loads(line) for line in (folder / "marks.jsonl").read_text().splitlines()]
     (both,) = (row for row in rows if row["id"] == "harbour-bridge/system-b")

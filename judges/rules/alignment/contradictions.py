@@ -4,7 +4,7 @@ A sentence of the text, and each of its clauses, is aligned, word by word, with 
 the inputs that share the most words with it. Where the words around a difference are the same,
 what differs must mean the same, too; a denial, an opposite, another number or day, or names in
 another order do not. A sentence that any sentence of the inputs repeats without such a
-difference is left alone.
+difference is left alone. Besides, a number must have a unit that the inputs give it.
 """
 
 import re
@@ -18,12 +18,18 @@ from spanjury.judges.rules.alignment.contradiction import Contradiction
 from spanjury.judges.rules.alignment.difference import Difference
 from spanjury.judges.rules.alignment.exchanges import exchanges
 from spanjury.judges.rules.alignment.figures import figures
-from spanjury.judges.rules.alignment.index import Search, Sentences, bare, index_sentences, pieces
+from spanjury.judges.rules.alignment.index import (
+    Search,
+    index_sentences,
+    is_copied,
+    pieces,
+)
 from spanjury.judges.rules.alignment.names import replaced_names, speakers
 from spanjury.judges.rules.alignment.polarity import polarity
 from spanjury.judges.rules.alignment.record import records
 from spanjury.judges.rules.alignment.record_claims import record_claims
 from spanjury.judges.rules.alignment.tokens import Phrase, phrase
+from spanjury.judges.rules.alignment.units import other_units
 
 _JOINT = re.compile(
     r"(?:[,;] (?:although|and|because|but|or|since|so|though|whereas|while)\b(?! not\b)|;) *"
@@ -66,7 +72,7 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
     sentences = [(start, output[start:end]) for start, end in pieces(output)]
     sources = {name: index_sentences(text) for name, text in inputs.items() if text.strip()}
     compared = {
-        start: phrase(text) for start, text in sentences if not _is_copied(text, sources.values())
+        start: phrase(text) for start, text in sentences if not is_copied(text, sources.values())
     }
     sought = {token.key for each in compared.values() for token in each.tokens}
     searches = {name: source.search(sought) for name, source in sources.items()}
@@ -77,13 +83,20 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
             problems += _of_sentence(compared[start], start, searches=searches)
         for name, source in data.items():
             problems += _of_record(text, start, name=name, source=source)
-    return problems
+    has_numbers = any("number" in each.kinds for each in compared.values())
+    return _with_others(problems, other_units(output, inputs)) if has_numbers else problems
 
 
-def _is_copied(text: str, sources: Iterable[Sentences]) -> bool:
-    """Say whether a sentence stands in a source as it is."""
-    copied = hash(bare(text))
-    return any(copied in source.copies for source in sources)
+def _with_others(
+    problems: Sequence[Contradiction], others: Iterable[Contradiction]
+) -> list[Contradiction]:
+    """Return `problems` with those of `others` that overlap none of them, in order."""
+    apart = [
+        each
+        for each in others
+        if not any(each.start < other.end and other.start < each.end for other in problems)
+    ]
+    return sorted([*problems, *apart], key=attrgetter("start"))
 
 
 def _of_record(text: str, start: int, *, name: str, source: str) -> Iterator[Contradiction]:
@@ -123,14 +136,7 @@ def _of_sentence(
             phrase(sentence.text[first:last]), start + first, searches=searches
         )
     ]
-    more = [
-        contradiction
-        for contradiction in clauses
-        if not any(
-            contradiction.start < other.end and other.start < contradiction.end for other in whole
-        )
-    ]
-    return sorted(whole + more, key=attrgetter("start"))
+    return _with_others(whole, clauses)
 
 
 def _clauses(sentence: str) -> Iterator[tuple[int, int]]:

@@ -8,8 +8,8 @@ from math import floor, isinf, log10
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.contradiction import Category
 from spanjury.judges.rules.alignment.difference import Difference, difference, is_firm, loose
-from spanjury.judges.rules.alignment.lexicon import DETERMINERS
-from spanjury.judges.rules.alignment.tokens import Phrase, Token
+from spanjury.judges.rules.alignment.lexicon import DETERMINERS, OF_RULES
+from spanjury.judges.rules.alignment.tokens import Phrase, Token, lexemes
 
 _SEVERITY = 4
 _DAYS = frozenset(("weekday", "month"))
@@ -18,6 +18,10 @@ _HEDGES = frozenset(
     "about almost approximately around circa nearly over roughly than some least most up".split()  # noqa: SIM905
 )
 _ROUNDING = 0.1  # how far a hedged number may be from the source's, as a share of it
+_BOUNDS = frozenset(
+    """than over under above below beyond least most up within until till by before after from to
+    minus""".split()  # noqa: SIM905
+)
 _CURRENCIES = frozenset("$£€¥")
 _YEARS = range(1500, 2100)
 
@@ -66,7 +70,18 @@ def _other_number(comparison: Comparison, at: int) -> bool:
     left, right = comparison.token(at)
     if left.unit != right.unit or not _is_bound(comparison, at):
         return False
+    if not _BOUNDS.isdisjoint({*left.before} ^ {*right.before}) or _applies_rule(comparison):
+        return False
     return not (_is_cut(comparison, at) or _states(comparison, at) or _rounded(left, right))
+
+
+def _applies_rule(comparison: Comparison) -> bool:
+    """Say whether the output, unlike the source, says what a rule means for some case."""
+    words, others = (
+        {word for *_, word in lexemes(sentence.text)}
+        for sentence in (comparison.output, comparison.source)
+    )
+    return not OF_RULES.isdisjoint(words - others)
 
 
 def _held(sentence: Phrase, token: Token) -> bool:

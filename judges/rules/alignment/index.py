@@ -146,6 +146,12 @@ def bare(sentence: str) -> str:
     return sentence.strip(_ENDS).lower()
 
 
+def is_copied(text: str, sources: Iterable[Sentences]) -> bool:
+    """Say whether a sentence stands in a source as it is."""
+    copied = hash(bare(text))
+    return any(copied in source.copies for source in sources)
+
+
 def pieces(text: str) -> Iterator[tuple[int, int]]:
     """Return the sentences of `text`, cut at turns of speakers; what is too long in parts."""
     return _pieces(text, sentence_intervals(text))

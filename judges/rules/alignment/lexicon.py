@@ -20,6 +20,26 @@ NEGATORS = frozenset(
 )
 """Words that deny the next word."""
 
+REVERSING = (NEGATORS - {"nor"}) | frozenset(
+    """unable deny denies denied refuse refuses refused reject rejects rejected fail fails failed
+    decline declined lack lacks lacked lose loses lost missing avoid avoided stop stops stopped
+    prevent prevents prevented forbid forbids forbade forbidden prohibit prohibited ban banned
+    ruled instead except unless contrary hardly barely""".split()  # noqa: SIM905
+)
+"""Words that turn a clause into its opposite, wherever they stand in it."""
+
+TURNING = frozenset(
+    """only until till unless except but hardly barely yet still already than even most few every
+    all half rather either both""".split()  # noqa: SIM905
+)
+"""Words that change how far a denial or an opposite reaches."""
+
+OF_RULES = frozenset(
+    """if anyone whoever too enough may can cannot must could should would need needs allowed
+    entitled free""".split()  # noqa: SIM905
+)
+"""Words of sentences that apply a rule to a case: ``Three cans a day are too many.``"""
+
 INFINITIVE_NEGATORS = frozenset(
     """fail fails failed failing refuse refuses refused refusing decline declines declined declining
     unable unwilling neglected neglects""".split()  # noqa: SIM905

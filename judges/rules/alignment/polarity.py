@@ -1,12 +1,25 @@
-"""Polarity: what one sentence denies and the other does not, and opposites."""
+"""Polarity: what one sentence denies and the other does not, and opposites.
 
-from collections.abc import Iterator
+Either the words around a difference are the same, or nearly all words of the output stand in one
+clause of the source, and output and clause differ in an odd number of reversals.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.difference import Difference, difference, is_firm, loose
-from spanjury.judges.rules.alignment.lexicon import BLURRING, MODALS, NEGATORS, PREPOSITIONS
-from spanjury.judges.rules.alignment.opposites import OPPOSITES
-from spanjury.judges.rules.alignment.tokens import Phrase, Token
+from spanjury.judges.rules.alignment.lexicon import (
+    BLURRING,
+    MODALS,
+    NEGATORS,
+    PREPOSITIONS,
+    REVERSING,
+    TURNING,
+)
+from spanjury.judges.rules.alignment.opposites import OPPOSITE_WORDS, OPPOSITES
+from spanjury.judges.rules.alignment.tokens import Phrase, Token, lexemes
 
 _SEVERITY = 5
 _WHOLE = frozenset(("all", "every"))
@@ -15,6 +28,10 @@ _FORBIDDEN = (
     (frozenset(("can", "not")), frozenset(("may",))),
 )
 """Words that forbid, and those that allow the same."""
+_DENIED = 0.7  # share of the output's tokens that a clause must have for a denial to be compared
+_OPPOSED = 0.6  # the same for an opposite
+_EXCEPTION = re.compile(r"\b(?:except|unless|only|until|till)\b", re.IGNORECASE)
+_SEAM = re.compile(r"[;,:]|\b(?:and|but|while|whereas|although|though|yet|or)\b")
 _BARE = NEGATORS | {"do", "does", "did"}
 
 
@@ -28,8 +45,21 @@ def polarity(comparison: Comparison) -> Iterator[Difference]:
         return
     output, source = comparison.output, comparison.source
     opposed = any(_opposite(comparison, at) for at in range(len(comparison.links)))
-    if not (opposed or output.denies or source.denies):
+    if not (opposed or output.denies or source.denies or _may_oppose(comparison)):
         return
+    if _restricted(output) != _restricted(source):
+        return
+    firm = list(_firm(comparison))
+    yield from firm or _reversed(comparison)
+
+
+def _restricted(sentence: Phrase) -> bool:
+    """Say whether a sentence makes an exception, on whose two sides opposites hold."""
+    return bool(_EXCEPTION.search(sentence.text))
+
+
+def _firm(comparison: Comparison) -> Iterator[Difference]:
+    """Yield the changes that stand among equal words."""
     changes = [_changes(comparison, at) for at in range(len(comparison.links))]
     moved = {_direction(comparison, at) for at, changed in enumerate(changes) if changed} >= {1, -1}
     for at, changed in enumerate(changes):
@@ -123,3 +153,92 @@ def _blurs(sentence: Phrase, at: int) -> bool:
     if at == len(sentence.tokens) - 1:
         words.update(sentence.after)
     return not BLURRING.isdisjoint(words)
+
+
+def _may_oppose(comparison: Comparison) -> bool:
+    """Say whether a near copy has a word that the source lacks, and whose opposite it has."""
+    if comparison.equal() < _OPPOSED * len(comparison.output.tokens):
+        return False
+    held = set(comparison.source.keys)
+    return any(
+        key not in held and not held.isdisjoint(OPPOSITES.get(key, ()))
+        for key in comparison.output.keys
+    )
+
+
+def _reversed(comparison: Comparison) -> Iterator[Difference]:
+    """Yield the word by which the output says the reverse of the clause that has its words."""
+    share = comparison.equal() / len(comparison.output.tokens)
+    if share < _OPPOSED:
+        return
+    start, end = _clause(comparison)
+    if ";" in comparison.source.text[start:end]:
+        return  # its clauses may be about different subjects
+    written, given = lexemes(comparison.output.text), lexemes(comparison.source.text[start:end])
+    words, others = ({word for *_, word in read} for read in (written, given))
+    if not TURNING.isdisjoint(words ^ others) or "whether" in words:
+        return
+    opposite = _opposites(comparison, start, end)
+    # "rejected" for "accepted" is one reversal, not two.
+    reversing = REVERSING - {folded for _, folded in opposite}
+    reversals = sum(word in reversing for *_, word in (*written, *given))
+    reversals += sum(map(_has_negative_prefix, comparison.output.tokens))
+    reversals += sum(
+        _has_negative_prefix(token)
+        for token in comparison.source.tokens
+        if start <= token.start < end
+    )
+    if opposite and reversals % 2 == 0:
+        (left, _), (right, _) = opposite
+        yield Difference(left.start, left.end, right.start, right.end, "antonym", _SEVERITY)
+    elif not opposite and reversals % 2 == 1 and share >= _DENIED:
+        yield from _first_denial(comparison)
+
+
+def _clause(comparison: Comparison) -> tuple[int, int]:
+    """Return the offsets of the source's clause, or clauses, that hold all equal tokens."""
+    text = comparison.source.text
+    equal = [comparison.source.tokens[link.right] for link in comparison.links if link.same]
+    first, last = equal[0].start, equal[-1].end
+    start = max((seam.end() for seam in _SEAM.finditer(text, 0, first)), default=0)
+    seam = _SEAM.search(text, last)
+    return start, seam.start() if seam else len(text)
+
+
+def _has_negative_prefix(token: Token) -> bool:
+    return bool(token.denials) and token.denials[0][0] == token.start
+
+
+def _opposites(comparison: Comparison, start: int, end: int) -> Sequence[tuple[Token, str]]:
+    """Return a word that stands in the output alone, and its opposite in the source's clause.
+
+    Each comes with the word as it is written, folded; neither is equal to another word.
+    """
+    equal = [link for link in comparison.links if link.same]
+    own = _opposable(comparison.output, {link.left for link in equal})
+    others = _opposable(comparison.source, {link.right for link in equal})
+    for token, word in own:
+        for other, contrary in others:
+            if start <= other.start < end and other.key in OPPOSITES.get(token.key, ()):
+                return (token, word), (other, contrary)
+    return ()
+
+
+def _opposable(sentence: Phrase, equal: AbstractSet[int]) -> list[tuple[Token, str]]:
+    """Return the tokens, but for the equal ones, that are words with an opposite."""
+    words = [
+        (token, sentence.text[token.start : token.end].lower())
+        for at, token in enumerate(sentence.tokens)
+        if at not in equal
+    ]
+    return [(token, word) for token, word in words if word in OPPOSITE_WORDS]
+
+
+def _first_denial(comparison: Comparison) -> Iterator[Difference]:
+    """Yield the first token of both sentences that one of them denies."""
+    for at, link in enumerate(comparison.links):
+        left, right = comparison.token(at)
+        if link.same and left.denied != right.denied and _alike(left, right):
+            start, end = _denied_words(left)
+            yield Difference(start, end, right.opening, right.end, "negation", _SEVERITY)
+            return

@@ -89,9 +89,36 @@ FAITHFUL = (
         "The patient is stable and does not need surgery.",
     ),
     ("He never left the village.", "He did not leave the village."),
+    (
+        "Dogs are forbidden in the room with the blue door.",
+        "Dogs are allowed except in the room with the blue door.",
+    ),
+    ("The trip took 90 minutes by bus.", "The bus trip took 90 min; it costs 3 euros."),
+    ("Six cans of it a day are too many.", "Drink no more than four cans of it a day."),
+    ("The rope was not cut with a knife.", "The rope was torn; the net was cut with a knife."),
 )
 
 CONTRADICTORY = (
+    (
+        "Lodgers are unable to move the piano.",
+        "With a trolley, and when the hall is empty, lodgers can move the piano.",
+        "negation",
+    ),
+    (
+        "The lamp itself can be repaired.",
+        "The cord and the plug may be replaced at home, but the lamp cannot be repaired.",
+        "negation",
+    ),
+    (
+        "The gap amounted to 24 per cent.",
+        "On average, the gap between the two groups was 24 minutes.",
+        "number",
+    ),
+    (
+        "A hall that rents chairs has to close.",
+        "In the other districts, halls may stay open where they rent chairs.",
+        "antonym",
+    ),
     ("The library will close in May.", "The library will not close in May.", "negation"),
     (
         "The board never approved the plan for the bridge.",

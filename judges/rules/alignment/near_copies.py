@@ -1,0 +1,156 @@
+"""Near copies: sentences whose words a sentence of the source has, in its order and its sense.
+
+What a near copy leaves out must not change what is left: no condition, no denial, no bound, no
+speaker, and no word of how sure or how often. So a sentence may lose a date or a place, but not
+``unless it rains``.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from spanjury.judges.rules.alignment.aligner import Comparison, compare
+from spanjury.judges.rules.alignment.index import index_sentences, is_copied, pieces
+from spanjury.judges.rules.alignment.lexicon import REVERSING
+from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, lexemes, phrase
+
+_CANDIDATES = 3  # sentences of an input that a sentence is compared with
+
+_SENSES = """
+if unless provided whether
+only solely alone just
+except unless but
+until till
+because since due thanks
+before
+after
+must shall should ought
+may might could can possible possibly perhaps likely probably
+will would
+would
+all every each any both
+some several few part many
+most nearly almost
+more than over above
+less fewer under below
+say says said claim claims claimed according denied think thinks believe believes alleged \
+allegedly reportedly hope hopes hoped plan plans planned want wants wanted expect expects \
+expected fear fears feared warn warned suggest suggests suggested
+while when
+although though despite
+by
+not
+no
+without
+or
+against
+from
+to
+up
+down
+yet still already again
+least
+between
+who
+instead
+than
+as
+"""
+
+
+def _groups() -> Mapping[str, frozenset[int]]:
+    groups: dict[str, set[int]] = {}
+    for number, line in enumerate(_SENSES.strip().splitlines()):
+        for word in line.split():
+            groups.setdefault(word, set()).add(number)
+    return MappingProxyType({word: frozenset(numbers) for word, numbers in groups.items()})
+
+
+_GROUPS = _groups()
+"""Word that bears on the sense of others -> the lines of `_SENSES` that it stands in."""
+
+_GOVERNING = REVERSING | frozenset(
+    """if unless provided whether only solely except until till may might could can possible
+    possibly perhaps likely probably say says said claim claims claimed according think thinks
+    believe believes alleged allegedly reportedly hope hopes hoped plan plans planned want wants
+    wanted expect expects expected fear fears feared warn warned suggest suggests
+    suggested""".split()  # noqa: SIM905
+)
+"""Words before a clause that it must not lose."""
+
+_RESTRICTING = re.compile(
+    r"[\s,;]*(?:if|unless|only|except|until|but|than|though|although|provided|as long|or|nor"
+    r"|without|not|instead)\b",
+    re.IGNORECASE,
+)
+
+
+def are_near_copies(output: str, inputs: Mapping[str, str]) -> bool:
+    """Say whether every sentence of `output` is a near copy of a sentence of `inputs`.
+
+    Examples
+    --------
+    >>> are_near_copies("The old library closes.", {"News": "The old library closes in May."})
+    True
+    >>> are_near_copies("The old library closes.", {"News": "The old library closes if it rains."})
+    False
+    """
+    sources = [index_sentences(text) for text in inputs.values() if text.strip()]
+    texts = [output[start:end] for start, end in pieces(output)]
+    own = [text for text in texts if not is_copied(text, sources)]
+    sentences = [phrase(text) for text in own]
+    sought = {key for sentence in sentences for key in sentence.keys}
+    searches = [source.search(sought) for source in sources]
+    for sentence in sentences:
+        keys = list(dict.fromkeys(token.key for token in sentence.tokens if token.kind != "number"))
+        near = (
+            phrase(search.source.text[slice(*search.source.intervals[number])])
+            for search in searches
+            for number in search.nearest(keys, least=len(keys), limit=_CANDIDATES)
+        )
+        if not any(_is_near_copy(sentence, source) for source in near):
+            return False
+    return bool(texts)
+
+
+def _is_near_copy(sentence: Phrase, source: Phrase) -> bool:
+    comparison = compare(sentence, source)
+    if not sentence.tokens or sentence.question != source.question:
+        return False
+    if comparison.equal() < len(sentence.tokens) or _denies_otherwise(comparison):
+        return False
+    first, last = comparison.links[0].right, comparison.links[-1].right
+    start, end = source.tokens[first].start, source.tokens[last].end
+    written, given = lexemes(sentence.text), lexemes(source.text)
+    begin = sentence.tokens[0].start
+    own = [lexeme for lexeme in written if lexeme[0] >= begin]
+    theirs = [lexeme for lexeme in given if start <= lexeme[0] < end]
+    if _senses(own) != _senses(theirs) or _reversals(own) != _reversals(theirs):
+        return False
+    governing = _governing(given, end=start)
+    if governing and governing.isdisjoint(_governing(written, end=begin)):
+        return False
+    return not _RESTRICTING.match(source.text, end)
+
+
+def _denies_otherwise(comparison: Comparison) -> bool:
+    """Say whether the source denies another token between the first and the last equal ones."""
+    linked = {link.right: comparison.output.tokens[link.left] for link in comparison.links}
+    first, last = comparison.links[0].right, comparison.links[-1].right
+    return any(
+        token.denied != (linked[at].denied if at in linked else False)
+        for at, token in enumerate(comparison.source.tokens)
+        if first <= at <= last
+    )
+
+
+def _senses(read: Iterable[Lexeme]) -> set[int]:
+    return {number for *_, word in read for number in _GROUPS.get(word, ())}
+
+
+def _reversals(read: Iterable[Lexeme]) -> int:
+    return sum(word in REVERSING for *_, word in read)
+
+
+def _governing(read: Iterable[Lexeme], *, end: int) -> set[str]:
+    return {word for start, _, _, word in read if start < end and word in _GOVERNING}

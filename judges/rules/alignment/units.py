@@ -1,0 +1,106 @@
+"""Units: numbers that the source states, but never with the unit that a text gives them."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from types import MappingProxyType
+
+from spanjury.judges.core.span import Evidence
+from spanjury.judges.rules.alignment.contradiction import Contradiction
+from spanjury.judges.rules.alignment.tokens import UNITS, phrase
+from spanjury.judges.rules.quantities import Quantity, quantities
+from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.stems import stem
+
+_SEVERITY = 4
+_SMALL = 10  # numbers up to here may state something else by chance
+_SHARED = 2  # equal words, the number among them, of the two sentences
+_SHARED_WITH_SMALL = 3  # the same for a small number, whose units must be of one dimension
+_WORD = re.compile(r"[\s-]*(?:%|[^\W\d_]+)")
+_SIGNS = frozenset("$£€¥")
+_AMBIGUOUS = frozenset(("pound", "cent"))  # of money or weight; of money or a part of "per cent"
+_UNITS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        stem(word): unit
+        for word, unit in UNITS.items()
+        if word.isalpha() and stem(word) not in _AMBIGUOUS
+    }
+)
+"""Stem of a word for a unit -> its dimension and name."""
+
+
+def other_units(output: str, inputs: Mapping[str, str]) -> Iterator[Contradiction]:
+    """Yield the quantities of `output` whose number `inputs` state with other units alone.
+
+    Examples
+    --------
+    >>> source = {"Report": "They slept 24 minutes longer on average."}
+    >>> [each.text for each in other_units("They slept 24 hours longer.", source)]
+    ['24 hours']
+    """
+    claimed = [
+        quantity
+        for quantity in quantities(output)
+        if quantity.unit in _UNITS and not _is_literal(output, quantity, inputs.values())
+    ]
+    if not claimed:
+        return
+    stated: dict[float, list[tuple[str, Quantity]]] = {}
+    for name, text in inputs.items():
+        for quantity in quantities(text):
+            stated.setdefault(quantity.value, []).append((name, quantity))
+    for quantity in claimed:
+        own, others = _UNITS[quantity.unit], stated.get(quantity.value, [])
+        units = {_UNITS.get(other.unit, own) for _, other in others}
+        if not units or own in units:
+            continue
+        words = _sentence(output, quantity)
+        for name, other in others:
+            shared = len(words & _sentence(inputs[name], other))
+            is_alike = _UNITS[other.unit][0] == own[0] and shared >= _SHARED_WITH_SMALL
+            if is_alike or (quantity.value > _SMALL and shared >= _SHARED):
+                yield _contradiction(
+                    output,
+                    _extent(output, quantity),
+                    evidence=_evidence(name, inputs[name], other),
+                )
+                break
+
+
+def _is_literal(output: str, quantity: Quantity, sources: Iterable[str]) -> bool:
+    """Say whether a source has number and unit as they are written, so that none need be read."""
+    start, end = _extent(output, quantity)
+    return any(output[start:end] in source for source in sources)
+
+
+def _sentence(text: str, quantity: Quantity) -> AbstractSet[str]:
+    """Return the keys of the sentence that a quantity stands in."""
+    for start, end in sentence_intervals(text):
+        if start <= quantity.start < end:
+            return {*phrase(text[start:end]).keys}
+    return frozenset()
+
+
+def _evidence(name: str, source: str, quantity: Quantity) -> Evidence:
+    start, end = _extent(source, quantity)
+    return Evidence(input=name, start=start, end=end, text=source[start:end])
+
+
+def _contradiction(output: str, interval: tuple[int, int], *, evidence: Evidence) -> Contradiction:
+    return Contradiction(
+        start=interval[0],
+        end=interval[1],
+        text=output[slice(*interval)],
+        category="number",
+        severity=_SEVERITY,
+        explanation=f"The source says '{' '.join(evidence.text.split())}'.",
+        evidence=evidence,
+    )
+
+
+def _extent(text: str, quantity: Quantity) -> tuple[int, int]:
+    """Return the offsets of a number with its unit."""
+    if text[quantity.start - 1 : quantity.start] in _SIGNS:
+        return quantity.start - 1, quantity.end
+    word = _WORD.match(text, quantity.end)
+    return quantity.start, word.end() if word else quantity.end

@@ -1,0 +1,43 @@
+"""Near copies: what may be left out of a sentence, and what may not."""
+
+import pytest
+
+from spanjury.judges.rules.alignment.near_copies import are_near_copies
+
+SOURCE = (
+    "The old ferry to Lund carried 40 cars on Monday, although the wind was strong. "
+    "The harbour master said that the pier was damaged. "
+    "Swimmers may enter the basin before noon unless the red flag flies. "
+    "The crew did not find the rusty anchor near the pier."
+)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "The ferry to Lund carried 40 cars.",
+        "The old ferry to Lund carried 40 cars. The crew did not find the anchor.",
+        "The harbour master said the pier was damaged.",
+        SOURCE,
+    ],
+)
+def test_a_text_that_only_leaves_words_out_is_a_near_copy(output: str) -> None:
+    assert are_near_copies(output, {"News": SOURCE})
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "",
+        "Cars carried the old ferry to Lund on Monday.",
+        "The ferry to Lund carried 40 cars. The pilot slept.",
+        "The pier was damaged.",
+        "Swimmers may enter the basin before noon.",
+        "Swimmers must enter the basin before noon.",
+        "The crew found the anchor near the pier.",
+        "The ferry to Lund carried at most 40 cars on Monday.",
+        "Did the old ferry to Lund carry 40 cars on Monday?",
+    ],
+)
+def test_a_text_that_changes_the_sense_is_none(output: str) -> None:
+    assert not are_near_copies(output, {"News": SOURCE})

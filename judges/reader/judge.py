@@ -200,7 +200,7 @@ def unverified(
 ) -> Unverified:
     """Return `sentence`, of `output`, as unverified, with the probability that it has an error.
 
-    Its words are those that the passages beside it lack, or that the model suspects.
+    Its words are those that the passages beside it lack, or else those that the model suspects.
     """
     tokens, kinds = sentence.tokens, sentence.window.kinds
     content = [
@@ -210,7 +210,7 @@ def unverified(
     ]
     lacking = [at for at in content if kinds[at] in _LACKING]
     suspected = [at for at in content if 1.0 - reading.words[at].supported >= _SUSPECTED]
-    named = sorted({*lacking, *suspected}, key=lambda at: (reading.words[at].supported, at))
+    named = sorted(lacking or suspected, key=lambda at: (reading.words[at].supported, at))
     start, end = tokens[0].start, tokens[-1].end
     return Unverified(
         start=start,

@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     RescoringMethod,
     Segment,
     Unverified,
+    counted,
     probability_with,
     score_of_probability,
     signature,
@@ -303,7 +304,9 @@ def _different_languages(output: str, source: str) -> str:
 def _rationale(support: Support, spans: Sequence[ErrorSpan]) -> str:
     if not support.sentences:
         return "There are no words that the source would have to support."
-    errors = f"{len(spans)} places without support." if spans else "No place without support."
+    errors = (
+        f"{counted(len(spans), 'place')} without support." if spans else "No place without support."
+    )
     share = f"The source has {support.supported:.0%} of what is said (numbers, dates, names doubly)"
     if support.joined is None:
         return f"{errors} {share}; it is data, so that the choice of words hardly counts."

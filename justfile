@@ -29,8 +29,8 @@ lint: set-up
 
 # Check the types of code and tests
 types: set-up
-    mypy --num-workers 2
-    mypy --num-workers 2 tests benchmarks
+    mypy
+    mypy tests benchmarks
 
 # Check that imports point down
 layers: set-up

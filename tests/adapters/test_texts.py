@@ -186,7 +186,7 @@ def test_results_become_a_dataset_on_disk(tmp_path: Path) -> None:
     judged = ("--judge", "form", "--aspect", "fluency", "--run-dir", "run", "--no-progress")
     call(tmp_path, "evaluate", "rows.jsonl", *judged)
     done = call(tmp_path, "export", "run", "--texts", "--to", "hf:out")
-    assert "1 assessments are in out" in done.output
+    assert "1 assessment is in out" in done.output
     (row,) = imported("datasets").load_from_disk(str(tmp_path / "out"))
     assert (row["id"], row["outcome"], row["output"]) == ("a", "scored", "It rained .")
     refused = call(tmp_path, "export", "run", "-o", "hf:out", code=1)

@@ -12,6 +12,7 @@ from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.difference import Difference, difference, is_firm, loose
 from spanjury.judges.rules.alignment.lexicon import (
     BLURRING,
+    LIGHT,
     MODALS,
     NEGATORS,
     PREPOSITIONS,
@@ -178,6 +179,8 @@ def _reversed(comparison: Comparison) -> Iterator[Difference]:
     words, others = ({word for *_, word in read} for read in (written, given))
     if not TURNING.isdisjoint(words ^ others) or "whether" in words:
         return
+    if LIGHT.isdisjoint(others):
+        return  # the header or a row of a table
     opposite = _opposites(comparison, start, end)
     # "rejected" for "accepted" is one reversal, not two.
     reversing = REVERSING - {folded for _, folded in opposite}

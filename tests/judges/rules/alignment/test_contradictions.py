@@ -72,6 +72,7 @@ FAITHFUL = (
         "The bridge over the Alder is closed to lorries.",
         "The bridge over the Alder opened in 1932. It has three lanes and is closed to lorries.",
     ),
+    ("Neither order has been shipped.", "order,customer,qty,shipped\n1041,Barker,3,"),
     ("The film, directed by Ann Lee, won an award.", "The film won an award."),
     ("Almost half of the staff work at night.", "48 percent of the staff work at night."),
     ("The exam is easy.", "The exam is not difficult."),

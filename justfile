@@ -45,7 +45,7 @@ test: lint layers
 test-all: set-up && e2e frameworks neighbours core site
     #!/usr/bin/env bash
     set -euo pipefail
-    nice {{ just_executable() }} types & types=$!    # in the time that tests wait for servers and processes
+    {{ just_executable() }} types & types=$!    # in the time that tests wait for servers and processes
     pytest -n 4 --dist loadfile --no-loadscope-reorder --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks {{ everything }}
     wait $types
 

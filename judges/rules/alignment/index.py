@@ -37,7 +37,7 @@ class Sentences:
     keys
         Keys of the different words of each, but for light ones.
     copies
-        Hashes of the sentences as `bare` writes them: sets of them are small and quickly made.
+        Hashes of the sentences as `_copy_of` makes them: sets of them are small and quickly made.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Sentences:
         self.intervals = intervals
         self._folded = folded
         self.keys = [[*map(_SOUGHT.__getitem__, set(words))] for words in folded]
-        self.copies: AbstractSet[int] = {hash(bare(text[start:end])) for start, end in intervals}
+        self.copies: AbstractSet[int] = {_copy_of(text[start:end]) for start, end in intervals}
 
     @cached_property
     def values(self) -> AbstractSet[float]:
@@ -146,9 +146,14 @@ def bare(sentence: str) -> str:
     return sentence.strip(_ENDS).lower()
 
 
+def _copy_of(sentence: str) -> int:
+    """Return the hash of a sentence that is equal for its copies."""
+    return hash(bare(" ".join(sentence.split())))
+
+
 def is_copied(text: str, sources: Iterable[Sentences]) -> bool:
-    """Say whether a sentence stands in a source as it is."""
-    copied = hash(bare(text))
+    """Say whether a sentence stands in a source as it is, but for the width of its blanks."""
+    copied = _copy_of(text)
     return any(copied in source.copies for source in sources)
 
 

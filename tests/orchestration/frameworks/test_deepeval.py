@@ -15,7 +15,7 @@ from deepeval.test_case import LLMTestCase, RetrievedContextData
 
 from spanjury.frameworks import SpanjuryMetric
 
-COPIED = pytest.approx(4.06, abs=0.01)
+COPIED = pytest.approx(4.36, abs=0.01)
 """Score of a sentence beside itself, by the rules alone."""
 
 SOURCE = "The bridge opened in 1932."
@@ -40,7 +40,7 @@ def test_nothing_is_reported_to_the_makers_of_deepeval() -> None:
 
 def test_the_best_score_is_1_and_passes() -> None:
     judged = metric()
-    assert judged.measure(SOUND) == pytest.approx(0.765, abs=0.01)
+    assert judged.measure(SOUND) == pytest.approx(0.84, abs=0.01)
     assert judged.is_successful()
     assert judged.score_breakdown == {"consistency": COPIED}
 

@@ -17,7 +17,7 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from spanjury.frameworks import spanjury_scorer
 
-COPIED = pytest.approx(4.06, abs=0.01)
+COPIED = pytest.approx(4.36, abs=0.01)
 """Score of a sentence beside itself, by the rules alone."""
 
 SOURCE = "The bridge opened in 1932."
@@ -69,7 +69,7 @@ def test_each_aspect_has_its_mean_over_the_samples(tmp_path: Path) -> None:
     score = summed(log)["consistency"]
     assert (score.scored_samples, score.unscored_samples) == (2, 0)
     assert score.metrics["mean"].value == pytest.approx(
-        (4.06 + wrong.as_dict()["consistency"]) / 2, abs=0.01
+        (4.36 + wrong.as_dict()["consistency"]) / 2, abs=0.01
     )
 
 

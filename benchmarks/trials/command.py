@@ -2,19 +2,34 @@
 
 import os
 import re
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+
+from spanjury.adapters.runs.memory_form import unpacked
 
 __all__ = ["everything", "run"]
 
 
 def everything(folder: Path) -> str:
     """Return all that the files of `folder` hold, as it stands there and with escapes undone."""
-    raw = b"\n".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    raw = b"\n".join((*(path.read_bytes() for path in files), *_remembered(files)))
     text = raw.decode("utf-8", "replace")
     plain = re.sub(r"\\u([0-9a-f]{4})", lambda match: chr(int(match[1], 16)), text)
     return text + plain.replace("\\n", "\n")
+
+
+def _remembered(files: list[Path]) -> Iterator[bytes]:
+    """Yield the values of memories, which their files hold compressed."""
+    for path in files:
+        if path.name == "memory.sqlite3":
+            with closing(sqlite3.connect(path)) as memory:
+                for row in memory.execute("SELECT key, value, checksum FROM memory"):
+                    yield unpacked(*row) or b""
 
 
 def run(

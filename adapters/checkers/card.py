@@ -19,9 +19,12 @@ Form = Literal["pair", "joined", "template"]
 """Form of a pair: two texts, one text with the tokenizer's end mark between passage and claim, or
 the words of a template."""
 
-Head = Literal["sequence", "token", "writer", "hhem", "alignscore"]
+Head = Literal[
+    "sequence", "token", "writer", "hhem", "alignscore", "alignscore-bin", "alignscore-reg"
+]
 """Part that answers: a classifier of pairs, one of tokens, an encoder-decoder by the first token
-that it writes, HHEM's classifier of the first token, or AlignScore's head for three classes."""
+that it writes, HHEM's classifier of the first token, or AlignScore's head for three classes, for
+two, or for a number from 0 to 1."""
 
 Json: TypeAlias = Mapping[str, object]
 
@@ -53,6 +56,8 @@ LAYOUTS: Mapping[Head, Layout] = {
     "sequence": Layout(form="pair"),
     "token": Layout(form="pair"),
     "alignscore": Layout(form="pair"),
+    "alignscore-bin": Layout(form="pair"),
+    "alignscore-reg": Layout(form="pair"),
     "writer": Layout(form="joined", lead="predict: "),
     # HHEM-2.1 was trained on these words, and its head reads the first token, which is padding.
     "hhem": Layout(
@@ -88,10 +93,26 @@ _WEIGHTS_OF_HEADS: Mapping[Head, str] = {
     "writer": "decoder.",
     "hhem": "t5.classifier.",
     "alignscore": "tri_layer.",
+    "alignscore-bin": "bin_layer.",
+    "alignscore-reg": "reg_layer.",
 }
-_ALIGNSCORE = ("tri_layer.", "bin_layer.", "reg_layer.")  # its three heads
-_ALIGNSCORE_LABELS = ("aligned", "not_aligned_1", "not_aligned_2")
-_SUPPORTED_BY_AUTHORS: Mapping[Head, int] = {"alignscore": 0, "writer": 1}
+_ALIGNSCORE: Mapping[str, Head] = {
+    "tri": "alignscore",
+    "bin": "alignscore-bin",
+    "reg": "alignscore-reg",
+}
+"""Its three heads, by the names that its authors give them."""
+_LABELS_BY_AUTHORS: Mapping[Head, tuple[str, ...]] = {
+    "alignscore": ("aligned", "not_aligned_1", "not_aligned_2"),
+    "alignscore-bin": ("not_aligned", "aligned"),
+    "alignscore-reg": ("not_aligned", "aligned"),
+}
+_SUPPORTED_BY_AUTHORS: Mapping[Head, int] = {
+    "alignscore": 0,
+    "alignscore-bin": 1,
+    "alignscore-reg": 1,
+    "writer": 1,
+}
 _HHEM_LABELS = ("hallucinated", "consistent")
 _HHEM = "hhemv2"  # beginning of the model type, in small letters
 _ANSWERS = "0/1"  # what MiniCheck writes
@@ -162,13 +183,18 @@ class CheckerCard:
     padding: int
     calibration: Calibration | None = None
 
+    @property
+    def layer(self) -> str:
+        """What the names of the head's weights begin with."""
+        return _WEIGHTS_OF_HEADS[self.head].rstrip(".")
+
 
 def read_card(folder: Path, *, supported: int | str = "", answers: str = "") -> CheckerCard:
     """Read what `folder` says of its checker.
 
     `supported` is the name or the number of the class that means *supported*, for a model whose
     configuration does not tell. `answers` are the two words that an encoder-decoder writes, that
-    for *not supported* first.
+    for *not supported* first; of AlignScore, the name of the head that answers.
 
     Raises `ConfigError` if the folder holds no checker that can be run safely, or its classes are
     unclear.
@@ -177,7 +203,11 @@ def read_card(folder: Path, *, supported: int | str = "", answers: str = "") -> 
     graph = next((folder / name for name in _GRAPHS if _has(folder, name)), None)
     weights = _weight_names(folder) if graph is None else frozenset()
     head = _head(folder, config, weights)
-    if answers and head != "writer":
+    if answers and head == "alignscore":
+        if answers not in _ALIGNSCORE:
+            raise ConfigError(f"answers={answers}: AlignScore's heads are {', '.join(_ALIGNSCORE)}")
+        head = _ALIGNSCORE[answers]
+    elif answers and head != "writer":
         raise ConfigError(f"{folder} does not write answers: leave out answers={answers}")
     tokenizer = _read_json(folder / TOKENIZER_CONFIG) if _has(folder, TOKENIZER_CONFIG) else {}
     marks = _read_json(folder / MARKS) if _has(folder, MARKS) else {}
@@ -277,7 +307,8 @@ def _head(folder: Path, config: Json, weights: frozenset[str]) -> Head:
     if str(config.get("model_type")).lower().startswith(_HHEM):
         return "hhem"  # before its auto_map is looked at: its code is not needed
     _check_code(folder, config)
-    if any(name.startswith(_ALIGNSCORE) for name in weights):
+    layers = tuple(_WEIGHTS_OF_HEADS[head] for head in _ALIGNSCORE.values())
+    if any(name.startswith(layers) for name in weights):
         return "alignscore"
     architectures = config.get("architectures")
     name = str(architectures[0]) if isinstance(architectures, list) and architectures else "none"
@@ -342,8 +373,8 @@ def _labels(folder: Path, config: Json, *, head: Head, answers: str) -> tuple[st
                 f"in answers={_ANSWERS}, got {answers!r}"
             )
         return words
-    if head == "alignscore":
-        return _ALIGNSCORE_LABELS
+    if head in _LABELS_BY_AUTHORS:
+        return _LABELS_BY_AUTHORS[head]
     names = config.get("id2label")
     labels = (
         tuple(str(names[key]) for key in sorted(names, key=_as_number))

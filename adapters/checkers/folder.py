@@ -86,7 +86,9 @@ def open_folder(
         Name or number of the class that means *supported*, where ``config.json`` does not tell.
     answers
         What an encoder-decoder writes for *not supported* and for *supported*, with a slash between
-        them; empty for ``"0/1"``.
+        them; empty for ``"0/1"``. Of AlignScore (Zha et al., 2023, section 3.1), the head that
+        answers: ``"tri"`` for three classes, as without this option, ``"bin"`` for two, ``"reg"``
+        for a number.
     max_length
         The most tokens at once, marks included; 0 for what the model has room for, at most 4,096.
         It may be more than the configuration says if the model counts positions relatively.
@@ -149,6 +151,7 @@ class FolderChecker(Checker):
             max_length=card.longest,
             **({"template": fingerprint(template)} if template else {}),
             **({"answers": "/".join(card.labels)} if card.head == "writer" else {}),
+            **({"head": card.layer} if card.head in {"alignscore-bin", "alignscore-reg"} else {}),
             **({"floats": "bfloat16"} if self.is_half else {}),
         )
 

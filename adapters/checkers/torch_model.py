@@ -38,6 +38,7 @@ _KINDS: Mapping[Head, ModelKind] = {
 _WEIGHT_FILES = "model*.safetensors"
 _T5_WORDS, _T5_BLOCK = "transformer.shared.weight", "transformer.encoder.block."
 _UNREADABLE = (OSError, ValueError, TypeError)
+_LEAST_SHARE = 1e-6  # whose logarithm is finite
 
 
 def load_words(card: CheckerCard) -> Tokenizer:
@@ -161,18 +162,23 @@ def _hhem(card: CheckerCard) -> tuple[Any, list[str]]:
 
 
 class _AlignScore(torch.nn.Module):
-    """RoBERTa with AlignScore's head for three classes."""
+    """RoBERTa with one of AlignScore's heads; `outputs` is 1 for the one that gives a number."""
 
-    def __init__(self, config: RobertaConfig, *, classes: int) -> None:
+    def __init__(self, config: RobertaConfig, *, layer: str, outputs: int) -> None:
         super().__init__()
         self.config = config
         self.base_model = RobertaModel(config)
-        self.tri_layer = torch.nn.Linear(config.hidden_size, classes)
+        self.add_module(layer, torch.nn.Linear(config.hidden_size, outputs))
+        self._layer = layer
 
     def forward(self, **tensors: torch.Tensor) -> SequenceClassifierOutput:
         """Return the logits of the classes."""
         pooled = self.base_model(**tensors).pooler_output
-        return SequenceClassifierOutput(logits=self.tri_layer(pooled))
+        logits = self.get_submodule(self._layer)(pooled)
+        if logits.shape[-1] == 1:  # a number that was trained towards 0 or 1, and may lie outside
+            share = logits.clamp(_LEAST_SHARE, 1 - _LEAST_SHARE)
+            logits = torch.cat([torch.log1p(-share), torch.log(share)], dim=-1)
+        return SequenceClassifierOutput(logits=logits)
 
 
 def _alignscore(card: CheckerCard) -> tuple[Any, list[str]]:
@@ -180,13 +186,16 @@ def _alignscore(card: CheckerCard) -> tuple[Any, list[str]]:
         config = RobertaConfig.from_pretrained(card.folder, local_files_only=True)
     except _UNREADABLE as error:
         raise ConfigError(f"{card.folder} cannot be loaded: {error}") from error
-    make = partial(_AlignScore, config, classes=len(card.labels))
+    outputs = 1 if card.head == "alignscore-reg" else len(card.labels)
+    make = partial(_AlignScore, config, layer=card.layer, outputs=outputs)
     return _filled(card, make, _weights(card))
 
 
 _OWN: Mapping[Head, Callable[[CheckerCard], tuple[Any, list[str]]]] = {
     "hhem": _hhem,
     "alignscore": _alignscore,
+    "alignscore-bin": _alignscore,
+    "alignscore-reg": _alignscore,
 }
 """Models that transformers cannot load without code of their authors."""
 

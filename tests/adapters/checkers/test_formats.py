@@ -123,20 +123,50 @@ def test_onnxruntime_gives_the_numbers_of_hhem_under_torch(tmp_path: Path) -> No
     assert supported(checker) == pytest.approx(numbers, abs=CLOSE)
 
 
-def test_alignscores_head_for_three_classes_answers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("head", ["", "tri", "bin", "reg"])
+def test_alignscores_heads_answer_in_their_authors_way(head: str, tmp_path: Path) -> None:
     folder = save_checker("alignscore", tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AlignScore(RobertaConfig.from_pretrained(folder)).eval()
-    model.load_state_dict(load_file(folder / "model.safetensors"))
+    weights = load_file(folder / "model.safetensors")
+    weights["reg_layer.weight"] /= 10
+    weights["reg_layer.bias"].fill_(0.5)  # so that no number lies outside of 0 to 1
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    model.load_state_dict(weights)
+    ways = {
+        "tri": lambda pooled: torch.softmax(model.tri_layer(pooled), dim=-1)[0, 0],
+        "bin": lambda pooled: torch.softmax(model.bin_layer(pooled), dim=-1)[0, 1],
+        "reg": lambda pooled: model.reg_layer(pooled)[0, 0],
+    }
     own = np.zeros((len(TEXTS), len(CLAIMS)))
     for index, pair in enumerate(PAIRS):
         encoded = tokenizer(*pair, truncation="only_first", max_length=190, return_tensors="pt")
         with torch.inference_mode():
             pooled = model.base_model(**encoded).pooler_output
-            own.flat[index] = torch.softmax(model.tri_layer(pooled), dim=-1)[0, 0].item()
-    checker = open_folder(folder=str(folder))
+            own.flat[index] = ways[head or "tri"](pooled).item()
+    checker = open_folder(folder=str(folder), answers=head)
+    assert 0 < own.min() < own.max() - 0.01 < 1
     assert supported(checker) == pytest.approx(own.ravel(), abs=CLOSE)
-    assert own.max() - own.min() > 0.01
+
+
+def test_a_number_of_alignscore_outside_of_0_to_1_is_the_nearest_probability(
+    tmp_path: Path,
+) -> None:
+    folder = save_checker("alignscore", tmp_path)
+    for bias, nearest in ((-40.0, 0.0), (40.0, 1.0)):
+        weights = load_file(folder / "model.safetensors")
+        weights["reg_layer.bias"].fill_(bias)
+        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+        checker = open_folder(folder=str(folder), answers="reg")
+        assert supported(checker) == pytest.approx([nearest] * len(PAIRS), abs=CLOSE)
+
+
+def test_alignscores_heads_have_signatures_and_names_of_their_own(tmp_path: Path) -> None:
+    folder = save_checker("alignscore", tmp_path)
+    heads = ("tri", "bin", "reg")
+    assert len({open_folder(folder=str(folder), answers=head).signature for head in heads}) == 3
+    with pytest.raises(ConfigError, match="answers=0/1: AlignScore's heads are tri, bin, reg"):
+        open_folder(folder=str(folder), answers="0/1")
 
 
 @pytest.mark.parametrize("subtracts", [False, True])

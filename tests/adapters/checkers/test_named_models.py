@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from fakes.command import call
 from fakes.model_folders import in_cache
+from fakes.rows import summary
 from fakes.tiny_checkers import NLI, TEXTS, save_checker
 from loopback.hub import hub_of
 
@@ -166,3 +167,39 @@ def test_a_model_that_cannot_be_fetched_is_refused_in_one_line(
         monkeypatch.setenv("HF_ENDPOINT", hub.base_url.removesuffix("/v1"))
         with pytest.raises(ConfigError, match=message):
             fetch_model(name, revision=revision)
+
+
+def test_a_panel_of_rules_and_two_checkers_is_calibrated_and_cascaded(tmp_path: Path) -> None:
+    save_checker("bert", tmp_path / "nli", labels=NLI, positions=400)
+    save_checker("modernbert", tmp_path / "words", positions=400)
+    years = range(1901, 1925)
+    rows = [
+        summary(
+            f"text-{year}",
+            f"The mill burnt down in {year + 30 * (year % 2)}.",
+            article=f"The mill burnt down in {year}. No one was hurt.",
+        )
+        | {"human": {"consistency": {"anna": 2 if year % 2 else 5}}}
+        for year in years
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    seats = ("grounding", "checker:nli", "checker:words:any_language=true")
+    panel = [word for seat in seats for word in ("--judge", seat)]
+    judging = ("--aspect", "consistency", *panel, "--show", "none", "--no-progress")
+    call(tmp_path, "evaluate", "rows.jsonl", *judging, "--run-dir", "run")
+
+    human = ("--human", "rows.jsonl", "--json")
+    calibrating = call(tmp_path, "calibrate", "run", "--draws", "100", *human)
+    (aspect,) = json.loads(calibrating.stdout)["aspects"]
+    assert (aspect["texts"], aspect["clean"]) == (len(years), len(years) // 2)
+    fitted = ("--calibration", "calibration.toml", "--output", "calibrated.jsonl")
+    call(tmp_path, "evaluate", "rows.jsonl", *judging, *fitted)
+    calibrated = (tmp_path / "calibrated.jsonl").read_text("utf-8").splitlines()
+    assert [len(json.loads(line)["seats"]) for line in calibrated] == [3] * len(years)
+    assert all("calibration:" in line for line in calibrated)
+
+    cost = ("--cost", "seconds")
+    cascading = call(tmp_path, "panel", "cascade", "run", *cost, *human)
+    first, *others = json.loads(cascading.stdout)["cascade"]["stages"]
+    assert first == ["grounding"]
+    assert sorted(others) == [["checker:nli"], ["checker:words"]]

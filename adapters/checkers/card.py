@@ -185,7 +185,7 @@ class CheckerCard:
 
     @property
     def layer(self) -> str:
-        """What the names of the head's weights begin with."""
+        """The beginning of the names of the head's weights."""
         return _WEIGHTS_OF_HEADS[self.head].rstrip(".")
 
 

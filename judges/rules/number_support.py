@@ -117,6 +117,8 @@ _MONTHS = frozenset(map(stem, MONTHS))
 _LAST_DAY = 31
 _NEAR = 60  # code points around the numbers of a sentence
 _TIME = frozenset(map(stem, ("year", "years", "aged", "age", "decade", "anniversary")))
+_COUNT_WORDS = "one two three four five six seven eight nine ten eleven twelve"
+_PART_WORDS = "half third quarter fifth sixth seventh eighth ninth tenth"
 _PARTS: Mapping[float, tuple[str, ...]] = MappingProxyType(
     {
         25.0: ("quarter", "fourth"),
@@ -124,6 +126,23 @@ _PARTS: Mapping[float, tuple[str, ...]] = MappingProxyType(
         75.0: ("quarters",),
         100.0: ("all", "every", "perfect", "full"),
     }
+)
+_COUNTS: Mapping[str, int] = MappingProxyType(
+    {
+        "a": 1,
+        "an": 1,
+        **{word: number for number, word in enumerate(_COUNT_WORDS.split(), start=1)},
+    }
+)
+_DENOMINATORS: Mapping[str, int] = MappingProxyType(
+    {word: number for number, word in enumerate(_PART_WORDS.split(), start=2)}
+)
+_FRACTION = re.compile(
+    rf"\b({'|'.join(_COUNTS)})[ -]({'|'.join(_DENOMINATORS)})s?\b", re.IGNORECASE
+)
+_COUNT = rf"(?:[1-9]\d{{0,2}}|{'|'.join(_COUNT_WORDS.split())})"
+_RATIO = re.compile(
+    rf"\b({_COUNT})(?: \w+)? (?:in|out of|of)(?: every)? ({_COUNT})\b", re.IGNORECASE
 )
 _LIST = re.compile(r"\w+(?:,[ \w'’.-]{1,40}){1,10},? (?:and|or|und|et|y) \w+")
 _LAST_COMMA = re.compile(r",\s*(?:and|or)\b")
@@ -282,10 +301,29 @@ def _others(value: float, held: float) -> Iterator[float]:
         yield from (value / held, held / value, 100.0 * value / held, 100.0 - 100.0 * value / held)
 
 
-def is_part(value: float, unit: str, *, holds: Iterable[str]) -> bool:
-    """Say whether a percentage is one that the source says in words, as half for 50%."""
-    stems = {*holds}
-    return unit == "percent" and any(stem(word) in stems for word in _PARTS.get(value, ()))
+def is_share(value: float, index: SourceIndex) -> bool:
+    """Say whether the source says a percentage in words, as half for 50%.
+
+    Fractions and ratios count, rounded or cut to a whole percentage: two thirds, three in ten.
+    """
+    if any(stem(word) in index.where for word in _PARTS.get(value, ())):
+        return True
+    return any(abs(value - 100 * share) < 1 for share in _shares(index.text))
+
+
+@lru_cache(maxsize=4)
+def _shares(source: str) -> frozenset[float]:
+    """Return the fractions and ratios that stand in words: a tenth, two thirds, three in ten."""
+    fractions = (
+        _count(over) / _DENOMINATORS[under.lower().removesuffix("s")]
+        for over, under in _FRACTION.findall(source)
+    )
+    ratios = (_count(over) / _count(under) for over, under in _RATIO.findall(source))
+    return frozenset((*fractions, *ratios))
+
+
+def _count(word: str) -> int:
+    return int(word) if word.isdecimal() else _COUNTS[word.lower()]
 
 
 def is_count(value: float, sentence: str, source: str) -> bool:
@@ -398,9 +436,7 @@ def follows(words: Sequence[Word], index: SourceIndex, *, number: Number, text: 
     if is_rounding(value, near):
         return True
     counted = unit(words, number, text=text)
-    if counted == "percent" and (
-        index.states(value / 100) or is_part(value, counted, holds=index.where)
-    ):
+    if counted == "percent" and (index.states(value / 100) or is_share(value, index)):
         return True
     start = words[number.first].start
     nearby = text[max(words[0].start, start - _BESIDE) : min(words[-1].end, start + _BESIDE)]

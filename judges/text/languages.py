@@ -39,16 +39,17 @@ _MARKERS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         language: frozenset(markers.split())
         for language, markers in {
-            "Dutch": "het een van de en dat niet zijn voor met",
+            "Dutch": "het een van de en dat niet zijn voor met naar ook maar wordt bij uur",
             "English": "the and of that was with for from this are",
-            "French": "le les des et est une dans pour qui du",
-            "German": "der die und das ist nicht ein eine mit den",
-            "Italian": "il di che della per sono non nel gli una",
-            "Polish": "i w na z sie nie jest do ze oraz",
-            "Portuguese": "os da em uma nao com mais foi ao dos",
-            "Spanish": "el los las del una por con para es y",
-            "Swedish": "och att det som av ar till inte med den",
-            "Turkish": "ve bir bu da de icin ile olarak olan cok",
+            "French": "le les des et est une dans pour qui du au avec sont sur ce cette pas",
+            "German": "der die und das ist nicht ein eine mit den um ab im zu von dem fur auf sich"
+            " wird sind auch uhr aus bei nach",
+            "Italian": "il di che della per sono non nel gli una alle dal anche con e",
+            "Polish": "w na z sie nie jest ze oraz od po dla przez jak tylko byl",
+            "Portuguese": "os da em uma nao com mais foi ao dos para pelo pela sao as",
+            "Spanish": "el los las del una por con para es y al se sale su lo en",
+            "Swedish": "och att det som av ar till inte med den en ett klockan for pa",
+            "Turkish": "ve bir bu da de icin ile olarak olan cok saat daha gibi",
         }.items()
     }
 )

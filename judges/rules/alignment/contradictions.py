@@ -16,6 +16,7 @@ from spanjury.judges.core.span import Evidence
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
 from spanjury.judges.rules.alignment.contradiction import Contradiction
 from spanjury.judges.rules.alignment.difference import Difference
+from spanjury.judges.rules.alignment.directions import turned_directions
 from spanjury.judges.rules.alignment.exchanges import exchanges
 from spanjury.judges.rules.alignment.figures import figures
 from spanjury.judges.rules.alignment.index import (
@@ -83,6 +84,7 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
             problems += _of_sentence(compared[start], start, searches=searches)
         for name, source in data.items():
             problems += _of_record(text, start, name=name, source=source)
+    problems = _with_others(problems, turned_directions(output, inputs))
     has_numbers = any("number" in each.kinds for each in compared.values())
     return _with_others(problems, other_units(output, inputs)) if has_numbers else problems
 

@@ -121,6 +121,8 @@ def test_marker_words_tell_languages_apart() -> None:
         (ENGLISH, "Rada zatwierdziła nowy budżet.", ("English", "unknown")),
         (ENGLISH, "Die Stadt hat der neuen Brücke zugestimmt.", ("English", "German")),
         ("Die Stadt hat der Brücke nicht zugestimmt.", "The city said so.", ("German", "English")),
+        ("Der Zug fährt um acht Uhr ab.", "The train leaves at eight.", ("German", "English")),
+        ("De trein vertrekt om acht uur.", "The train leaves at eight.", ("Dutch", "English")),
         ("Die Stadt hat der Brücke nicht zugestimmt.", "Brücke abgelehnt, Stadt spart.", None),
         (ENGLISH, "Council approves bridge over river.", None),
         (ENGLISH, "Mayor Jane Roe spoke.", None),
@@ -146,6 +148,7 @@ def test_few_marker_words_tell_nothing() -> None:
         ("rio de janeiro and el salvador are not in the costa del sol", None),
         ("die hard was shown in van nuys", None),
         ("der", None),
+        ("yes i do like to go bowling with him", None),
         ("", None),
     ],
 )

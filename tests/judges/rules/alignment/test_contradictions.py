@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from spanjury.judges.rules.alignment.contradiction import Contradiction
 from spanjury.judges.rules.alignment.contradictions import contradictions
+from spanjury.judges.rules.alignment.directions import turned_directions
 
 FAITHFUL = (
     ("Visitors can take photos in the hall.", "Visitors may not take photos in the hall."),
@@ -430,3 +431,39 @@ def test_a_megabyte_ends() -> None:
     started = process_time()
     contradictions_of(source.replace("will not", "will")[:100_000], source)
     assert process_time() - started < 60
+
+
+RESULTS = "Revenue rose 4 percent to 3.2 billion euros, while profit fell by a tenth in March."
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        (RESULTS, "Profit rose 4% to 3.2 billion euros."),
+        (RESULTS, "In March revenue fell."),
+        ("Operating profit had declined by 3%.", "The firm says that operating profit grew."),
+    ],
+)
+def test_a_verb_of_another_clause_turns_what_a_noun_did(source: str, output: str) -> None:
+    (turned,) = contradictions(output, {"Report": source})
+    assert (turned.category, turned.severity) == ("antonym", 5)
+    assert turned.text in {"rose", "fell", "grew"}
+    assert turned.evidence.text in source
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        (RESULTS, "Profit fell 10%, and revenue rose."),
+        (RESULTS, "In April profit rose."),  # of another month nothing is known
+        (RESULTS, "Did profit rise?"),
+        (RESULTS, "Profit did not rise."),
+        (RESULTS, "Operating profit rose."),
+        ("Sales fell in Asia and Europe, but grew in Africa.", "Sales grew in Africa."),
+        ("Profit fell in May. Later, the growth of profit was strong.", "Profit rose."),
+        ("The firm raised prices. Demand fell.", "The firm cut prices."),
+        ("They looked on the way down.", "They looked on the way up."),
+    ],
+)
+def test_a_noun_that_may_have_moved_as_said_is_left_alone(source: str, output: str) -> None:
+    assert not [*turned_directions(output, {"Report": source})]

@@ -1,0 +1,178 @@
+"""Directions: what a text says rose and its source says fell, or the other way round.
+
+A sentence may join the subject of one clause with the verb of another, so that it nearly repeats
+neither: ``Profit rose 4%`` beside ``Revenue rose 4%, while profit fell``.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from spanjury.judges.core.span import Evidence
+from spanjury.judges.rules.alignment.contradiction import Contradiction
+from spanjury.judges.rules.alignment.index import pieces
+from spanjury.judges.rules.alignment.keys import key
+from spanjury.judges.rules.alignment.lexicon import PREPOSITIONS
+from spanjury.judges.rules.alignment.tokens import Phrase, Token, phrase
+
+_SEVERITY = 5
+_RISING = """rise rises rose risen rising increase increased increasing increases climb climbed
+grow grows grew grown growing growth soar soared surge surged jump jumped up""".split()  # noqa: SIM905
+_FALLING = """fall falls fell fallen falling decrease decreased decreasing decreases decline
+declined drop drops dropped shrink shrank plunge plunged slump slumped down""".split()  # noqa: SIM905
+_PARTICLES = frozenset(("up", "down"))  # which tell a direction and may be of any verb
+_UP, _DOWN = frozenset(map(key, _RISING)), frozenset(map(key, _FALLING))
+_MOVING = re.compile(rf"\b(?:{'|'.join((*_RISING, *_FALLING))})\b", re.IGNORECASE)
+_MARKS = frozenset(',;:()"“”')
+_AUXILIARIES = frozenset("has have had also was were is are been be".split())  # noqa: SIM905
+_BEHIND = PREPOSITIONS | frozenset(
+    "again as after before during since than when while and but although , ; percent".split()  # noqa: SIM905
+)
+"""Words behind a verb that has no object."""
+_NOUNS = frozenset(("word", "name"))
+_DATING = frozenset(("weekday", "month", "ordinal", "name"))
+
+
+class _Movement(NamedTuple):
+    """A noun beside a word that says in which direction it moved.
+
+    Parameters
+    ----------
+    modifier
+        Key of the word right before the noun; empty if none stands there.
+    is_clause
+        Whether the noun is surely the subject of that word, a verb without an object.
+    """
+
+    noun: Token
+    modifier: str
+    verb: Token
+    rises: bool
+    is_clause: bool
+
+
+class _Sentence(NamedTuple):
+    """A sentence of an input, which begins at `start`, with its movements."""
+
+    name: str
+    start: int
+    phrase: Phrase
+    movements: Sequence[_Movement]
+
+
+def turned_directions(output: str, inputs: Mapping[str, str]) -> Iterator[Contradiction]:
+    """Yield the verbs by which `output` lets a noun rise that `inputs` let fall, or fall.
+
+    A noun that the inputs let move both ways is left alone, and so is a sentence with a date or a
+    name that the sentence of the input lacks.
+
+    Examples
+    --------
+    >>> source = {"News": "Revenue rose 4 percent, while profit fell by a tenth."}
+    >>> [each.text for each in turned_directions("Profit rose 4 percent.", source)]
+    ['rose']
+    """
+    claimed = [
+        (start, sentence, movement)
+        for start, sentence in _sentences(output)
+        for movement in _movements(sentence)
+        if movement.is_clause and not sentence.question
+    ]
+    if not claimed:
+        return
+    stated = [
+        _Sentence(name, start, sentence, [*_movements(sentence)])
+        for name, text in inputs.items()
+        for start, sentence in _sentences(text)
+    ]
+    for start, sentence, movement in claimed:
+        for other in _contrary(movement, stated):
+            (theirs,) = [each for each in other.movements if _is_contrary(each, movement)][:1]
+            dates = {token.key for token in sentence.tokens if token.kind in _DATING}
+            if dates.issubset(other.phrase.keys):
+                yield _contradiction(start, movement, sentence=sentence, other=other, theirs=theirs)
+                break
+
+
+def _sentences(text: str) -> Iterator[tuple[int, Phrase]]:
+    """Yield where the sentences begin that may hold a movement."""
+    for start, end in pieces(text):
+        if _MOVING.search(text, start, end):
+            yield start, phrase(text[start:end])
+
+
+def _movements(sentence: Phrase) -> Iterator[_Movement]:
+    """Yield the nouns beside each word of direction: the one before it, and the one behind."""
+    tokens = sentence.tokens
+    for at, verb in enumerate(tokens):
+        if verb.key not in _UP and verb.key not in _DOWN:
+            continue
+        rises = (verb.key in _UP) != verb.denied
+        behind = tokens[at + 1] if at + 1 < len(tokens) else None
+        if at and _MARKS.isdisjoint(verb.before):
+            noun = tokens[at - 1]
+            ahead = tokens[at - 2] if at > 1 and not noun.before else None
+            modifier = ahead.key if ahead and ahead.kind in _NOUNS else ""
+            is_clause = (
+                verb.key not in _PARTICLES
+                and not verb.denied
+                and not noun.denied
+                and noun.kind in _NOUNS
+                and _AUXILIARIES.issuperset(verb.before)
+                and (
+                    behind is None
+                    or behind.kind == "number"
+                    or not _BEHIND.isdisjoint(behind.before)
+                )
+            )
+            yield _Movement(noun, modifier, verb, rises, is_clause)
+        if behind is not None and _MARKS.isdisjoint(behind.before):
+            yield _Movement(behind, "", verb, rises, is_clause=False)
+
+
+def _contrary(movement: _Movement, stated: Sequence[_Sentence]) -> Iterator[_Sentence]:
+    """Yield the sentences that let a noun move the other way, unless one lets it move likewise.
+
+    A word of direction in such a sentence whose subject is not sure may have the same noun.
+    """
+    contrary = []
+    for sentence in stated:
+        opposed = any(_is_contrary(each, movement) for each in sentence.movements)
+        likewise = [each for each in sentence.movements if each.rises == movement.rises]
+        sure = {each.verb.start for each in likewise if each.is_clause}
+        if any(each.noun.key == movement.noun.key for each in likewise) or (
+            opposed and any(each.verb.start not in sure for each in likewise)
+        ):
+            return
+        if opposed:
+            contrary.append(sentence)
+    yield from contrary
+
+
+def _is_contrary(theirs: _Movement, movement: _Movement) -> bool:
+    return (
+        theirs.is_clause
+        and theirs.rises != movement.rises
+        and (theirs.noun.key, theirs.modifier) == (movement.noun.key, movement.modifier)
+    )
+
+
+def _contradiction(
+    start: int, movement: _Movement, *, sentence: Phrase, other: _Sentence, theirs: _Movement
+) -> Contradiction:
+    verb = movement.verb
+    passage = other.phrase.text[theirs.noun.start : theirs.verb.end]
+    return Contradiction(
+        start=start + verb.start,
+        end=start + verb.end,
+        text=sentence.text[verb.start : verb.end],
+        category="antonym",
+        severity=_SEVERITY,
+        explanation=f"The source says '{' '.join(passage.split())}'.",
+        evidence=Evidence(
+            input=other.name,
+            start=other.start + theirs.noun.start,
+            end=other.start + theirs.verb.end,
+            text=passage,
+        ),
+    )

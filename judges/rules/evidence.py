@@ -9,6 +9,7 @@ sentence of the source, a reader sees what is said in its place. Most findings h
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -27,6 +28,7 @@ from spanjury.judges.rules.source_index import SENTENCES, index_source
 from spanjury.judges.rules.source_text import cut_source
 from spanjury.judges.rules.support import SentenceSupport, Support
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, WEEKDAYS
+from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import STEMS, stem
 from spanjury.judges.text.words import fold_word, folded_words
 
@@ -300,15 +302,15 @@ def _explained(
         supported = sum(claim.supported for claim in claims)
         opening = f"Of the {len(claims)} names, numbers and words that carry this sentence, "
         return f"{opening}the source has {supported}.", ()
+    exact = [*filter(_is_exact, claims)]
     lacking = [
-        _lacking(sentence, claim, source=source, text=text, prose=support.prose)
-        for claim in claims
-        if _is_exact(claim)
+        _lacking(sentence, claim, source=source, text=text, prose=support.prose) for claim in exact
     ]
     if finding.category != WORDING:
         return lacking[0]
     quotes = ", ".join(f'"{_quote(sentence, claim, text=text)}"' for claim in claims)
-    evidence = tuple(piece for _, pieces in lacking for piece in pieces)
+    named = [each for claim, each in zip(exact, lacking, strict=True) if claim.number is None]
+    evidence = tuple(piece for _, pieces in named for piece in pieces)
     return f"The source has none of this: {quotes}.", evidence
 
 
@@ -335,7 +337,8 @@ def _lacking(
     if field is not None:
         return f"{opening}, which has {field.text}.", (field,)
     counted = unit(sentence.words, claim.number, text=text)
-    nearest = _nearest(claim.number, counted, source=source)
+    stems = {STEMS[word.folded] for word in sentence.words} - FUNCTION_WORDS
+    nearest = _nearest(claim.number, counted, stems=stems, source=source)
     if nearest is None:
         return f"{opening}.", ()
     evidence = source.evidence(nearest.start, nearest.end)
@@ -354,16 +357,29 @@ def _field(sentence: SentenceSupport, *, source: Source) -> Evidence | None:
     return source.evidence(*best.span()) if best else None
 
 
-def _nearest(number: Number, counted: str, *, source: Source) -> Quantity | None:
-    """Find the nearest number of the source, of the same unit if it has any that is near."""
+def _nearest(
+    number: Number, counted: str, *, stems: AbstractSet[str], source: Source
+) -> Quantity | None:
+    """Find the number of the source that stands most likely in the place of `number`.
+
+    Numbers of the same unit come first, then those whose sentence has most of `stems`, the words
+    around `number`, then the nearest. None is many times as large or as small.
+    """
     value = number.value
     near = [
         quantity
         for quantity in quantities(source.text)
         if value / _NEAR <= quantity.value <= value * _NEAR
     ]
-    alike = [quantity for quantity in near if counted and quantity.unit == counted]
-    return min(alike or near, key=lambda quantity: abs(quantity.value - value), default=None)
+    alike = [quantity for quantity in near if counted and quantity.unit == counted] or near
+    intervals = [*sentence_intervals(source.text)] if len(alike) > 1 else []
+
+    def distance(quantity: Quantity) -> tuple[int, float]:
+        words = folded_words(source.text[slice(*intervals[quantity.sentence])]) if intervals else ()
+        shared = len(stems & {STEMS[word] for word in words})
+        return -shared, abs(quantity.value - value)
+
+    return min(alike, key=distance, default=None)
 
 
 def _misnamed(name: Name, *, quote: str, source: Source) -> tuple[str, tuple[Evidence, ...]]:

@@ -151,3 +151,16 @@ def test_spans_and_evidence_hold_their_text_always(output: list[str], source: li
         assert text[span.start : span.end] == span.text
         for piece in span.evidence:
             assert given_text[piece.start : piece.end] == piece.text
+
+
+def test_the_nearest_number_is_that_of_the_sentence_about_the_same() -> None:
+    source = "Notice to leave is 60 days. The deposit comes back within 26 days."
+    (span,) = judged("Notice to leave is 31 days.", source).spans
+    assert span.explanation.endswith('the nearest is "60".')
+
+
+def test_wording_that_the_source_lacks_is_shown_beside_the_sentence_about_the_same() -> None:
+    source = "The launch moves from 3 May to 17 May because the vendor is late. Tea is at 2."
+    (span,) = judged("The launch slips two weeks, to 17 May; the vendor is late.", source).spans
+    (evidence,) = span.evidence
+    assert evidence.text == "The launch moves from 3 May to 17 May because the vendor is late."

@@ -154,13 +154,15 @@ def test_spans_and_evidence_hold_their_text_always(output: list[str], source: li
 
 
 def test_the_nearest_number_is_that_of_the_sentence_about_the_same() -> None:
-    source = "Notice to leave is 60 days. The deposit comes back within 26 days."
-    (span,) = judged("Notice to leave is 31 days.", source).spans
+    source = "The notice that tenants give is 60 days. The deposit comes back within 26 days."
+    output = "Whoever moves out owes the landlord a notice, as all tenants do, of 31 days."
+    (span,) = judged(output, source).spans
     assert span.explanation.endswith('the nearest is "60".')
 
 
 def test_wording_that_the_source_lacks_is_shown_beside_the_sentence_about_the_same() -> None:
-    source = "The launch moves from 3 May to 17 May because the vendor is late. Tea is at 2."
-    (span,) = judged("The launch slips two weeks, to 17 May; the vendor is late.", source).spans
+    source = "The launch moves from 3 May to 17 May because the vendor is late. Tea is cold."
+    output = "The launch slips two weeks, to 17 May, since the vendor is late."
+    (span,) = judged(output, source).spans
     (evidence,) = span.evidence
     assert evidence.text == "The launch moves from 3 May to 17 May because the vendor is late."

@@ -18,6 +18,15 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_SHORT_DAYS = tuple(day[:3] for day in _DAYS)
+_WORKING_DAYS, _WEEKEND = frozenset(_DAYS[:5]), frozenset(_DAYS[5:])
+_WORDS_FOR_DAYS = (
+    (re.compile(r"\b(?:weekday|workday|working day)s?\b", re.IGNORECASE), _WORKING_DAYS),
+    (re.compile(r"\bweekends?\b", re.IGNORECASE), _WEEKEND),
+    (re.compile(r"\b(?:daily|(?:every|each|any|seven) days?)\b", re.IGNORECASE), frozenset(_DAYS)),
+)
+_DAY = r"\b(mon|tue|wed|thu|fri|sat|sun)[a-z]*"
+_DAY_RANGE = re.compile(rf"{_DAY}\s*(?:-|–|—|to|through|thru|until|till)\s*{_DAY}\b", re.IGNORECASE)
 
 
 def dates(text: str) -> Iterator[tuple[re.Match[str], list[tuple[str, ...]]]]:
@@ -54,14 +63,25 @@ def _readings(match: re.Match[str]) -> Iterator[tuple[str, ...]]:
 
 @lru_cache(maxsize=4)
 def weekdays(text: str) -> frozenset[str]:
-    """Return the days of the week on which the full dates of `text` fall.
+    """Return the days of the week that `text` means without naming them.
+
+    They are those on which its full dates fall, those of a range, and those that *weekdays*,
+    *weekends* or *daily* stand for.
 
     Examples
     --------
     >>> sorted(weekdays("3 March 2025, 2025-03-05, May"))
     ['monday', 'wednesday']
+    >>> sorted(weekdays("Open Tue-Thu and at weekends."))
+    ['saturday', 'sunday', 'thursday', 'tuesday', 'wednesday']
     """
     days = {reading[-1] for _, readings in dates(text) for reading in readings}
+    for words, meant in _WORDS_FOR_DAYS:
+        if words.search(text):
+            days |= meant
+    for pair in _DAY_RANGE.findall(text):
+        first, last = (_SHORT_DAYS.index(day.lower()) for day in pair)
+        days.update(_DAYS[(first + at) % 7] for at in range((last - first) % 7 + 1))
     for match in _NAMED.finditer(text):
         month = MONTHS.index((match["month"] or match["first"]).lower()) + 1
         try:

@@ -19,12 +19,11 @@ _NAMED = re.compile(
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SHORT_DAYS = tuple(day[:3] for day in _DAYS)
-_WORKING_DAYS, _WEEKEND = frozenset(_DAYS[:5]), frozenset(_DAYS[5:])
-_WORDS_FOR_DAYS = (
-    (re.compile(r"\b(?:weekday|workday|working day)s?\b", re.IGNORECASE), _WORKING_DAYS),
-    (re.compile(r"\bweekends?\b", re.IGNORECASE), _WEEKEND),
-    (re.compile(r"\b(?:daily|(?:every|each|any|seven) days?)\b", re.IGNORECASE), frozenset(_DAYS)),
+_SCHEDULES = (
+    (re.compile(r"\b(?:week|work)days\b", re.IGNORECASE), frozenset(_DAYS[:5])),
+    (re.compile(r"\bweekends\b", re.IGNORECASE), frozenset(_DAYS[5:])),
 )
+"""Words for the days of a schedule; of the weekend, as in the news, the day is open."""
 _DAY = r"\b(mon|tue|wed|thu|fri|sat|sun)[a-z]*"
 _DAY_RANGE = re.compile(rf"{_DAY}\s*(?:-|–|—|to|through|thru|until|till)\s*{_DAY}\b", re.IGNORECASE)
 
@@ -65,8 +64,8 @@ def _readings(match: re.Match[str]) -> Iterator[tuple[str, ...]]:
 def weekdays(text: str) -> frozenset[str]:
     """Return the days of the week that `text` means without naming them.
 
-    They are those on which its full dates fall, those of a range, and those that *weekdays*,
-    *weekends* or *daily* stand for.
+    They are those on which its full dates fall, those of a range, and those that *weekdays* or
+    *weekends* stands for.
 
     Examples
     --------
@@ -76,7 +75,7 @@ def weekdays(text: str) -> frozenset[str]:
     ['saturday', 'sunday', 'thursday', 'tuesday', 'wednesday']
     """
     days = {reading[-1] for _, readings in dates(text) for reading in readings}
-    for words, meant in _WORDS_FOR_DAYS:
+    for words, meant in _SCHEDULES:
         if words.search(text):
             days |= meant
     for pair in _DAY_RANGE.findall(text):

@@ -107,8 +107,6 @@ _MOST_STATED = 400  # quantities of a source beyond which nothing is derived
 _AGE = 120  # years between two dates that make an age
 _DIGITS = 3  # significant digits that a rounded number may have
 _LEAST = 13  # which no count of a few things makes by chance
-_MOST_COUNTS = 4  # in a sentence, beyond which some two make any percentage
-_HALF_A_POINT = 0.5
 _TIMES = re.compile(
     r"\b(?:times|each|per|every|apiece|worth"
     r"|an? (?:second|minute|hour|day|night|week|month|year|head|person|piece))\b",
@@ -306,29 +304,11 @@ def _others(value: float, held: float) -> Iterator[float]:
 def is_share(value: float, index: SourceIndex) -> bool:
     """Say whether the source says a percentage in words, as half for 50%.
 
-    Fractions and ratios count, rounded or cut to a whole percentage: two thirds, three in ten. So
-    does the share of one count in another in the same sentence.
+    Fractions and ratios count, rounded or cut to a whole percentage: two thirds, three in ten.
     """
     if any(stem(word) in index.where for word in _PARTS.get(value, ())):
         return True
-    if any(abs(value - 100 * share) < 1 for share in _shares(index.text)):
-        return True
-    return any(
-        _is_share_of_counts(value, sentence) for sentence in _by_sentence(quantities(index.text))
-    )
-
-
-def _is_share_of_counts(value: float, sentence: Sequence[Quantity]) -> bool:
-    """Say whether a percentage is the share of one count in another, of few in one sentence."""
-    counts = {quantity.value for quantity in sentence if _is_plain_count(quantity)}
-    if len(counts) > _MOST_COUNTS:
-        return False
-    return any(
-        abs(value - 100 * part / whole) <= _HALF_A_POINT
-        for part in counts
-        for whole in counts
-        if 0 < part < whole
-    )
+    return any(abs(value - 100 * share) < 1 for share in _shares(index.text))
 
 
 @lru_cache(maxsize=4)

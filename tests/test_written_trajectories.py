@@ -17,6 +17,7 @@ SETS = {
     "more": WRITTEN / "trajectories_more.jsonl",
     "fresh": WRITTEN / "trajectories_fresh.jsonl",
     "dev": WRITTEN / "trajectories_dev.jsonl",
+    "blind": WRITTEN / "trajectories_blind.jsonl",
 }
 KINDS = {
     *("wrong-argument", "missing-required", "schema-violation", "wrong-tool", "needless-repeat"),

@@ -16,6 +16,8 @@ SETS = {
     "test": WRITTEN / "trajectories.jsonl",
     "more": WRITTEN / "trajectories_more.jsonl",
     "fresh": WRITTEN / "trajectories_fresh.jsonl",
+    "dev": WRITTEN / "trajectories_dev.jsonl",
+    "blind": WRITTEN / "trajectories_blind.jsonl",
 }
 KINDS = {
     *("wrong-argument", "missing-required", "schema-violation", "wrong-tool", "needless-repeat"),

@@ -3,12 +3,17 @@
 Run as ``python -m benchmarks.cluster [ROWS]``, 10,000 if none are named. Rows are those of
 `benchmarks.scale`, judged by a judge that says the same of everything; each figure is CPU time of
 a process of its own, without Ray. With ``--ray`` the round trip to the ledger is measured on a
-cluster of this machine.
+cluster of this machine, and the start of the command with and without Ray: the CPU time of all of
+its processes (Linux only).
 """
 
 import argparse
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -34,6 +39,10 @@ NOTE = (
 )
 NOTES = 20_000
 TRIPS = 1_000
+FEW = 64
+_LOOK = 0.5
+"""Seconds between two looks at the processes of a command; what follows the last is lost."""
+_TICK = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +135,40 @@ def trips() -> tuple[float, float]:
         return (time.perf_counter() - begun) / TRIPS, spent.cpu / TRIPS
 
 
+def started(folder: Path, *, engine: str) -> tuple[float, float]:
+    """Return the CPU and wall seconds of `evaluate` on a few rows, all its processes together."""
+    flags = ["--judge", "form", "--aspect", "fluency", "--limit", str(FEW), "--show", "none"]
+    run = ["--run-dir", str(folder / f"few-{engine}"), "--engine", engine]
+    begun = time.perf_counter()
+    with subprocess.Popen(  # noqa: S603
+        [sys.executable, "-m", "spanjury", "evaluate", str(folder / "rows.jsonl"), *flags, *run],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        spent: dict[int, float] = {}
+        while process.poll() is None:
+            spent |= _cpu_below(process.pid)
+            time.sleep(_LOOK)  # noqa: TID251  it watches, and times nothing
+    assert process.returncode == 0
+    return sum(spent.values()), time.perf_counter() - begun
+
+
+def _cpu_below(root: int) -> dict[int, float]:
+    """Return the CPU seconds until now of each living process that `root` began, itself too."""
+    parents: dict[int, int] = {}
+    spent: dict[int, float] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):  # it has ended meanwhile
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                parents[int(entry.name)] = int(fields[1])
+                spent[int(entry.name)] = (int(fields[11]) + int(fields[12])) / _TICK
+    below = {root}
+    while more := {pid for pid, parent in parents.items() if parent in below} - below:
+        below |= more
+    return {pid: cpu for pid, cpu in spent.items() if pid in below}
+
+
 def main() -> None:
     """Print the parts."""
     parser = argparse.ArgumentParser(description="Measure the parts of a run on a cluster.")
@@ -146,6 +189,9 @@ def main() -> None:
             seconds = (apart(part, folder, chunk_rows) for chunk_rows in CHUNK_ROWS)
             figures = "".join(f"{each / options.rows * 1e6:>14.1f}" for each in seconds)
             print(f"{name:<20}{figures}", flush=True)
+        for engine in ("local", "ray") if options.ray else ():
+            cpu, wall = started(folder, engine=engine)
+            print(f"{FEW} rows, --engine {engine}: {cpu:.1f} s of CPU, {wall:.0f} s", flush=True)
     print(f"ledger: {apart(note) * 1e6:.0f} µs of CPU a note")
     if options.ray:
         took, cpu = apart(trips)

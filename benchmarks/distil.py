@@ -20,7 +20,7 @@ from transformers import DataCollatorForSeq2Seq, Trainer, TrainingArguments
 from spanjury.adapters.causal.base import find_base
 from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import attach
-from spanjury.adapters.models.local_model import LocalModel, open_local
+from spanjury.adapters.models.local_model import Loaded, LocalModel, open_local
 from spanjury.adapters.torch_models import find_device
 from spanjury.adapters.training import trainer as ours
 from spanjury.adapters.training.checkpoint import CheckpointFile
@@ -66,6 +66,7 @@ async def written_together(base: str, *, prompts: int, tokens: int) -> tuple[flo
 
 def written_alone(opened: LocalModel, requests: list[ChatRequest], *, tokens: int) -> float:
     """Return tokens a second of `generate`."""
+    assert isinstance(opened.loaded, Loaded)
     model: Any = opened.loaded.model
     written = 0
     began = time.perf_counter()

@@ -54,8 +54,8 @@ class Case:
 
 
 CASES: Mapping[str, Case] = {
-    "trivial": Case(flags=("--judge", "trivial"), may_be_long=True),
-    "trivial, warm": Case(before="trivial", may_be_long=True),
+    "trivial": Case(flags=("--judge", "trivial"), most=200_000, may_be_long=True),
+    "trivial, warm": Case(before="trivial", most=200_000, may_be_long=True),
     "rules": Case(flags=("--judge", "grounding", "--judge", "form")),
     "annotator": Case(
         flags=("--model", "openai-compatible/stub", "--max-connections", "64"), most=10_000

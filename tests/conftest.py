@@ -55,6 +55,7 @@ HEAVY = {
     "adapters/test_plots.py": "imports matplotlib",
     "adapters/test_server_tokens.py": "imports LiteLLM",
     "adapters/test_texts.py": "imports datasets",
+    "adapters/test_vllm_model.py": "imports torch",
     "adapters/training": "trains",
     "adapters/weights": "imports torch",
     "docs/test_deployment_page.py": "starts processes",

@@ -1,12 +1,14 @@
 """Benchmarks print no figure of a run that did not do its work."""
 
 import importlib
+import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from fakes.installed import skip_without
 
 from spanjury.orchestration.services.people.marked_texts import MarkedSource
 from spanjury.orchestration.services.people.panel_study import study_panel
@@ -49,6 +51,21 @@ def test_a_server_that_refuses_ends_the_benchmark(
     course = runs.Course(address=f"{address}/refused", folder=tmp_path, connections=4)
     with pytest.raises(RuntimeError, match="exited with 1"):
         getattr(runs, run)(course, ROWS)
+
+
+def test_the_plan_in_the_documents_is_the_one_that_is_printed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    skip_without("ray")  # the engine's own limits are in it
+    monkeypatch.syspath_prepend(ROOT)
+    plan = importlib.import_module("benchmarks.plan")
+    scale = (ROOT / "docs" / "scale.md").read_text("utf-8")
+    cluster = (ROOT / "docs" / "cluster.md").read_text("utf-8")
+    assert "\n".join(plan.table(10**9)) in scale
+    for name, judging in plan.JUDGES.items():
+        alone, eight = (plan.pays_from(judging, cores=32, here=here) for here in (1, 8))
+        assert f"| {name} | {alone:,.0f} | {eight:,.0f} |" in cluster
+    assert math.isinf(plan.pays_from(0.01, cores=8, here=8))  # not on one machine
 
 
 def test_no_trace_that_was_taken_on_is_lost_or_doubled_by_a_kill(

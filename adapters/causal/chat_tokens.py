@@ -12,7 +12,7 @@ from jinja2.exceptions import TemplateError
 from transformers import PreTrainedTokenizerBase
 
 from spanjury.adapters.surrogates import without_lone_surrogates
-from spanjury.judges.core import ConfigError, Message
+from spanjury.judges.core import ConfigError, Message, Reasoning
 
 
 class ChatTokens:
@@ -53,18 +53,26 @@ class ChatTokens:
         padding = self._tokenizer.pad_token_id
         return padding if isinstance(padding, int) else self.end
 
-    def prompt(self, messages: Sequence[Message], *, prefix: str = "") -> list[int]:
+    def prompt(
+        self,
+        messages: Sequence[Message],
+        *,
+        prefix: str = "",
+        reasoning: Reasoning | None = None,
+    ) -> list[int]:
         """Return the tokens of a conversation, up to where the assistant is to begin.
 
-        Messages may be of any role but ``"tool"``; the assistant's answer begins with `prefix`.
+        Messages may be of any role but ``"tool"``; the assistant's answer begins with `prefix`. A
+        template that can ask for thought, or for none, does so if `reasoning` is named.
         Raises `ConfigError` if the template refuses the conversation.
         """
         turns = [
             {"role": message.role, "content": self._plain(message.content)} for message in messages
         ]
+        wish = {} if reasoning is None else {"enable_thinking": reasoning != "none"}
         try:
             text = self._tokenizer.apply_chat_template(
-                turns, add_generation_prompt=True, tokenize=False
+                turns, add_generation_prompt=True, tokenize=False, **wish
             )
         except (TemplateError, TypeError) as error:
             raise ConfigError(

@@ -18,7 +18,8 @@ class Prompt:
 
     Temperature 0 takes the likeliest token; without a seed every draw is another one. `rivals` is
     how many of the likeliest tokens to report at each place. `forced` is a continuation that is
-    given: it is scored, by `score`, and nothing is drawn.
+    given: it is scored, by `score`, and nothing is drawn. A JSON `schema` or a GBNF `grammar` holds
+    the continuation to a form where an engine can; `write` cannot.
     """
 
     ids: Sequence[int]
@@ -27,6 +28,8 @@ class Prompt:
     seed: int | None = None
     rivals: int = 0
     forced: Sequence[int] = ()
+    schema: str = ""
+    grammar: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

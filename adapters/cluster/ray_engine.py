@@ -5,6 +5,7 @@ import os
 import socket
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 # Ray reads them when it is imported: it must not report its use, and must show what it raises;
@@ -25,7 +26,7 @@ from spanjury.judges.core import ConfigError, EvaluationError
 Worker = Callable[[str], str]
 """Does one item's work; any worker may be given any item, and an item twice."""
 
-_MOST_TASKS = 10_000
+MOST_TASKS = 10_000
 """More would slow Ray's driver down; of more items, each task does several in a row."""
 
 _PATIENCE = 10.0
@@ -53,6 +54,14 @@ def on_ray(address: str | None = None) -> Iterator["RayCluster"]:
     """
     with _connected(address or os.environ.get("RAY_ADDRESS") or _LOCAL):
         yield RayCluster()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """The cores and GPUs of a node that one worker takes for itself."""
+
+    cores: int = 1
+    gpus: int = 0
 
 
 class Shared:
@@ -90,6 +99,22 @@ class RayCluster:
         """The cores of all nodes."""
         return int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]  # Ray's
 
+    def room(self, share: Share) -> int:
+        """Return how many workers of this share there may be at once.
+
+        Raises `ConfigError` if there is no room for one.
+        """
+        gpus = int(ray.cluster_resources().get("GPU", 0))  # type: ignore[no-untyped-call]  # Ray's
+        room = self.cores // share.cores
+        if share.gpus:
+            room = min(room, gpus // share.gpus)
+        if not room:
+            raise ConfigError(
+                f"a worker takes {share.cores} cores and {share.gpus} GPUs, and the cluster has"
+                f" {self.cores} and {gpus}"
+            )
+        return room
+
     def share(self, make: Callable[[], Worker]) -> Shared:
         """Make a worker that all others may ask; it takes no core.
 
@@ -107,20 +132,26 @@ class RayCluster:
         items: Sequence[str],
         *,
         most_workers: int | None = None,
+        share: Share = Share(),
     ) -> Generator[str, None, None]:
         """Yield what workers make of `items`, as soon as it is made, in any order.
 
-        Each worker takes a core. Those of a node that is lost are started again where there is
-        room, which is at the end of the work at the latest, and do once more what they had at hand.
+        Each worker takes its share of a node. Those of a node that is lost are started again where
+        there is room, which is at the end of the work at the latest, and do once more what they had
+        at hand.
 
         `make` is called on the machine where the worker works; it and what it holds must pickle.
-        By default there is a worker for each core.
+        By default there are as many workers as there is room for.
 
-        Raises `EvaluationError` if the cluster gives up, or a worker raises.
+        Raises `EvaluationError` if the cluster gives up, or a worker raises, and `ConfigError` as
+        `room` does.
         """
-        most = min(most_workers or self.cores, self.cores)
+        room = self.room(share)
+        most = min(most_workers or room, room)
         try:
-            yield from _mapped(make, items, first_workers=most, most_workers=most_workers)
+            yield from _mapped(
+                make, items, first_workers=most, most_workers=most_workers, share=share
+            )
         except RayError as error:
             raise _gave_up(error) from error
 
@@ -151,15 +182,17 @@ def _mapped(
     *,
     first_workers: int,
     most_workers: int | None,
+    share: Share,
 ) -> Iterator[str]:
     ray.data.DataContext.get_current().enable_progress_bars = False
     rows = [{_ITEM: item} for item in items]
-    tasks = ray.data.from_items(rows, override_num_blocks=min(len(rows), _MOST_TASKS))
+    tasks = ray.data.from_items(rows, override_num_blocks=min(len(rows), MOST_TASKS))
     done = tasks.map_batches(
         _Actor,
         fn_constructor_args=[make],
         batch_size=1,
-        num_cpus=1,
+        num_cpus=share.cores,
+        num_gpus=share.gpus or None,
         compute=ray.data.ActorPoolStrategy(
             min_size=1,  # so that who is idle makes room for a worker that was lost
             max_size=most_workers,
@@ -184,7 +217,7 @@ def _connected(address: str) -> Iterator[None]:
             log_to_driver=False,
             logging_level=logging.ERROR,
         )
-    except (OSError, ValueError, RuntimeError) as error:
+    except Exception as error:  # a node that starts too slowly raises this very class
         raise ConfigError(f"no Ray cluster at {address!r}: {_last_line(error)}") from error
     try:
         yield

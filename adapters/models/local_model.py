@@ -1,7 +1,8 @@
 """A model in this process: a folder that was trained, or any causal language model that is here.
 
 ``local/FOLDER``, ``local/embedded`` and ``local/HUB_ID`` name one. It runs in one thread, which
-continues together what waits together.
+continues together what waits together. Where vLLM loads the weights (`vllm_model`), the same thread
+hands them its batches.
 """
 
 import threading
@@ -11,6 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
+from typing import Protocol
 
 import anyio
 import anyio.to_thread
@@ -24,12 +26,14 @@ from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import load_model
 from spanjury.adapters.causal.writing import Prompt, Token, Written, score, write
 from spanjury.adapters.models.model_errors import TOO_LONG
+from spanjury.adapters.models.openai_reply import thought_and_text
 from spanjury.adapters.torch_models import find_device
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
     ConfigError,
     Finish,
+    Form,
     ModelError,
     ModelOptions,
     PermanentModelError,
@@ -49,11 +53,12 @@ class Batching:
     """The prompts that go together.
 
     A batch has at most `rows` prompts, and `tokens` tokens when each is as long as the longest and
-    has been answered; its first waits `linger` seconds for others.
+    has been answered; None for any number, where prompts are not filled up: then they may also
+    differ in length. Its first waits `linger` seconds for others.
     """
 
     rows: int = 32
-    tokens: int = 1 << 16
+    tokens: int | None = 1 << 16
     linger: float = 0.01
 
 
@@ -78,10 +83,11 @@ class _Ticket:
 class Worker:
     """A thread that continues prompts until it is closed.
 
-    `write` asks of a place whether it was dropped, and raises `ModelError`.
+    `write` asks of a place whether it was dropped. It raises a `ModelError` that is everybody's, or
+    returns that of one prompt in its place.
     """
 
-    write: Callable[[Sequence[Prompt], Callable[[int], bool]], Sequence[Written]]
+    write: Callable[[Sequence[Prompt], Callable[[int], bool]], Sequence[Written | ModelError]]
     batching: Batching = Batching()
     _waiting: deque[_Ticket] = field(default_factory=deque)
     _changed: threading.Condition = field(default_factory=threading.Condition)
@@ -145,14 +151,17 @@ class Worker:
         return self._closed or len(self._waiting) >= self.batching.rows
 
     def _taken(self) -> list[_Ticket]:
-        """Take the first that waits, and those whose prompts are about as long as its own."""
+        """Take the first that waits, and those that may go with it."""
+        rows, tokens = self.batching.rows, self.batching.tokens
+        if tokens is None:
+            return [self._waiting.popleft() for _ in range(min(rows, len(self._waiting)))]
         bucket = _bucket(self._waiting[0].prompt)
         batch: list[_Ticket] = []
         widest = 0
         for ticket in list(self._waiting):
             wide = max(widest, len(ticket.prompt.ids) + ticket.prompt.most)
-            fits = not batch or wide * (len(batch) + 1) <= self.batching.tokens
-            if _bucket(ticket.prompt) == bucket and len(batch) < self.batching.rows and fits:
+            fits = not batch or wide * (len(batch) + 1) <= tokens
+            if _bucket(ticket.prompt) == bucket and len(batch) < rows and fits:
                 batch.append(ticket)
                 widest = wide
                 self._waiting.remove(ticket)
@@ -187,9 +196,29 @@ _PREFIX = "local"
 _DEFAULT_CONTEXT = 2048  # where the model does not know its own
 
 
+class Weights(Protocol):
+    """A loaded model as `LocalModel` uses it; the worker writes with it."""
+
+    @property
+    def chat(self) -> ChatTokens:
+        """Its tokenizer."""
+
+    @property
+    def context(self) -> int:
+        """Tokens of prompt and reply together, at most."""
+
+    @property
+    def forms(self) -> frozenset[Form]:
+        """The forms, besides words, to which a reply can be held."""
+
+    @property
+    def signature(self) -> str:
+        """The weights, and what else decides what they say."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """A model, its tokenizer and what tells it from others."""
+    """A model of transformers, its tokenizer and what tells it from others."""
 
     identity: str
     chat: ChatTokens
@@ -207,12 +236,30 @@ class Loaded:
         named = end if isinstance(end, list) else [end]
         return frozenset({self.chat.end, *(token for token in named if isinstance(token, int))})
 
+    @property
+    def forms(self) -> frozenset[Form]:
+        """None: nothing holds a reply to a form here."""
+        return frozenset()
+
+    @property
+    def signature(self) -> str:
+        """The weights, and what else decides what they say."""
+        attends = getattr(self.model.config, "_attn_implementation", "")
+        return signature(
+            _PREFIX,
+            weights=self.identity,
+            device=self.model.device.type,
+            torch=version("torch"),
+            transformers=version("transformers"),
+            **({XFORMERS: version(XFORMERS)} if attends == XFORMERS else {}),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModel:
-    """A `ChatModel` over a model of transformers; opened by `open_local`."""
+    """A `ChatModel` over weights in this process; `open_local` opens those of transformers."""
 
-    loaded: Loaded
+    loaded: Weights
     worker: Worker
 
     @property
@@ -221,17 +268,14 @@ class LocalModel:
         return TokenPrice(prompt=0.0, completion=0.0)
 
     @property
+    def forms(self) -> frozenset[Form]:
+        """The forms, besides words, that can be asked for."""
+        return self.loaded.forms
+
+    @property
     def signature(self) -> str:
-        """The weights, and what else decides what they say."""
-        attends = getattr(self.loaded.model.config, "_attn_implementation", "")
-        return signature(
-            _PREFIX,
-            weights=self.loaded.identity,
-            device=self.loaded.model.device.type,
-            torch=version("torch"),
-            transformers=version("transformers"),
-            **({XFORMERS: version(XFORMERS)} if attends == XFORMERS else {}),
-        )
+        """The signature of the weights."""
+        return self.loaded.signature
 
     async def template_tokens(self) -> TemplateTokens:
         """Return the special tokens of the tokenizer in the model's folder."""
@@ -240,9 +284,9 @@ class LocalModel:
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply; one that is forced, with the log-probability of each token.
 
-        Raises `PermanentModelError` if tools, a schema or a grammar are asked for, the conversation
-        is none that the chat template takes or is as long as the context, or memory does not hold
-        it.
+        Raises `PermanentModelError` if tools are asked for or a form that the weights do not take,
+        the conversation is none that the chat template takes or is as long as the context, or
+        memory does not hold it.
         """
         if request.forced:
             return await self._scored(request)
@@ -275,19 +319,25 @@ class LocalModel:
             temperature=decoding.temperature,
             seed=decoding.seed,
             rivals=decoding.logprobs,
+            schema=decoding.schema.text if decoding.schema else "",
+            grammar=decoding.grammar,
         )
 
     def _ids(self, request: ChatRequest) -> list[int]:
         """Return the tokens of the prompt."""
         chat = self.loaded.chat
-        if request.tools or request.form != "text":
-            raise PermanentModelError("a local model takes neither tools nor a schema or grammar")
+        if request.tools:
+            raise PermanentModelError("a local model takes no tools")
+        if request.form != "text" and request.form not in self.forms:
+            raise PermanentModelError("this local model takes no schema or grammar")
         if any(message.tool_calls or message.role == "tool" for message in request.messages):
             raise PermanentModelError("a local model reads no calls of tools")
         if any(message.role == "document" for message in request.messages):
             raise PermanentModelError("a local model reads no documents beside messages")
         try:
-            return chat.prompt(request.messages, prefix=request.prefix)
+            return chat.prompt(
+                request.messages, prefix=request.prefix, reasoning=request.decoding.reasoning
+            )
         except ConfigError as error:
             raise PermanentModelError(str(error)) from error
 
@@ -303,8 +353,10 @@ class LocalModel:
 
     def _reply(self, written: Written, *, prompt: Prompt) -> Reply:
         chat = self.loaded.chat
+        reasoning, text = thought_and_text(chat.text(written.ids))
         return Reply(
-            text=chat.text(written.ids),
+            text=text,
+            reasoning=reasoning,
             finish=Finish.STOP if written.ended else Finish.LENGTH,
             usage=Usage(
                 calls=1, prompt=len(prompt.ids), completion=len(written.ids) + written.ended
@@ -324,15 +376,29 @@ async def open_local(name: str, *, options: ModelOptions) -> AsyncIterator[ChatM
 
     Raises `ConfigError` if a base URL is given, or there is no such model, or it cannot converse.
     """
+    loaded = await anyio.to_thread.run_sync(_load, folder_of(name, options=options))
+    async with working(Worker(write=partial(_write, loaded))) as worker:
+        yield LocalModel(loaded=loaded, worker=worker)
+
+
+def folder_of(name: str, *, options: ModelOptions) -> str:
+    """Return what `name` says is to be loaded: a folder, or the id of a model.
+
+    Raises `ConfigError` if it says nothing, or a base URL is given.
+    """
+    prefix, _, folder = name.partition("/")
     if options.base_url is not None:
         raise ConfigError(f"{name!r} runs in this process and takes no base URL")
-    folder = name.partition("/")[2]
     if not folder:
-        raise ConfigError(f"name what is to be loaded: {_PREFIX}/FOLDER")
-    loaded = await anyio.to_thread.run_sync(_load, folder)
-    worker = Worker(write=partial(_write, loaded), batching=Batching())
+        raise ConfigError(f"name what is to be loaded: {prefix}/FOLDER")
+    return folder
+
+
+@asynccontextmanager
+async def working(worker: Worker) -> AsyncIterator[Worker]:
+    """Close the worker at the end, whatever comes."""
     try:
-        yield LocalModel(loaded=loaded, worker=worker)
+        yield worker
     finally:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(worker.close)

@@ -223,6 +223,11 @@ def _reasoning_and_text(message: Mapping[str, object]) -> tuple[str, str]:
     given = message.get("reasoning_content") or message.get("reasoning")
     if given:
         return _text(given, "reasoning"), text
+    return thought_and_text(text)
+
+
+def thought_and_text(text: str) -> tuple[str, str]:
+    """Return the thought at the beginning of a reply, empty if there is none, and the rest."""
     thoughts = _THOUGHTS.match(text)
     return (thoughts[2], text[thoughts.end() :]) if thoughts else ("", text)
 

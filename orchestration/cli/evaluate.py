@@ -122,8 +122,18 @@ class ClusterFlags(Flags, title="Cluster"):
     ray_workers: Annotated[
         int | None,
         Flag(
-            "Number of panels that work at once; one per core by default.",
+            "Number of panels that work at once; as many as fit by default.",
             min=1,
+            env=True,
+            rare=True,
+        ),
+    ] = None
+    ray_gpus: Annotated[
+        int | None,
+        Flag(
+            "GPUs for each panel; by default 1 for a model vllm/NAME, and else none.",
+            "GPUS",
+            min=0,
             env=True,
             rare=True,
         ),
@@ -284,5 +294,6 @@ def _cluster_job(
         failures=job.failures,
         address=machines.ray_address,
         most_workers=machines.ray_workers,
+        gpus=int(job.panel.uses_gpu) if machines.ray_gpus is None else machines.ray_gpus,
         chunk_rows=machines.ray_chunk_rows or cluster_files.CHUNK_ROWS,
     )

@@ -19,6 +19,8 @@ EMBEDDED = "embedded"
 """Name of the model that comes with the extra of the same name."""
 LOCAL = "local"
 """Name of the opener of a model in a folder."""
+VLLM = "vllm"
+"""Name of the opener of a model that vLLM runs in this process."""
 CHECKER, READER = "checker", "reader"
 """The judge that has a checker, and its parameter for it; the judge that is fitted to its model."""
 KIND = "kind"
@@ -29,6 +31,8 @@ _EMBEDDED = ModelOptions(max_connections=2, timeout=600.0)
 """It runs on one core, and calls that wait inside it run against their time."""
 _IN_A_FOLDER = ModelOptions(max_connections=32, timeout=600.0)
 """Calls that wait are answered in one batch."""
+_BY_VLLM = ModelOptions(max_connections=256, timeout=3600.0)
+"""A batch is as large as what waits, and is answered when its last reply has ended."""
 _STRICT: Mapping[str, object] = MappingProxyType(
     {"extra": "forbid", "arbitrary_types_allowed": True}
 )
@@ -198,10 +202,20 @@ class PanelConfig:
     @property
     def connections(self) -> int:
         """The most calls that one model may have under way at once."""
-        named = (*self.models, *(seat.model for seat in self.seats), self.consolidate_model)
-        models = (model for model in named if isinstance(model, ModelConfig))
-        each = (len(model.base_urls) * model.options.max_connections for model in models)
+        each = (
+            len(model.base_urls) * model.options.max_connections for model in self._named_models
+        )
         return max(each, default=_USUAL.max_connections)
+
+    @property
+    def uses_gpu(self) -> bool:
+        """True if vLLM runs one of its models in this process."""
+        return any(model.name.startswith(f"{VLLM}/") for model in self._named_models)
+
+    @property
+    def _named_models(self) -> tuple[ModelConfig, ...]:
+        named = (*self.models, *(seat.model for seat in self.seats), self.consolidate_model)
+        return tuple(ModelConfig.of(model) for model in named if model is not None)
 
     @property
     def workers(self) -> int:
@@ -220,4 +234,4 @@ def _with_own_judge(seat: SeatConfig) -> SeatConfig:
 def _usual_options(name: str) -> ModelOptions:
     if name == EMBEDDED:
         return _EMBEDDED
-    return _IN_A_FOLDER if name.startswith(f"{LOCAL}/") else _USUAL
+    return {LOCAL: _IN_A_FOLDER, VLLM: _BY_VLLM}.get(name.partition("/")[0], _USUAL)

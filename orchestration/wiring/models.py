@@ -57,7 +57,7 @@ from spanjury.orchestration.engine.metering import AskedBy, Meter
 from spanjury.orchestration.engine.replay import Recorder
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.wiring.checks import checked_model
-from spanjury.orchestration.wiring.config import ModelConfig
+from spanjury.orchestration.wiring.config import EMBEDDED, LOCAL, VLLM, ModelConfig
 from spanjury.orchestration.wiring.plugins import MODELS
 
 with lazily():
@@ -82,7 +82,7 @@ __all__ = [
 
 _ANY_MODEL = "litellm"
 """The opener of every model whose name does not begin with another opener's."""
-_IN_PROCESS = frozenset({"embedded", "local"})
+_IN_PROCESS = frozenset({EMBEDDED, LOCAL, VLLM})
 """Openers of models that need no server."""
 _FAST = "openai-compatible"
 """The opener that is meant by ``client = "lean"``."""

@@ -17,7 +17,13 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from spanjury.adapters.causal.base import find_base
 from spanjury.adapters.causal.writing import Prompt, Written
-from spanjury.adapters.models.local_model import Batching, LocalModel, Worker, open_local
+from spanjury.adapters.models.local_model import (
+    Batching,
+    Loaded,
+    LocalModel,
+    Worker,
+    open_local,
+)
 from spanjury.judges.core import (
     ChatRequest,
     ConfigError,
@@ -46,6 +52,11 @@ async def opened(folder: str) -> AsyncIterator[LocalModel]:
     async with open_local(f"local/{folder}", options=ModelOptions()) as model:
         assert isinstance(model, LocalModel)
         yield model
+
+
+def weights_of(model: LocalModel) -> Loaded:
+    assert isinstance(model.loaded, Loaded)
+    return model.loaded
 
 
 def request(text: str, *, max_tokens: int = 20, **decoding: Any) -> ChatRequest:  # noqa: ANN401
@@ -170,8 +181,8 @@ async def test_a_prefix_is_gone_on_from_and_not_repeated(folder: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (replace(request("a"), tools=(ToolSpec(name="t", description="d"),)), "neither tools"),
-        (request("a", grammar='root ::= "a"'), "nor a schema or grammar"),
+        (replace(request("a"), tools=(ToolSpec(name="t", description="d"),)), "takes no tools"),
+        (request("a", grammar='root ::= "a"'), "no schema or grammar"),
         (ChatRequest(messages=(Message(role="tool", content="a", call_id="1"),)), "calls of tools"),
         (request("word " * CONTEXT), rf"tokens, and the model takes {CONTEXT}"),
     ],
@@ -206,7 +217,7 @@ async def test_a_caller_that_leaves_costs_the_others_nothing(folder: str) -> Non
 async def test_a_batch_over_memory_is_halved(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(folder) as model:
         due = await replies(model, [request(text) for text in WORDS])
-        kind = type(model.loaded.model)
+        kind = type(weights_of(model).model)
         forward = kind.forward
 
         def scarce(self: object, *, input_ids: torch.Tensor, **rest: object) -> object:
@@ -232,7 +243,7 @@ async def test_a_failing_model_is_asked_again(folder: str, monkeypatch: pytest.M
             raise RuntimeError("no kernel")
 
         with monkeypatch.context() as patch:
-            patch.setattr(type(model.loaded.model), "forward", broken)
+            patch.setattr(type(weights_of(model).model), "forward", broken)
             with pytest.raises(PermanentModelError, match="no kernel"):
                 await model.complete(request("a"))
         assert (await model.complete(request("a"))).usage.calls == 1
@@ -255,7 +266,7 @@ async def test_a_model_whose_attention_xformers_computes_names_its_version(
     monkeypatch.syspath_prepend(str(tmp_path))
     async with opened(folder) as model:
         assert "xformers" not in model.signature
-        monkeypatch.setattr(model.loaded.model.config, "_attn_implementation", "xformers")
+        monkeypatch.setattr(weights_of(model).model.config, "_attn_implementation", "xformers")
         assert model.signature.endswith("|xformers:0.0.99")
 
 

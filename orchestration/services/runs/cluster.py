@@ -59,7 +59,10 @@ def run_on_cluster(
     progress = _Progress()
     with ray_engine.on_ray(job.address) as cluster:
         panel = as_begun(job.panel, folder.manifest() or {})
-        _keep_manifest(job, folder, {**cluster.facts, "shards": len(chunks)})
+        share = ray_engine.Share(cores=max(1, panel.processes), gpus=job.gpus)
+        room = cluster.room(share)
+        workers = min(job.most_workers or room, room)
+        _keep_manifest(job, folder, {**cluster.facts, "workers": workers, "shards": len(chunks)})
         ledger = cluster.share(partial(Ledger, job.limits, file=folder))
         make = partial(
             ChunkWorker,
@@ -67,7 +70,7 @@ def run_on_cluster(
             Catalogue.load(*job.aspects_files),
             ledger.ask,
         )
-        ends = cluster.map(make, chunks, most_workers=job.most_workers)
+        ends = cluster.map(make, chunks, most_workers=job.most_workers, share=share)
         with (stop_token or ClusterStop()).passed_on(ledger.tell), closing(ends):
             for end in map(read_end, ends):
                 progress.add(end)
@@ -124,10 +127,7 @@ def _keep_manifest(job: ClusterJob, folder: ShardFolder, cluster: Mapping[str, o
         )
     folder.mark(done=False)
     if before is None or before.get("job") != values:
-        workers = min(job.most_workers or int(str(cluster["cores"])), int(str(cluster["cores"])))
-        folder.keep_manifest(
-            {**manifest_of_values(values), CLUSTER: {**cluster, "workers": workers}}
-        )
+        folder.keep_manifest({**manifest_of_values(values), CLUSTER: cluster})
 
 
 def _words(value: object) -> str:

@@ -44,7 +44,10 @@ class ClusterJob:
     address
         Address of a running Ray cluster; None for ``RAY_ADDRESS``, else this machine alone.
     most_workers
-        How many panels there may be at once; None for one a core of the cluster.
+        How many panels there may be at once; None for as many as the cluster has room for.
+    gpus
+        How many GPUs each worker takes. It takes as many cores as its panel has processes, and one
+        at least.
     """
 
     data: str
@@ -59,6 +62,7 @@ class ClusterJob:
     chunk_rows: int = CHUNK_ROWS
     address: str | None = None
     most_workers: int | None = None
+    gpus: int = 0
     limits: Limits = Limits()
     failures: FailurePolicy = FailurePolicy()
 

@@ -6,7 +6,7 @@ import tempfile
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.keys import canonical
 from spanjury.judges.tasks import Catalogue
+from spanjury.judges.text.turns import Processes
 from spanjury.orchestration.engine.batch import evaluate, pair
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import GRACE, run_watched
@@ -261,7 +262,10 @@ class ChunkWorker:
             workers=self._job.panel.workers,
             stop_token=self._meter.stop_token,
         )
-        await run_watched(work, self._meter.watch)
+        processes = self._job.panel.processes
+        # The panel was opened in a task of its own, which handed its processes to no other.
+        with Processes(processes).working() if processes else nullcontext():
+            await run_watched(work, self._meter.watch)
         await self._meter.report()
 
     def _with_cost(self, record: ChunkRecord) -> ChunkRecord:

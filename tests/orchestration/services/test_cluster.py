@@ -1,6 +1,7 @@
 """The work of a cluster's worker, without a cluster."""
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ from spanjury.judges.core import (
     Usage,
 )
 from spanjury.judges.tasks import Catalogue
+from spanjury.judges.text.turns import in_turn
 from spanjury.orchestration.services.judging.evaluate import run
 from spanjury.orchestration.services.judging.job import Job
 from spanjury.orchestration.services.runs.cluster_job import (
@@ -300,6 +302,28 @@ class Failing:
         if (failure := failures[int(segment.segment_id) % 4]) is not None:
             raise failure
         return Report(score=4)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """A judge that says which process does its work."""
+
+    signature: str = "numbering"
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        return Report(score=3, rationale=str(await in_turn(os.getpid, length=1)))
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_processes_do_the_work_of_a_worker_that_has_some(
+    job: ClusterJob, judged: Judged, processes: int
+) -> None:
+    panel = replace(panel_of(Numbering()), processes=processes)
+    records = judged(replace(job, panel=panel))
+    shards = [shard(job, record).read_text() for record in records]
+    numbers = {row["seats"][0]["rationale"] for text in shards for row in without_seconds(text)}
+    assert len(numbers) == 1  # the process is kept from chunk to chunk
+    assert (numbers == {str(os.getpid())}) is not bool(processes)
 
 
 WORKER = """

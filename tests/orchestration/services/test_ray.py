@@ -143,6 +143,21 @@ def test_errors_are_reported_in_one_line(disturbed: Disturbed, tmp_path: Path) -
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("change", "share"),
+    [
+        ({"gpus": 1}, "1 cores and 1 GPUs"),
+        ({"panel": PanelConfig(seats=(SeatConfig(judge="form"),), processes=9)}, "9 cores and 0"),
+    ],
+)
+def test_a_worker_for_whom_the_cluster_has_no_room_is_refused(
+    disturbed: Disturbed, tmp_path: Path, change: dict[str, Any], share: str
+) -> None:
+    job = replace(disturbed.job, folder=str(tmp_path / "run"), **change)
+    with pytest.raises(ConfigError, match=f"a worker takes {share}.* and the cluster has"):
+        run_on_cluster(job, lambda _: None)
+
+
 def test_a_cluster_that_does_not_answer_is_reported(disturbed: Disturbed) -> None:
     with pytest.raises(EvaluationError, match="no Ray cluster at '127.0.0.1:1'"):
         run_on_cluster(replace(disturbed.job, address="127.0.0.1:1"), lambda _: None)

@@ -134,7 +134,8 @@ def test_a_limit_of_cost_without_a_price_is_refused_before_a_call(flags: list[st
 def test_a_run_keeps_a_manifest_as_any_run_with_its_cluster(flags: list[str]) -> None:
     with LoopbackServer(GOOD) as server:
         offer(server)
-        spanjury(*flags)
+        ended = spanjury(*flags)
+        assert "200 results are few for a cluster" in ended.output
         spanjury(*flags[:6], "--run-dir", "alone", "--limit", "1")
         first, alone = manifest(), json.loads(Path("alone/run.json").read_text())
         assert first.keys() - alone.keys() == {"cluster"}

@@ -1,0 +1,182 @@
+"""vLLM [1] in this process: an open-weight model on the GPUs that the process sees.
+
+``vllm/FOLDER`` and ``vllm/HUB_ID`` name one. All prompts that wait go to the engine in one call,
+which continues as many of them together as fit into the GPUs. The prompts are made as `local_model`
+makes them, by the tokenizer in the model's folder.
+
+vLLM 0.12 or later is installed by the user: it fits few versions of PyTorch, and no machine without
+an accelerator.
+
+References
+----------
+.. [1] Kwon et al. (2023), Efficient memory management for large language model serving with
+   PagedAttention, SOSP
+"""
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import anyio.to_thread
+import torch
+
+from spanjury.adapters.causal.base import find_base
+from spanjury.adapters.causal.chat_tokens import ChatTokens
+from spanjury.adapters.causal.writing import Prompt, Token, Written
+from spanjury.adapters.models.local_model import Batching, LocalModel, Worker, folder_of, working
+from spanjury.judges.core import (
+    ChatModel,
+    ConfigError,
+    Form,
+    FormRefusedError,
+    ModelError,
+    ModelOptions,
+    PermanentModelError,
+    signature,
+)
+from spanjury.judges.core.lazy import library
+
+_VLLM = "vllm"
+_FORMS: frozenset[Form] = frozenset({"bounded-schema", "schema", "grammar"})
+_BATCHING = Batching(rows=1024, tokens=None)
+_ENDS = ("stop", "length")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VllmWeights:
+    """A model that vLLM has loaded, with the tokenizer in its folder."""
+
+    identity: str
+    chat: ChatTokens
+    vllm: ModuleType
+    engine: Any  # `vllm.LLM`, whose types are not here unless vLLM is
+
+    @property
+    def context(self) -> int:
+        """Tokens of prompt and reply together, at most."""
+        return int(self.engine.llm_engine.model_config.max_model_len)
+
+    @property
+    def forms(self) -> frozenset[Form]:
+        """All: vLLM holds a reply to a schema or a grammar token by token."""
+        return _FORMS
+
+    @property
+    def signature(self) -> str:
+        """The weights and the version of vLLM."""
+        return signature(_VLLM, weights=self.identity, vllm=version(_VLLM))
+
+    def write(
+        self, prompts: Sequence[Prompt], dropped: Callable[[int], bool]
+    ) -> list[Written | ModelError]:
+        """Continue prompts in one call of the engine; it cannot leave one before it has ended.
+
+        vLLM refuses a whole call for one prompt: then each half is tried by itself.
+        """
+        try:
+            outputs = self.engine.generate(
+                [{"prompt_token_ids": [*prompt.ids, *prompt.forced]} for prompt in prompts],
+                sampling_params=[self._sampling(prompt) for prompt in prompts],
+                use_tqdm=False,
+            )
+        except ValueError as error:
+            if len(prompts) == 1:
+                return [_refusal(prompts[0], error)]
+        except Exception as error:  # it runs code that is not ours, and callers wait for an answer
+            raise PermanentModelError(f"vLLM failed: {error!r}") from error
+        else:
+            return [_written(*each) for each in zip(prompts, outputs, strict=True)]
+        half = len(prompts) // 2
+        first = self.write(prompts[:half], dropped)
+        return first + self.write(prompts[half:], dropped)
+
+    def _sampling(self, prompt: Prompt) -> object:
+        if prompt.forced:  # a token must be drawn, and is not looked at
+            return self.vllm.SamplingParams(max_tokens=1, temperature=0.0, prompt_logprobs=1)
+        form = {"json": prompt.schema} if prompt.schema else {"grammar": prompt.grammar}
+        held = (
+            self.vllm.sampling_params.StructuredOutputsParams(**form)
+            if any(form.values())
+            else None
+        )
+        return self.vllm.SamplingParams(
+            max_tokens=prompt.most,
+            temperature=prompt.temperature,
+            seed=prompt.seed,
+            logprobs=prompt.rivals or None,
+            structured_outputs=held,
+        )
+
+
+@asynccontextmanager
+async def open_vllm(name: str, *, options: ModelOptions) -> AsyncIterator[ChatModel]:
+    """Load a model by vLLM; a plugin of the group ``spanjury.models``.
+
+    It is divided among all GPUs that the process sees, which ``CUDA_VISIBLE_DEVICES`` says.
+
+    Raises `ConfigError` if vLLM is not installed or cannot load the model, a base URL is given, or
+    there is no such model, or it cannot converse.
+    """
+    folder = folder_of(name, options=options)
+    weights = await anyio.to_thread.run_sync(_load, folder)
+    async with working(Worker(write=weights.write, batching=_BATCHING)) as worker:
+        yield LocalModel(loaded=weights, worker=worker)
+
+
+def _load(name: str) -> VllmWeights:
+    # vLLM reads them when it is imported: it must not report its use, and must show what it raises.
+    os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
+    vllm = library(_VLLM, package=_VLLM)
+    base = find_base(name)
+    if base.gguf or not (Path(base.folder) / "config.json").is_file():
+        raise ConfigError(
+            f"{name!r} holds no whole model for vLLM (config.json and safetensors); merge an"
+            " adapter into its base first"
+        )
+    chat = ChatTokens(base.tokenizer(), name=name)
+    try:
+        engine = vllm.LLM(
+            model=str(base.folder), tensor_parallel_size=max(1, torch.cuda.device_count())
+        )
+    except Exception as error:  # it runs code that is not ours
+        raise ConfigError(f"vLLM cannot load {name!r}: {error}") from error
+    return VllmWeights(identity=base.identity, chat=chat, vllm=vllm, engine=engine)
+
+
+def _refusal(prompt: Prompt, error: ValueError) -> ModelError:
+    kind = FormRefusedError if prompt.schema or prompt.grammar else PermanentModelError
+    return kind(f"vLLM refuses the request: {error}")
+
+
+def _written(prompt: Prompt, output: Any) -> Written | ModelError:  # noqa: ANN401  vLLM's
+    """Read what vLLM returned of a prompt."""
+    if prompt.forced:
+        scored = zip(prompt.forced, output.prompt_logprobs[len(prompt.ids) :], strict=True)
+        tokens = [_token(number, logprobs, rivals=0) for number, logprobs in scored]
+        return Written(ids=prompt.forced, ended=True, tokens=tokens)
+    completion = output.outputs[0]
+    if completion.finish_reason not in _ENDS:
+        return PermanentModelError(f"vLLM ended the reply: {completion.finish_reason}")
+    ended = completion.finish_reason == "stop"
+    ids = list(completion.token_ids)
+    written = ids[:-1] if ended else ids  # the last is the token that ends it
+    tokens = [
+        _token(number, logprobs, rivals=prompt.rivals)
+        for number, logprobs in zip(written, completion.logprobs or (), strict=False)
+    ]
+    return Written(ids=written, ended=ended, tokens=tokens)
+
+
+def _token(number: int, logprobs: Mapping[int, Any], *, rivals: int) -> Token:
+    """Return the log-probability of a token and of its likeliest rivals."""
+    likeliest = sorted(logprobs.items(), key=lambda item: -item[1].logprob)[:rivals]
+    return Token(
+        logprob=float(logprobs[number].logprob),
+        rivals=[(rival, float(logprob.logprob)) for rival, logprob in likeliest],
+    )

@@ -209,10 +209,7 @@ def _error(error: Mapping[str, object], *, severities: Scale, inputs: Sequence[s
 def _answer_object(
     reply: str, *, key: str, material: Material, mark: str
 ) -> Mapping[str, object] | str | None:
-    """Return the object by its names without the mark, or why it is of no use.
-
-    None if there is none with the `key`.
-    """
+    """Return the object by its unmarked names, or why it is of no use; None without the `key`."""
     match = _OBJECT.fullmatch(_answer(reply))
     if match is None:
         return None

@@ -53,7 +53,7 @@ class Inputs:
 
     def with_evidence(self, span: ErrorSpan, error: ParsedError) -> ErrorSpan:
         """Return `span` with the evidence of `error` that the inputs hold."""
-        pairs = [(evidence, self._found(evidence)) for evidence in error.evidence]
+        pairs = [(evidence, self._locate(evidence)) for evidence in error.evidence]
         passages = tuple(dict.fromkeys(passage for _, passage in pairs if passage))
         lacking = [evidence for evidence, passage in pairs if passage is None]
         explanation = " ".join([span.explanation, *map(_remark, lacking)]).strip()
@@ -61,7 +61,7 @@ class Inputs:
 
     def hold(self, quote: str) -> bool:
         """Say whether an input holds the words of `quote`."""
-        return self._found(ParsedEvidence(quote=quote)) is not None
+        return self._locate(ParsedEvidence(quote=quote)) is not None
 
     def _locate(self, evidence: ParsedEvidence) -> Evidence | None:
         """Find the words in the input that is named, else word for word in any."""

@@ -168,14 +168,9 @@ def _compared(corpus: Corpus, outputs: NumberedTexts, references: NumberedTexts)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pieces:
-    """Pieces between blanks in the texts of a side, and the different pieces among them.
+    """Pieces between blanks in the texts of a side, with the different ones and their numbers.
 
-    Parameters
-    ----------
-    strings, numbers
-        The different pieces, and their numbers.
-    plain
-        Whether a piece is of ASCII letters and digits alone.
+    `plain` says of each whether it is of ASCII letters and digits alone.
     """
 
     texts: NumberedTexts

@@ -22,16 +22,9 @@ _UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Task:
-    """The outputs of a task.
+    """The outputs of a task: for each the numbers of its text and inputs, and if it has words.
 
-    Parameters
-    ----------
-    text_codes
-        Text -> its number.
-    texts, inputs
-        Number of the text and of the inputs of each output.
-    holds_words
-        Whether each output is more than blanks.
+    `text_codes` maps a text to its number.
     """
 
     outputs: Sequence[str]

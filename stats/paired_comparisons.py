@@ -261,15 +261,8 @@ def _maxima(
     """Return the parameters with the highest posterior in each draw, by Newton's method.
 
     The posterior is strictly concave: its model is multinomial and linear, and so is the prior's.
-
-    Parameters
-    ----------
-    design
-        Shape ``(meetings, 3, parameters)``.
-    counts
-        Shape ``(draws, meetings, 3)``.
-    has_ties
-        Shape ``(draws,)``: where there are none, they have no chance.
+    `design` has the shape ``(meetings, 3, parameters)``, `counts` ``(draws, meetings, 3)`` and
+    `has_ties` ``(draws,)``: where there are none, they have no chance.
     """
     draws, meetings, _ = counts.shape
     parameters = design.shape[-1]

@@ -269,10 +269,7 @@ def _load(card: CheckerCard, *, layout: Layout, device: str, is_half: bool) -> _
 def _check_answers(
     card: CheckerCard, tokens: "inputs.PairTokens", model: "torch_model.TorchModel"
 ) -> None:
-    """Refuse an encoder-decoder that writes something else, as one for summaries does.
-
-    Its configuration does not differ from that of a checker.
-    """
+    """Refuse an encoder-decoder that writes something else, whose configuration does not differ."""
     ids = np.array([tokens.encode(_SAMPLE).ids], dtype=np.int64)
     share = model.share_of_answers(ids, np.ones_like(ids))
     if share < _LEAST_SHARE:

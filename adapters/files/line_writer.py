@@ -163,10 +163,7 @@ def refusal(target: Path | str, objection: str, named: Path | str) -> str:
 
 
 def _open_alone(path: Path) -> FileIO:
-    """Open an empty file that no other process writes.
-
-    Raises `BlockingIOError` if another does.
-    """
+    """Open an empty file; raise `BlockingIOError` if another process writes it."""
     while True:
         file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "w+")
         try:

@@ -268,10 +268,7 @@ def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
 
 
 def _reply(response: litellm.ModelResponse, request: ChatRequest, *, source: str) -> Reply:
-    """Read `response` as `openai_reply.read_reply` reads what other servers send.
-
-    Raises `TransientModelError` if the response holds no choice.
-    """
+    """Read `response` as other servers' replies; raise `TransientModelError` without a choice."""
     body: dict[str, Any] = response.model_dump(warnings=False)
     for choice in body["choices"]:
         message = choice["message"]

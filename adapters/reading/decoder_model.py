@@ -52,13 +52,13 @@ class Pack:
     Parameters
     ----------
     ids, positions
-        Number of each piece, and its place behind the beginning of its own source.
+        Number of each piece, and its index in the pieces of its own source.
     allowed
         ``(pieces, pieces)``: whether the first sees the second.
     sentences
-        The sentence that each piece is of, by its place in what was packed; -1 for a source's.
+        The index of the sentence that each piece is of; -1 for a source's.
     befores
-        Place in the pack of the piece before each, among those that it sees.
+        Index in the pack of the piece before each, among those that it sees.
     """
 
     ids: NDArray[np.int64]
@@ -140,7 +140,7 @@ class Prose:
     sentence
         Numbers of the sentence's pieces, and of the end.
     lasts
-        For each word of the sentence, the place in `sentence` of its last piece; None for a word
+        For each word of the sentence, the index in `sentence` of its last piece; None for a word
         without any.
     """
 

@@ -1,13 +1,18 @@
-"""The folder of a run: its manifest, memory and results.
+"""The folder of a run: its manifest, memory and results, what else lies in it, and its removal.
 
-A run that was given no folder is among the user's data, in `runs_home`.
+A run that was given no folder is among the user's data, in `runs_home`. The folder of a run that is
+removed is renamed first, so that no half of a run is left behind: what a crash leaves is called as
+none of ours, and `leftovers` finds it.
 """
 
 import json
 import os
+import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -16,6 +21,7 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 from spanjury.adapters.runs.database import MARKS_NAME, MEMORY_NAME
+from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.judges.core import StoreError
 
 _MANIFEST = "run.json"
@@ -24,6 +30,15 @@ _DONE = "done"
 _STOPPED = "stopped"
 REMOVED = ".removed-spanjury-run-"
 """The beginning of the name of a folder whose run is being deleted."""
+HOME_VARIABLE = "SPANJURY_RUNS"
+"""Environment variable that names another folder for runs."""
+_DATABASE = r"(-wal|-shm|-journal|\.lock|\.repaired(-wal|-shm|-journal)?|\.damaged-\d+(-wal)?)?"
+_OURS = re.compile(
+    rf"run(-\d+)?\.json(\.new|\.damaged)?|done|stopped|{re.escape(MEMORY_NAME)}{_DATABASE}"
+    r"|results\.jsonl(\.part|\.refused)?|shards/[^/]+\.jsonl|batches/\d+[-a-z0-9]*\.jsonl(\.new)?"
+)
+_MARKS = re.compile(rf"{re.escape(MARKS_NAME)}(\.backup\.jsonl|{_DATABASE})")
+_TOUCHED_BY_READERS = (".lock", "-shm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +201,6 @@ class RunFolder:
                 yield run
 
 
-HOME_VARIABLE = "SPANJURY_RUNS"
-"""Environment variable that names another folder for runs."""
-
-
 def runs_home() -> Path:
     """Return the folder of the runs that were given none; it need not be there."""
     named = os.environ.get(HOME_VARIABLE)
@@ -249,3 +260,122 @@ def find_databases(named: Path) -> list[Path]:
         f"there is no memory {named}, expected the folder or the name of a run, or a file as"
         f" {named / MEMORY_NAME}"
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContents:
+    """The files in the folder of a run.
+
+    Parameters
+    ----------
+    size
+        Bytes of all files.
+    written
+        When a file was written last, in seconds since 1970; what merely reads a run does not count.
+    marks
+        Whether people's marks are among them.
+    others
+        Paths within the folder that no run makes: other files, folders without any, links.
+    """
+
+    size: int
+    written: float
+    marks: bool
+    others: tuple[str, ...]
+
+
+def run_contents(run: RunFolder) -> RunContents:
+    """Look at every file in the folder of `run`, behind no link.
+
+    Raises `StoreError` if a part of it cannot be read.
+    """
+    size, written, marks = 0, 0.0, False
+    others: list[str] = []
+    try:
+        for name, entry in _files(run.path):
+            facts = entry.stat(follow_symlinks=False)
+            size += facts.st_size
+            if not name.endswith(_TOUCHED_BY_READERS):
+                written = max(written, facts.st_mtime)
+            is_file = entry.is_file(follow_symlinks=False)
+            is_mark = is_file and _MARKS.fullmatch(name) is not None
+            marks |= is_mark
+            if not is_file or not (is_mark or _OURS.fullmatch(name)):
+                others.append(name)
+    except OSError as error:
+        raise StoreError(
+            f"{error.filename or run.path}: cannot be read: {error.strerror}"
+        ) from error
+    return RunContents(size=size, written=written, marks=marks, others=tuple(sorted(others)))
+
+
+def _files(folder: Path, above: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield what lies in `folder` with its path there; of folders only those that are empty."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = f"{above}{entry.name}"
+            inner = []
+            if entry.is_dir(follow_symlinks=False):
+                inner = list(_files(Path(entry.path), f"{name}/"))
+            yield from inner or ((name, entry),)
+
+
+def remove_run(run: RunFolder, *, still: Callable[[], bool] = lambda: True) -> bool:
+    """Delete the folder of `run` with all that is in it; return whether that was done.
+
+    Links are deleted, not what they lead to. While another process works on the run it stays.
+
+    Parameters
+    ----------
+    still
+        Says, once no process can begin to work on the run, whether it is still to be deleted.
+
+    Raises
+    ------
+    StoreError
+        If a process works on the run, or its folder cannot be renamed or deleted.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(RunLock(lock_of(run)))
+        if not still():
+            return False
+        if sys.platform == "win32":  # where no folder with an open file can be renamed
+            stack.close()
+        renamed = _renamed(run.path)
+    remove_leftover(renamed)
+    return True
+
+
+def lock_of(run: RunFolder) -> Path:
+    """Return the lock file that whoever works on `run` holds."""
+    return run.memory.with_name(f"{run.memory.name}.lock")
+
+
+def leftovers(folder: Path) -> Iterator[Path]:
+    """Yield what removals in `folder` that broke off have left, by name."""
+    for path in sorted(folder.glob(f"{REMOVED}*")) if folder.is_dir() else ():
+        if path.is_dir() and not path.is_symlink():
+            yield path
+
+
+def remove_leftover(path: Path) -> None:
+    """Delete a renamed folder; raise `StoreError` if a part of it cannot be."""
+    try:
+        shutil.rmtree(path, onerror=_unless_gone)
+    except OSError as error:
+        raise StoreError(f"{error.filename}: cannot be deleted: {error.strerror}") from error
+
+
+def _renamed(path: Path) -> Path:
+    names = (path.with_name(f"{REMOVED}{number}-{path.name}") for number in count(1))
+    free = next(name for name in names if not os.path.lexists(name))
+    try:
+        return path.rename(free)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be deleted: {error.strerror}") from error
+
+
+def _unless_gone(_: object, __: str, problem: tuple[object, BaseException, object]) -> None:
+    """Raise what keeps a file from being deleted, unless another process has done it."""
+    if not isinstance(problem[1], FileNotFoundError):
+        raise problem[1]

@@ -1,8 +1,8 @@
 """A memory in one SQLite file: what was put is there after kill -9 and power loss."""
 
 import sqlite3
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -241,3 +241,35 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     if is_older:
         connection.execute(f"PRAGMA user_version = {MEMORY.layout}")
     connection.execute("COMMIT")
+
+
+class KeptMemory:
+    """The values of a memory, from a connection that writes nothing."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+
+    def get(self, key: str) -> bytes | None:
+        """Return what was put last under `key`; None if nothing was, or it is damaged."""
+        with naming(self._path):
+            row: tuple[bytes, int] | None = self._connection.execute(GET, (key,)).fetchone()
+        return None if row is None else unpacked(key, *row)
+
+    async def put(self, key: str, value: bytes) -> None:
+        """Keep nothing."""
+
+    async def put_soon(self, key: str, value: bytes) -> None:
+        """Keep nothing."""
+
+
+@contextmanager
+def open_kept_memory(path: Path) -> Iterator[KeptMemory]:
+    """Open the memory in a file, beside a run that may go on with it.
+
+    Raise `StoreError` if there is none, or it cannot be read.
+    """
+    if not path.is_file():
+        raise StoreError(f"there is no memory {path}")
+    with naming(path), closing(connected(path, mode="ro")) as connection:
+        yield KeptMemory(connection, path)

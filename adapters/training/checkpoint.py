@@ -5,9 +5,12 @@ The file is replaced as a whole: after a kill it is the last one or the one befo
 
 import json
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import torch
@@ -17,9 +20,12 @@ from safetensors.torch import save_file
 from spanjury.adapters.training.job import Progress
 from spanjury.judges.core import ConfigError, StoreError
 
+CHECKPOINT = "checkpoint.safetensors"
+RECORD = "training.json"
 _RECORD = "spanjury"
 _CPU = "random/cpu"
 _GPU = "random/cuda"
+_CHANGE_NO_WEIGHT = {"checkpoint_every", "threads"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +96,44 @@ class CheckpointFile:
                     f" {manifest.get(key)}, not {wanted.get(key)}; name another folder, or remove"
                     f" {self.path.name}"
                 )
+
+
+def open_checkpoint(
+    folder: Path, *, last: str, belongs_to: Mapping[str, object], options: Mapping[str, object]
+) -> CheckpointFile:
+    """Return where the checkpoints of a training into `folder`, which is made, are kept.
+
+    `options` that change no weight may differ when training goes on. Raises `ConfigError` if the
+    folder holds the file that is written `last`, and so a model; `StoreError` if it cannot be made.
+    """
+    if (folder / last).exists():
+        raise ConfigError(f"{folder} holds a model already: name another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be made: {error.strerror}") from error
+    kept = {name: value for name, value in options.items() if name not in _CHANGE_NO_WEIGHT}
+    return CheckpointFile(path=folder / CHECKPOINT, belongs_to={**belongs_to, **kept})
+
+
+@contextmanager
+def finished_files(folder: Path, *, last: str) -> Iterator[Path]:
+    """Yield a folder to write a model into; then put its files into `folder`, `last` after all.
+
+    A kill therefore leaves no half of a model. Raises `StoreError` if a file cannot be written.
+    """
+    try:
+        aside = Path(mkdtemp(prefix=".unfinished-", dir=folder))
+        try:
+            yield aside
+            for file in sorted(aside.iterdir(), key=lambda file: file.name == last):
+                if file.is_dir():
+                    shutil.rmtree(folder / file.name, ignore_errors=True)
+                file.replace(folder / file.name)
+        finally:
+            shutil.rmtree(aside)
+    except OSError as error:
+        raise StoreError(f"the model cannot be written into {folder}: {error}") from error
 
 
 def _learning(model: torch.nn.Module) -> dict[str, torch.nn.Parameter]:

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -86,23 +87,42 @@ class TrainingOptions:
     attention: AttentionName = "auto"
 
     def __post_init__(self) -> None:
-        for name in ("dropout", "warmup"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} must be in [0, 1), got {getattr(self, name)!r}")
-        for name in ("learning_rate", "max_gradient_norm"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}")
+        check_options(
+            self,
+            shares=("dropout", "warmup"),
+            positive=("learning_rate", "max_gradient_norm"),
+            not_negative=("weight_decay", "seed"),
+            counts=_COUNTS,
+        )
         if not 0 <= self.explanation_weight <= 1:
             raise ValueError(
                 f"explanation_weight must be in [0, 1], got {self.explanation_weight!r}"
             )
-        if not 0 <= self.weight_decay < float("inf"):
-            raise ValueError(f"weight_decay must not be negative, got {self.weight_decay!r}")
-        for name in _COUNTS:
-            if (count := getattr(self, name)) is not None and count < 1:
-                raise ValueError(f"{name} must be 1 or more, got {count!r}")
-        if self.seed < 0:
-            raise ValueError(f"seed must not be negative, got {self.seed!r}")
+
+
+def check_options(
+    options: object,
+    *,
+    shares: Iterable[str],
+    positive: Iterable[str],
+    not_negative: Iterable[str],
+    counts: Iterable[str],
+) -> None:
+    """Raise `ValueError` if a field of `options` is out of its range.
+
+    Shares are in ``[0, 1)``, the next two finite, and counts, which may be None, 1 or more.
+    """
+    ranges: tuple[tuple[Iterable[str], Callable[[float], bool], str], ...] = (
+        (shares, lambda value: 0 <= value < 1, "be in [0, 1)"),
+        (positive, lambda value: 0 < value < math.inf, "be positive"),
+        (not_negative, lambda value: 0 <= value < math.inf, "not be negative"),
+        (counts, lambda value: value >= 1, "be 1 or more"),
+    )
+    for names, fits, wanted in ranges:
+        for name in names:
+            value = getattr(options, name)
+            if value is not None and not fits(value):
+                raise ValueError(f"{name} must {wanted}, got {value!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,12 +11,10 @@ that are caught and of sound ones that are left alone.
 """
 
 import json
-import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import torch
@@ -29,7 +27,12 @@ from spanjury.adapters.causal.chat_tokens import ChatTokens
 from spanjury.adapters.causal.low_rank import ADAPTER, attach, merged, save_adapter
 from spanjury.adapters.torch_models import find_device, quietly
 from spanjury.adapters.training.card import ModelCard
-from spanjury.adapters.training.checkpoint import CheckpointFile
+from spanjury.adapters.training.checkpoint import (
+    RECORD,
+    CheckpointFile,
+    finished_files,
+    open_checkpoint,
+)
 from spanjury.adapters.training.job import (
     Judging,
     Progress,
@@ -42,16 +45,9 @@ from spanjury.adapters.training.job import (
 )
 from spanjury.adapters.training.rendering import Rendered, RenderedPairs, render_all
 from spanjury.adapters.training.trainer import Trainer, fixed_seed
-from spanjury.judges.core import ConfigError, StoreError
-
-CHECKPOINT = "checkpoint.safetensors"
-
-RECORD = "training.json"
+from spanjury.judges.core import ConfigError
 
 _LAST = "config.json"  # without it the folder is not a model
-
-_CHANGES_NO_WEIGHT = "checkpoint_every"
-
 _DEFAULT_CONTEXT = 2048  # where the model does not know its own
 
 
@@ -108,18 +104,13 @@ def train(
 
 def _checkpoints(job: TrainingJob, base: Base) -> CheckpointFile:
     """Return where checkpoints are kept; refuse a folder in which a model is."""
-    if (job.folder / _LAST).exists():
-        raise ConfigError(f"{job.folder} holds a model already: name another folder")
-    try:
-        job.folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{job.folder} cannot be made: {error.strerror}") from error
-    options = {
-        key: value for key, value in asdict(job.options).items() if key != _CHANGES_NO_WEIGHT
+    belongs_to = {
+        "base": base.identity,
+        "data": pairs_digest(job.pairs),
+        "validation data": pairs_digest(job.validation),
     }
-    digests = {"data": pairs_digest(job.pairs), "validation data": pairs_digest(job.validation)}
-    return CheckpointFile(
-        path=job.folder / CHECKPOINT, belongs_to={"base": base.identity, **digests, **options}
+    return open_checkpoint(
+        job.folder, last=_LAST, belongs_to=belongs_to, options=asdict(job.options)
     )
 
 
@@ -185,28 +176,13 @@ def _card(
 def _write(
     folder: Path, adapted: PeftModel, *, base: Base, chat: ChatTokens, card: ModelCard
 ) -> None:
-    """Write all files aside, then put them into `folder`: that which makes it a model, last."""
-    try:
-        aside = Path(mkdtemp(prefix=".unfinished-", dir=folder))
-        try:
-            save_adapter(adapted, aside / ADAPTER, base=base)
-            with quietly():
-                merged(adapted).save_pretrained(aside)
-            chat.save(str(aside))
-            card.write(aside)
-            (aside / RECORD).write_text(json.dumps(_record(card), indent=1), encoding="utf-8")
-            shutil.rmtree(folder / ADAPTER, ignore_errors=True)
-            for file in sorted(aside.iterdir(), key=lambda file: file.name == _LAST):
-                file.replace(folder / file.name)
-        finally:
-            shutil.rmtree(aside)
-    except OSError as error:
-        raise StoreError(f"the model cannot be written into {folder}: {error}") from error
-
-
-def _record(card: ModelCard) -> Mapping[str, object]:
-    """Return what the card says, for programs."""
-    return asdict(card)
+    with finished_files(folder, last=_LAST) as aside:
+        save_adapter(adapted, aside / ADAPTER, base=base)
+        with quietly():
+            merged(adapted).save_pretrained(aside)
+        chat.save(str(aside))
+        card.write(aside)
+        (aside / RECORD).write_text(json.dumps(asdict(card), indent=1), encoding="utf-8")
 
 
 def error_probabilities(

@@ -288,11 +288,11 @@ def to_messages(history: Sequence[ModelMessage], *, instructions: str) -> tuple[
     of many open models take one, in the first place. Raises `ConfigError` if a message holds
     something that cannot be said in text.
     """
-    said = [message for item in history for message in _messages(item)]
-    first = list(takewhile(lambda message: message.role == "system", said))
+    messages = [message for item in history for message in _messages(item)]
+    first = list(takewhile(lambda message: message.role == "system", messages))
     standing = [message.content for message in first] + [instructions] * bool(instructions)
     system = [Message(role="system", content="\n\n".join(standing))] * bool(standing)
-    return (*system, *said[len(first) :])
+    return (*system, *messages[len(first) :])
 
 
 def to_tools(definitions: Iterable[ToolDefinition]) -> tuple[ToolSpec, ...]:
@@ -331,7 +331,7 @@ def problem(part: RetryFeedbackPart | ToolReturnPart) -> str:
     if not isinstance(part.content, list):
         return str(part.content)
     faults = ((".".join(map(str, error["loc"])), error["msg"]) for error in part.content)
-    return "\n".join(f"{place}: {fault}" if place else fault for place, fault in faults)
+    return "\n".join(f"{path}: {fault}" if path else fault for path, fault in faults)
 
 
 def _request_usage(usage: Usage) -> RequestUsage:

@@ -81,16 +81,16 @@ def _translated(error: AgentRunError, name: str) -> ModelError:
     """Return our error; the server's words stay out, since it may repeat a key in them."""
     kind = type(error).__name__
     status = error.status_code if isinstance(error, ModelHTTPError) else None
-    said = f"{name} gave no reply: {kind}" + (f" {status}" if status else "")
+    message = f"{name} gave no reply: {kind}" + (f" {status}" if status else "")
     if isinstance(error, _UNUSABLE) or status in _NEVER:
-        return UnusableModelError(said)
+        return UnusableModelError(message)
     if isinstance(error, ContentFilterError):
-        return ModelRefusedError(said)
+        return ModelRefusedError(message)
     if isinstance(error, ModelTimeoutError | ModelRequestTimeout):
-        return OurTimeoutError(said)
+        return OurTimeoutError(message)
     if status is not None and status < _FAILING and status not in _BUSY:
-        return PermanentModelError(said)
-    return TransientModelError(said)
+        return PermanentModelError(message)
+    return TransientModelError(message)
 
 
 def _history(messages: Sequence[Message]) -> list[ModelMessage]:

@@ -58,8 +58,8 @@ def lookup_tools(*, retries: int) -> FunctionToolset[Evidence]:
 
 async def search_source(context: RunContext[Evidence], query: str) -> str:
     """Find the passages that have most to do with `query`."""
-    found = best_passages(context.deps.passages, query, limit=context.deps.hits)
-    return _fenced(found) if found else read("nothing-found")
+    passages = best_passages(context.deps.passages, query, limit=context.deps.hits)
+    return _fenced(passages) if passages else read("nothing-found")
 
 
 async def read_passage(context: RunContext[Evidence], number: int) -> str:

@@ -336,15 +336,8 @@ class _Word:
 class _Finding:
     """A claim, and the answer on it with the passage that supports it best.
 
-    Parameters
-    ----------
-    read_from
-        Where the text begins that was read as the claim.
-    opposed
-        The passage that contradicts it most, with the probability that it does; None where the
-        checker tells of no contradiction.
-    is_stated, explanation
-        As the answer with that passage has them.
+    Its text was read as the claim from `read_from` on. `opposed` is the passage that contradicts it
+    most, with the probability that it does; None where the checker tells of no contradiction.
     """
 
     read_from: int

@@ -13,6 +13,7 @@ from spanjury.judges.core.chat import (
     Decoding,
     Finish,
     Form,
+    LikelyToken,
     Message,
     Reasoning,
     Reply,
@@ -25,6 +26,7 @@ from spanjury.judges.core.chat import (
     ToolSpec,
     Usage,
     effort_of,
+    forced_logprobs,
     thought_tokens,
 )
 from spanjury.judges.core.checking import (
@@ -72,7 +74,6 @@ from spanjury.judges.core.errors import (
     UnusableModelError,
     first_error_alone,
 )
-from spanjury.judges.core.forced import LikelyToken, forced_logprobs
 from spanjury.judges.core.log import LOGGER, EventLog, bind_values, kind_of, release_values
 from spanjury.judges.core.metric import (
     CorpusMetric,
@@ -106,7 +107,6 @@ from spanjury.judges.core.ports import (
     Source,
     TokenizedModel,
 )
-from spanjury.judges.core.probability import probability_with, score_of_probability
 from spanjury.judges.core.reading import (
     ROOM,
     Label,
@@ -133,7 +133,7 @@ from spanjury.judges.core.report import (
     still_unverified,
 )
 from spanjury.judges.core.rescoring import Rescorable, Rescoring, RescoringMethod
-from spanjury.judges.core.scale import Scale
+from spanjury.judges.core.scale import Scale, probability_with, score_of_probability
 from spanjury.judges.core.scrubbing import (
     MASK,
     SecretFinder,

@@ -26,10 +26,7 @@ _POINTS = "entry_points.txt"
 
 @cache
 def _declared(path: tuple[str, ...]) -> Mapping[str, list[EntryPoint]]:  # noqa: ARG001  where they lie
-    """Read the entry points of all our groups, once: it opens a file of every package.
-
-    If a package is installed twice, the one that Python imports counts.
-    """
+    """Read the entry points of our groups, once; of a package installed twice, the imported one."""
     declared: dict[str, list[EntryPoint]] = {}
     seen: set[str] = set()
     for package in distributions():

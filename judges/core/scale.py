@@ -1,6 +1,19 @@
-"""The ordinal scale that a score lives on."""
+"""The ordinal scale that a score lives on, and the score that a probability of an error gives."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp, fsum, log1p
+
+from spanjury.judges.core.span import ErrorSpan
+
+_WEIGHTS = (0.2, 0.4, 0.6, 0.8, 1.0)
+"""Share of a span's probability that counts, by severity."""
+_UNGRADED = 3
+"""Severity of a span that has none."""
+_UNSTATED = 0.5
+"""Probability of a span that has none."""
+_MOST = 0.999
+"""The most that one span counts: none makes a text certainly wrong, and no list certainly right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,3 +70,49 @@ class Scale:
 
     def __contains__(self, score: float) -> bool:
         return self.low <= score <= self.high
+
+
+def score_of_probability(probability: float, scale: Scale) -> float:
+    """Return the score of a text that has an error with this probability, 0 to 1.
+
+    Examples
+    --------
+    >>> [score_of_probability(probability, Scale()) for probability in (0, 0.25, 1)]
+    [5, 4.0, 1]
+    """
+    return scale.high - (scale.high - scale.low) * probability
+
+
+def probability_with(
+    spans: Sequence[ErrorSpan], *, probability: float, own: Sequence[ErrorSpan]
+) -> float:
+    """Return the probability of an error in a text with the errors `spans` in place of `own`.
+
+    Each error divides the odds that the text is right by the probability that it leaves the text
+    right: the complement of its own probability, weighed by its severity. The same errors give the
+    same probability, more of them a higher one, and fewer a lower one.
+
+    Parameters
+    ----------
+    probability
+        The probability of an error, 0 to 1, with the errors `own`.
+
+    Examples
+    --------
+    >>> grave = ErrorSpan(text="", explanation="", severity=5, probability=0.5)
+    >>> round(probability_with([grave, grave], probability=0.6, own=[grave]), 3)
+    0.75
+    """
+    difference = fsum((*map(_log_right, spans), *(-_log_right(span) for span in own)))
+    if not difference:
+        return probability
+    wrong = min(_MOST, max(1.0 - _MOST, probability))
+    right = (1.0 - wrong) * exp(difference)
+    return wrong / (wrong + right)
+
+
+def _log_right(span: ErrorSpan) -> float:
+    """Return the logarithm of the probability that `span` leaves the text right."""
+    likely = _UNSTATED if span.probability is None else span.probability
+    severity = _UNGRADED if span.severity is None else span.severity
+    return log1p(-min(_MOST, likely * _WEIGHTS[severity - 1]))

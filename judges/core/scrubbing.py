@@ -142,14 +142,10 @@ def reason_of(error: Exception, *, kind: bool = False) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Secrets:
-    """Secrets in all forms.
+    """Secrets in all forms, folded.
 
-    Parameters
-    ----------
-    forms
-        Letters and digits, folded, to be found in those of a text whatever stands between.
-    exact
-        Folded, to be found as they are.
+    Of `forms` the letters and digits are found in those of a text, whatever stands between; `exact`
+    are found as they are.
     """
 
     forms: tuple[str, ...]

@@ -411,10 +411,7 @@ def _agreed(
     locate: Callable[[Sequence[ParsedError]], tuple[ErrorSpan, ...]],
     is_expected: bool,
 ) -> Report:
-    """Return `report` with what several assessments agree on.
-
-    A score that is expected, by the probabilities of the labels, stays.
-    """
+    """Return `report` with what several assessments agree on; an expected score stays."""
     scored = [answer.reading for answer in answers if answer.outcome is Outcome.SCORED]
     votes = voted([locate(reading.errors) for reading in scored])
     scores = [reading.score for reading in scored if reading.score is not None]

@@ -138,10 +138,7 @@ def _tables(value: object) -> list[Mapping[str, object]]:
 
 
 def _shown(example: _Example, aspect: Aspect, *, number: int) -> dict[str, str]:
-    """Return the texts of an example under its number: what the aspect may look at, and a review.
-
-    The review has none of the labels that a reply has.
-    """
+    """Return an example's texts that the aspect may look at, and a review without labels."""
     head = f"Example {number}"
     inputs = aspect.view(example.segment.inputs).values()
     texts = {f"{head}, input {number}": text for number, text in enumerate(inputs, start=1)}

@@ -53,18 +53,18 @@ def expected_score(reply: Reply, *, scale: Scale, written: int) -> Expected:
     """
     if not any(token.top for token in reply.logprobs):
         return Expected(problem="no log-probabilities came with the reply")
-    known = numbers(scale)
-    if any(one != other and other.startswith(one) for one in known for other in known):
+    words = numbers(scale)
+    if any(word != other and other.startswith(word) for word in words for other in words):
         return Expected(problem="a number of the scale begins another, and a token may be either")
-    number = known[written - 1]
+    number = words[written - 1]
     answer = (without_reasoning(reply.text) or "").strip()
     tokens = _tokens(reply, answer=answer)
-    places = [token for token in tokens if token.token.strip(_AROUND) == number]
-    if len(places) > 1 and answer.partition("\n")[0].strip() == number:
-        del places[1:]  # a line of its own, then words about it
-    if len(places) != 1:
-        return Expected(problem=f"{len(places)} tokens of the reply may be the score, not one")
-    return _expectation(places[0], values={word: place for place, word in enumerate(known, 1)})
+    candidates = [token for token in tokens if token.token.strip(_AROUND) == number]
+    if len(candidates) > 1 and answer.partition("\n")[0].strip() == number:
+        del candidates[1:]  # a line of its own, then words about it
+    if len(candidates) != 1:
+        return Expected(problem=f"{len(candidates)} tokens of the reply may be the score, not one")
+    return _expectation(candidates[0], values={word: score for score, word in enumerate(words, 1)})
 
 
 def expected_first_word(reply: Reply, *, words: Sequence[str]) -> Expected:
@@ -84,11 +84,11 @@ def expected_first_word(reply: Reply, *, words: Sequence[str]) -> Expected:
     values = {}
     for alternative in (first.token, *first.top):
         begun = alternative.strip(_AROUND)
-        places = [
-            place for place, word in enumerate(folded, 1) if word.startswith(begun.casefold())
+        labels = [
+            label for label, word in enumerate(folded, 1) if word.startswith(begun.casefold())
         ]
-        if begun and len(places) == 1:
-            values[begun] = places[0]
+        if begun and len(labels) == 1:
+            values[begun] = labels[0]
     return _expectation(first, values=values)
 
 
@@ -110,10 +110,10 @@ def expected_label(tokens: Sequence[TokenLogprob], *, mark: str, words: Sequence
     folded = [word.casefold() for word in words]
     weights: dict[int, float] = {}
     for begun, logprob in rivals(token):
-        places = [place for place, word in enumerate(folded, 1) if word.startswith(begun)]
-        if len(places) == 1:
+        labels = [label for label, word in enumerate(folded, 1) if word.startswith(begun)]
+        if len(labels) == 1:
             weight = math.exp(min(0.0, logprob))
-            weights[places[0]] = weights.get(places[0], 0.0) + weight
+            weights[labels[0]] = weights.get(labels[0], 0.0) + weight
     return _mean_of(weights)
 
 
@@ -179,15 +179,15 @@ def _number_tokens(tokens: Sequence[TokenLogprob], *, number: str) -> list[Token
         reached += len(token.token)
         if reached > cue_end or cue_end < len(CUE):  # where there is no cue, all is behind it
             behind.append(token)
-    found: list[TokenLogprob] = []
+    parts: list[TokenLogprob] = []
     rest = number
     for token in behind:
         bare = _bare(token.token)
-        if not rest or not (rest.startswith(bare) if bare else not found):
+        if not rest or not (rest.startswith(bare) if bare else not parts):
             break
         rest = rest.removeprefix(bare)
-        found += [token] if bare else []
-    return [] if rest else found
+        parts += [token] if bare else []
+    return [] if rest else parts
 
 
 def _weighed(

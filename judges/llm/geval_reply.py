@@ -86,8 +86,8 @@ def _labelled(line: str, *, aspect: Aspect) -> str:
         return ""
     announcing = _SCORE_WORDS | _words(aspect.name)
     words = _words(labelled["label"])
-    known = announcing | _LABEL_WORDS | _words(aspect.task.output_header)
-    return labelled["value"].strip(" \t*_") if words & announcing and words <= known else ""
+    allowed = announcing | _LABEL_WORDS | _words(aspect.task.output_header)
+    return labelled["value"].strip(" \t*_") if words & announcing and words <= allowed else ""
 
 
 def _plain(line: str, *, scale: Scale) -> Grade:

@@ -71,8 +71,8 @@ class _Form:
     ----------
     system, user
         Our templates of the system's and the last user message; an empty name for none.
-    places
-        Places of the user's template.
+    slots
+        Slots of the user's template.
     apart
         Canonical headers of inputs with a place of their own.
     max_tokens
@@ -89,7 +89,7 @@ class _Form:
 
     system: str = ""
     user: str
-    places: frozenset[str]
+    slots: frozenset[str]
     unit: ClaimUnit
     apart: tuple[str, ...] = ()
     max_tokens: int
@@ -108,7 +108,7 @@ GuardianForm = Literal["granite", "bespoke", "lynx"]
 _FORMS: Mapping[str, _Form] = {
     "granite": _Form(
         user="guardian-granite.txt",
-        places=frozenset(),
+        slots=frozenset(),
         unit="sentence",
         apart=(_QUESTION,),
         max_tokens=64,
@@ -124,7 +124,7 @@ _FORMS: Mapping[str, _Form] = {
     "bespoke": _Form(
         system="guardian-bespoke-system.txt",
         user="guardian-bespoke.txt",
-        places=frozenset({"document", "claim"}),
+        slots=frozenset({"document", "claim"}),
         unit="sentence",
         max_tokens=8,
         value=re.compile(r"\A\W*(?P<value>yes|no)\b", re.IGNORECASE),
@@ -138,7 +138,7 @@ _FORMS: Mapping[str, _Form] = {
     ),
     "lynx": _Form(
         user="guardian-lynx.txt",
-        places=frozenset({"question", "document", "claim"}),
+        slots=frozenset({"question", "document", "claim"}),
         unit="answer",
         apart=(_QUESTION,),
         max_tokens=1024,
@@ -350,10 +350,10 @@ class Guardian:
 
     def _user_words(self) -> Template:
         name = "guardian-granite-think.txt" if self.think else self._form.user
-        return words(name, self.template, places=self._form.places)
+        return words(name, self.template, slots=self._form.slots)
 
     def _system_words(self) -> Template:
-        return words(self._form.system, self.system, places=frozenset())
+        return words(self._form.system, self.system, slots=frozenset())
 
     def _decoding(self) -> Decoding:
         usual = self._form.max_tokens + (_THOUGHT_TOKENS if self.think else 0)

@@ -40,12 +40,12 @@ class Marks:
 
 
 @cache
-def words(name: str, file: Path | None, *, places: frozenset[str]) -> Template:
+def words(name: str, file: Path | None, *, slots: frozenset[str]) -> Template:
     """Return the template `name` of ours, or that in `file`, which is read once.
 
     Without a name and a file it is empty.
 
-    Raises `ValueError` if the file cannot be read, or does not hold exactly `places`.
+    Raises `ValueError` if the file cannot be read, or does not hold exactly `slots`.
     """
     if file is None and not name:
         return Template.of("")
@@ -56,9 +56,9 @@ def words(name: str, file: Path | None, *, places: frozenset[str]) -> Template:
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{file} cannot be read: {error}") from error
     held = frozenset(read.pieces[1::2])
-    if held != places:
-        problems = [f"lacks ${name}" for name in sorted(places - held)]
-        problems += [f"has an unknown place ${name}" for name in sorted(held - places)]
+    if held != slots:
+        problems = [f"lacks ${name}" for name in sorted(slots - held)]
+        problems += [f"has an unknown place ${name}" for name in sorted(held - slots)]
         raise ValueError(f"{file} {' and '.join(problems)}")
     return read
 

@@ -122,9 +122,9 @@ def steps_schema(*, bounded: bool) -> ReplySchema:
 
 def read_steps(reply: str) -> list[str] | None:
     """Return the steps that `reply` lists, or None if it is no object of that form."""
-    found = object_in(_answer(reply))
-    listed = found.get(_STEPS) if found is not None else None
-    return [step for one in listed if (step := _words(one))] if isinstance(listed, list) else None
+    answer = object_in(_answer(reply))
+    listed = answer.get(_STEPS) if answer is not None else None
+    return [step for item in listed if (step := _words(item))] if isinstance(listed, list) else None
 
 
 def _object(fields: Mapping[str, object]) -> dict[str, object]:
@@ -159,30 +159,30 @@ def read_report(
     inputs
         Names of the inputs of which evidence was asked for.
     """
-    found = _found(reply, key=_REPORT_SCORE, material=material, mark=mark)
-    if not isinstance(found, Mapping):
-        return None if found is None else ParsedReply(problem=found)
-    listed = found.get("errors")
+    answer = _answer_object(reply, key=_REPORT_SCORE, material=material, mark=mark)
+    if not isinstance(answer, Mapping):
+        return None if answer is None else ParsedReply(problem=answer)
+    listed = answer.get("errors")
     if not isinstance(listed, list) or not all(isinstance(error, Mapping) for error in listed):
         return ParsedReply(problem="its errors are not a list of objects")
     errors = tuple(_error(error, severities=severities, inputs=inputs) for error in listed)
-    grade = read_grade(_words(found[_REPORT_SCORE]), scale=scale)
+    grade = read_grade(_words(answer[_REPORT_SCORE]), scale=scale)
     return ParsedReply(
         errors=errors,
         score=grade.value,
         error_free=not errors,
-        rationale=_words(found.get("explanation_of_the_score")),
+        rationale=_words(answer.get("explanation_of_the_score")),
         problem=grade.problem,
-        faulty={YES: True, NO: False}.get(_words(found.get(VERDICT)).casefold()),
+        faulty={YES: True, NO: False}.get(_words(answer.get(VERDICT)).casefold()),
     )
 
 
 def read_score_field(reply: str, *, scale: Scale, material: Material, mark: str) -> Grade | None:
     """Return the score that `reply` is, or None if it is no object of that form."""
-    found = _found(reply, key=_SCORE, material=material, mark=mark)
-    if not isinstance(found, Mapping):
-        return None if found is None else Grade(problem=found)
-    return read_grade(_words(found[_SCORE]), scale=scale)
+    answer = _answer_object(reply, key=_SCORE, material=material, mark=mark)
+    if not isinstance(answer, Mapping):
+        return None if answer is None else Grade(problem=answer)
+    return read_grade(_words(answer[_SCORE]), scale=scale)
 
 
 def marked_field(reply: str, name: str, *, mark: str) -> tuple[object] | None:
@@ -190,8 +190,8 @@ def marked_field(reply: str, name: str, *, mark: str) -> tuple[object] | None:
 
     The value stands in a tuple, since it may be None itself.
     """
-    found, named = object_in(_answer(reply)), f"{name}_{mark}"
-    return (found[named],) if found is not None and [*found] == [named] else None
+    answer, named = object_in(_answer(reply)), f"{name}_{mark}"
+    return (answer[named],) if answer is not None and [*answer] == [named] else None
 
 
 def _error(error: Mapping[str, object], *, severities: Scale, inputs: Sequence[str]) -> ParsedError:
@@ -206,25 +206,22 @@ def _error(error: Mapping[str, object], *, severities: Scale, inputs: Sequence[s
     )
 
 
-def _found(
+def _answer_object(
     reply: str, *, key: str, material: Material, mark: str
 ) -> Mapping[str, object] | str | None:
-    """Return the object by its names without the mark, or why it is of no use.
-
-    None if there is none with the `key`.
-    """
+    """Return the object by its unmarked names, or why it is of no use; None without the `key`."""
     match = _OBJECT.fullmatch(_answer(reply))
     if match is None:
         return None
     names = _Names(mark)
     try:
-        found = json.JSONDecoder(strict=False, object_pairs_hook=names.plain).decode(match[1])
+        answer = json.JSONDecoder(strict=False, object_pairs_hook=names.plain).decode(match[1])
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, Mapping) or key not in found:
+    if not isinstance(answer, Mapping) or key not in answer:
         return None
     if names.marked == {True} or (names.marked == {False} and not material.holds_word(key)):
-        return found
+        return answer
     return _NOT_OWN
 
 

@@ -156,11 +156,11 @@ class Likelihood:
         if isinstance(given, str):
             return Report(outcome=Outcome.ABSTAINED, reason=given, usage=usage)
         mean = _mean_logprob(given.tokens)
-        found = self._spans(text, given.tokens, alone) if self.spans else None
+        spans = self._spans(text, given.tokens, alone) if self.spans else None
         low, high = aspect.scale.low, aspect.scale.high
         return Report(
-            score=low + (high - low) * _share(mean, found),
-            spans=found or (),
+            score=low + (high - low) * _share(mean, spans),
+            spans=spans or (),
             rationale=_rationale(mean, _mean_logprob(alone), shown=given.shown, looked=self.spans),
             usage=usage + given.usage,
         )
@@ -276,11 +276,11 @@ def _read_words(
     text: str, *, given: Sequence[LikelyToken], alone: Sequence[LikelyToken]
 ) -> list[_LikelyWord]:
     """Return the words of `text`; a token counts for the first word that it touches."""
-    found = words(text)
+    all_words = words(text)
     return [
         _LikelyWord(word=word, given=beside, alone=by_itself)
         for word, beside, by_itself in zip(
-            found, _summed(found, given), _summed(found, alone), strict=True
+            all_words, _summed(all_words, given), _summed(all_words, alone), strict=True
         )
     ]
 
@@ -299,30 +299,30 @@ def _unhelped(
     return tuple(sorted((span for _, span in kept), key=lambda span: span.start or 0))
 
 
-def _summed(found: Sequence[Word], tokens: Sequence[LikelyToken]) -> list[float]:
+def _summed(text_words: Sequence[Word], tokens: Sequence[LikelyToken]) -> list[float]:
     """Return the sum of the log-probabilities of each word's tokens."""
-    sums = [0.0] * len(found)
-    place = 0
+    sums = [0.0] * len(text_words)
+    index = 0
     for token in tokens:
-        while place < len(found) and found[place].end <= token.start:
-            place += 1
-        if place < len(found) and found[place].start < token.end:
-            sums[place] += token.logprob
+        while index < len(text_words) and text_words[index].end <= token.start:
+            index += 1
+        if index < len(text_words) and text_words[index].start < token.end:
+            sums[index] += token.logprob
     return sums
 
 
 def _runs(read: Sequence[_LikelyWord], limits: _Thresholds) -> list[list[_LikelyWord]]:
     """Return the runs, each from an unhelped word to one."""
     marked = [
-        place for place, word in enumerate(read) if _counts(word) and _is_unhelped(word, limits)
+        index for index, word in enumerate(read) if _counts(word) and _is_unhelped(word, limits)
     ]
     if not marked:
         return []
     runs = [[marked[0]]]
-    for before, place in pairwise(marked):
-        if any(_counts(word) for word in read[before + 1 : place]):
+    for before, index in pairwise(marked):
+        if any(_counts(word) for word in read[before + 1 : index]):
             runs.append([])
-        runs[-1].append(place)
+        runs[-1].append(index)
     return [list(read[run[0] : run[-1] + 1]) for run in runs]
 
 
@@ -339,7 +339,7 @@ def _span(text: str, run: Sequence[_LikelyWord]) -> tuple[float, ErrorSpan]:
     own = [word for word in run if _counts(word)]
     gain = sum(word.gain for word in own)
     start, end = run[0].word.start, run[-1].word.end
-    solid = len(own) >= _LONG or any(not one.word.text.islower() for one in own)
+    solid = len(own) >= _LONG or any(not word.word.text.islower() for word in own)
     span = ErrorSpan(
         text=text[start:end],
         explanation=_explanation(gain / len(own)),

@@ -107,7 +107,7 @@ GRADED = SCORES | {Label.SEVERITY}
 _BEFORE_SCORES = frozenset({Label.NO_ERROR, Label.SEVERITY, Label.CATEGORY})
 
 
-_KNOWN = {label: re.compile(wording) for label, wording in _WORDINGS.items()}
+_PATTERNS = {label: re.compile(wording) for label, wording in _WORDINGS.items()}
 
 
 _EVIDENCE = re.compile(r"(?:source |input )?(?:evidence|quote from (?:an|the) (?:input|source))")
@@ -149,12 +149,12 @@ def _fields(line: str, *, evidence: bool) -> Iterator[Field]:
     if none:
         first, *others = _pieces(Label.NO_ERROR, bare[none.end() :])
         if len(first.value.split()) <= _NO_ERROR_WORDS:
-            said = f"{none.group()} {first.value}".rstrip()
-            yield Field(label=Label.NO_ERROR, value="", head=said)
+            wording = f"{none.group()} {first.value}".rstrip()
+            yield Field(label=Label.NO_ERROR, value="", head=wording)
             yield from others
             return
     head = _LABEL.match(bare)
-    label = _known(head["name"]) if head else None
+    label = _label_of(head["name"]) if head else None
     if head and evidence and _EVIDENCE.fullmatch(_spelt(head["name"])):
         label = Label.EVIDENCE
     if head is None or label is None or (head["number"] and label is not Label.ERROR):
@@ -168,7 +168,7 @@ def _pieces(label: Label, rest: str, *, head: str = "") -> Iterator[Field]:
     done = 0
     colons = ":" in rest or "：" in rest  # without one there is no label to search for
     for inline in _INLINE.finditer(rest) if colons else ():
-        following = _known(inline["name"]) if inline["name"] else None
+        following = _label_of(inline["name"]) if inline["name"] else None
         if following is None or (following in SCORES and label not in _BEFORE_SCORES):
             continue
         value = rest[done : inline.start()].rstrip(" \t*|").lstrip()
@@ -180,10 +180,10 @@ def _pieces(label: Label, rest: str, *, head: str = "") -> Iterator[Field]:
 
 
 @lru_cache(maxsize=256)
-def _known(name: str) -> Label | None:
+def _label_of(name: str) -> Label | None:
     """Return the label that words stand for, or None if they are not a label."""
     words = _spelt(name)
-    for label, wording in _KNOWN.items():
+    for label, wording in _PATTERNS.items():
         if wording.fullmatch(words):
             return label
     return None

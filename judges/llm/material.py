@@ -117,8 +117,8 @@ class Material:
             return False
         near = [_words(_folded(before)).split()[-_BESIDE:], _words(_folded(behind)).split()]
         ends = [(*near[0], words) if near[0] else (), (words, *near[1][:_BESIDE])]
-        places = [f" {' '.join(end)} " for end in ends if len(end) > 1]
-        return any(place in text for place in places for text in self._running)
+        phrases = [f" {' '.join(end)} " for end in ends if len(end) > 1]
+        return any(phrase in text for phrase in phrases for text in self._running)
 
     def _grades_like(self, piece: Field, *, following: str) -> bool:
         value, severity = piece.value or following, piece.label is Label.SEVERITY
@@ -131,8 +131,8 @@ class Material:
         """
         value = piece.value if _has_words(piece) else without_markup(following)
         words = _first_words(_folded(f"{piece.head} {value[:_COMPARED]}"))
-        place = bisect_left(self._fields, words)
-        field = self._fields[place] if place < len(self._fields) else ""
+        index = bisect_left(self._fields, words)
+        field = self._fields[index] if index < len(self._fields) else ""
         return bool(words) and f"{field} ".startswith(f"{words} ")
 
     @cached_property
@@ -200,12 +200,12 @@ def _grades_of_lines(text: str) -> Iterator[tuple[bool, str]]:
 def _labels(text: str) -> Iterator[re.Match[str]]:
     """Yield what `_LABEL` finds, which looks at every character slowly, in no certain order."""
     for word in _LABEL_WORDS:
-        place = text.find(word)
-        while place >= 0:
-            label = _LABEL.match(text, place)
+        start = text.find(word)
+        while start >= 0:
+            label = _LABEL.match(text, start)
             if label:
                 yield label
-            place = text.find(word, place + 1)
+            start = text.find(word, start + 1)
 
 
 def _begins_field(line: str) -> bool:

@@ -182,11 +182,11 @@ class OwnFields:
     @property
     def last_score(self) -> str | None:
         """The value of the score that the reply ends with; None if more stands behind it."""
-        said = [piece for piece in self.fields if piece.label is not Label.TEXT or piece.value]
-        value = said.pop().value if said and said[-1].label is Label.TEXT else ""
-        if not said or said[-1].label not in SCORES or (value and said[-1].value):
+        pieces = [piece for piece in self.fields if piece.label is not Label.TEXT or piece.value]
+        value = pieces.pop().value if pieces and pieces[-1].label is Label.TEXT else ""
+        if not pieces or pieces[-1].label not in SCORES or (value and pieces[-1].value):
             return None
-        return value or said[-1].value
+        return value or pieces[-1].value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,14 +75,14 @@ def read_exact(
     if "<" in reply:  # of reasoning, or of an echo of the form
         return None
     text = reply.lstrip("\n").rstrip()
-    found = _NO_ERROR.match(text)
-    blocks = [] if found else _blocks(text)
-    begins = (found or blocks[-1]).end() if found or blocks else 0
+    no_error = _NO_ERROR.match(text)
+    blocks = [] if no_error else _blocks(text)
+    begins = (no_error or blocks[-1]).end() if no_error or blocks else 0
     score = _SCORE.fullmatch(text, begins)
-    if score is None or not (found or blocks):
+    if score is None or not (no_error or blocks):
         return None
-    marks = {match["mark"] for match in (*blocks, score, *([found] if found else ()))}
-    if not _is_marked_alike(marks, text, mark, labels=_labels(blocks, found, score)):
+    marks = {match["mark"] for match in (*blocks, score, *([no_error] if no_error else ()))}
+    if not _is_marked_alike(marks, text, mark, labels=_labels(blocks, no_error, score)):
         return None
     if marks == {""} and material.holds_fields:
         return None
@@ -107,10 +107,10 @@ def _blocks(text: str) -> list[re.Match[str]]:
 
 
 def _labels(
-    blocks: Sequence[re.Match[str]], found: re.Match[str] | None, score: re.Match[str]
+    blocks: Sequence[re.Match[str]], no_error: re.Match[str] | None, score: re.Match[str]
 ) -> int:
     """Return the number of labels."""
-    return _LABELS_OF_ERROR * len(blocks) + (found is not None) + 1 + (score["why"] is not None)
+    return _LABELS_OF_ERROR * len(blocks) + (no_error is not None) + 1 + (score["why"] is not None)
 
 
 def _is_marked_alike(marks: set[str], text: str, mark: str, *, labels: int) -> bool:

@@ -32,7 +32,7 @@ from spanjury.judges.llm.guardian_words import Marks, TrainedAnswer, read_answer
 from spanjury.judges.text import Template, named_plainly
 
 _SCORES = ("1", "2", "3", "4", "5")
-_PLACES = frozenset({"instruction", "response", "reference", "criterion", "scores"})
+_SLOTS = frozenset({"instruction", "response", "reference", "criterion", "scores"})
 _MARKS = Marks(
     tags=re.compile(r"\[RESULT\]", re.IGNORECASE),
     labels=re.compile(r"^(?=[ \t]*###)", re.MULTILINE),
@@ -141,10 +141,10 @@ class Prometheus:
         )
 
     def _user_words(self) -> Template:
-        return words("prometheus.txt", self.template, places=_PLACES)
+        return words("prometheus.txt", self.template, slots=_SLOTS)
 
     def _system_words(self) -> Template:
-        return words("prometheus-system.txt", self.system, places=frozenset())
+        return words("prometheus-system.txt", self.system, slots=frozenset())
 
     def _decoding(self) -> Decoding:
         return Decoding(

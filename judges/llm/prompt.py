@@ -164,8 +164,8 @@ class PromptWriter:
     def write(self, segment: Segment, aspect: Aspect) -> Prompt:
         """Return the prompt that asks for a report on `aspect` of `segment`."""
         if self._latest is not None:
-            known, of, prompt = self._latest
-            if known is segment and of is aspect:
+            segment_before, of, prompt = self._latest
+            if segment_before is segment and of is aspect:
                 return prompt
         prompt = self._written(segment, aspect)
         self._latest = segment, aspect, prompt
@@ -229,7 +229,7 @@ def _asking(
         "everything": everything(names),
         "output": aspect.task.output_header,
         "severity": _read(_worded(f"severity-{options.severity}", options)),
-        "severity_form": _severity_form(options),
+        "severity_form": " | ".join(_severities(options)),
         "score": _score(aspect, options),
         "score_form": " | ".join(score_words(aspect, options)),
         "max_errors": str(options.max_errors),
@@ -419,10 +419,6 @@ def _score(aspect: Aspect, options: PromptOptions) -> str:
         "high": highest,
     }
     return _fill(f"score-{options.score}.txt", about)
-
-
-def _severity_form(options: PromptOptions) -> str:
-    return " | ".join(_severities(options))
 
 
 def _severities(options: PromptOptions) -> tuple[str, ...]:

@@ -28,13 +28,13 @@ def read_evidence(value: str, *, inputs: Sequence[str]) -> ParsedEvidence | None
     first = max(
         (name for name in inputs if folded.startswith(name.casefold())), key=len, default=""
     )
-    said = quotation(value[len(first) :].lstrip(" :–—-") if first else value)
-    if not said.words.strip() or not said.marked:
+    quote = quotation(value[len(first) :].lstrip(" :–—-") if first else value)
+    if not quote.words.strip() or not quote.marked:
         return None
-    before, _, after = value.partition(said.words)
+    before, _, after = value.partition(quote.words)
     around = f"{before} {after}".casefold()
     named = [name for name in inputs if name.casefold() in around]
-    return ParsedEvidence(quote=said.words, input=max(named, key=len, default=""))
+    return ParsedEvidence(quote=quote.words, input=max(named, key=len, default=""))
 
 
 class Inputs:
@@ -53,22 +53,22 @@ class Inputs:
 
     def with_evidence(self, span: ErrorSpan, error: ParsedError) -> ErrorSpan:
         """Return `span` with the evidence of `error` that the inputs hold."""
-        found = [(said, self._found(said)) for said in error.evidence]
-        places = tuple(dict.fromkeys(place for _, place in found if place))
-        lacking = [said for said, place in found if place is None]
+        pairs = [(evidence, self._locate(evidence)) for evidence in error.evidence]
+        passages = tuple(dict.fromkeys(passage for _, passage in pairs if passage))
+        lacking = [evidence for evidence, passage in pairs if passage is None]
         explanation = " ".join([span.explanation, *map(_remark, lacking)]).strip()
-        return replace(span, evidence=places, explanation=explanation)
+        return replace(span, evidence=passages, explanation=explanation)
 
     def hold(self, quote: str) -> bool:
         """Say whether an input holds the words of `quote`."""
-        return self._found(ParsedEvidence(quote=quote)) is not None
+        return self._locate(ParsedEvidence(quote=quote)) is not None
 
-    def _found(self, evidence: ParsedEvidence) -> Evidence | None:
+    def _locate(self, evidence: ParsedEvidence) -> Evidence | None:
         """Find the words in the input that is named, else word for word in any."""
         named = self._headers.get(evidence.input)
-        place = self._locators[named].find(evidence.quote) if named else None
-        if named and place:
-            return self._evidence(named, place.start, place.end)
+        interval = self._locators[named].find(evidence.quote) if named else None
+        if named and interval:
+            return self._evidence(named, interval.start, interval.end)
         for header, text in self._inputs.items():
             start = text.find(evidence.quote)
             if start >= 0:
@@ -77,9 +77,9 @@ class Inputs:
 
     def _nearly(self, quote: str) -> Evidence | None:
         for header, locator in self._locators.items():
-            place = locator.find(quote)
-            if place:
-                return self._evidence(header, place.start, place.end)
+            interval = locator.find(quote)
+            if interval:
+                return self._evidence(header, interval.start, interval.end)
         return None
 
     def _evidence(self, header: str, start: int, end: int) -> Evidence:
@@ -99,4 +99,4 @@ def _remark(evidence: ParsedEvidence) -> str:
 def parsed_evidence(values: Iterable[str], *, inputs: Sequence[str]) -> tuple[ParsedEvidence, ...]:
     """Return what the fields of one error quote, each once."""
     read = (read_evidence(value, inputs=inputs) for value in values)
-    return tuple(dict.fromkeys(one for one in read if one is not None))
+    return tuple(dict.fromkeys(evidence for evidence in read if evidence is not None))

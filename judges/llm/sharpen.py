@@ -83,7 +83,7 @@ def _shown(aspect: Aspect, disagreements: Sequence[Disagreement]) -> Mapping[str
     room = ROOM
     for number, item in enumerate(disagreements, start=1):
         inputs = aspect.view(item.segment.inputs).values()
-        texts = {f"Text {number}, input {place}": text for place, text in enumerate(inputs, 1)}
+        texts = {f"Text {number}, input {index}": text for index, text in enumerate(inputs, 1)}
         texts[f"Text {number}, text"] = item.segment.output
         texts[f"Text {number}, review by people"] = item.people
         texts[f"Text {number}, review by the judge"] = item.judge

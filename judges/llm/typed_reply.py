@@ -184,17 +184,17 @@ def _asking(messages: Sequence[Message], typed: _Typed, *, mark: str) -> tuple[M
 
 
 def _read(reply: Reply, typed: _Typed, *, mark: str) -> _Reading:
-    found = marked_field(reply.text, _FIELD, mark=mark)
-    if found is None:
+    match = marked_field(reply.text, _FIELD, mark=mark)
+    if match is None:
         return _Reading(problem=f"it is no JSON object with the name {_FIELD}_{mark} alone")
     try:
-        value = typed.adapter.validate_json(json.dumps(found[0]))
+        value = typed.adapter.validate_json(json.dumps(match[0]))
     except pydantic.ValidationError as error:
-        return _Reading(problem=_said(error))
+        return _Reading(problem=_mismatch(error))
     return _Reading(value=value)
 
 
-def _said(error: "pydantic.ValidationError") -> str:
+def _mismatch(error: "pydantic.ValidationError") -> str:
     """Say what does not fit, without the values themselves."""
     problems = [
         f"{'.'.join(map(str, problem['loc'])) or 'the object'}: {problem['msg']}"

@@ -33,18 +33,18 @@ def read_verdict(reply: str, *, mark: str, material: Material) -> tuple[bool | N
     The last verdict counts; None without any. One without the mark does only where no text holds
     its label. An object stays whole.
     """
-    said = list(_words(reply, mark=mark))
-    if not said and VERDICT in reply.lower() and not material.holds_word(VERDICT):
-        said = list(_words(reply, mark=""))
-    if not said:
+    verdicts = list(_words(reply, mark=mark))
+    if not verdicts and VERDICT in reply.lower() and not material.holds_word(VERDICT):
+        verdicts = list(_words(reply, mark=""))
+    if not verdicts:
         return None, reply
     kept, done = [], 0
-    for start, _ in said:
+    for start, _ in verdicts:
         begins = reply.rfind("\n", 0, start) + 1
         if begins >= done and '"' not in reply[begins:start]:
             kept.append(reply[done:begins])
             done = (reply.find("\n", start) + 1) or len(reply)
-    return said[-1][1], "".join([*kept, reply[done:]])
+    return verdicts[-1][1], "".join([*kept, reply[done:]])
 
 
 def verdict_line(*, faulty: bool, mark: str) -> str:

@@ -129,9 +129,9 @@ def error_probability(tokens: Sequence[TokenLogprob]) -> float | None:
 
 def _explained(parsed: ParsedReply, tail: str) -> ParsedReply:
     """Put the explanations behind the score to the errors of their numbers."""
-    said = {int(found[1]): found[2].strip() for found in _EXPLANATION.finditer(tail)}
+    explanations = {int(match[1]): match[2].strip() for match in _EXPLANATION.finditer(tail)}
     errors = tuple(
-        replace(error, explanation=said.get(number, error.explanation))
+        replace(error, explanation=explanations.get(number, error.explanation))
         for number, error in enumerate(parsed.errors, 1)
     )
     return replace(parsed, errors=errors)

@@ -87,7 +87,7 @@ class _Group:
             chosen,
             explanation=f"{chosen.explanation} {note}".lstrip(),
             severity=int(median(severities) + 0.5) if severities else None,
-            evidence=tuple(dict.fromkeys(place for span in spans for place in span.evidence)),
+            evidence=tuple(dict.fromkeys(evidence for span in spans for evidence in span.evidence)),
             probability=agreed_probability([number < self.votes for number in range(of)]),
         )
 

@@ -165,12 +165,8 @@ class SourceIndex:
 def _indexed(text: str) -> SourceIndex:
     index = SourceIndex(cut_source(text))
     if not index.prose and _CAMEL.search(text):
-        return SourceIndex(_cut_without_humps(text), text=text)
+        return SourceIndex(cut_source(f"{text}\n\n{_CAMEL.sub(_without_humps, text)}"), text=text)
     return index
-
-
-def _cut_without_humps(text: str) -> SourceText:
-    return cut_source(f"{text}\n\n{_CAMEL.sub(_without_humps, text)}")
 
 
 def _without_humps(identifier: re.Match[str]) -> str:

@@ -305,15 +305,10 @@ def _lines(aspect: Aspect) -> Iterator[str]:
 
 
 def _read_task(table: Table, *, former: Task | None) -> Task:
-    """Return the task that a ``[tasks.NAME]`` table declares, or what it makes of a known one.
+    """Return the task that a ``[tasks.NAME]`` table declares, or what it makes of a `former` one.
 
-    Raises `ConfigError` if a key is unknown, missing or of the wrong form.
-
-    Parameters
-    ----------
-    former
-        The task as earlier files declare it. The table's aliases, headers and `whole` are added to
-        it, its other keys replace what was there.
+    The table's aliases, headers and `whole` are added to the former task's, its other keys replace
+    them. Raises `ConfigError` if a key is unknown, missing or of the wrong form.
     """
     table.only(*_TASK_KEYS)
     base = former or Task(name=table.name.strip(), description="")

@@ -16,7 +16,7 @@ MOST = 1 << 19
 """Code points of all texts together of which something is kept, the latest text aside."""
 
 _LONGEST_WORD = 40  # code points; what is longer is hardly a word, and does not come again
-_MOST_WORDS = 1 << 15  # a language has few words: texts share nearly all of them
+_MOST_WORDS = 1 << 16  # a language has few words: texts share nearly all of them
 
 
 class KeptByText(Generic[T]):

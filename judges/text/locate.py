@@ -4,18 +4,29 @@ A `Locator` tries three methods in turn: the quote as it stands; the quote up to
 through the map of `spanjury.judges.text.fold`, so that offsets are code points of the text
 and never of a changed copy of it; and the passage most similar to it. What none of them
 finds is not in the text. No quote and no text makes it raise.
+
+For the third, a short quote is compared with every window of the text (rapidfuzz, bit-parallel).
+For a long one that would be slow: the n-grams that it shares with the text vote for where it
+lies, and only its two ends are compared, near the offsets voted for. Every step has a bound, so
+that time grows with the lengths of text and quote, whatever they hold. Once very many quotes were
+compared with all of the text, n-grams say for short ones, too, where to compare.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
 from spanjury.judges.core import ErrorSpan, Located
-from spanjury.judges.text.approximate import Haystack
+from spanjury.judges.core.lazy import lazily
 from spanjury.judges.text.fold import Folded, fold, fold_with_map
-from spanjury.judges.text.words import stands_alone
+from spanjury.judges.text.words import joined, stands_alone
+
+with lazily():
+    import rapidfuzz
+
 
 _Interval = tuple[int, int]
 
@@ -23,6 +34,230 @@ _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.(?: ?\.){1,5})[\])]?")
 _WRAPPING = "'*"  # in folded text: quotation marks, backticks, emphasis
 _PUNCTUATION = "'*.,;:!?-()[]{}<> "
 _MAX_OCCURRENCES = 200
+
+
+MIN_SIMILARITY = 0.8
+"""Least share of characters, ``2 * common / (len(quote) + len(passage))``, that a quote
+and its passage have in common in the same order."""
+
+_MIN_LENGTH = 5  # of four characters or fewer, three in common say nothing
+_SHORT = 64  # what rapidfuzz compares with a window in one machine word
+_WINDOW_RATIO = 60  # of 100: a window as long as the quote may hold the passage in part only
+_END_RATIO = 75  # of 100: an end of a long quote that fits worse is not in the text
+_MARGIN = 16  # characters beside a window that may belong to the passage
+_GAP_COST = 1.0  # of a character that one side lacks, in characters that both have
+_LONGEST_WORD = 24  # a cut inside anything longer stays where it is
+_GRAM = 8
+_STRIDE = 8  # one n-gram in eight of the text is known; of a quote, eight in a row are asked for
+_MAX_OFFSETS = 4  # an n-gram that the text has more often tells nothing
+_MAX_GRAMS = 512  # of one quote
+_MAX_BANDS = 2  # places voted for that are looked at
+_MIN_VOTES = 2
+_MOST_READ = 2**22  # characters of the text, for all quotes together: 16 ms
+_BLOCK = 512  # characters compared at once: bounds the quadratic part
+
+_Seed = tuple[int, int]  # an n-gram's offset in the quote, and in the text
+
+
+class Haystack:
+    """A text prepared for finding misquoted passages in it.
+
+    All places are half-open offsets in it.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._read = 0
+
+    def nearest(self, quote: str) -> _Interval | None:
+        """Return the place of the passage nearest to `quote`.
+
+        None if no passage found has `MIN_SIMILARITY`, or if the quote is too short to
+        tell. The passage begins and ends with something that the quote has too; a word
+        cut by that is taken in if most of it is common, else left out.
+        """
+        if not _MIN_LENGTH <= len(quote) <= len(self.text) * (2 / MIN_SIMILARITY - 1):
+            return None
+        if len(quote) <= _SHORT:
+            passage = self._anywhere(quote, ratio=_WINDOW_RATIO)
+            return passage if passage and self._similar(quote, passage, seeds=[]) else None
+        for seeds in self._bands(quote):
+            passage = self._between_ends(quote, seeds)
+            if passage and self._similar(quote, passage, seeds=seeds):
+                return passage
+        return None
+
+    def _anywhere(self, quote: str, *, ratio: float) -> _Interval | None:
+        """Return the place of a short `quote`, of those that n-grams vote for if too much was read.
+
+        So the time for very many quotes does not grow with their number times the text's length.
+        """
+        if self._read < _MOST_READ:
+            self._read += len(self.text)
+            return self._compared(quote, within=(0, len(self.text)), ratio=ratio)
+        votes = Counter(index - offset for offset, index in self._seeds(quote))
+        for start, _ in votes.most_common(_MAX_BANDS):
+            within = (start - _SHORT, start + len(quote) + _SHORT)
+            if passage := self._compared(quote, within=within, ratio=ratio):
+                return passage
+        return None
+
+    def _seeds(self, quote: str) -> list[_Seed]:
+        """Return the n-grams of `quote` that the text has."""
+        grams = self._grams
+        return [
+            (offset, index)
+            for offset in _sampled(len(quote) - _GRAM + 1)
+            for index in grams.get(quote[offset : offset + _GRAM], ())
+        ]
+
+    def _compared(self, quote: str, *, within: _Interval, ratio: float) -> _Interval | None:
+        """Return the place of a short `quote` by comparing it with every window."""
+        low, high = max(0, within[0]), min(len(self.text), within[1])
+        if high - low > len(quote):
+            window = rapidfuzz.fuzz.partial_ratio_alignment(
+                quote, self.text[low:high], score_cutoff=ratio
+            )
+            if window is None:
+                return None
+            high = min(high, low + window.dest_end + _MARGIN)
+            low = max(low, low + window.dest_start - _MARGIN)
+        core = _core(quote, self.text[low:high])
+        return self._whole_words(low + core[0], end=low + core[1]) if core else None
+
+    def _whole_words(self, start: int, *, end: int) -> _Interval | None:
+        """Move the ends of a passage out of the words that they cut."""
+        word_start, word_end = self._word(start)
+        if word_start < start < word_end:
+            start = word_start if 2 * (word_end - start) > word_end - word_start else word_end
+        word_start, word_end = self._word(end)
+        if word_start < end < word_end:
+            end = word_end if 2 * (end - word_start) > word_end - word_start else word_start
+        while start < end and self.text[start] == " ":
+            start += 1
+        while start < end and self.text[end - 1] == " ":
+            end -= 1
+        return (start, end) if start < end else None
+
+    def _word(self, index: int) -> _Interval:
+        """Return the word around a cut before `index`; ``(index, index)`` if it cuts none."""
+        start = end = index
+        while 0 < start < len(self.text) and joined(self.text[start - 1], self.text[start]):
+            start -= 1
+            if index - start > _LONGEST_WORD:
+                return index, index
+        while 0 < end < len(self.text) and joined(self.text[end - 1], self.text[end]):
+            end += 1
+            if end - index > _LONGEST_WORD:
+                return index, index
+        return start, end
+
+    @cached_property
+    def _grams(self) -> dict[str, list[int]]:
+        grams: dict[str, list[int]] = {}
+        for index in range(0, len(self.text) - _GRAM + 1, _STRIDE):
+            grams.setdefault(self.text[index : index + _GRAM], []).append(index)
+        return {gram: indices for gram, indices in grams.items() if len(indices) <= _MAX_OFFSETS}
+
+    def _bands(self, quote: str) -> Iterator[list[_Seed]]:
+        """Yield the seeds that agree on where `quote` begins, the most numerous first.
+
+        Last, for texts of repetitions, the place that is most like the quote's beginning.
+        """
+        seeds = self._seeds(quote)
+        width = max(_MARGIN, len(quote) // 16)
+        votes = Counter((index - offset) // width for offset, index in seeds)
+        pairs = {band: votes[band] + votes[band + 1] for band in votes}
+        enough = max(_MIN_VOTES, min(len(quote), _MAX_GRAMS) // (8 * _STRIDE))
+        for band in sorted(pairs, key=lambda band: (-pairs[band], band))[:_MAX_BANDS]:
+            if pairs[band] >= enough:
+                yield [seed for seed in seeds if band <= (seed[1] - seed[0]) // width <= band + 1]
+        head = self._anywhere(quote[:_SHORT], ratio=_END_RATIO)
+        if head:
+            yield [(0, head[0])]
+
+    def _between_ends(self, quote: str, seeds: list[_Seed]) -> _Interval | None:
+        """Return the place from where a long quote's beginning is to where its end is."""
+        offset, index = seeds[len(seeds) // 2]
+        slack = min(max(2 * _MARGIN, len(quote) // 4), 2 * _BLOCK)
+        first, last = index - offset - slack, index - offset + len(quote) + slack
+        reach = _SHORT + 2 * slack
+        head = self._compared(quote[:_SHORT], within=(first, first + reach), ratio=_END_RATIO)
+        tail = self._compared(quote[-_SHORT:], within=(last - reach, last), ratio=_END_RATIO)
+        start = head[0] if head else seeds[0][1]
+        end = tail[1] if tail else min(seeds[-1][1] + _GRAM, len(self.text))
+        return self._whole_words(start, end=end) if start < end else None
+
+    def _similar(self, quote: str, passage: _Interval, *, seeds: list[_Seed]) -> bool:
+        """Say whether `quote` and the passage are similar enough.
+
+        Both are cut where seeds say that they correspond: what the pieces have in common
+        is never more than what the whole has.
+        """
+        done_quote, (done, end) = 0, passage
+        total = len(quote) + end - done
+        common = 0
+        for offset, index in [*seeds, (len(quote), end)]:
+            ahead, onward = offset - done_quote, index - done
+            if offset < len(quote) and (
+                ahead < _BLOCK or not ahead <= 2 * onward <= 4 * ahead or index > end
+            ):
+                continue
+            common += _common(quote[done_quote:offset], self.text[done:index])
+            done_quote, done = offset, index
+        return 2 * common >= MIN_SIMILARITY * total
+
+
+def _sampled(count: int) -> Iterator[int]:
+    """Yield at most `_MAX_GRAMS` of ``range(count)``, in runs of `_STRIDE`."""
+    step = max(_STRIDE, -(-count * _STRIDE // _MAX_GRAMS))
+    for first in range(0, count, step):
+        yield from range(first, min(first + _STRIDE, count))
+
+
+def _core(quote: str, window: str) -> _Interval | None:
+    """Return the part of `window` that stands for `quote`, without strays around it."""
+    core = _densest(quote, window)
+    if core is None:
+        return None
+    (quote_start, start), (quote_end, end) = core
+    # An alignment may take a stray character for the quote's first; look beside the core.
+    while quote_start > 0 and start > 0 and quote[quote_start - 1] == window[start - 1]:
+        quote_start, start = quote_start - 1, start - 1
+    while quote_end < len(quote) and end < len(window) and quote[quote_end] == window[end]:
+        quote_end, end = quote_end + 1, end + 1
+    return start, end
+
+
+def _densest(quote: str, window: str) -> tuple[_Seed, _Seed] | None:
+    """Return where the best run of an alignment's pieces begins and ends (Kadane).
+
+    Stray characters before and after the passage cost more than they bring.
+    """
+    core, start, best, score = None, (0, 0), 0.0, 0.0
+    for piece in rapidfuzz.distance.LCSseq.opcodes(quote, window):
+        if piece.tag == "equal":
+            if score <= 0:
+                score, start = 0.0, (piece.src_start, piece.dest_start)
+            score += piece.dest_end - piece.dest_start
+            if score > best:
+                best, core = score, (start, (piece.src_end, piece.dest_end))
+        else:
+            lacking = piece.dest_end - piece.dest_start + piece.src_end - piece.src_start
+            score -= _GAP_COST * lacking
+    return core
+
+
+def _common(left: str, right: str) -> int:
+    """Return how many characters two strings have in common in order, at least."""
+    pieces = max(len(left), len(right)) // (2 * _BLOCK) + 1
+    return sum(
+        rapidfuzz.distance.LCSseq.similarity(
+            left[len(left) * piece // pieces : len(left) * (piece + 1) // pieces],
+            right[len(right) * piece // pieces : len(right) * (piece + 1) // pieces],
+        )
+        for piece in range(pieces)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,6 @@ with lazily():
         bench_spans,
         check,
         distil_build,
-        distil_export,
         distil_gate,
         distil_train,
         doctor,
@@ -91,7 +90,7 @@ class _Distil(CommandGroup):
         "build": lambda: distil_build.build,
         "train": lambda: distil_train.train,
         "gate": lambda: distil_gate.gate,
-        "export": lambda: distil_export.export,
+        "export": lambda: distil_train.export,
     }
 
 

@@ -172,10 +172,7 @@ class _Slot(Generic[T]):
 
 
 class _Order(Generic[T]):
-    """Writes results in the order in which their pairs were begun, a bounded number behind.
-
-    Whoever completes the result that all others wait for writes those, too.
-    """
+    """Writes results in the order of their pairs; who completes the awaited one writes the rest."""
 
     def __init__(self, write: Callable[[T], None], *, most: int) -> None:
         self._write = write

@@ -43,12 +43,8 @@ class StagedReports:
 class _Course:
     """The course of a row in an earlier run.
 
-    Parameters
-    ----------
-    granted
-        The number of the last stage that the budget allowed for.
-    stop
-        Why it went no further than stage `stopped`; None if the reports say it.
+    `granted` is the last stage that the budget allowed for; `stop` says why it went no further than
+    stage `stopped`, and is None if the reports say it.
     """
 
     granted: int = -1

@@ -4,18 +4,21 @@ from pathlib import Path
 
 from spanjury.adapters.files.line_writer import PART, part_of
 from spanjury.adapters.runs.database import MEMORY_NAME
-from spanjury.adapters.runs.kept_memory import KeptMemory, open_kept_memory
-from spanjury.adapters.runs.run_contents import RunContents, run_contents
 from spanjury.adapters.runs.run_folder import (
+    RunContents,
     RunFolder,
     find_databases,
     find_run,
+    leftovers,
+    lock_of,
     new_run,
+    remove_leftover,
+    remove_run,
+    run_contents,
     runs_home,
 )
 from spanjury.adapters.runs.run_lock import RunLock, is_locked
-from spanjury.adapters.runs.run_removal import leftovers, lock_of, remove_leftover, remove_run
-from spanjury.adapters.runs.sqlite_memory import SqliteMemory
+from spanjury.adapters.runs.sqlite_memory import KeptMemory, SqliteMemory, open_kept_memory
 
 __all__ = [
     "MEMORY_NAME",

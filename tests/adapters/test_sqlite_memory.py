@@ -17,10 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.adapters.runs import sqlite_memory
-from spanjury.adapters.runs.kept_memory import open_kept_memory
 from spanjury.adapters.runs.memory_form import checksum_of, packed, unpacked
 from spanjury.adapters.runs.repair import Repaired, repair
-from spanjury.adapters.runs.sqlite_memory import SqliteMemory
+from spanjury.adapters.runs.sqlite_memory import SqliteMemory, open_kept_memory
 from spanjury.judges.core import ErrorSpan, Memory, Report, StoreError
 from spanjury.orchestration.engine.memory_codec import written
 

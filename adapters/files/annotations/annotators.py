@@ -5,8 +5,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from spanjury.adapters.files.line_writer import LineWriter, json_line
-from spanjury.adapters.files.reading.rows import segment_row
+from spanjury.adapters.files.reading.rows import segment_row, write_segments
 from spanjury.adapters.files.strict_json import excerpt
 from spanjury.judges.core import DataError, Segment
 
@@ -100,10 +99,7 @@ def write_marked_rows(path: Path, segments: Iterable[Segment]) -> int:
     Raises `StoreError` if the file cannot be written. Raises `DataError` if a segment holds what
     JSON cannot; names it.
     """
-    with LineWriter(path, keep_part=False) as lines:
-        for segment in segments:
-            lines.append(json_line(marked_row(segment), name=segment.segment_id))
-        return lines.lines
+    return write_segments(path, segments, row_of=marked_row)
 
 
 def marked_row(segment: Segment) -> dict[str, object]:

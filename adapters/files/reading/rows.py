@@ -1,6 +1,6 @@
 """Rows of data, as users write them, and the segments that they become; read and written."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 from math import isfinite
@@ -123,15 +123,21 @@ def _native(row: Mapping[str, object]) -> dict[str, object]:
     return native
 
 
-def write_segments(path: Path, segments: Iterable[Segment]) -> int:
-    """Write `segments` as JSON Lines; return how many.
+def write_segments(
+    path: Path,
+    segments: Iterable[Segment],
+    *,
+    row_of: Callable[[Segment], dict[str, object]] | None = None,
+) -> int:
+    """Write `segments` as JSON Lines, each as its native row or as `row_of`; return how many.
 
     Raises `StoreError` if the file cannot be written. Raises `DataError` if a segment holds what
     JSON cannot; names it.
     """
     with LineWriter(path, keep_part=False) as lines:
         for segment in segments:
-            lines.append(json_line(segment_row(segment), name=segment.segment_id))
+            row = (row_of or segment_row)(segment)
+            lines.append(json_line(row, name=segment.segment_id))
         return lines.lines
 
 

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from spanjury.adapters.training.job import DataStatistics
+from spanjury.adapters.training.job import DataStatistics, check_options
 from spanjury.judges.core import LabelledPair, LabelledWindow
 
-_COUNTS = ("batch_tokens", "epochs", "max_steps", "max_length", "checkpoint_every", "patience")
+_COUNTS = (
+    *("batch_tokens", "epochs", "max_steps", "max_length", "checkpoint_every", "validate_every"),
+    *("patience", "threads"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,20 +81,13 @@ class TokenOptions:
     device: str = "auto"
 
     def __post_init__(self) -> None:
-        for name in ("warmup", "kind_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} must be in [0, 1), got {getattr(self, name)!r}")
-        for name in ("learning_rate", "head_learning_rate", "error_weight"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise ValueError(f"{name} must be positive, got {getattr(self, name)!r}")
-        for name in ("weight_decay", "order_weight"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise ValueError(f"{name} must not be negative, got {getattr(self, name)!r}")
-        for name in (*_COUNTS, "validate_every", "threads"):
-            if (count := getattr(self, name)) is not None and count < 1:
-                raise ValueError(f"{name} must be 1 or more, got {count!r}")
-        if self.seed < 0:
-            raise ValueError(f"seed must not be negative, got {self.seed!r}")
+        check_options(
+            self,
+            shares=("warmup", "kind_dropout"),
+            positive=("learning_rate", "head_learning_rate", "error_weight"),
+            not_negative=("weight_decay", "order_weight", "seed"),
+            counts=_COUNTS,
+        )
 
 
 CheckerHead = Literal["pair", "token"]

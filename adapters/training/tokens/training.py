@@ -9,13 +9,11 @@ the rest is in the checkpoint. The weights with the lowest loss on validation ar
 
 import json
 import math
-import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any, Protocol
 
 import torch
@@ -30,7 +28,12 @@ from spanjury.adapters.training.card import (
     option_lines,
     result_lines,
 )
-from spanjury.adapters.training.checkpoint import CheckpointFile
+from spanjury.adapters.training.checkpoint import (
+    RECORD,
+    CheckpointFile,
+    finished_files,
+    open_checkpoint,
+)
 from spanjury.adapters.training.job import Progress, Trained
 from spanjury.adapters.training.tokens.checker import find_checker_base
 from spanjury.adapters.training.tokens.decoder import DecoderBase
@@ -53,7 +56,7 @@ from spanjury.adapters.training.tokens.model import (
     window_loss,
 )
 from spanjury.adapters.training.trainer import fixed_seed
-from spanjury.judges.core import VERSION, ConfigError, StoreError, markdown
+from spanjury.judges.core import VERSION, ConfigError, markdown
 
 _MAX_GRADIENT_NORM = 1.0
 _LAST_RATE = 0.03  # share of the highest learning rate that the cosine ends at
@@ -225,15 +228,8 @@ class TokenTrainer:
         return bool(losses) and len(losses) - 1 - losses.index(min(losses)) >= self.options.patience
 
 
-CHECKPOINT = "checkpoint.safetensors"
-
 BEST = "best.safetensors"
-
-RECORD = "training.json"
-
 _READER, _CHECKER = "reader.json", "config.json"  # without it the folder is not a judge's
-
-_CHANGES_NO_WEIGHT = {"checkpoint_every", "threads"}
 
 _LIMITS = (
     "It reads a claim beside the passages of the source that share words with it. What follows from"
@@ -328,23 +324,14 @@ def _last(job: TokenJob) -> str:
 
 def _checkpoints(job: TokenJob, base: TokenBase) -> CheckpointFile:
     """Return where checkpoints are kept; refuse a folder in which a model is."""
-    if (job.folder / _last(job)).exists():
-        raise ConfigError(f"{job.folder} holds a model already: name another folder")
-    try:
-        job.folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{job.folder} cannot be made: {error.strerror}") from error
-    options = {
-        key: value for key, value in asdict(job.options).items() if key not in _CHANGES_NO_WEIGHT
-    }
-    digests = {
+    belongs_to = {
+        "base": base.identity,
+        **({} if job.checker is None else {"checker": asdict(job.checker)}),
         "data": windows_digest(job.windows),
         "validation data": windows_digest(job.validation),
     }
-    form = {} if job.checker is None else {"checker": asdict(job.checker)}
-    return CheckpointFile(
-        path=job.folder / CHECKPOINT,
-        belongs_to={"base": base.identity, **form, **digests, **options},
+    return open_checkpoint(
+        job.folder, last=_last(job), belongs_to=belongs_to, options=asdict(job.options)
     )
 
 
@@ -423,21 +410,10 @@ def _texts(form: CheckerForm | None) -> tuple[str, str, str]:
 
 
 def _write(model: Any, *, card: _TokenCard, base: TokenBase, max_length: int) -> None:  # noqa: ANN401
-    """Write all files aside, then put them into the folder: that which makes it a judge, last."""
-    folder = card.job.folder
-    try:
-        aside = Path(mkdtemp(prefix=".unfinished-", dir=folder))
-        try:
-            base.write(model, aside, max_length=max_length)
-            card.write(aside)
-            record = json.dumps(_record(card), indent=1)
-            (aside / RECORD).write_text(record, encoding="utf-8")
-            for file in sorted(aside.iterdir(), key=lambda file: file.name == _last(card.job)):
-                file.replace(folder / file.name)
-        finally:
-            shutil.rmtree(aside)
-    except OSError as error:
-        raise StoreError(f"the model cannot be written into {folder}: {error}") from error
+    with finished_files(card.job.folder, last=_last(card.job)) as aside:
+        base.write(model, aside, max_length=max_length)
+        card.write(aside)
+        (aside / RECORD).write_text(json.dumps(_record(card), indent=1), encoding="utf-8")
 
 
 def _record(card: _TokenCard) -> dict[str, object]:

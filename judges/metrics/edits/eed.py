@@ -173,16 +173,9 @@ def _spaced(text: str) -> str:
 
 
 class _PairCost(NamedTuple):
-    """Cost of reading an output as its reference, and how often its places are missed.
+    """Cost of reading an output as its reference, which has `length` characters.
 
-    Parameters
-    ----------
-    cost
-        In the unit of the costs.
-    missed
-        Visits too many or too few, over all places.
-    length
-        Characters of the reference.
+    `missed` counts visits too many or too few, over all of its offsets.
     """
 
     cost: int

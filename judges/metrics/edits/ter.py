@@ -201,10 +201,7 @@ def _best(shifts: set[_Shift], output: str, reference: str, *, below: int) -> _S
 def _candidates(
     output: str, reference: str, *, alignment: BandAlignment, tried: int
 ) -> tuple[set[_Shift], int]:
-    """Return shifts of phrases that the reference has elsewhere, until enough were tried.
-
-    What comes twice is counted twice.
-    """
+    """Return shifts of phrases that the reference has elsewhere, with repeats, up to a bound."""
     positions, wrong, missed = alignment.aligned, alignment.wrong, alignment.missed
     shifts: set[_Shift] = set()
     for start, of, most in _matches(output, reference):

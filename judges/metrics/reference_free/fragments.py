@@ -188,15 +188,10 @@ def longest_matches(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids
 
 
 def _pairs_met(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids, Ids, Ids, Ids]:
-    """Return where two adjacent words of an output stand in its source.
+    """Return where two adjacent words of an output stand in its source, and texts left out.
 
-    Returns
-    -------
-    at, begins, of
-        Shape ``(matches,)``, in ascending order: the word of the outputs with which a pair
-        begins, that of the sources, and the text.
-    crowded
-        Texts that are left out.
+    The first three have the shape ``(matches,)`` and ascend: the word of the outputs with which a
+    pair begins, that of the sources, and the text. The last are the texts that are too crowded.
     """
     ours, theirs = (
         np.flatnonzero(texts.owners[1:] == texts.owners[:-1]) for texts in (outputs, sources)

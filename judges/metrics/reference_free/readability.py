@@ -30,8 +30,9 @@ import numpy as np
 
 from spanjury.judges.core import ConfigError, Sample, fingerprint, signature
 from spanjury.judges.metrics.corpus import Corpus
-from spanjury.judges.metrics.words.cuts import ByWord, Cut, numbered, texts_of, word_strings
+from spanjury.judges.metrics.words.cuts import Cut, numbered, texts_of, word_strings
 from spanjury.judges.metrics.words.ids import Ids
+from spanjury.judges.text.kept import KeptByWord
 
 FIT: Final = "cmudict-1"
 """Names the fit; another one gives other numbers."""
@@ -161,7 +162,7 @@ def read_dictionary(path: str) -> Mapping[str, int]:
     return syllables
 
 
-class Syllables(ByWord[int]):
+class Syllables(KeptByWord[int]):
     """The syllables of a word of a `word_list`.
 
     A word that is not in the `dictionary`, a file that `read_dictionary` reads, is counted by its

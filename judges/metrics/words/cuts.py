@@ -10,43 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, count
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.metrics.corpus import Corpus, first_pairs
 from spanjury.judges.metrics.words.ids import Ids
-
-T = TypeVar("T")
-
-_KEPT = 1 << 16  # words
-_LONG = 40  # characters of what is hardly a word, and not kept
-
-
-class ByWord(dict[str, T]):
-    """A value for each word, by a function of the word.
-
-    So many are kept that the words of a language are among them, and no more.
-
-    Examples
-    --------
-    >>> ByWord(len)["word"]
-    4
-    """
-
-    def __init__(self, make: Callable[[str], T]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, word: str) -> T:
-        made = self._make(word)
-        if len(word) <= _LONG:
-            if len(self) >= _KEPT:
-                self.clear()
-            self[word] = made
-        return made
-
+from spanjury.judges.text.kept import KeptByWord
 
 Plain = Literal["as it is", "in lower case"]
 Side = Literal["outputs", "references", "sources", "compared"]
@@ -197,14 +168,9 @@ def _compared(corpus: Corpus, outputs: NumberedTexts, references: NumberedTexts)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pieces:
-    """Pieces between blanks in the texts of a side, and the different pieces among them.
+    """Pieces between blanks in the texts of a side, with the different ones and their numbers.
 
-    Parameters
-    ----------
-    strings, numbers
-        The different pieces, and their numbers.
-    plain
-        Whether a piece is of ASCII letters and digits alone.
+    `plain` says of each whether it is of ASCII letters and digits alone.
     """
 
     texts: NumberedTexts
@@ -274,6 +240,6 @@ def _piece_by_piece(corpus: Corpus, cut: Cut, *, side: Side) -> NumberedTexts:
 
 
 @lru_cache(maxsize=32)
-def _kept(words: Callable[[str], Sequence[str]]) -> ByWord[Sequence[str]]:
+def _kept(words: Callable[[str], Sequence[str]]) -> KeptByWord[Sequence[str]]:
     """Return what a function makes of pieces, kept from corpus to corpus."""
-    return ByWord(words)
+    return KeptByWord(words)

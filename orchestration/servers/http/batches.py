@@ -1,21 +1,30 @@
 """`/v1/batches`: rows are received as they are sent, judged as a run, and fetched again."""
 
+import os
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
+import anyio
+from anyio import Event, create_task_group, move_on_after, sleep
 from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import StreamingResponse
+from starlette.types import Receive
 
 from spanjury.judges.core import ConfigError, StoreError, hide
 from spanjury.judges.tasks import Rubric
 from spanjury.orchestration.servers.http.answers import BatchAnswer, BatchList
 from spanjury.orchestration.servers.http.asked import BatchQuery
-from spanjury.orchestration.servers.http.batch_events import events
-from spanjury.orchestration.servers.http.batch_files import read_results, receive_rows
-from spanjury.orchestration.servers.http.bodies import BATCHES, CLOSE, announced
+from spanjury.orchestration.servers.http.bodies import (
+    BATCHES,
+    CLOSE,
+    announced,
+    discard,
+    stream_body,
+)
 from spanjury.orchestration.servers.http.pages import problems
 from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.service import BUSY, Service, tenant_of
@@ -68,6 +77,12 @@ _RESULTS: dict[int | str, dict[str, Any]] = {
         "content": {_ROWS: {"schema": {"type": "string"}}},
     }
 }
+KEEP_ALIVE = 15.0
+"""Seconds without news after which a comment is sent, so that no proxy closes the stream."""
+_PAUSE = 0.25
+"""Seconds between two events at least."""
+_GZIP = b"\x1f\x8b"
+_PIECE = 2**16
 
 
 def batch_routes(service: Service) -> APIRouter:
@@ -155,7 +170,7 @@ def _add_streams(router: APIRouter, service: Service) -> None:
         """
         batch = _batch(service, request, batch_id)
         headers = {"Spanjury-Batch-State": batch.record.state.value}
-        return _streamed(lambda: read_results(batch.folder), headers=headers)
+        return StreamingResponse(read_results(batch.folder), media_type=_ROWS, headers=headers)
 
 
 def _add_ends(router: APIRouter, service: Service) -> None:
@@ -250,5 +265,118 @@ def _json(batch: Batch, *, status: int = 200, headers: dict[str, str] | None = N
     return Response(body, status_code=status, headers=headers, media_type="application/json")
 
 
-def _streamed(read: Callable[[], AsyncIterator[bytes]], *, headers: dict[str, str]) -> Response:
-    return StreamingResponse(read(), media_type=_ROWS, headers=headers)
+async def events(
+    batch: Batch, body: Callable[[], str], *, after: str, draining: Event
+) -> AsyncIterator[bytes]:
+    """Yield events until the batch ends, or the service does.
+
+    Parameters
+    ----------
+    body
+        Makes the data of an event.
+    after
+        The id of the last event that the client has; empty for none.
+    """
+    sent = after
+    while True:
+        state = batch.record.state
+        now = f"{state.value}-{batch.done}"
+        if now != sent or state.is_end:
+            name = "end" if state.is_end else "progress"
+            yield f"id: {now}\nevent: {name}\ndata: {body()}\n\n".encode()
+            sent = now
+        else:
+            yield b": still there\n\n"
+        if state.is_end or draining.is_set():
+            return
+        await sleep(_PAUSE)
+        if f"{batch.record.state.value}-{batch.done}" == sent:
+            await _either(batch.changed, draining, seconds=KEEP_ALIVE)
+
+
+async def _either(first: Event, second: Event, *, seconds: float) -> None:
+    """Wait for one of two events, so many seconds at most."""
+    with move_on_after(seconds):
+        async with create_task_group() as group:
+
+            async def wait(event: Event) -> None:
+                await event.wait()
+                group.cancel_scope.cancel()
+
+            group.start_soon(wait, first)
+            group.start_soon(wait, second)
+
+
+async def receive_rows(receive: Receive, path: Path, limits: ServiceLimits) -> int:
+    """Write the rows of a request to a file, and return how many lines there are.
+
+    Raises `ProblemError` if they are too many, too long, too slow or packed, and `StoreError` if
+    the file cannot be written.
+    """
+    bounds = _Bounds(limits)
+    pieces = stream_body(receive, most=limits.batch_body, seconds=limits.batch_body_seconds)
+    try:
+        async with await anyio.open_file(path, "wb") as file:
+            async for piece in pieces:
+                bounds.check(piece)
+                await file.write(piece)
+    except OSError as error:
+        await discard(receive)
+        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
+    return bounds.rows
+
+
+class _Bounds:
+    """Counts the rows of a body, and the bytes of the row that is arriving."""
+
+    def __init__(self, limits: ServiceLimits) -> None:
+        self._limits = limits
+        self._rows = 0
+        self._row = 0
+        self._begun = b""
+
+    @property
+    def rows(self) -> int:
+        """The number of lines so far."""
+        return self._rows + bool(self._row)
+
+    def check(self, piece: bytes) -> None:
+        if len(self._begun) < len(_GZIP):
+            self._begun += piece[: len(_GZIP)]
+            if self._begun.startswith(_GZIP):
+                raise ProblemError(
+                    "media-type-not-supported", "send rows as text, not packed", headers=CLOSE
+                )
+        *whole, rest = piece.split(b"\n")
+        longest = max(map(len, [*whole[1:], rest]), default=0)
+        first = self._row + len(whole[0] if whole else rest)
+        self._row = len(rest) if whole else first
+        self._rows += len(whole)
+        if max(longest, first) > self._limits.row:
+            detail = f"a row may have at most {self._limits.row} bytes"
+            raise ProblemError("body-too-large", detail, headers=CLOSE)
+        if self.rows > self._limits.rows:
+            detail = f"a batch may have at most {self._limits.rows} rows"
+            raise ProblemError("too-many-rows", detail, headers=CLOSE)
+
+
+async def read_results(folder: BatchFolder) -> AsyncIterator[bytes]:
+    """Yield the results that are on disk now, in whole lines."""
+    path = folder.results
+    if path is None:
+        return
+    try:
+        file = await anyio.open_file(path, "rb")
+    except FileNotFoundError:  # it was given its name, or removed, meanwhile
+        path = folder.results
+        if path is None:
+            return
+        file = await anyio.open_file(path, "rb")
+    async with file:
+        left = os.fstat(file.wrapped.fileno()).st_size
+        rest = b""
+        while left > 0 and (piece := await file.read(min(left, _PIECE))):
+            left -= len(piece)
+            whole, newline, rest = (rest + piece).rpartition(b"\n")
+            if newline:
+                yield whole + newline

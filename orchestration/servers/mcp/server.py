@@ -1,23 +1,39 @@
 """A server of the Model Context Protocol over an open panel, whatever carries its messages.
 
-Its tools ask the panel. Its resources are the tasks, aspects, judges and metric cards.
+Its tools ask the panel: a client names texts, a task and aspects; never a judge, a model, a file or
+an address. Its resources are the tasks, aspects, judges and metric cards.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
-from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import ConfigDict, Field, TypeAdapter
 
-from spanjury.judges.core import VERSION, ConfigError, ForthrightJudge
+from spanjury.judges.core import VERSION, ConfigError, EvaluationError, ForthrightJudge, hide
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.report.metric_card import card_page
-from spanjury.orchestration.servers.mcp.tools import Toolbox, protocol_tools
+from spanjury.orchestration.services.judging import check
+from spanjury.orchestration.services.serving import agent_tools
+from spanjury.orchestration.services.serving.agent_reports import (
+    AspectCard,
+    TextCheck,
+    TextComparison,
+    card_lines,
+    check_lines,
+    comparison_lines,
+)
 from spanjury.orchestration.services.serving.agent_tools import list_aspects
 from spanjury.orchestration.wiring.metrics import find_card, metric_cards
 
@@ -32,6 +48,235 @@ A panel of judges marks the error spans of generated texts, says why, and scores
 check_text with a text and what it was made from before you hand the text on; correct what is \
 marked, inside the marked spans only, and check again. compare_texts says which of two versions is \
 better. An aspect without a score was not judged: never take that for a good score."""
+
+
+MOST_CHARACTERS = 200_000
+"""The most that the texts of one call have together: rules read them in a second, the encoder in
+some minutes."""
+
+
+Source = Annotated[
+    str | list[str | dict[str, str]],
+    Field(
+        description="What it was made from, such as the article of a summary: a text; passages; or"
+        ' documents, by whose ids evidence is named: [{"id": "a.txt", "text": "…"}].'
+    ),
+]
+Inputs = Annotated[
+    dict[str, str | list[str]],
+    Field(
+        description='Instead of a source, several by name; passages as a list: {"Question": "…", '
+        '"Context": ["passage 1", "passage 2"]}.'
+    ),
+]
+Task = Annotated[
+    str,
+    Field(description="The task it was written for, such as summarization; guessed if empty."),
+]
+ListedTask = Annotated[
+    str, Field(description="The task whose aspects are listed; all tasks if empty.")
+]
+Aspects = Annotated[
+    tuple[str, ...],
+    Field(
+        description="Names from list_aspects, or demands of your own: 'criterion: Every price is in"
+        " euros'. The usual aspects of the task if empty."
+    ),
+]
+Rubric = Annotated[
+    dict[str, object],
+    Field(
+        description='Weighted criteria to judge by, with one result: {"criteria": [{"text": "Every'
+        ' price is in euros.", "weight": 2, "must": true}, {"text": "The tone is friendly.",'
+        ' "kind": "graded"}]}.'
+    ),
+]
+
+
+Messages = Annotated[
+    list[dict[str, object]],
+    Field(
+        description="Instead of output: the messages of a user, an agent and its tools, with the"
+        " calls and their results."
+    ),
+]
+Tools = Annotated[
+    list[dict[str, object]],
+    Field(description="Beside messages: the tools that the agent could call, with their schemas."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AspectList:
+    """The aspects that can be asked for."""
+
+    aspects: tuple[AspectCard, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolbox:
+    """The functions behind the tools, over one open panel."""
+
+    panel: Panel
+    aspects_files: tuple[Path, ...] = ()
+
+    async def check_text(  # noqa: PLR0913  all but the text have defaults
+        self,
+        *,
+        context: Context,
+        output: Annotated[str, Field(description="The text to check.")] = "",
+        messages: Messages = [],  # noqa: B006  the SDK copies it, and nothing here changes it
+        tools: Tools = [],  # noqa: B006  as above
+        source: Source = "",
+        inputs: Inputs = {},  # noqa: B006  as above
+        task: Task = "",
+        aspects: Aspects = (),
+        rubric: Rubric = {},  # noqa: B006  as above
+    ) -> CallToolResult:
+        """Check a text for errors: a decision, a score on each aspect, and numbered error spans.
+
+        Each error has its place in the text, a severity, an explanation and, where the source says
+        otherwise, the passage that does. Correct the errors one by one and check again; change
+        nothing else. A text without a score was not judged, which is no praise.
+        """
+        with _readable_errors():
+            if bool(output) == bool(messages):
+                raise ToolError("give either output or messages")
+            text = json.dumps([messages, tools]) if messages else output
+            _check_lengths(text, source, inputs)
+            checked = await agent_tools.check_text(
+                self.panel,
+                messages or output,
+                source=_source(source, inputs),
+                tools=tools,
+                task=task or None,
+                aspects=aspects,
+                rubric=rubric or None,
+                aspects_files=self.aspects_files,
+                progress=_reporting(context),
+            )
+        return _result(TextCheck, checked, text=check_lines(checked))
+
+    async def compare_texts(
+        self,
+        *,
+        a: Annotated[str, Field(description="One text.")],
+        b: Annotated[str, Field(description="The other text, made from the same source.")],
+        context: Context,
+        source: Source = "",
+        inputs: Inputs = {},  # noqa: B006  as above
+        task: Task = "",
+        aspects: Aspects = (),
+    ) -> CallToolResult:
+        """Compare two texts: which is better on each aspect, or no difference, or unscored.
+
+        Each text is judged by itself, so their order does not matter; both reports are returned.
+        """
+        with _readable_errors():
+            _check_lengths(a + b, source, inputs)
+            comparison = await agent_tools.compare_texts(
+                self.panel,
+                a,
+                b,
+                source=_source(source, inputs),
+                task=task or None,
+                aspects=aspects,
+                aspects_files=self.aspects_files,
+                progress=_reporting(context),
+            )
+        return _result(TextComparison, comparison, text=comparison_lines(comparison))
+
+    async def list_aspects(self, *, task: ListedTask = "") -> CallToolResult:
+        """List the aspects that a text can be judged on, with their definitions."""
+        with _readable_errors():
+            cards = agent_tools.list_aspects(task or None, aspects_files=self.aspects_files)
+        return _result(AspectList, AspectList(aspects=cards), text=card_lines(cards))
+
+
+def protocol_tools(toolbox: Toolbox) -> list[Tool]:
+    """Return the tools; each refuses arguments that it does not know."""
+    return [
+        _tool(toolbox.check_text, TextCheck, title="Check a text"),
+        _tool(toolbox.compare_texts, TextComparison, title="Compare two texts"),
+        _tool(toolbox.list_aspects, AspectList, title="List aspects"),
+    ]
+
+
+def _tool(function: Callable[..., object], output: type, *, title: str) -> Tool:
+    tool = Tool.from_function(
+        function,
+        title=title,
+        description=(function.__doc__ or "").replace("\n        ", "\n").strip(),
+        annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
+        structured_output=False,
+    )
+
+    # A mistyped name would otherwise be dropped, and the text judged by something else.
+    class Arguments(tool.fn_metadata.arg_model):  # type: ignore[name-defined, misc]  # made above
+        model_config = ConfigDict(extra="forbid")
+
+    assert issubclass(Arguments, ArgModelBase)
+    return tool.model_copy(
+        update={
+            "fn_metadata": _SourcesAsGiven(arg_model=Arguments, output_model=output),
+            "parameters": Arguments.model_json_schema(by_alias=True),
+        }
+    )
+
+
+def _result(kind: type[T], value: T, *, text: str) -> CallToolResult:
+    return CallToolResult(
+        content=[TextContent(text=text)],
+        structured_content=TypeAdapter(kind).dump_python(value, mode="json"),
+    )
+
+
+class _SourcesAsGiven(FuncMetadata):
+    """The arguments of a tool, in which a source that looks like JSON stays a text."""
+
+    def pre_parse_json(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Parse lists and objects that a client has sent as text, but for a source."""
+        given = {name: data[name] for name in ("source",) if name in data}
+        return {**super().pre_parse_json(data), **given}
+
+
+def _source(
+    source: str | list[str | dict[str, str]], inputs: dict[str, str | list[str]]
+) -> check.Source | None:
+    if source and inputs:
+        raise ToolError("give a source or inputs, not both")
+    return inputs or source or None
+
+
+def _check_lengths(
+    text: str, source: str | list[str | dict[str, str]], inputs: dict[str, str | list[str]]
+) -> None:
+    characters = len(text)
+    for passage in [source] if isinstance(source, str) else source:
+        parts = [passage] if isinstance(passage, str) else passage.values()
+        characters += sum(map(len, parts))
+    characters += sum(len(each_text) for several in inputs.values() for each_text in several)
+    if characters > MOST_CHARACTERS:
+        raise ToolError(
+            f"the texts have {characters} characters in total; at most {MOST_CHARACTERS} are "
+            "allowed: check one part at a time"
+        )
+
+
+def _reporting(context: Context) -> check.Progress:
+    async def report(done: int, total: int, aspect: str) -> None:
+        await context.report_progress(done, total, f"{aspect} is judged")
+
+    return report
+
+
+@contextmanager
+def _readable_errors() -> Iterator[None]:
+    """Hand our errors to the client in words: any other is a crash, of which it learns nothing."""
+    try:
+        yield
+    except EvaluationError as error:
+        raise ToolError(hide(str(error))) from error
 
 
 def panel_server(panel: Panel, *, aspects_files: Sequence[Path] = ()) -> Server:

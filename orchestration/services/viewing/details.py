@@ -231,10 +231,7 @@ class Asked:
 def _replayed(
     folder: Path, segment: Segment, aspect: Aspect, *, memory: Path
 ) -> "tuple[list[replay.Call], tuple[str, ...]]":
-    """Have the panel of a run assess once more of what it remembers.
-
-    Return its calls, and the names of the seats that assessed.
-    """
+    """Assess once more from a run's memory; return its calls and the seats that assessed."""
     panel = runs.job_of(run_folders.RunFolder(folder)).panel
     recorder = replay.Recorder()
     if not replay.asking_seats(panel):

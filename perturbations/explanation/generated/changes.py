@@ -254,23 +254,10 @@ async def _asked_note(
     check: _Check,
     seed: int | None,
 ) -> str:
-    """Have `model` write a note.
+    """Have `model` write a note in one line, sent back once with the reason if `check` refuses it.
 
-    The likeliest reply is taken. One that does not pass `check` is sent back once with the reason.
-    Raises `PerturbationError` if the second reply does not pass the check either. Raises
-    `ModelError` if the model gives no reply.
-
-    Parameters
-    ----------
-    material
-        Header -> text that the model is shown, set apart from its instructions.
-    about
-        Word of the template -> what stands there.
-
-    Returns
-    -------
-    str
-        In one line, without what models put around a text.
+    `material` are texts by their headers, set apart from the instructions; `about` fills these.
+    Raises `PerturbationError` if the second note fails too, and `ModelError` as the model does.
     """
     fenced = fence(material)
     words = {**about, "material": fenced.text, "mark": fenced.mark}

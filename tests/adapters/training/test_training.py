@@ -17,6 +17,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from spanjury.adapters.causal.low_rank import load_model
+from spanjury.adapters.training.checkpoint import CHECKPOINT
 from spanjury.adapters.training.job import (
     DataStatistics,
     Progress,
@@ -24,7 +25,7 @@ from spanjury.adapters.training.job import (
     TrainingJob,
     TrainingOptions,
 )
-from spanjury.adapters.training.training import CHECKPOINT, train
+from spanjury.adapters.training.training import train
 from spanjury.judges.core import ConfigError, StoreError
 
 TESTS = Path(__file__).parents[2]

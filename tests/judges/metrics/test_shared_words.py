@@ -21,9 +21,10 @@ from spanjury.judges.metrics.overlap.rouge import RougeOptions
 from spanjury.judges.metrics.reference_free.fragments import Coverage, Density, fragment_lengths
 from spanjury.judges.metrics.reference_free.readability import READABLE_CUT
 from spanjury.judges.metrics.scores import measured, measured_together, run_metrics
-from spanjury.judges.metrics.words.cuts import ByWord, Cut, Side, numbered, word_strings
+from spanjury.judges.metrics.words.cuts import Cut, Side, numbered, word_strings
 from spanjury.judges.metrics.words.grams import batch_gram_counts, distinct_grams, words_cut
 from spanjury.judges.metrics.words.tokens import ANSWER_CUT, units_cut
+from spanjury.judges.text.kept import KeptByWord
 from spanjury.orchestration.wiring.metrics import availability, metric_cards, open_metric
 
 CUTS = {
@@ -159,7 +160,7 @@ def runs_of(words: Sequence[int], *, order: int) -> list[tuple[int, ...]]:
 
 
 def test_a_word_that_no_language_has_is_worked_out_and_not_kept() -> None:
-    lengths = ByWord(len)
+    lengths = KeptByWord(len)
     assert ([lengths["x" * 1000], lengths["word"]], [*lengths]) == ([1000, 4], ["word"])
 
 

@@ -13,10 +13,9 @@ from fakes.aged_run import aged
 from fakes.command import spanjury
 from fakes.terminal import Screen, on_a_terminal
 
-from spanjury.adapters.runs import run_removal
 from spanjury.judges.core import ConfigError, StoreError
 from spanjury.orchestration.services.runs.run_list import parse_age
-from spanjury.orchestration.wiring.runs import RunFolder, RunLock, lock_of
+from spanjury.orchestration.wiring.runs import RunFolder, RunLock, lock_of, remove_run
 
 OLD = ("--older-than", "30d")
 prune = partial(spanjury, "runs", "prune", "runs")
@@ -162,12 +161,12 @@ def test_a_run_on_which_a_process_works_is_never_deleted(home: Path) -> None:
         aged(home / "old", 40)
         assert "kept: old: a process works on it" in prune(*OLD, "--yes", "--open").stderr
         with pytest.raises(StoreError, match="in use by process"):
-            run_removal.remove_run(run)
+            remove_run(run)
     assert names(home) == ["new", "old"]
 
 
 def test_a_run_that_changed_since_it_was_chosen_stays(home: Path) -> None:
-    assert not run_removal.remove_run(RunFolder(home / "old"), still=lambda: False)
+    assert not remove_run(RunFolder(home / "old"), still=lambda: False)
     assert names(home) == ["new", "old", "older"]
 
 

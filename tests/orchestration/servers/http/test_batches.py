@@ -12,8 +12,8 @@ from loopback.server import LoopbackServer, unreachable_url
 
 from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
-from spanjury.orchestration.servers.http import batch_events
-from spanjury.orchestration.servers.http.batch_files import read_results
+from spanjury.orchestration.servers.http import batches
+from spanjury.orchestration.servers.http.batches import read_results
 from spanjury.orchestration.services.serving.batches.batch import Batch, BatchPlan
 from spanjury.orchestration.services.serving.batches.records import (
     BatchFolder,
@@ -118,9 +118,9 @@ async def test_a_panel_that_is_closed_under_a_check_makes_no_report(tmp_path: Pa
 async def test_events_begin_with_what_is_not_known_and_are_kept_alive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch_events, "KEEP_ALIVE", 0.01)
+    monkeypatch.setattr(batches, "KEEP_ALIVE", 0.01)
     batch, draining = batch_in(tmp_path), anyio.Event()
-    stream = batch_events.events(batch, lambda: "{}", after="", draining=draining)
+    stream = batches.events(batch, lambda: "{}", after="", draining=draining)
     assert await anext(stream) == b"id: running-0\nevent: progress\ndata: {}\n\n"
     assert await anext(stream) == b": still there\n\n"
     batch.summary.whole.total = 1
@@ -128,7 +128,7 @@ async def test_events_begin_with_what_is_not_known_and_are_kept_alive(
     assert await anext(stream) == b"id: running-1\nevent: progress\ndata: {}\n\n"
     draining.set()
     assert [piece async for piece in stream] == []
-    known = batch_events.events(batch, lambda: "{}", after="running-1", draining=draining)
+    known = batches.events(batch, lambda: "{}", after="running-1", draining=draining)
     assert [piece async for piece in known] == [b": still there\n\n"]
 
 

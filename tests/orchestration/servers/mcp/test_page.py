@@ -14,7 +14,7 @@ from fakes.processes import completed
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from spanjury.orchestration.servers.mcp.tools import MOST_CHARACTERS
+from spanjury.orchestration.servers.mcp.server import MOST_CHARACTERS
 
 PAGE = read_page("mcp")
 ROWS = re.compile(r"^\| `(?P<name>[^`]+)` \| (?P<rest>.*) \|$", re.MULTILINE)

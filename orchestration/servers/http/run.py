@@ -26,7 +26,13 @@ from prometheus_client import multiprocess
 
 from spanjury.judges.core import ConfigError, first_error_alone
 from spanjury.orchestration.servers.http.app import create_app, create_health_app
-from spanjury.orchestration.servers.http.connections import PIECE, HandOver, Room, bounded
+from spanjury.orchestration.servers.http.connections import (
+    PIECE,
+    BoundedConnection,
+    HandOver,
+    Room,
+    bounded,
+)
 from spanjury.orchestration.servers.http.gate import Gate
 from spanjury.orchestration.servers.http.metrics import FOLDER
 from spanjury.orchestration.servers.http.processes import (
@@ -76,48 +82,80 @@ def serve(
         If another service uses the folder of the batches.
     """
     require_access(settings.host, settings.tokens)
-    panels = ", ".join(sorted(settings.panels))
+    if settings.processes > 1:
+        _require_processes(settings)
     with ExitStack() as stack:
         listener = stack.enter_context(listening(settings.host, settings.port))
         health = None
         if settings.health_port is not None:
             health = stack.enter_context(listening(settings.host, settings.health_port))
-        if settings.processes > 1:
-            _require_processes(settings)
-            with BatchStore(settings.state):  # else each process would find that it is in use
-                pass
-        say(f"spanjury listens on {url_of(*listener.getsockname()[:2])}")
+        operator = _Operator(settings, say)
+        with BatchStore(settings.state) as store:
+            operator.listens(listener, health)
+            if settings.processes == 1:
+                server = _DrainingServer(Service(settings), ending=operator.ending)
+                sockets = _Sockets(listener=listener, health=health)
+                _run(server, sockets, store, opened=operator.opened)
+                return server.forced_by
+        # The first process opens the folder again: here it was tried, so that all fails at once.
+        return _serve_by_several(settings, operator, listener, health=health, begin=begin)
+
+
+@dataclass(frozen=True, slots=True)
+class _Operator:
+    """The lines for the operator of a service."""
+
+    settings: ServiceSettings
+    say: Callable[[str], None]
+
+    def listens(self, listener: socket.socket, health: socket.socket | None) -> None:
+        """Say where it listens."""
+        self.say(f"spanjury listens on {url_of(*listener.getsockname()[:2])}")
         if health is not None:
-            say(f"health is answered on {url_of(*health.getsockname()[:2])}")
+            self.say(f"health is answered on {url_of(*health.getsockname()[:2])}")
 
-        def opened() -> None:
-            say(f"ready; panels: {panels}")
+    def opened(self) -> None:
+        """Say that all panels are open."""
+        self.say(f"ready; panels: {', '.join(sorted(self.settings.panels))}")
 
-        def ending(sig: int) -> None:
-            seconds = settings.limits.drain_seconds
-            name = signal.Signals(sig).name
-            say(f"{name}: running work has {seconds:g} s to finish; again to drop it")
+    def ending(self, sig: int) -> None:
+        """Say that a signal has come."""
+        seconds = self.settings.limits.drain_seconds
+        name = signal.Signals(sig).name
+        self.say(f"{name}: running work has {seconds:g} s to finish; again to drop it")
 
-        if settings.processes == 1:
-            server = _DrainingServer(Service(settings), ending=ending)
-            sockets = _Sockets(listener=listener, health=health)
-            _run(server, sockets, opened=opened)
-            return server.forced_by
-        folder = stack.enter_context(_summed_figures())
-        given, taken = stack.enter_context(_pair())
-        first = _Sockets(listener=listener, health=health, taken=taken)
-        other = _Sockets(listener=listener, given=given)
+    def replaced(self, process: int) -> None:
+        """Say that a process has died."""
+        self.say(f"process {process} has died; another one takes its place")
+
+
+def _serve_by_several(
+    settings: ServiceSettings,
+    operator: _Operator,
+    listener: socket.socket,
+    *,
+    health: socket.socket | None,
+    begin: Callable[[], None],
+) -> int:
+    """Serve in several processes until a signal comes; return as `serve` does."""
+    with _summed_figures() as folder, _pair() as (given, taken):
+        member = _Member(
+            settings,
+            first=_Sockets(listener=listener, health=health, taken=taken),
+            other=_Sockets(listener=listener, given=given),
+            begin=begin,
+        )
 
         def replaced(process: int) -> None:
-            say(f"process {process} has died; another one takes its place")
-            multiprocess.mark_process_dead(process, folder)  # type: ignore[no-untyped-call]  # as above
+            operator.replaced(process)
+            multiprocess.mark_process_dead(process, folder)  # type: ignore[no-untyped-call]  # as below
 
         return supervise(
-            _Member(settings, first=first, other=other, begin=begin),
+            member,
             count=settings.processes,
-            opened=opened,
+            opened=operator.opened,
             replaced=replaced,
-            ending=ending,
+            ending=operator.ending,
         )
 
 
@@ -191,21 +229,24 @@ class _Member:
         processes = self.settings.processes
         settings = replace(self.settings, limits=self.settings.limits.of_one(processes))
         sockets = self.other if number else self.first
-        with report_errors(news):
+        with report_errors(news), ExitStack() as stack:
             self.begin()
+            store = None if number else stack.enter_context(BatchStore(settings.state))
             server = _MemberServer(Service(settings, processes=processes), sockets)
-            _run(server, sockets, opened=partial(say_ready, news))
+            _run(server, sockets, store, opened=partial(say_ready, news))
 
 
-def _run(server: "_DrainingServer", sockets: _Sockets, *, opened: Callable[[], None]) -> None:
+def _run(
+    server: "_DrainingServer",
+    sockets: _Sockets,
+    store: BatchStore | None,
+    *,
+    opened: Callable[[], None],
+) -> None:
     """Serve in this process until a signal comes; call `opened` when all panels are open."""
     # Else a time of creation stands beside every figure.
     prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
-    if sockets.given is not None:
-        anyio.run(partial(_serve, server, sockets, None, opened=opened))
-        return
-    with BatchStore(server.service.settings.state) as store:
-        anyio.run(partial(_serve, server, sockets, store, opened=opened))
+    anyio.run(partial(_serve, server, sockets, store, opened=opened))
 
 
 async def _serve(
@@ -321,6 +362,7 @@ class _MemberServer(_DrainingServer):
                 server_state=self.server_state,
                 app_state=self.lifespan.state,
             )
+            assert isinstance(connection, BoundedConnection)  # as `_configured` says
             connection.handed = piece
             return connection
 

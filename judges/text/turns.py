@@ -33,22 +33,14 @@ _processes: "ContextVar[Processes | None]" = ContextVar("judges.processes", defa
 
 
 class Processes:
-    """Processes that do the work of judges.
+    """Processes that do the work of judges, `count` at once.
 
-    They begin when they are needed, and end with the event loop.
-
-    Parameters
-    ----------
-    count
-        How many work at once, 1 or more.
-    are_kept
-        A process ends its work although the caller is cancelled, and takes the next. Otherwise it
-        is killed, which ends the work at once and costs the start of another process.
+    They begin when they are needed, and end with the event loop. Cancelling work kills the process
+    that does it.
     """
 
-    def __init__(self, count: int, *, are_kept: bool = False) -> None:
+    def __init__(self, count: int) -> None:
         self._limiter = anyio.CapacityLimiter(count)
-        self._are_kept = are_kept
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -62,12 +54,7 @@ class Processes:
 
     async def do(self, order: "_Order[T]") -> T:
         """Do pickled work, once more if its process dies."""
-        run = partial(
-            anyio.to_process.run_sync,
-            order,
-            cancellable=not self._are_kept,
-            limiter=self._limiter,
-        )
+        run = partial(anyio.to_process.run_sync, order, cancellable=True, limiter=self._limiter)
         try:
             return await run()
         except anyio.BrokenWorkerProcess:

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,6 @@ from spanjury.orchestration.cli.flags.panel import (
     PanelFlags,
     ScoringFlags,
     Seed,
-    Workers,
     with_workers,
 )
 from spanjury.orchestration.cli.flags.run import HOST, PORT, LimitFlags, LogFile
@@ -53,7 +53,15 @@ class ServedPanelFlags(Flags, title="Judges"):
         Flag("LiteLLM name of a model of the default panel, or 'embedded'; repeatable.", env=True),
     ] = ()
     model_base_url: ModelBaseUrls = ()
-    workers: Workers = None
+    workers: Annotated[
+        str | None,
+        Flag(
+            "Processes behind the port: a number, or auto for one a core.",
+            "N|auto",
+            env=True,
+            rare=True,
+        ),
+    ] = None
     seed: Seed = None
     aspects_file: AspectsFiles = ()
     calls: CallFlags = CallFlags()  # noqa: RUF009  it is frozen
@@ -246,6 +254,7 @@ def serve(
             limits=bounds.limits(),
         ),
         say=say,
+        begin=partial(logging.log_to, listen.log_file),
     )
     if forced_by:
         raise typer.Exit(BY_SIGNAL + forced_by)

@@ -19,8 +19,9 @@ _SECONDS = 60
 class Served:
     """A service that runs, and what it has said so far."""
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, process: "subprocess.Popen[str]", folder: Path) -> None:
         self.process = process
+        self.folder = folder
         self.lines: list[str] = []
         self._news = threading.Condition()
         self._reader = threading.Thread(target=self._read)
@@ -82,7 +83,7 @@ def started(folder: Path, *flags: str, judges: Sequence[str] = RULES, token: str
         stderr=subprocess.PIPE,
         text=True,
     )
-    served = Served(process)
+    served = Served(process, folder)
     served.wait_until("ready")
     return served
 

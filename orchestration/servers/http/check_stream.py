@@ -273,7 +273,7 @@ async def _judge(
     async def judge_in_turn(text: checking.Request) -> TextReport:
         end_arrival(request)
         async with opened.checks.turn(tenant, characters=len(text.segment.output)):
-            return await opened.judge(text)
+            return await checking.judge(opened.panel, text)
 
     events = stream_requested(
         tokens,
@@ -287,8 +287,7 @@ async def _judge(
                 if isinstance(event, JudgedSentence):
                     await send("sentence", event.to_dict())
                 elif isinstance(event, StreamEnd):
-                    for result in event.report.results:
-                        service.metrics.assessed(opened.name, result.report.outcome.value)
+                    service.judged(opened, (item.report.outcome for item in event.report.results))
                     await send("report", _report_row(event))
     except QuotaError as error:
         raise quota_problem(error) from error

@@ -98,8 +98,7 @@ async def _answer(service: Service, request: Request, *, asked: CheckRequest) ->
     panel = service.panel(asked.panel)
     require_length(asked, service.settings.limits)
     report = await _report(service, panel, asked=asked, request=request)
-    for result in report.results:
-        service.metrics.assessed(panel.name, result.report.outcome.value)
+    service.judged(panel, (result.report.outcome for result in report.results))
     return Response(_json(report), media_type="application/json")
 
 
@@ -115,7 +114,7 @@ async def _report(
             service.paid(tenant, rows=1),
             opened.checks.turn(tenant, characters=asked.characters),
         ):
-            return await opened.judge(text)
+            return await checking.judge(opened.panel, text)
 
     with translated_errors():
         text = requested(service, asked)(asked.judged)

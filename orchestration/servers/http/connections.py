@@ -6,6 +6,7 @@ is none it is refused.
 """
 
 import asyncio  # noqa: TID251  uvicorn's connections are its protocols
+import socket
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -20,15 +21,22 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
+from spanjury.orchestration.servers.http.bodies import CHECK
 from spanjury.orchestration.services.serving.turns import has_share
 
 Refusal = Callable[[Scope], Response | None]
 """Returns the answer to a request that is not let in, by its head; None if it is."""
+HandOver = Callable[[int, bytes], bool]
+"""Gives the descriptor of a connection, and what came on it, to another process, if it can."""
+PIECE = 2**18
+"""Bytes of a piece that is received, at most."""
 UNKNOWN = ""
 """The tenant of a connection on which no token has come."""
 _HEAD = 2**16
 """Bytes of a head after which no more of it is read."""
 _HEAD_END = b"\r\n\r\n"
+_CHECK = f"POST {CHECK}".encode()
+"""The beginning of a check, and of one that is streamed."""
 _TOO_BUSY = 429
 _REMEMBERED = 256
 """Heads that are remembered at once, of at most `_SHORT` bytes each."""
@@ -122,6 +130,10 @@ class BoundedConnection(HttpToolsProtocol):
     room: Room
     head_seconds: float
     refusal: Refusal
+    hand_over: HandOver | None
+    """Takes a connection on which something else than a check is asked; None to answer it here."""
+    handed: bytes = b""
+    """The first piece of a connection that another process has handed over."""
     refused: ClassVar[dict[bytes, _Refused]]
     """Heads of requests that were refused since the service was busy, of all connections."""
 
@@ -138,6 +150,8 @@ class BoundedConnection(HttpToolsProtocol):
             self._await_head()
         else:
             self._refuse(_FULL)
+        if self.handed:
+            self.data_received(self.handed)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
@@ -149,6 +163,9 @@ class BoundedConnection(HttpToolsProtocol):
         """Take a part of a head or a body."""
         if self.transport.is_closing() or (self._is_between and self._refused_again(data)):
             return
+        if self._is_between and self.hand_over is not None and not data.startswith(_CHECK):
+            self._give_away(data, to=self.hand_over)
+            return
         self._first = data if self._is_between else b""
         if self._is_in_head and self._head > _HEAD:
             self._refuse(_TOO_LONG)
@@ -157,6 +174,19 @@ class BoundedConnection(HttpToolsProtocol):
         super().data_received(data)
         if self._is_in_head and self._timer is None:
             self._await_head()
+
+    def _give_away(self, data: bytes, *, to: HandOver) -> None:
+        """Give the connection to another process, with a piece of which nothing was read here.
+
+        It is refused while an answer to an earlier request is on its way.
+        """
+        opened: socket.socket = self.transport.get_extra_info("socket")
+        is_quiet = self._is_idle and not self.transport.get_write_buffer_size()
+        if is_quiet and to(opened.fileno(), data):
+            self._end_head()
+            self.transport.abort()  # it closes the descriptor, and the other process has its own
+        else:
+            self._refuse(_FULL)
 
     def on_message_begin(self) -> None:
         """Begin to read a request."""
@@ -272,10 +302,13 @@ class BoundedConnection(HttpToolsProtocol):
         self.transport.close()
 
 
-def bounded(room: Room, *, seconds: float, refusal: Refusal) -> type[BoundedConnection]:
+def bounded(
+    room: Room, *, seconds: float, refusal: Refusal, hand_over: HandOver | None = None
+) -> type[BoundedConnection]:
     """Return a class of connections for uvicorn.
 
-    Their heads may take so many seconds; `refusal` answers requests that are not let in.
+    Their heads may take so many seconds; `refusal` answers requests that are not let in, and
+    `hand_over` takes connections that ask for something else than a check.
     """
 
     class Bounded(BoundedConnection):
@@ -283,4 +316,5 @@ def bounded(room: Room, *, seconds: float, refusal: Refusal) -> type[BoundedConn
 
     Bounded.room, Bounded.head_seconds, Bounded.refused = room, seconds, {}
     Bounded.refusal = staticmethod(refusal)
+    Bounded.hand_over = None if hand_over is None else staticmethod(hand_over)
     return Bounded

@@ -1,6 +1,6 @@
 """Figures of the service for Prometheus; no label holds what a client chose freely."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 
 from prometheus_client import (
     CollectorRegistry,
@@ -10,20 +10,29 @@ from prometheus_client import (
     ProcessCollector,
     generate_latest,
 )
-from prometheus_client.core import CounterMetricFamily, Metric
-from prometheus_client.registry import Collector
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from spanjury.orchestration.engine.metering import Meter
 
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""Environment variable of prometheus_client: where processes keep figures for one another."""
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 
 
 class Metrics:
-    """Counts of requests, assessments, batches and what models were asked."""
+    """Counts of requests, assessments, batches and what models were asked.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    are_summed
+        Whether the figures of all processes of the service are added up. They then lie in the
+        folder that `FOLDER` named when prometheus_client was imported.
+    """
+
+    def __init__(self, *, are_summed: bool = False) -> None:
+        self._are_summed = are_summed
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         self._requests = Counter(
@@ -47,11 +56,31 @@ class Metrics:
             registry=registry,
         )
         self.checks = Gauge(
-            "spanjury_checks_in_flight", "Checks that are under way.", registry=registry
+            "spanjury_checks_in_flight",
+            "Checks that are under way.",
+            registry=registry,
+            multiprocess_mode="livesum",
         )
         self._batches = Gauge(
-            "spanjury_batches", "Batches that are kept.", ("state",), registry=registry
+            "spanjury_batches",
+            "Batches that are kept.",
+            ("state",),
+            registry=registry,
+            multiprocess_mode="livesum",  # one process has them all
         )
+        self._calls = Counter(
+            "spanjury_model_calls", "Calls to models.", ("panel",), registry=registry
+        )
+        self._tokens = Counter(
+            "spanjury_model_tokens", "Tokens of models.", ("panel", "kind"), registry=registry
+        )
+        self._cost = Counter(
+            "spanjury_model_cost_dollars",
+            "Cost of models whose price is known.",
+            ("panel",),
+            registry=registry,
+        )
+        self._spent: dict[str, tuple[float, ...]] = {}
 
     def answered(self, method: str, route: str, *, status: int, seconds: float) -> None:
         """Count an answer."""
@@ -67,35 +96,30 @@ class Metrics:
         """Count assessments of a panel."""
         self._assessments.labels(panel, outcome).inc(count)
 
-    def read_meters(self, meters: Callable[[], Mapping[str, Meter]]) -> None:
-        """Have what models are asked read from the meters of the panels."""
-        self._registry.register(_Models(meters))
+    def asked(self, panel: str, meter: Meter) -> None:
+        """Count what the models of a panel were asked since the last time."""
+        usage = meter.usage
+        spent = (usage.calls, usage.prompt, usage.completion, meter.cost)
+        before = self._spent.get(panel)
+        if spent == before:
+            return
+        self._spent[panel] = spent
+        counters = (
+            self._calls.labels(panel),
+            self._tokens.labels(panel, "prompt"),
+            self._tokens.labels(panel, "completion"),
+            self._cost.labels(panel),
+        )
+        for counter, now, then in zip(counters, spent, before or (0.0,) * 4, strict=True):
+            counter.inc(now - then)
 
     def page(self, batches: Mapping[str, int]) -> bytes:
         """Return all figures, with so many batches in each state."""
         for state, count in batches.items():
             self._batches.labels(state).set(count)
-        return generate_latest(self._registry)
-
-
-class _Models(Collector):
-    """Reads meters when figures are asked for."""
-
-    def __init__(self, meters: Callable[[], Mapping[str, Meter]]) -> None:
-        self._meters = meters
-
-    def collect(self) -> Iterator[Metric]:
-        """Yield calls, tokens and dollars by panel."""
-        calls = CounterMetricFamily("spanjury_model_calls", "Calls to models.", labels=["panel"])
-        tokens = CounterMetricFamily(
-            "spanjury_model_tokens", "Tokens of models.", labels=["panel", "kind"]
-        )
-        cost = CounterMetricFamily(
-            "spanjury_model_cost_dollars", "Cost of models whose price is known.", labels=["panel"]
-        )
-        for panel, meter in self._meters().items():
-            calls.add_metric([panel], meter.usage.calls)
-            tokens.add_metric([panel, "prompt"], meter.usage.prompt)
-            tokens.add_metric([panel, "completion"], meter.usage.completion)
-            cost.add_metric([panel], meter.cost)
-        yield from (calls, tokens, cost)
+        if not self._are_summed:
+            return generate_latest(self._registry)
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it has no types
+        ProcessCollector(registry=registry)
+        return generate_latest(registry)

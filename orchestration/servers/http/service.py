@@ -2,15 +2,15 @@
 
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 from anyio import Event, create_task_group, to_thread
+from anyio.abc import TaskGroup
 from starlette.requests import Request
 
-from spanjury.judges.core import ConfigError
-from spanjury.judges.text.turns import Processes
+from spanjury.judges.core import ConfigError, Outcome
 from spanjury.orchestration.engine.metering import Meter, paid_by
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.servers.http.bodies import BATCHES, CHECK, STREAM
@@ -18,8 +18,6 @@ from spanjury.orchestration.servers.http.check_turns import CheckTurns
 from spanjury.orchestration.servers.http.metrics import Metrics
 from spanjury.orchestration.servers.http.problems import ProblemError, quota_problem
 from spanjury.orchestration.servers.http.settings import ServiceSettings
-from spanjury.orchestration.services.judging import check as checking
-from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.services.serving.batches.batch import Batch, BusyError, require_storable
 from spanjury.orchestration.services.serving.batches.jobs import BatchJobs
 from spanjury.orchestration.services.serving.batches.records import BatchState, BatchStore
@@ -35,33 +33,24 @@ _LATER: Mapping[str, str] = {"Retry-After": "10"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPanel:
-    """A panel that is open, the count of what its models are asked, and the turns of its checks.
-
-    `workers` are the processes of its judges; None if they judge in this process.
-    """
+    """A panel that is open, the count of what its models are asked, and the turns of its checks."""
 
     name: str
     panel: Panel
     meter: Meter
     checks: CheckTurns
-    workers: Processes | None
-
-    async def judge(self, text: checking.Request) -> TextReport:
-        """Have the panel judge a text; cancelling it cancels the calls to models."""
-        with self.workers.working() if self.workers else nullcontext():
-            return await checking.judge(self.panel, text)
 
 
 class Service:
     """The panels and batches of a service, from its start to its end.
 
     `hold` keeps them open until `close`; after `drain` nothing new is taken on. `requests` is the
-    number of requests under way.
+    number of requests under way. It is one of `processes`, which have the same settings.
     """
 
-    def __init__(self, settings: ServiceSettings) -> None:
+    def __init__(self, settings: ServiceSettings, *, processes: int = 1) -> None:
         self.settings = settings
-        self.metrics = Metrics()
+        self.metrics = Metrics(are_summed=processes > 1)
         self.panels: dict[str, OpenPanel] = {}
         self.requests = 0
         self.draining = Event()
@@ -70,9 +59,9 @@ class Service:
         self._jobs: BatchJobs | None = None
         self._closing = Event()
         self._checks = Counter[str]()
-        self.metrics.read_meters(
-            lambda: {name: opened.meter for name, opened in self.panels.items()}
-        )
+        self._is_open = False
+        self._cores = max(_CORES // processes, 1)
+        """Cores of this machine for this process."""
 
     @property
     def is_draining(self) -> bool:
@@ -86,8 +75,10 @@ class Service:
             raise ProblemError("service-starting", headers=_SOON)
         return self._jobs
 
-    async def hold(self, store: BatchStore, *, opened: Callable[[], None]) -> None:
+    async def hold(self, store: BatchStore | None, *, opened: Callable[[], None]) -> None:
         """Open panels and batches, call `opened`, and keep them open until `close`.
+
+        Without a store there are no batches: another process has them.
 
         Raises `ConfigError` if a panel cannot be opened, or holds a secret.
         """
@@ -95,32 +86,34 @@ class Service:
             for name, config in self.settings.panels.items():
                 await to_thread.run_sync(require_storable, config)
                 meter = Meter()
-                # A client that leaves must not cost the start of a process.
-                workers = Processes(config.processes, are_kept=True) if config.processes else None
-                here = replace(config, processes=0)
+                here = replace(config, processes=0)  # they answer checks themselves
                 panel = await stack.enter_async_context(open_configured_panel(here, meter=meter))
                 self.panels[name] = OpenPanel(
                     name=name,
                     panel=panel,
                     meter=meter,
                     checks=self._check_turns(name, meter),
-                    workers=workers,
                 )
-            self._open_ledgers(stack, store)
             async with create_task_group() as group:
-                jobs = BatchJobs(
-                    self.settings.batches,
-                    store,
-                    ended=self._count,
-                    is_shared=self.settings.tokens.are_shared,
-                    ledgers=self.ledgers,
-                )
-                await group.start(jobs.run)
-                self._jobs = jobs
-                if self.is_draining:
-                    jobs.stop()
+                if store is not None:
+                    self._open_ledgers(stack, store)
+                    await self._open_batches(group, store)
+                self._is_open = True
                 opened()
                 await self._closing.wait()
+
+    async def _open_batches(self, group: TaskGroup, store: BatchStore) -> None:
+        jobs = BatchJobs(
+            self.settings.batches,
+            store,
+            ended=self._count,
+            is_shared=self.settings.tokens.are_shared,
+            ledgers=self.ledgers,
+        )
+        await group.start(jobs.run)
+        self._jobs = jobs
+        if self.is_draining:
+            jobs.stop()
 
     def drain(self) -> None:
         """Take nothing more on; batches stop, to go on at the next start."""
@@ -137,7 +130,8 @@ class Service:
         """Raise `ProblemError` unless new work is taken on."""
         if self.is_draining:
             raise ProblemError("service-closing", headers=_LATER)
-        _ = self.jobs
+        if not self._is_open:
+            raise ProblemError("service-starting", headers=_SOON)
 
     def panel(self, name: str) -> OpenPanel:
         """Return a panel for new work, or raise `ProblemError`."""
@@ -207,10 +201,16 @@ class Service:
         return CheckTurns(
             most=limits.checks,
             longest_wait=limits.check_wait,
-            lanes=lambda: max(_CORES, meter.limit),
+            lanes=lambda: max(self._cores, meter.limit),
             is_shared=self.settings.tokens.are_shared,
             noted=note,
         )
+
+    def judged(self, panel: OpenPanel, outcomes: Iterable[Outcome]) -> None:
+        """Count the assessments of a check."""
+        for outcome in outcomes:
+            self.metrics.assessed(panel.name, outcome.value)
+        self.metrics.asked(panel.name, panel.meter)
 
     def _count(self, batch: Batch) -> None:
         """Add what the run of a batch came to to the figures of its panel."""
@@ -223,6 +223,8 @@ class Service:
 
     def figures(self) -> bytes:
         """Return the figures for Prometheus."""
+        for name, opened in self.panels.items():
+            self.metrics.asked(name, opened.meter)
         counts = Counter(batch.record.state for batch in self._jobs or ())
         return self.metrics.page({state.value: counts[state] for state in BatchState})
 

@@ -1,8 +1,10 @@
 """The settings of the service, all of them its operator's: no request can change one."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 from spanjury.orchestration.servers.tokens import Tokens
 from spanjury.orchestration.services.serving.batches.batch import BatchPlan
@@ -48,6 +50,14 @@ class ServiceLimits:
     head_seconds: float = 10.0
     drain_seconds: float = 30.0
 
+    def of_one(self, processes: int) -> Self:
+        """Return the bounds of one of so many processes, which share connections and checks."""
+        return replace(
+            self,
+            checks=math.ceil(self.checks / processes),
+            connections=math.ceil(self.connections / processes),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceSettings:
@@ -78,3 +88,8 @@ class ServiceSettings:
     health_port: int | None = None
     tokens: Tokens = field(default_factory=Tokens)
     limits: ServiceLimits = ServiceLimits()
+
+    @property
+    def processes(self) -> int:
+        """Processes that answer checks: as many as the panel with the most has for its judges."""
+        return max(1, max((panel.processes for panel in self.panels.values()), default=1))

@@ -119,19 +119,15 @@ async def test_processes_do_the_work_and_one_that_dies_costs_a_second_try(tmp_pa
     assert await in_turn(os.getpid, length=1) == os.getpid()
 
 
-@pytest.mark.parametrize("are_kept", [True, False])
-async def test_a_process_outlives_the_caller_if_it_is_kept(
-    tmp_path: Path, *, are_kept: bool
-) -> None:
-    with Processes(1, are_kept=are_kept).working():
+async def test_cancelled_work_ends_with_its_process(tmp_path: Path) -> None:
+    with Processes(1).working():
         worker = await in_turn(os.getpid, length=1)
         with anyio.CancelScope() as scope:
             async with anyio.create_task_group() as group:
                 group.start_soon(partial(in_turn, partial(waits_for, tmp_path / "end"), length=1))
                 await anyio.wait_all_tasks_blocked()
                 scope.cancel()
-                (tmp_path / "end").touch()
-        assert (await in_turn(os.getpid, length=1) == worker) == are_kept
+        assert await in_turn(os.getpid, length=1) != worker
 
 
 async def test_what_cannot_be_pickled_or_is_to_stay_is_done_here() -> None:

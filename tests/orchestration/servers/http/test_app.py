@@ -36,11 +36,22 @@ async def test_a_text_is_judged_as_python_judges_it(tmp_path: Path) -> None:
     assert span["evidence"][0]["text"] == CHECK["source"]
 
 
-async def test_the_workers_of_a_panel_judge_in_the_service(tmp_path: Path) -> None:
-    async with open_service(tmp_path, panel=replace(RULES, processes=1)) as client:
+async def test_a_process_of_the_service_judges_checks_itself(tmp_path: Path) -> None:
+    async with open_service(tmp_path, panel=replace(RULES, processes=2)) as client:
         answer = await client.post("/v1/check", json=CHECK)
-        workers = len(to_process._process_pool_workers.get())
-    assert (answer.json()["decision"], workers) == ("faulty", 1)
+        assert to_process._process_pool_workers.get(None) is None
+    assert answer.json()["decision"] == "faulty"
+
+
+def test_a_service_has_the_processes_of_the_panel_with_the_most_which_share_its_bounds(
+    tmp_path: Path,
+) -> None:
+    panels = {"default": RULES, "b": replace(RULES, processes=2), "c": replace(RULES, processes=3)}
+    settings = ServiceSettings(panels=panels, batches=BatchPlan(panels=panels), state=tmp_path)
+    bounds = ServiceLimits(checks=10, connections=1).of_one(settings.processes)
+    assert (settings.processes, bounds.checks, bounds.connections) == (3, 4, 1)
+    alone = replace(settings, panels={"default": RULES})
+    assert alone.limits.of_one(alone.processes) == alone.limits
 
 
 async def test_a_judge_that_cannot_judge_is_an_outcome_and_no_error(tmp_path: Path) -> None:

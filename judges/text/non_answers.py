@@ -81,7 +81,7 @@ def coded(output: str) -> str:
     >>> coded("VGhlIGNpdHkgY291bmNpbCBhcHByb3ZlZA==")
     'the output is a code, as Base64 or hexadecimal digits are'
     """
-    length = sum(not char.isspace() for char in output)
+    length = sum(map(len, output.split()))
     if _share(_ESCAPE, output, of=length) >= _ESCAPED:
         return "the characters of the output are written as codes, as in HTML or a URL"
     runs = [run for run in _LONG_RUN.findall(output) if _NO_WORD.search(run)]

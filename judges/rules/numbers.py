@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress, count
 from types import MappingProxyType
 
 from spanjury.judges.text.kept import KeptByWord
@@ -112,7 +113,7 @@ def numbers(folded: Sequence[str]) -> Iterator[Number]:
     [206.0, 4000000.0, 12.0]
     """
     stop = 0
-    for first in [at for at, begins in enumerate(map(_BEGINS.__getitem__, folded)) if begins]:
+    for first in compress(count(), map(_BEGINS.__getitem__, folded)):
         if first < stop:
             continue
         spelled = folded[first] in _STARTS

@@ -8,6 +8,7 @@ from math import isinf
 from types import MappingProxyType
 
 from spanjury.judges.rules.numbers import Number, numbers
+from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import stem
@@ -138,12 +139,6 @@ def with_decimals(words: Sequence[Word], number: Number, *, text: str) -> Number
     return Number(first=number.first, stop=number.stop + 1, value=value, spelled=False)
 
 
-@lru_cache(maxsize=4)
-def quantities(text: str) -> tuple[Quantity, ...]:
-    """Return the quantities of `text` in order, with their offsets."""
-    return tuple(_quantities(text))
-
-
 def _quantities(text: str) -> Iterator[Quantity]:
     for at, (start, end) in enumerate(sentence_intervals(text)):
         if not _MAY_HOLD.search(text, start, end):
@@ -162,3 +157,7 @@ def _quantities(text: str) -> Iterator[Quantity]:
                 unit=unit(sentence, number, text=text),
                 sentence=at,
             )
+
+
+quantities = KeptByText(lambda text: tuple(_quantities(text)))
+"""Return the quantities of a text in order, with their offsets."""

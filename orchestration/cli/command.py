@@ -1,10 +1,13 @@
 """A command: a function of groups of flags, which typer calls flag by flag.
 
-Values that need no conversion are taken as they are. typer makes a validator of pydantic for every
+Texts, choices, paths and numbers are converted here. typer makes a validator of pydantic for every
 flag of a command, given or not; to load pydantic and to make these would be a fifth of a short run.
 """
 
 import inspect
+import math
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import MISSING, fields
@@ -39,6 +42,7 @@ _PYDANTICS = "Value error, "
 _METAVARS: Mapping[object, str] = {int: "N", str: "NAME", Path: "FILE"}
 _MORE = ", more"
 _HELP = "Help"
+_DIGITS = re.compile(r"[0-9]{1,15}")
 _EMPTY = inspect.Parameter.empty
 _SHOWS_ALL = "spanjury.shows_all"
 
@@ -49,15 +53,16 @@ def plainly_taken(flags: Sequence[Any]) -> list[Any]:
         make = getattr(flag, "get_runtime_param", None)
         # Earlier versions of typer make no validators.
         if make is not None and not isinstance(make, _PlainValues):
-            flag.get_runtime_param = _PlainValues(flag.type_descriptor.annotation, make)
+            flag.get_runtime_param = _PlainValues(flag.type_descriptor, make)
     return list(flags)
 
 
 class _PlainValues:
     """Returns a plain value, and has others converted; it stands for typer's own validator."""
 
-    def __init__(self, kind: object, make: Callable[[], Any]) -> None:
-        self._kind = kind
+    def __init__(self, descriptor: Any, make: Callable[[], Any]) -> None:  # noqa: ANN401  typer's
+        self._kind = descriptor.annotation
+        self._info: ParameterInfo = descriptor.parameter_info
         self._make = make
 
     def __call__(self) -> Self:
@@ -68,9 +73,11 @@ class _PlainValues:
         """Return `value` as the command takes it; raise as typer does if it does not fit."""
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
-        # The default is our own, so that there is nothing to check.
-        if _is_plain(value, self._kind) or value is param.default:
+        if value is param.default:  # our own, so that there is nothing to check
             return value
+        plain = _plainly(value, self._kind, info=self._info)
+        if plain is not None:
+            return plain
         try:
             return self._make().coerce(value, param=param, ctx=ctx)
         except typer.BadParameter as error:
@@ -78,13 +85,27 @@ class _PlainValues:
             raise
 
 
-def _is_plain(value: object, kind: object) -> bool:
-    """Say whether `value` is one of `kind` already, a text or a choice, or a list of these."""
+def _plainly(value: object, kind: object, *, info: ParameterInfo) -> object:
+    """Return `value` as one of `kind`, or a list of these; None if typer is to convert it."""
     if get_origin(kind) is list and isinstance(value, list | tuple):
-        return all(_is_plain(item, get_args(kind)[0]) for item in value)
-    if get_origin(kind) is Literal:
-        return isinstance(value, str) and value in get_args(kind)
-    return kind is str and type(value) is str
+        items = [_plainly(item, get_args(kind)[0], info=info) for item in value]
+        return None if None in items else items
+    if not isinstance(value, str):
+        return None
+    if kind is str or (get_origin(kind) is Literal and value in get_args(kind)):
+        return value
+    if kind is Path:
+        path = Path(value)
+        return path if not path.exists() or os.access(path, os.R_OK) else None
+    if kind in {int, float} and _DIGITS.fullmatch(value):
+        number = int(value) if kind is int else float(value)
+        return number if _fits(number, info) else None
+    return None
+
+
+def _fits(number: float, info: ParameterInfo) -> bool:
+    least = -math.inf if info.min is None else info.min
+    return least <= number <= (math.inf if info.max is None else info.max)
 
 
 def _option(flag: Flag, name: str, kind: object) -> ParameterInfo:

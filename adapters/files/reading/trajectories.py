@@ -12,8 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from pydantic_core import PydanticSerializationError, to_jsonable_python
-
 from spanjury.adapters.files.reading.foreign_values import role_of
 from spanjury.adapters.files.strict_json import excerpt, parse_json
 from spanjury.judges.core import (
@@ -25,7 +23,11 @@ from spanjury.judges.core import (
     Trajectory,
     Turn,
 )
+from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.transcript import Transcript
+
+with lazily():
+    import pydantic_core
 
 CONVERSATIONS = (
     *("messages", "conversation", "conversations", "turns", "trajectory", "user_input"),
@@ -185,8 +187,8 @@ def _dumped(message: object) -> object:
     if isinstance(message, Mapping):
         return message
     try:
-        return to_jsonable_python(message)
-    except PydanticSerializationError:
+        return pydantic_core.to_jsonable_python(message)
+    except pydantic_core.PydanticSerializationError:
         return message
 
 

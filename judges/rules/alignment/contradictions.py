@@ -8,7 +8,7 @@ difference is left alone. Besides, a number must have a unit that the inputs giv
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -76,7 +76,7 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
         start: phrase(text) for start, text in sentences if not is_copied(text, sources.values())
     }
     sought = {token.key for each in compared.values() for token in each.tokens}
-    searches = {name: source.search(sought) for name, source in sources.items()}
+    searches = {name: source.search(sought) for name, source in sources.items() if sought}
     data = {name: text for name, text in inputs.items() if records(text).records}
     problems: list[Contradiction] = []
     for start, text in sentences:
@@ -158,30 +158,34 @@ def _of_phrase(
     """Yield the contradictions of a sentence or a clause of the output."""
     if len(sentence.tokens) < _LEAST:
         return
-    matches = sorted(_matches(sentence, searches), key=lambda match: -match.comparison.cover())
+    keys = _keys(sentence)
+    if any(search.holds(sentence.text, keys) for search in searches.values()):
+        return
+    matches: list[_Match] = []
+    for match in _matches(sentence, keys, searches=searches):
+        if match.comparison.cover() >= 1 - _AS_GOOD and not _faults(match, searches.values()):
+            return  # none is so much better aligned that this one would not vouch for the sentence
+        matches.append(match)
     if not matches:
         return
+    matches.sort(key=lambda match: -match.comparison.cover())
     enough = matches[0].comparison.cover() - _AS_GOOD
     first: list[Difference] = []
     for match in matches:
         if match.comparison.cover() < enough:
             break
-        differences = [
-            each
-            for each in _differences(match)
-            if each.category != "antonym" or not _is_said_elsewhere(match, each, searches.values())
-        ]
+        differences = _faults(match, searches.values())
         if not differences:  # one that says the same vouches for it
             return
         first = first or differences
-    if not any(search.holds(sentence.text, _keys(sentence)) for search in searches.values()):
-        for each in _apart(first):
-            yield _contradiction(sentence.text, start, match=matches[0], difference=each)
+    for each in _apart(first):
+        yield _contradiction(sentence.text, start, match=matches[0], difference=each)
 
 
-def _matches(sentence: Phrase, searches: Mapping[str, Search]) -> Iterator[_Match]:
-    """Yield the sentences of the sources that `sentence` nearly repeats."""
-    keys = _keys(sentence)
+def _matches(
+    sentence: Phrase, keys: Sequence[str], *, searches: Mapping[str, Search]
+) -> Iterator[_Match]:
+    """Yield the sentences of the sources that `sentence` with such `keys` nearly repeats."""
     for name, search in searches.items():
         source = search.source
         for number in search.nearest(keys, least=_SHARED * len(keys), limit=_CANDIDATES):
@@ -194,6 +198,15 @@ def _matches(sentence: Phrase, searches: Mapping[str, Search]) -> Iterator[_Matc
 def _keys(sentence: Phrase) -> list[str]:
     """Return the keys that a sentence is looked for by, in the order in which they come first."""
     return list(dict.fromkeys(token.key for token in sentence.tokens if token.kind != "number"))
+
+
+def _faults(match: _Match, searches: Collection[Search]) -> list[Difference]:
+    """Return what differs and is not said elsewhere in the sources."""
+    return [
+        each
+        for each in _differences(match)
+        if each.category != "antonym" or not _is_said_elsewhere(match, each, searches)
+    ]
 
 
 def _differences(match: _Match) -> Iterator[Difference]:

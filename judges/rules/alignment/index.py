@@ -34,8 +34,6 @@ class Sentences:
     ----------
     intervals
         Half-open offsets of each.
-    keys
-        Keys of the different words of each, but for light ones.
     copies
         Hashes of the sentences as `_copy_of` makes them: sets of them are small and quickly made.
     """
@@ -46,8 +44,12 @@ class Sentences:
         self.text = text
         self.intervals = intervals
         self._folded = folded
-        self.keys = [[*map(_SOUGHT.__getitem__, set(words))] for words in folded]
         self.copies: AbstractSet[int] = {_copy_of(text[start:end]) for start, end in intervals}
+
+    @cached_property
+    def keys(self) -> Sequence[Sequence[str]]:
+        """The keys of the different words of each, but for light ones; two words may share one."""
+        return [[*map(_SOUGHT.__getitem__, set(words))] for words in self._folded]
 
     @cached_property
     def values(self) -> AbstractSet[float]:
@@ -58,6 +60,8 @@ class Sentences:
         """Find the sentences that hold any of the keys `names`, in one pass for all of them."""
         where: dict[str, list[int]] = {}
         for number, keys in enumerate(self.keys):
+            if names.isdisjoint(keys):
+                continue
             for name in [name for name in keys if name in names]:
                 held = where.setdefault(name, [])
                 if len(held) < _POSTINGS:

@@ -147,11 +147,12 @@ def lexemes(text: str) -> list[Lexeme]:
     lexemes: list[Lexeme] = []
     for match in pattern.finditer(text):
         word = match.group()
+        start, end = match.span()
         folded = _FOLDED[word]
         if folded in _TORN and word.isalpha():
-            lexemes += _torn(text, *match.span(), folded=folded)
+            lexemes += _torn(text, start, end, folded=folded)
         else:
-            lexemes.append((*match.span(), word, folded))
+            lexemes.append((start, end, word, folded))
     return lexemes
 
 

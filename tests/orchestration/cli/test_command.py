@@ -85,6 +85,30 @@ def test_defaults_and_variables_are_those_of_the_fields(fences: Callable[..., Re
     assert _built == [(Fence(planks=(Path("a"),), nail=("x",), paint=Paint(colour="blue")), 2)]
 
 
+@pytest.mark.parametrize(
+    ("flags", "coats", "metres"),
+    [
+        (("--coats", "3", "--metres", "12"), 3, 12),
+        (("--coats", " 3", "--metres", "-2"), 3, -2),  # typer reads these
+    ],
+)
+def test_numbers_are_read_from_digits_and_from_what_else_typer_takes(
+    fences: Callable[..., Result], flags: tuple[str, ...], coats: int, metres: int
+) -> None:
+    assert fences("build", "--nail", "a", *flags, "plank").exit_code == 0
+    [(fence, length)] = _built
+    assert (fence.paint.coats, length) == (coats, metres)
+
+
+@pytest.mark.parametrize("flags", [("--coats", "0"), ("--coats", "two"), ("--metres", "1.5")])
+def test_numbers_out_of_bounds_and_other_texts_are_refused(
+    fences: Callable[..., Result], flags: tuple[str, ...]
+) -> None:
+    done = fences("build", "--nail", "a", *flags, "plank")
+    assert done.exit_code == 2
+    assert flags[1] in done.output or flags[0] in done.output
+
+
 def test_errors_of_ours_and_of_usage_are_exit_codes(fences: Callable[..., Result]) -> None:
     refused = fences("build", "a")
     assert (refused.exit_code, refused.stderr) == (2, "spanjury: no nails\n")

@@ -27,6 +27,7 @@ OTHERS = {
     "openai",
     "opentelemetry",
     "pydantic",
+    "pydantic_core",
     "pydantic_ai",
     "rapidfuzz",
     "rich.progress",
@@ -65,7 +66,8 @@ def write_row(folder: Path, output: str) -> None:
 def test_rules_on_one_row_load_no_validator_no_encoder_and_no_model(tmp_path: Path) -> None:
     write_row(tmp_path, "The bridge opened in 1930.")
     judges = ["--judge", "grounding", "--judge", "form"]
-    assert loaded(ENCODER | OTHERS, "evaluate", "one.jsonl", *judges, home=tmp_path) == []
+    plain = ["-o", "results.jsonl", "--limit", "1", "--max-connections", "2"]
+    assert loaded(ENCODER | OTHERS, "evaluate", "one.jsonl", *judges, *plain, home=tmp_path) == []
 
 
 def test_the_default_panel_loads_the_encoder_and_nothing_else(tmp_path: Path) -> None:

@@ -18,22 +18,15 @@ Effects = Mapping[tuple[str, ...], Weighted]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of intervals and random annotations.
-
-    Parameters
-    ----------
-    draws
-        Number of bootstrap resamples; 0 for no intervals.
-    confidence
-        Coverage of the intervals, in ``(0, 1)``.
-    samples
-        Random annotations for gamma, 300 or more.
-    """
+    """Settings of intervals and random annotations."""
 
     seed: int = 1
     draws: int = 1_000
+    """Number of bootstrap resamples; 0 for no intervals."""
     confidence: float = 0.95
+    """Coverage of the intervals, in ``(0, 1)``."""
     samples: int = 300
+    """Random annotations for gamma, 300 or more."""
 
 
 DEFAULTS = Settings()

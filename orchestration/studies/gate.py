@@ -123,17 +123,12 @@ class MeasureRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateFindings:
-    """The result of a gate.
-
-    Parameters
-    ----------
-    cards
-        Role -> the exams of its judge; ``distilled`` is there, ``base`` and ``teacher`` may be.
-    """
+    """The result of a gate."""
 
     model: str
     data: tuple[str, ...]
     cards: Mapping[str, Card]
+    """Role -> the exams of its judge; ``distilled`` is there, ``base`` and ``teacher`` may be."""
     demands: tuple[DemandResult, ...]
     cautions: tuple[str, ...]
 

@@ -18,46 +18,33 @@ L = TypeVar("L", bound=Hashable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scorer:
-    """A scorer of segments: a metric, a judge, a panel.
-
-    Parameters
-    ----------
-    scores
-        Segment id -> score; a segment that got none is absent.
-    aspect
-        The quality that is scored; empty for a scorer of no aspect, as a metric, which is
-        compared with people's scores on each.
-    run
-        Run of the panel in which the judge was one of several seats.
-    """
+    """A scorer of segments: a metric, a judge, a panel."""
 
     name: str
     scores: Mapping[str, float]
+    """Segment id -> score; a segment that got none is absent."""
     aspect: str = ""
+    """The quality that is scored; empty for a scorer of no aspect, as a metric, which is compared
+    with people's scores on each."""
     lower_is_better: bool = False
     signature: str = ""
     run: str = ""
+    """Run of the panel in which the judge was one of several seats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratings:
-    """Scores by people and by scorers of the outputs that people rated on one aspect.
-
-    Parameters
-    ----------
-    human
-        Shape ``(systems, inputs)``: the mean over the raters of each output; NaN where there
-        is no output, or no person rated it.
-    scores
-        Shape ``(scorers, systems, inputs)``, higher for better; NaN where there is no score.
-    """
+    """Scores by people and by scorers of the outputs that people rated on one aspect."""
 
     aspect: str
     systems: tuple[str, ...]
     inputs: tuple[str, ...]
     human: FloatArray
+    """Shape ``(systems, inputs)``: the mean over the raters of each output; NaN where there is no
+    output, or no person rated it."""
     scorers: tuple[Scorer, ...]
     scores: FloatArray
+    """Shape ``(scorers, systems, inputs)``, higher for better; NaN where there is no score."""
 
     @property
     def items(self) -> int:

@@ -24,51 +24,31 @@ Proximity = Literal["nearest", "not told apart", "behind", "untested"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of the measures of agreement.
-
-    Parameters
-    ----------
-    level
-        Over what a correlation is taken, as `stats.grouping` says.
-    draws
-        Number of resamples in the bootstrap and the permutation test; 0 for neither.
-    seed
-        Seed of both; the same seed draws the same outputs for every scorer and aspect.
-    """
+    """Settings of the measures of agreement."""
 
     level: Level = "by-input"
+    """Over what a correlation is taken, as `stats.grouping` says."""
     method: Method = "spearman"
     draws: int = 1000
+    """Number of resamples in the bootstrap and the permutation test; 0 for neither."""
     seed: int = 1
+    """Seed of both; the same seed draws the same outputs for every scorer and aspect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
     """Agreement of one scorer with people on one aspect.
 
-    Parameters
-    ----------
-    value
-        The correlation, positive where both find the same better; NaN where it is undefined.
-    low, high
-        Ends of its 95 % interval over resampled systems and inputs (BOOT-BOTH); NaN without one.
-    items, groups, undefined
-        Outputs that both scored; correlations whose mean it is, and those that are undefined.
-    coverage
-        Share of the outputs that people rated and the scorer scored.
-    behind
-        P-value (PERM-BOTH, two-sided, Holm over the scorers) of the null that the nearest
-        scorer on this aspect is no nearer than this one; NaN for that one itself, and where
-        no test could be run.
-    standing
-        What follows from that; without draws, every scorer is untested.
-    others
-        The same agreement by other measures: name -> value.
+    `low`, `high`: ends of its 95 % interval over resampled systems and inputs (BOOT-BOTH); NaN
+    without one.
+    `items`, `groups`, `undefined`: outputs that both scored; correlations whose mean it is, and
+    those that are undefined.
     """
 
     scorer: str
     aspect: str
     value: float
+    """The correlation, positive where both find the same better; NaN where it is undefined."""
     reason: str
     low: float
     high: float
@@ -76,9 +56,15 @@ class Agreement:
     groups: int
     undefined: int
     coverage: float
+    """Share of the outputs that people rated and the scorer scored."""
     behind: float
+    """P-value (PERM-BOTH, two-sided, Holm over the scorers) of the null that the nearest scorer on
+    this aspect is no nearer than this one; NaN for that one itself, and where no test could be
+    run."""
     standing: Proximity
+    """The conclusion from the tests; without draws, every scorer is untested."""
     others: Mapping[str, float]
+    """The same agreement by other measures: name -> value."""
     signature: str
 
     @property

@@ -43,20 +43,9 @@ class Preference(StrEnum):
 class Compared:
     """The effects on two judges.
 
-    Parameters
-    ----------
-    first, second
-        P(drop) - P(rise), or, of what should not move, P(drop) + P(rise); on those texts
-        only that have scores of both judges.
-    difference, low, high
-        The first less the second, and the bounds of its 95 % interval.
-    p
-        Two-sided: the larger of the bootstrap's and an exact one. By itself the bootstrap is
-        too sure where the judges differ on a few texts only, since it draws no others.
-    adjusted
-        The same, held for all that is compared, by Holm.
-    preference
-        The judge that does better, by the adjusted p-value.
+    `first`, `second`: P(drop) - P(rise), or, of what should not move, P(drop) + P(rise); on those
+    texts only that have scores of both judges.
+    `difference`, `low`, `high`: the first less the second, and the bounds of its 95 % interval.
     """
 
     first: float
@@ -65,9 +54,13 @@ class Compared:
     low: float
     high: float
     p: float
+    """Two-sided: the larger of the bootstrap's and an exact one. By itself the bootstrap is too
+    sure where the judges differ on a few texts only, since it draws no others."""
     adjusted: float
+    """The same, held for all that is compared, by Holm."""
     texts: int
     preference: Preference
+    """The judge that does better, by the adjusted p-value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,25 +212,21 @@ def _adjusted(rows: Sequence[Compared]) -> Iterator[Compared]:
 class Comparison:
     """The results of a comparison.
 
-    Parameters
-    ----------
-    summary
-        Mean over conditions and the aspects that they damage, each pair of these counting
-        alike; None if the exams share none with scores of both. Its texts are those with a
-        score in any of them, and its p-value is adjusted for nothing.
-    contrasts
-        Condition by condition and aspect by aspect: where scores should stay, less movement
-        is better, elsewhere a larger effect.
-    caught, caught_contrasts
-        The same of the share of damaged texts that are caught without their clean twins at a
-        false-alarm rate of 10 %; None, or empty, where the clean texts are too few to state it.
+    `caught`, `caught_contrasts`: the same of the share of damaged texts that are caught without
+    their clean twins at a false-alarm rate of 10 %; None, or empty, where the clean texts are too
+    few to state it.
     """
 
     seed: int
     draws: int
     repeats: tuple[int, int]
     summary: Compared | None
+    """Mean over conditions and the aspects that they damage, each pair of these counting alike;
+    None if the exams share none with scores of both. Its texts are those with a score in any of
+    them, and its p-value is adjusted for nothing."""
     contrasts: tuple[tuple[Contrast, Compared], ...]
+    """Condition by condition and aspect by aspect: where scores should stay, less movement is
+    better, elsewhere a larger effect."""
     caught: Compared | None
     caught_contrasts: tuple[tuple[Contrast, Compared], ...]
     unshared: Unshared

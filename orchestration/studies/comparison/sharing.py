@@ -24,55 +24,42 @@ class Contrast:
 class Unshared:
     """Parts of two exams that are not compared; pairs are of the first and of the second.
 
-    Parameters
-    ----------
-    texts, conditions, aspects
-        Names that one exam has and the other has not.
-    differing_texts
-        Names under which the exams showed different clean texts.
-    damages
-        How many texts only one exam could damage, condition by condition.
-    differing_damages
-        How many were damaged in different ways under one name.
-    differing_effects
-        How many conditions have another expected effect on an aspect.
-    unscored
-        How many shared rows lack a score of this judge.
+    `texts`, `conditions`, `aspects`: names that one exam has and the other has not.
     """
 
     texts: tuple[tuple[str, ...], tuple[str, ...]]
     conditions: tuple[tuple[str, ...], tuple[str, ...]]
     aspects: tuple[tuple[str, ...], tuple[str, ...]]
     differing_texts: tuple[str, ...]
+    """Names under which the exams showed different clean texts."""
     damages: tuple[int, int]
+    """Number of texts that only one exam could damage, by condition."""
     differing_damages: int
+    """Number of texts that were damaged in different ways under one name."""
     differing_effects: int
+    """Number of conditions with another expected effect on an aspect."""
     unscored: tuple[int, int]
+    """Number of shared rows without a score of this judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Shared:
     """Scores of two judges on the same texts.
 
-    Parameters
-    ----------
-    contrasts, texts
-        The names along the axes; every contrast has a text with a drop from both judges.
-    differences
-        Shape ``(2, contrasts, texts)``: clean minus damaged scores, summed over each judge's
-        repeats. NaN where one of the judges has none.
-    clean, changed
-        The same shape: the scores that these are the differences of.
-    harmless
-        Shape ``(contrasts,)``: whether a flag on the changed texts is a false alarm.
+    `contrasts`, `texts`: the names along the axes; every contrast has a text with a drop from both
+    judges.
+    `clean`, `changed`: of the shape of `differences`: the scores that they are made of.
     """
 
     contrasts: tuple[Contrast, ...]
     texts: tuple[str, ...]
     differences: NDArray[np.float64]
+    """Shape ``(2, contrasts, texts)``: clean minus damaged scores, summed over each judge's
+    repeats. NaN where one of the judges has none."""
     clean: NDArray[np.float64]
     changed: NDArray[np.float64]
     harmless: NDArray[np.bool_]
+    """Shape ``(contrasts,)``: whether a flag on the changed texts is a false alarm."""
     unshared: Unshared
 
 

@@ -208,12 +208,8 @@ def _steadiness(contrast: Contrast, detection: Detection) -> Conclusion:
 class DecisionRow:
     """One condition on one aspect that it harms; for a harmless condition, on any aspect.
 
-    Parameters
-    ----------
-    contrast, detection, marking
-        Those of the aspect; None if no aspect that matters has a score.
-    leads
-        Whether the word for the condition is for this aspect.
+    `contrast`, `detection`, `marking`: those of the aspect; None if no aspect that matters has a
+    score.
     """
 
     finding: Finding
@@ -222,6 +218,7 @@ class DecisionRow:
     marking: Marking | None = None
     conclusion: Conclusion
     leads: bool
+    """True if the word for the condition is for this aspect."""
 
     @property
     def is_harmless(self) -> bool:

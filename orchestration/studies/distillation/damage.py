@@ -238,26 +238,19 @@ class DamagePlan:
     """A plan by which texts are damaged.
 
     Raises `ValueError` if there is no harm, or a number is not positive.
-
-    Parameters
-    ----------
-    texts
-        How many damaged texts are made of each clean one.
-    most
-        The most harms that strike one text.
-    per_output
-        How many aspects of each text are used: of a damaged one those that are harmed, and
-        one that is not where they are fewer; each aspect as often as the others.
-    targets
-        Makes the examples; with the seed of all that is drawn.
     """
 
     harms: tuple[Harm, ...]
     recipe: str
     texts: int = 4
+    """Number of damaged texts for each clean one."""
     most: int = 3
+    """The most harms that strike one text."""
     per_output: int = 3
+    """Number of aspects used of each text: of a damaged one those that are harmed, and one that is
+    not where they are fewer; each aspect as often as the others."""
     targets: Targets = field(default_factory=Targets)
+    """Makes the examples; with the seed of all that is drawn."""
     span_map: SpanMap = field(default_factory=SpanMap)
 
     def __post_init__(self) -> None:

@@ -13,29 +13,22 @@ from spanjury.perturbations.perturbation import Case, NothingToDamageError, Pert
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Harm:
-    """One sort of damage, in one dose; equal to itself only.
-
-    Parameters
-    ----------
-    severity
-        1 to 5: how grave the errors are that it makes.
-    """
+    """One sort of damage, in one dose; equal to itself only."""
 
     name: str
     rule: str
     perturbation: Perturbation
     options: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     severity: int = 3
+    """1 to 5: how grave the errors are that it makes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strike:
     """One edit of a damaged text.
 
-    Parameters
-    ----------
-    start, end
-        Where in the text, half-open in code points; equal where something was taken out.
+    `start`, `end`: where in the text, half-open in code points; equal where something was taken
+    out.
     """
 
     start: int

@@ -41,13 +41,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One text, with its task.
-
-    Parameters
-    ----------
-    licence
-        Empty where unknown.
-    """
+    """One text, with its task."""
 
     source: str
     dataset: str
@@ -55,6 +49,7 @@ class Row:
     input_id: str
     split: Split
     licence: str
+    """Empty where unknown."""
 
 
 def rows_of(

@@ -85,18 +85,12 @@ _COMMON = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputKeys:
-    """The digests by which an input is known.
-
-    Parameters
-    ----------
-    whole
-        Digest of all its texts; of the output where a row has no inputs.
-    long
-        Digests of its long texts, one by one.
-    """
+    """The digests by which an input is known."""
 
     whole: str
+    """Digest of all its texts; of the output where a row has no inputs."""
     long: tuple[str, ...] = ()
+    """Digests of its long texts, one by one."""
 
     @property
     def all(self) -> frozenset[str]:

@@ -90,17 +90,12 @@ def sampled(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Targets:
-    """The common ground of all examples of a training set, from which each is made.
-
-    Parameters
-    ----------
-    teachers
-        Judge or model of the panel -> licence of what it says; empty for damage.
-    """
+    """The common ground of all examples of a training set, from which each is made."""
 
     seed: int = 1
     reading: Reading = "stretched"
     teachers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Judge or model of the panel -> licence of what it says; empty for damage."""
 
     def example(
         self,

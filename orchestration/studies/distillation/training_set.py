@@ -26,77 +26,58 @@ _SEAL: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """The origin of an example.
-
-    Parameters
-    ----------
-    panel
-        Signature of the panel whose report is learnt; empty for damage.
-    damages
-        The damage to the text, in order; empty for a text as it was.
-    """
+    """The origin of an example."""
 
     source: str
     row: str
     panel: str = ""
+    """Signature of the panel whose report is learnt; empty for damage."""
     damages: tuple[str, ...] = ()
+    """The damage to the text, in order; empty for a text as it was."""
     seed: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Licences:
-    """The terms under which an example may be used.
-
-    Parameters
-    ----------
-    source
-        Licence of the text; empty where unknown.
-    teachers
-        Judge or model of the panel -> licence of what it says; empty for damage, which has
-        no teacher.
-    """
+    """The terms under which an example may be used."""
 
     source: str = ""
+    """Licence of the text; empty where unknown."""
     teachers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Judge or model of the panel -> licence of what it says; empty for damage, which has no
+    teacher."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
     """A prompt, the reply that is due, and all that they were made of.
 
-    Parameters
-    ----------
-    input_id
-        Digest of the inputs; the same for inputs that differ in spelling only.
-    system
-        The system that wrote the text; empty where the row names none.
-    inputs, output
-        The text to judge; the prompt shows of the inputs what the aspect may look at.
-    report
-        The right answer: spans with offsets, and the score as it was before it was
-        rounded, on the scale of the aspect.
-    labels
-        The labels of the aspect's scale, worst first.
-    reading
-        How the score became the number in `target`.
+    `inputs`, `output`: the text to judge; the prompt shows of the inputs what the aspect may look
+    at.
     """
 
     dataset: str
     input_id: str
+    """Digest of the inputs; the same for inputs that differ in spelling only."""
     system: str = ""
+    """The system that wrote the text; empty where the row names none."""
     inputs: Mapping[str, str]
     output: str
     task: str
     aspect: str
     definition: str
     report: Report
+    """The right answer: spans with offsets, and the score as it was before it was rounded, on the
+    scale of the aspect."""
     messages: tuple[Message, ...]
     target: str
     split: Split
     provenance: Provenance
     licences: Licences = field(default_factory=Licences)
     labels: tuple[str, ...] = Scale().labels
+    """The labels of the aspect's scale, worst first."""
     reading: Reading = "stretched"
+    """The rule by which the score became the number in `target`."""
 
 
 _EXAMPLE: TypeAdapter[Example] = TypeAdapter(Example)

@@ -273,15 +273,11 @@ class Exam:
     """The texts that judges are examined on, and the changes of their lists.
 
     Raises `ConfigError` if there is nothing to examine, or a name is doubled.
-
-    Parameters
-    ----------
-    segments
-        Texts under distinct ids, one task.
     """
 
     dataset: str
     segments: tuple[Segment, ...]
+    """Texts under distinct ids, one task."""
     aspects: tuple[Aspect, ...]
     conditions: tuple[Condition, ...]
     seed: int = 1
@@ -308,18 +304,13 @@ class Exam:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """The answers of an exam.
-
-    Parameters
-    ----------
-    changes
-        Seat by seat for each text and aspect: the control, the conditions, the repeat.
-    judged
-        Each text with a list as its spans, unchanged and then changed, and the score of that list.
-    """
+    """The answers of an exam."""
 
     changes: tuple[Change, ...]
+    """Seat by seat for each text and aspect: the control, the conditions, the repeat."""
     judged: tuple[JudgedText, ...]
+    """Each text with a list as its spans, unchanged and then changed, and the score of that
+    list."""
 
 
 async def examine(exam: Exam, run: ExamRun, *, generator: TextGenerator | None = None) -> Examined:

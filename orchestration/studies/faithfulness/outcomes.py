@@ -247,15 +247,10 @@ def _measures(score_arrays: ScoreArrays, source: int, *, of: int) -> FloatArray:
 class Consistency:
     """One step of a family beside two.
 
-    Parameters
-    ----------
-    reports, with_errors
-        With a score before, after one step and after two; all of them, and those that list
-        errors.
-    reverted, reverted_with_errors
-        Number of these that one step changed and two steps did not.
-    broad, broad_with_errors
-        Number of these that are inconsistent as the authors count.
+    `reports`, `with_errors`: with a score before, after one step and after two; all of them, and
+    those that list errors.
+    `reverted`, `reverted_with_errors`: number of these that one step changed and two steps did not.
+    `broad`, `broad_with_errors`: number of these that are inconsistent as the authors count.
     """
 
     judge: str

@@ -52,34 +52,10 @@ class Change:
     Raises `ValueError` if a score lies off its scale, a report that was not rescored has
     another score, or one whose list was changed says why it was not.
 
-    Parameters
-    ----------
-    judge, dataset, aspect, text
-        Whose report it is, and of what; `text` is a segment id.
-    family
-        Kind of condition, as ``"severity"``; empty for the controls.
-    by
-        Steps of severity, for conditions that come in steps; None for others.
-    direction
-        Where the score should go; None where nothing was changed.
-    before, after
-        Scores of the list as it was and as it is; None where there is none.
-    outcome
-        How the rescoring ended; of a report that was not rescored, how the report did.
-    unchanged
-        Why the list could not be changed; None where it could, or the record does not say.
-    written_by
-        Name of the model that was to write what this condition puts on lists; empty for a
-        rule.
-    errors, errors_after
-        How many errors the two lists have; None where the record does not say.
-    severity_change
-        Sum of what was added to severities; None where the record does not say.
-    expected
-        Mean score over the probabilities of its labels afterwards; None where they are not
-        known.
-    method
-        How the score came about; None where the record does not say.
+    `judge`, `dataset`, `aspect`, `text`: whose report it is, and of what; `text` is a segment id.
+    `before`, `after`: scores of the list as it was and as it is; None where there is none.
+    `errors`, `errors_after`: how many errors the two lists have; None where the record does not
+    say.
     """
 
     judge: str
@@ -88,20 +64,29 @@ class Change:
     text: str
     condition: str
     family: str = ""
+    """Kind of condition, as ``"severity"``; empty for the controls."""
     by: int | None = None
+    """Steps of severity, for conditions that come in steps; None for others."""
     direction: Direction | None = None
+    """The expected direction of the score; None where nothing was changed."""
     before: float | None = None
     after: float | None = None
     list_outcome: ListOutcome = ListOutcome.RESCORED
     outcome: Outcome = Outcome.SCORED
+    """Outcome of the rescoring, or of the report if it was not rescored."""
     reason: str = ""
     unchanged: Unchanged | None = None
+    """Why the list could not be changed; None where it could, or the record does not say."""
     written_by: str = ""
+    """Name of the model that was to write what this condition puts on lists; empty for a rule."""
     errors: int | None = None
     errors_after: int | None = None
     severity_change: int | None = None
+    """Sum of what was added to severities; None where the record does not say."""
     expected: float | None = None
+    """Mean score over the probabilities of its labels afterwards; None where they are not known."""
     method: RescoringMethod | None = None
+    """The source of the score; None where the record does not say."""
     low: int = 1
     high: int = 5
 
@@ -167,16 +152,10 @@ class ConditionRow:
 class ScoreArrays:
     """The scores of one judge on one aspect of one dataset, before and after.
 
-    Parameters
-    ----------
-    before, after
-        Shape ``(conditions, texts)``: scores, NaN where there is none. Of a report that was
-        not rescored since nothing could be changed, `after` is `before`.
-    errors
-        The same shape: how many errors the report lists, NaN where the record does not say.
-    recorded, rescored
-        The same shape: whether there is a report with a score and a word on what became of
-        it; whether its list was changed and it was asked for another score.
+    `before`, `after`: shape ``(conditions, texts)``: scores, NaN where there is none. Of a report
+    that was not rescored since nothing could be changed, `after` is `before`.
+    `recorded`, `rescored`: the same shape: whether there is a report with a score and a word on
+    what became of it; whether its list was changed and it was asked for another score.
     """
 
     judge: str
@@ -187,6 +166,7 @@ class ScoreArrays:
     before: FloatArray
     after: FloatArray
     errors: FloatArray
+    """The same shape: how many errors the report lists, NaN where the record does not say."""
     recorded: BoolArray
     rescored: BoolArray
     low: int

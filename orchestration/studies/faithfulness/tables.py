@@ -83,21 +83,15 @@ Points = defaultdict[str, defaultdict[int, list[float]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stack:
-    """Shares of reports by their score to begin with.
-
-    Parameters
-    ----------
-    shares
-        Shape ``(scores, parts)``; each row sums to 1, or to 0 where there is no report.
-    reports
-        Shape ``(scores,)``: how many there are.
-    """
+    """Shares of reports by their score to begin with."""
 
     title: str
     scores: tuple[int, ...]
     parts: tuple[str, ...]
     shares: FloatArray
+    """Shape ``(scores, parts)``; each row sums to 1, or to 0 where there is no report."""
     reports: FloatArray
+    """Shape ``(scores,)``: how many there are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

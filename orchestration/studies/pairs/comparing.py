@@ -65,18 +65,12 @@ class _Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entries:
-    """The texts of several systems, by source.
-
-    Parameters
-    ----------
-    systems
-        In the order in which the texts name them: the earlier one of two is A.
-    sources
-        Name of the source -> system -> its text; two systems or more each.
-    """
+    """The texts of several systems, by source."""
 
     systems: tuple[str, ...]
+    """In the order in which the texts name them: the earlier one of two is A."""
     sources: Mapping[str, Mapping[str, Segment]]
+    """Name of the source -> system -> its text; two systems or more each."""
 
     @classmethod
     def of(cls, segments: Iterable[Segment]) -> "Entries":
@@ -204,23 +198,16 @@ OpenPairJudge = Callable[[], AbstractAsyncContextManager[PairSeat]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matching:
-    """The texts that are compared, on which aspects, and which of them meet.
-
-    Parameters
-    ----------
-    against
-        Compare every system with this one alone; empty for every two.
-    draw
-        The number of pairs that are drawn by `Swiss`, for each aspect; None for all.
-    seed
-        Seed of the draw.
-    """
+    """The texts that are compared, on which aspects, and which of them meet."""
 
     entries: Entries
     aspects: tuple[Aspect, ...]
     against: str = ""
+    """Compare every system with this one alone; empty for every two."""
     draw: int | None = None
+    """The number of pairs that are drawn by `Swiss`, for each aspect; None for all."""
     seed: int = 1
+    """Seed of the draw."""
 
     @property
     def comparisons(self) -> int:
@@ -231,27 +218,18 @@ class Matching:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRun:
-    """A comparison under way.
-
-    Parameters
-    ----------
-    open_judge
-        Opens the pair judge.
-    workers
-        How many pairs are compared at once.
-    stop_token
-        Ends it early; with a memory, what models replied by then is kept.
-    show
-        Called with each comparison, as a result of its first text.
-    families
-        As in `PanelConfig`: there is a warning of systems of its own family.
-    """
+    """A comparison under way."""
 
     open_judge: OpenPairJudge
+    """Opens the pair judge."""
     workers: int
+    """Number of pairs that are compared at once."""
     stop_token: StopToken
+    """Ends it early; with a memory, what models replied by then is kept."""
     show: Callable[[Result], None]
+    """Called with each comparison, as a result of its first text."""
     families: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """As in `PanelConfig`: there is a warning of systems of its own family."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

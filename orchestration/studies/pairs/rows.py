@@ -19,15 +19,11 @@ from spanjury.judges.core import (
 class OrderRow:
     """The report of a judge on a pair in one order.
 
-    Parameters
-    ----------
-    first
-        The text that it was shown first; None for a judge that sees no order.
-    preference, probability, reply
-        As in `PairReport`, for A and B as the row names them.
+    `preference`, `probability`, `reply`: as in `PairReport`, for A and B as the row names them.
     """
 
     first: Literal["A", "B"] | None
+    """The text that it was shown first; None for a judge that sees no order."""
     outcome: Outcome
     preference: Preference | None
     probability: float | None = None
@@ -40,21 +36,13 @@ class OrderRow:
 class ComparisonRow:
     """A comparison of two texts on one aspect.
 
-    Parameters
-    ----------
-    source
-        Name of the source that both texts are about.
-    system_a, system_b, id_a, id_b
-        Systems and ids of the texts.
-    judge
-        Signature of the pair judge.
-    outcome, preference, consistent, probability, explanation, reason, spans_a, spans_b, usage
-        As in `Comparison`.
-    orders
-        The reports that these follow from.
+    `system_a`, `system_b`, `id_a`, `id_b`: systems and ids of the texts.
+    `outcome`, `preference`, `consistent`, `probability`, `explanation`, `reason`, `spans_a`,
+    `spans_b`, `usage`: as in `Comparison`.
     """
 
     source: str
+    """Name of the source that both texts are about."""
     task: str
     aspect: str
     system_a: str
@@ -62,11 +50,13 @@ class ComparisonRow:
     id_a: str
     id_b: str
     judge: str
+    """Signature of the pair judge."""
     outcome: Outcome
     preference: Preference | None
     consistent: bool | None
     probability: float | None
     orders: tuple[OrderRow, ...]
+    """The reports that these follow from."""
     explanation: str = ""
     reason: str = ""
     spans_a: tuple[ErrorSpan, ...] = ()

@@ -46,24 +46,18 @@ _FEW_TEXTS = 100
 class StagedTexts:
     """Reports of all seats on some texts, stage by stage.
 
-    Parameters
-    ----------
-    stages
-        Numbers of the seats of each stage.
-    estimates, fractions
-        Shape ``(seats, texts)``: how good each report says the text is, and its score as a
-        fraction of the scale, both 0 to 1; NaN where a seat gave no score.
-    failed
-        Shape ``(seats, texts)``: where a seat should have given a score, and did not.
-    costs
-        Shape ``(stages,)``: the cost of each for one text.
+    `estimates`, `fractions`: shape ``(seats, texts)``: how good each report says the text is, and
+    its score as a fraction of the scale, both 0 to 1; NaN where a seat gave no score.
     """
 
     stages: tuple[tuple[int, ...], ...]
+    """Numbers of the seats of each stage."""
     estimates: FloatArray
     fractions: FloatArray
     failed: NDArray[np.bool_]
+    """Shape ``(seats, texts)``: where a seat should have given a score, and did not."""
     costs: FloatArray
+    """Shape ``(stages,)``: the cost of each for one text."""
 
     @property
     def whole(self) -> FloatArray:
@@ -283,21 +277,16 @@ class Part:
 class Kept:
     """Agreement of a cascade with people on one part.
 
-    Parameters
-    ----------
-    cost
-        Share of the whole panel's cost.
-    gain
-        Over the whole panel.
-    of_whole, of_paid
-        Share of the agreement of the whole panel, and of the seats behind the first stage; NaN
-        where these do not agree with people.
+    `of_whole`, `of_paid`: share of the agreement of the whole panel, and of the seats behind the
+    first stage; NaN where these do not agree with people.
     """
 
     part: str
     cost: float
+    """Share of the whole panel's cost."""
     agreement: float
     gain: Estimate
+    """Over the whole panel."""
     of_whole: float
     of_paid: float
 
@@ -306,23 +295,17 @@ class Kept:
 class CascadePoint:
     """A cascade that was fitted to a share of the cost, on texts that it was not fitted to.
 
-    Parameters
-    ----------
-    share, cost
-        Aimed at, and taken.
-    asked
-        The share of the texts on which each stage was asked.
-    apart
-        The mean distance from the whole panel's score, as a share of the scale.
-    kept
-        By part; empty without people's scores.
+    `share`, `cost`: aimed at, and taken.
     """
 
     share: float
     cost: float
     asked: tuple[float, ...]
+    """The share of the texts on which each stage was asked."""
     apart: float
+    """The mean distance from the whole panel's score, as a share of the scale."""
     kept: tuple[Kept, ...]
+    """By part; empty without people's scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,21 +22,15 @@ class SeatPrice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatCost:
-    """The cost of one seat for one text, on average.
-
-    Parameters
-    ----------
-    dollars
-        None where the price of its model is not known.
-    price
-        By which they are counted.
-    """
+    """The cost of one seat for one text, on average."""
 
     calls: float = 0.0
     tokens: float = 0.0
     seconds: float = 0.0
     dollars: float | None = None
+    """None where the price of its model is not known."""
     price: SeatPrice | None = None
+    """By which they are counted."""
 
     @property
     def is_unpriced(self) -> bool:

@@ -37,53 +37,39 @@ _NOT_ASKED = SeatWord(np.nan, np.nan, np.nan, has_failed=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyText:
-    """A text that people scored, with what the seats said of it.
-
-    Parameters
-    ----------
-    source
-        What the text was made from: texts of one source are never in two folds.
-    group
-        Agreement is taken within groups, and averaged; empty for one group.
-    human
-        The mean of people's scores.
-    seats
-        Those that were asked.
-    """
+    """A text that people scored, with what the seats said of it."""
 
     system: str
     source: str
+    """The input that the text was made from: texts of one source are never in two folds."""
     group: str
+    """Agreement is taken within groups, and averaged; empty for one group."""
     human: float
+    """The mean of people's scores."""
     seats: Mapping[str, SeatWord]
+    """Those that were asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelSeats:
     """Scores of the seats and of people on one aspect.
 
-    Parameters
-    ----------
-    names
-        Seats that scored a text or more.
-    models
-        The model of each, or else the seat's own name: what says its family.
-    scores, fractions, estimates, failed
-        Shape ``(seats, texts)``, as in `SeatWord`; a seat that was not asked has failed.
-    human
-        Shape ``(texts,)``.
-    systems, sources, groups
-        Shape ``(texts,)``: numbers.
+    `scores`, `fractions`, `estimates`, `failed`: shape ``(seats, texts)``, as in `SeatWord`; a seat
+    that was not asked has failed.
+    `systems`, `sources`, `groups`: shape ``(texts,)``: numbers.
     """
 
     aspect: str
     names: tuple[str, ...]
+    """Seats that scored a text or more."""
     models: tuple[str, ...]
+    """The model of each, or else the seat's own name: what says its family."""
     scores: FloatArray
     fractions: FloatArray
     estimates: FloatArray
     failed: NDArray[np.bool_]
     human: FloatArray
+    """Shape ``(texts,)``."""
     systems: IntArray
     system_names: tuple[str, ...]
     sources: IntArray

@@ -40,74 +40,54 @@ class Settings:
 class Finding:
     """The result of one way of repairing some of the texts.
 
-    Parameters
-    ----------
-    arm
-        ``repair``, or what it is held against.
-    scope, name
-        Over which texts; the name is that of the condition, else empty.
-    removed, restored
-        Shares of the planted damage that is gone, and that reads as before the damage.
-    changed
-        Share of the words that were right and are changed or gone.
-    altered
-        Share of the texts of which anything was changed.
-    marked
-        Share of the replaced places that the examiner marks.
-    new_errors, inventions
-        Errors a text in places that the examiner did not mark before, and names and numbers put
-        in that stand in no source.
-    gain
-        The examiner's score after less that before.
-    gap
-        The examiner's score of the clean text less that before: what there is to gain.
-    before, after
-        Its scores; means over the texts with both.
-    covered
-        Share of the texts that the examiner scored before and after.
+    `scope`, `name`: over which texts; the name is that of the condition, else empty.
+    `removed`, `restored`: shares of the planted damage that is gone, and that reads as before the
+    damage.
+    `new_errors`, `inventions`: errors a text in places that the examiner did not mark before, and
+    names and numbers put in that stand in no source.
+    `before`, `after`: the examiner's scores; means over the texts with both.
     """
 
     arm: str
+    """``repair``, or what it is held against."""
     scope: Scope
     name: str
     texts: int
     removed: Proportion
     restored: Proportion
     changed: Proportion
+    """Share of the words that were right and are changed or gone."""
     altered: Proportion
+    """Share of the texts of which anything was changed."""
     marked: Proportion
+    """Share of the replaced places that the examiner marks."""
     new_errors: Mean
     inventions: Mean
     before: Mean
     after: Mean
     gain: Mean
+    """The examiner's score after less that before."""
     gap: Mean
+    """The examiner's score of the clean text less that before: what there is to gain."""
     covered: Proportion
+    """Share of the texts that the examiner scored before and after."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """The result of an exam.
-
-    Parameters
-    ----------
-    net_gain
-        The gain of the repair less that of deleting every span, on damaged texts with both.
-    stopped
-        How the loop ended -> how many damaged, and how many clean texts.
-    skipped
-        ``(condition, reason)`` -> how many texts.
-    shared
-        Seats of the examiner whose judges sit in the loop's panel, too.
-    """
+    """The result of an exam."""
 
     texts: int
     sources: int
     findings: tuple[Finding, ...]
     net_gain: Mean
+    """The gain of the repair less that of deleting every span, on damaged texts with both."""
     stopped: Mapping[str, tuple[int, int]]
+    """End of the loop -> number of damaged, and how many clean texts."""
     skipped: Mapping[tuple[str, str], int]
+    """``(condition, reason)`` -> how many texts."""
     shared: tuple[str, ...]
+    """Seats of the examiner whose judges sit in the loop's panel, too."""
     settings: Settings
 
     def of(self, scope: Scope, *, arm: str | None = None) -> tuple[Finding, ...]:

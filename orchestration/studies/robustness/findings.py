@@ -29,17 +29,9 @@ BoolArray = NDArray[np.bool_]
 class ScoreArrays:
     """The attempts on one judge; every array has the shape ``(attempts,)``.
 
-    Parameters
-    ----------
-    sources
-        The number of the source of each text, from 0: attempts on one are not independent.
-    scored, has_room, can_rise, has_spans
-        Whether there was a score without the attack; whether the attack could succeed; by the
-        score; by spans.
-    succeeded, rose, vanished, denied, fell
-        As in `Attempt`.
-    control
-        1 or 0: whether the plain addition succeeded that is about as long; NaN without one.
+    `scored`, `has_room`, `can_rise`, `has_spans`: whether there was a score without the attack;
+    whether the attack could succeed; by the score; by spans.
+    `succeeded`, `rose`, `vanished`, `denied`, `fell`: as in `Attempt`.
     """
 
     judge: str
@@ -47,6 +39,7 @@ class ScoreArrays:
     families: NDArray[np.str_]
     aspects: NDArray[np.str_]
     sources: NDArray[np.intp]
+    """The number of the source of each text, from 0: attempts on one are not independent."""
     scored: BoolArray
     has_room: BoolArray
     can_rise: BoolArray
@@ -57,6 +50,7 @@ class ScoreArrays:
     denied: BoolArray
     fell: BoolArray
     control: NDArray[np.float64]
+    """1 or 0: whether the plain addition succeeded that is about as long; NaN without one."""
 
 
 def collect_scores(rows: Sequence[Attempt], *, judge: str) -> ScoreArrays:
@@ -121,24 +115,12 @@ class Net(NamedTuple):
 class Finding:
     """The result of some attempts on one judge.
 
-    Parameters
-    ----------
-    scope, name
-        Over which attempts; the name is that of the family, the attack, the aspect or the
-        control, empty for all attacks.
-    success
-        Share of successes among the attempts with room, with its interval over sources.
-    control
-        Share of successes of plain additions, each as often as attacks are held against it.
-    net
-        The difference, attempt by attempt.
-    rose, vanished
-        Successes by the score among the attempts whose score could rise, and by spans among
-        those with spans.
-    denied, fell
-        Attempts that left no score, and that made it fall, among those on texts with a score.
-    unscored
-        Attempts on texts without a score, which are in no share.
+    `scope`, `name`: over which attempts; the name is that of the family, the attack, the aspect or
+    the control, empty for all attacks.
+    `rose`, `vanished`: successes by the score among the attempts whose score could rise, and by
+    spans among those with spans.
+    `denied`, `fell`: attempts that left no score, and that made it fall, among those on texts with
+    a score.
     """
 
     judge: str
@@ -146,37 +128,33 @@ class Finding:
     name: str
     family: str
     success: Proportion
+    """Share of successes among the attempts with room, with its interval over sources."""
     control: float
+    """Share of successes of plain additions, each as often as attacks are held against it."""
     net: Net
+    """The difference, attempt by attempt."""
     rose: Count
     vanished: Count
     denied: Count
     fell: Count
     unscored: int
+    """Attempts on texts without a score, which are in no share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """The result of an exam.
-
-    Parameters
-    ----------
-    judges
-        The panel first, then its seats if there are several.
-    seen
-        Judge -> how often it scores a damaged text below the good one, ties half; 0.5 is chance.
-    damaged
-        Condition -> how many of them it damaged before; empty where they were not damaged.
-    left_out
-        ``(attack, reason)`` -> how many texts.
-    """
+    """The result of an exam."""
 
     judges: tuple[str, ...]
+    """The panel first, then its seats if there are several."""
     seen: Mapping[str, Proportion]
+    """Judge -> how often it scores a damaged text below the good one, ties half; 0.5 is chance."""
     texts: int
     damaged: Mapping[str, int]
+    """Condition -> how many texts it damaged before; empty where they were not damaged."""
     findings: tuple[Finding, ...]
     skipped: Mapping[tuple[str, str], int]
+    """``(attack, reason)`` -> how many texts."""
     outcomes: Mapping[str, int]
     settings: Settings
 

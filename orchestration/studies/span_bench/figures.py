@@ -101,47 +101,35 @@ class Arrays:
 
     Shapes are ``(texts,)``, or ``(texts, n)`` where `n` is given.
 
-    Parameters
-    ----------
-    sources
-        Number of the source of each text, from 0, the same for every judge.
-    judged
-        Whether there is an answer with a score.
-    faulty
-        Whether the text has an error, 0 or 1.
-    characters, words
-        `Overlap` of what the judge marks with what people mark; ``n`` is 3.
-    hits
-        Places that the judge touches, that it would touch by chance, and that there are;
-        ``n`` is 3.
-    spans
-        Spans that touch a place, and all that have one of their own; ``n`` is 2.
-    flagged
-        Whether any error is reported.
-    unsure, decided
-        Whether the decision is *unsure* or *faulty*, and whether it is *faulty*.
-    by_category
-        Category -> characters that people mark in spans of it, characters in spans of it, spans
-        of it that touch a place, and spans of it; ``n`` is 4.
-    by_kind, by_extent
-        Kind or extent of errors -> characters at their places that the judge marks, characters
-        there, places of it that are touched, and places; ``n`` is 4.
+    `characters`, `words`: `Overlap` of what the judge marks with what people mark; ``n`` is 3.
+    `unsure`, `decided`: whether the decision is *unsure* or *faulty*, and whether it is *faulty*.
+    `by_kind`, `by_extent`: kind or extent of errors -> characters at their places that the judge
+    marks, characters there, places of it that are touched, and places; ``n`` is 4.
     """
 
     sources: NDArray[np.int64]
+    """Number of the source of each text, from 0, the same for every judge."""
     judged: BoolArray
+    """True if there is an answer with a score."""
     faulty: FloatArray
+    """1 if the text has an error, otherwise 0."""
     characters: FloatArray
     words: FloatArray
     hits: FloatArray
+    """Places that the judge touches, that it would touch by chance, and that there are; ``n`` is
+    3."""
     spans: FloatArray
+    """Spans that touch a place, and all that have one of their own; ``n`` is 2."""
     flagged: FloatArray
+    """True if any error is reported."""
     suspicion: FloatArray
     probability: FloatArray
     unsure: FloatArray
     decided: FloatArray
     human: FloatArray
     by_category: Mapping[str, FloatArray]
+    """Category -> characters that people mark in spans of it, characters in spans of it, spans of
+    it that touch a place, and spans of it; ``n`` is 4."""
     by_kind: Mapping[str, FloatArray]
     by_extent: Mapping[str, FloatArray]
 

@@ -56,39 +56,30 @@ Record = Mapping[str, object]
 class Finding:
     """One judge on one set.
 
-    Parameters
-    ----------
-    failures
-        Outcome -> assessments that ended so, without a score: they are in no figure.
-    figures
-        Name, as in `FIGURES` -> figure.
-    categories, kinds, extents
-        Precision by the judge's category, recall by kind and by extent of the errors.
-    cut
-        The decisions that count as "has an error" in `decision.balanced_accuracy`.
-    decisions
-        Those on the texts with an error of each kind.
-    groups
-        The same judge on each group of the texts; none for trivial baselines.
-    gains
-        Figure -> by how much it is greater than that of `RIVAL`; empty for a baseline.
-    unlocated
-        Errors that it reports without a place: they flag a text, and mark nothing in it.
+    `categories`, `kinds`, `extents`: precision by the judge's category, recall by kind and by
+    extent of the errors.
     """
 
     judge: str
     role: Role
     coverage: Coverage
     failures: Mapping[str, int]
+    """Outcome -> assessments that ended so, without a score: they are in no figure."""
     figures: Mapping[str, Estimate]
+    """Name, as in `FIGURES` -> figure."""
     categories: tuple[Group, ...]
     kinds: tuple[Group, ...]
     extents: tuple[Group, ...]
     cut: Cut
+    """The decisions that count as "has an error" in `decision.balanced_accuracy`."""
     decisions: tuple[KindDecisions, ...]
+    """Those on the texts with an error of each kind."""
     groups: tuple[TextGroup, ...]
+    """The same judge on each group of the texts; none for trivial baselines."""
     gains: Mapping[str, Estimate]
+    """Figure -> by how much it is greater than that of `RIVAL`; empty for a baseline."""
     unlocated: int
+    """Errors that it reports without a place: they flag a text, and mark nothing in it."""
 
     def has(self, figure: str) -> bool:
         """Say whether a figure is defined."""
@@ -97,13 +88,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetFindings:
-    """All judges and baselines on one set.
-
-    Parameters
-    ----------
-    unknown
-        Texts of which nothing is known, which were not judged.
-    """
+    """All judges and baselines on one set."""
 
     name: str
     texts: int
@@ -113,6 +98,7 @@ class SetFindings:
     places: int
     rated: int
     unknown: int
+    """Texts of which nothing is known, which were not judged."""
     findings: tuple[Finding, ...]
 
     @property
@@ -310,20 +296,14 @@ class Bench:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchResult:
-    """The results of a bench.
-
-    Parameters
-    ----------
-    answers
-        Under judge and id of the text.
-    judged
-        The texts of all sets, each with its group as the condition.
-    """
+    """The results of a bench."""
 
     findings: Findings
     examinee: Examinee
     answers: Mapping[tuple[str, str], Answer | Failure]
+    """Under judge and id of the text."""
     judged: tuple[JudgedText, ...]
+    """The texts of all sets, each with its group as the condition."""
 
     @property
     def judges(self) -> tuple[str, ...]:

@@ -58,74 +58,53 @@ def _difference(first: Weighted, second: Weighted, *, at: int) -> Weighted:
 class Coverage:
     """Texts with an answer, and texts that there are, of each sort.
 
-    Parameters
-    ----------
-    texts
-        All of which anything is known.
-    marked
-        Those whose places of errors are known, or that have none: spans are compared on them.
-    error_free, faulty
-        Those of which it is known.
-    rated
-        Those with people's scores.
+    `error_free`, `faulty`: those of which it is known.
     """
 
     texts: tuple[int, int]
+    """All of which anything is known."""
     marked: tuple[int, int]
+    """Those whose places of errors are known, or that have none: spans are compared on them."""
     error_free: tuple[int, int]
     faulty: tuple[int, int]
     rated: tuple[int, int]
+    """Those with people's scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """Spans of one category, or places of one kind of error.
 
-    Parameters
-    ----------
-    share
-        Share of the spans' characters that people mark, or of the places' that the judge marks.
-    touched
-        Share of the spans that touch a place, or of the places that a span touches.
-    spans, texts
-        How many there are, and on how many texts.
+    `spans`, `texts`: how many there are, and on how many texts.
     """
 
     name: str
     share: Estimate
+    """Share of the spans' characters that people mark, or of the places' that the judge marks."""
     touched: Estimate
+    """Share of the spans that touch a place, or of the places that a span touches."""
     spans: int
     texts: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindDecisions:
-    """The decisions on the texts that have an error of one kind.
-
-    Parameters
-    ----------
-    decisions
-        Decision -> texts; those without an answer are in none.
-    """
+    """The decisions on the texts that have an error of one kind."""
 
     name: str
     texts: int
     decisions: Mapping[Decision, int]
+    """Decision -> texts; those without an answer are in none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextGroup:
-    """Some of the texts, as those of one kind of error or of one system.
-
-    Parameters
-    ----------
-    figures
-        Those of `OF_GROUPS`.
-    """
+    """Some of the texts, as those of one kind of error or of one system."""
 
     name: str
     coverage: Coverage
     figures: Mapping[str, Estimate]
+    """Those of `OF_GROUPS`."""
 
 
 def text_groups(

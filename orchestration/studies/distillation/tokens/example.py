@@ -52,25 +52,7 @@ class LabelledSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenExample:
-    """A text with the parts that its inputs do not support.
-
-    Parameters
-    ----------
-    spans
-        Those parts; empty where the text is supported, or only `label` is known.
-    label
-        Label of the whole text; an error without spans lies somewhere in it.
-    group
-        Examples of one group are learnt from together.
-    made_of
-        Origin of the labels: people, a panel, damage, or a copy of the source.
-    damage
-        Name of the damage; empty for none.
-    licence
-        The licence of the text; empty if unknown.
-    copies
-        Times that an epoch shows it.
-    """
+    """A text with the parts that its inputs do not support."""
 
     dataset: str
     row: str
@@ -78,13 +60,20 @@ class TokenExample:
     inputs: Mapping[str, str]
     output: str
     spans: tuple[LabelledSpan, ...] = ()
+    """Those parts; empty where the text is supported, or only `label` is known."""
     label: Label
+    """Label of the whole text; an error without spans lies somewhere in it."""
     group: str
+    """Examples of one group are learnt from together."""
     split: Split
     made_of: str
+    """Origin of the labels: people, a panel, damage, or a copy of the source."""
     damage: str = ""
+    """Name of the damage; empty for none."""
     licence: str = ""
+    """The licence of the text; empty if unknown."""
     copies: int = 1
+    """Times that an epoch shows it."""
 
 
 def labelled_windows(example: TokenExample, *, room: int = ROOM) -> Iterator[LabelledWindow]:

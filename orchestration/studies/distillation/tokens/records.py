@@ -29,24 +29,16 @@ Record = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sort:
-    """A sort of record.
-
-    Parameters
-    ----------
-    key
-        The key that names a record.
-    names
-        Names to draw from.
-    values
-        Other key -> values to draw from; two numbers are the ends of a range.
-    flags
-        Key of a flag -> how a sentence ends where it is true, and where it is false.
-    """
+    """A sort of record."""
 
     key: str
+    """The key that names a record."""
     names: Sequence[str]
+    """Names to draw from."""
     values: Mapping[str, Sequence[int | str]]
+    """Other key -> values to draw from; two numbers are the ends of a range."""
     flags: Mapping[str, tuple[str, str]]
+    """Key of a flag -> how a sentence ends where it is true, and where it is false."""
 
 
 @cache

@@ -36,17 +36,13 @@ _FEWEST_WORDS = 4
 class TwinPlan:
     """The twins to make.
 
-    Parameters
-    ----------
-    harms, harmless
-        The damage, and changes that harm nothing.
-    pairs
-        Number of twins to make, of rows of the `split`.
+    `harms`, `harmless`: the damage, and changes that harm nothing.
     """
 
     harms: Sequence[Harm]
     harmless: Sequence[Harm]
     pairs: int
+    """Number of twins to make, of rows of the `split`."""
     split: Split = "train"
     seed: int
 

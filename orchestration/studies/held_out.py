@@ -93,10 +93,7 @@ class SeenInTraining:
 def groups_of(cases: Sequence[Case], seen: SeenInTraining | None) -> Mapping[str, BoolArray]:
     """Return which cases are like those that a model was trained on, and which are not.
 
-    Parameters
-    ----------
-    seen
-        None where it is not known: then there is the group of all cases only.
+    `seen`: none where it is not known: then there is the group of all cases only.
 
     Returns
     -------
@@ -250,10 +247,7 @@ def measures_of(
 ) -> tuple[Measure, ...]:
     """Return every figure of every group, the groups of a figure one after the other.
 
-    Parameters
-    ----------
-    settings
-        Seed and draws; inputs are drawn, each with all its cases.
+    `settings`: seed and draws; inputs are drawn, each with all its cases.
     """
     by_group = {
         name: _figures(score_arrays.part(inside), settings) for name, inside in groups.items()

@@ -181,14 +181,9 @@ class ExamRun:
 
         Raise `RunStoppedError` if the stop token came before the end.
 
-        Parameters
-        ----------
-        pairs
-            Segments with distinct ids, each with an aspect.
-        draw
-            Name of the draw.
-        judgements_in
-            Yields what is kept of a result, as judgements, with their keys.
+        `pairs`: segments with distinct ids, each with an aspect.
+        `draw`: name of the draw.
+        `judgements_in`: yields what is kept of a result, as judgements, with their keys.
         """
         judgements: dict[K, J] = {}
 

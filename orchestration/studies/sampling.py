@@ -191,12 +191,8 @@ def _weights(features: TextFeatures, strata: Sequence[str], *, purpose: Purpose)
 def novelty(texts: Iterable[str], sources: Sequence[str]) -> FloatArray:
     """Return which share of each text's pairs of words no text for another source holds.
 
-    Parameters
-    ----------
-    texts
-        Outputs.
-    sources
-        The source of each: texts for one of them say much the same, and make none common.
+    `texts`: outputs.
+    `sources`: the source of each: texts for one of them say much the same, and make none common.
 
     Returns
     -------
@@ -228,10 +224,7 @@ def tiers(values: FloatArray, count: int) -> list[int]:
     A value that as many texts have as a tier would hold is a tier of its own, so that a heap of
     best scores leaves tiers for the others. Equal values are never parted.
 
-    Parameters
-    ----------
-    count
-        About how many tiers there are to be, at least 1.
+    `count`: about how many tiers there are to be, at least 1.
 
     Examples
     --------

@@ -82,11 +82,8 @@ def people_on_aspect(
 ) -> PeopleOnAspect:
     """Compare the annotators of one aspect.
 
-    Parameters
-    ----------
-    segments
-        The finished texts, with scores on the aspect by annotator, spans of this aspect only, and
-        in their meta the ``annotators`` who looked for errors.
+    `segments`: the finished texts, with scores on the aspect by annotator, spans of this aspect
+    only, and in their meta the ``annotators`` who looked for errors.
     """
     gold = gold_of(read_texts(segments))
     readers = {name for names in gold.readers.values() for name in names}

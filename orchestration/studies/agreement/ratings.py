@@ -103,12 +103,9 @@ def ratings(segments: Sequence[Segment], scorers: Sequence[Scorer], *, aspect: s
 
     Raise `ValueError` if people rated nothing on it.
 
-    Parameters
-    ----------
-    segments
-        With human scores; those without one on `aspect`, or whose score is no number, are
-        skipped. Segments with the same inputs are outputs for one input; the second output of a
-        system for an input stands in a column of its own.
+    `segments`: with human scores; those without one on `aspect`, or whose score is no number, are
+    skipped. Segments with the same inputs are outputs for one input; the second output of a system
+    for an input stands in a column of its own.
     """
     rated = [(segment, segment.human_score(aspect)) for segment in segments]
     kept = [(text, score) for text, score in rated if score is not None and math.isfinite(score)]

@@ -143,10 +143,7 @@ class CalibrationTexts:
     def suspicions(self, like: "CalibrationTexts | None" = None) -> Suspicions:
         """Return the numbers that thresholds are set on.
 
-        Parameters
-        ----------
-        like
-            The texts that say which judges usually answer; these by default.
+        `like`: the texts that say which judges usually answer; these by default.
         """
         usual = (like or self).texts
         stating = _commonest([text.stating for text in usual])
@@ -205,11 +202,8 @@ def fit(
 ) -> AspectCalibration:
     """Fit a calibration; parts that the texts do not allow are left out.
 
-    Parameters
-    ----------
-    with_map, with_weights
-        Whether a map of scores, and weights of severities, are wanted; these only where the
-        panel's score follows from its spans.
+    `with_map`, `with_weights`: whether a map of scores, and weights of severities, are wanted;
+    these only where the panel's score follows from its spans.
     """
     score_map = fit_map(texts) if with_map else None
     signal = texts.suspicions().signal

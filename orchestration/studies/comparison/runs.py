@@ -63,10 +63,7 @@ def differences(
 ) -> tuple[Difference, ...]:
     """Compare scorers of one name and aspect in two runs.
 
-    Parameters
-    ----------
-    first, second
-        Scores of the two runs; a scorer that only one run has is skipped.
+    `first`, `second`: scores of the two runs; a scorer that only one run has is skipped.
     """
     scorers = {(scorer.name, scorer.aspect): scorer for scorer in second}
     rows = [

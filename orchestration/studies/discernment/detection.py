@@ -227,14 +227,10 @@ def detections(
 ) -> Detections:
     """Set cut-offs, and count what they catch.
 
-    Parameters
-    ----------
-    falls
-        Shape ``(conditions, aspects)``: whether the condition harms the aspect.
-    spared, harmless
-        Shape ``(conditions,)``: whether no score should move, and whether a flag is a false alarm.
-    seed, draws
-        Seed and number of resamples of texts, each with all that was made of it.
+    `falls`: shape ``(conditions, aspects)``: whether the condition harms the aspect.
+    `spared`, `harmless`: shape ``(conditions,)``: whether no score should move, and whether a flag
+    is a false alarm.
+    `seed`, `draws`: seed and number of resamples of texts, each with all that was made of it.
     """
     once = score_arrays.single()
     aspects = [

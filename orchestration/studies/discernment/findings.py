@@ -118,14 +118,10 @@ def contrasts(
 ) -> tuple[Contrast, ...]:
     """Describe what a condition did to the scores, aspect by aspect.
 
-    Parameters
-    ----------
-    clean, damaged
-        Shape ``(aspects, segments)``: sums of `repeats` scores, NaN where there is none.
-    scales
-        Aspect -> its scale, in the order of the arrays.
-    rng, draws
-        The bootstrap: the same state resamples the same segments for every condition.
+    `clean`, `damaged`: shape ``(aspects, segments)``: sums of `repeats` scores, NaN where there is
+    none.
+    `scales`: aspect -> its scale, in the order of the arrays.
+    `rng`, `draws`: the bootstrap: the same state resamples the same segments for every condition.
     """
     differences = clean - damaged
     drawn = bootstrap(net_drop(differences), items=differences.shape[-1], rng=rng, draws=draws)
@@ -256,14 +252,10 @@ def evaluate_scores(
 ) -> Findings:
     """Evaluate an exam.
 
-    Parameters
-    ----------
-    conditions, pairs
-        Ways of damage, in the order of the arrays, and the texts damaged or skipped.
-    scales
-        Aspect -> its scale, in the order of the arrays.
-    test
-        Stands in for the test of differences that the mode has.
+    `conditions`, `pairs`: ways of damage, in the order of the arrays, and the texts damaged or
+    skipped.
+    `scales`: aspect -> its scale, in the order of the arrays.
+    `test`: stands in for the test of differences that the mode has.
     """
     method = METHODS[settings.mode]
     if test is not None:

@@ -64,12 +64,8 @@ def rows_of(
 
     Raise `ConfigError` if a row has no task, and `DataError` if there are no rows.
 
-    Parameters
-    ----------
-    files
-        In order; a row may name its data set and its licence in its meta.
-    licence
-        Licence of the rows that name none.
+    `files`: in order; a row may name its data set and its licence in its meta.
+    `licence`: licence of the rows that name none.
     """
     texts = [(file, _tasked(segment, task)) for file in files for segment in file.segments]
     if not texts:

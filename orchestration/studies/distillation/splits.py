@@ -41,15 +41,10 @@ def dealt(
 ) -> Mapping[str, Split]:
     """Return the split of each input.
 
-    Parameters
-    ----------
-    groups
-        Input -> group; what is of one group stays together.
-    datasets
-        Input -> data set; each is dealt out on its own, with the groups that begin in it.
-    shares
-        How much of a data set's inputs is kept; at least one of three groups or more. A
-        group that is larger than what is still wanted is trained on.
+    `groups`: input -> group; what is of one group stays together.
+    `datasets`: input -> data set; each is dealt out on its own, with the groups that begin in it.
+    `shares`: how much of a data set's inputs is kept; at least one of three groups or more. A group
+    that is larger than what is still wanted is trained on.
     """
     sizes = Counter(groups.values())
     of_dataset: dict[str, list[str]] = {}

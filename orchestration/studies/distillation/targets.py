@@ -109,12 +109,8 @@ class Targets:
     ) -> Example:
         """Return the example with `report` for its target.
 
-        Parameters
-        ----------
-        report
-            The judgement that is due; it has a score.
-        output
-            The text in place of the row's own, if that was damaged.
+        `report`: the judgement that is due; it has a score.
+        `output`: the text in place of the row's own, if that was damaged.
         """
         segment = row.segment if output is None else replace(row.segment, output=output)
         return Example(

@@ -122,20 +122,13 @@ async def trials(
 ) -> list[Change]:
     """Ask for the score of the unchanged list, then of the list changed in every way.
 
-    Parameters
-    ----------
-    case
-        A judge with its report.
-    conditions
-        Under distinct names.
-    seed
-        Seed of the changes, which depend on the text and the aspect alone.
-    stop_token
-        Once a stop is requested, the rest is left undone.
-    generation
-        Writes explanations where a model can be asked; None to have all of them worded by rule.
-    note
-        Is called with each row as it is made, and the list that the judge was asked about.
+    `case`: a judge with its report.
+    `conditions`: under distinct names.
+    `seed`: seed of the changes, which depend on the text and the aspect alone.
+    `stop_token`: once a stop is requested, the rest is left undone.
+    `generation`: writes explanations where a model can be asked; None to have all of them worded by
+    rule.
+    `note`: is called with each row as it is made, and the list that the judge was asked about.
 
     Raises
     ------
@@ -316,15 +309,10 @@ class Examined:
 async def examine(exam: Exam, run: ExamRun, *, generator: TextGenerator | None = None) -> Examined:
     """Examine every seat of a panel by itself.
 
-    Parameters
-    ----------
-    exam
-        The questions.
-    run
-        Opens the panel once, and under another draw for the repeat of the control.
-    generator
-        Writes explanations where a model can be asked; None to have all worded by rule. Lists
-        that it does not manage are skipped.
+    `exam`: the questions.
+    `run`: opens the panel once, and under another draw for the repeat of the control.
+    `generator`: writes explanations where a model can be asked; None to have all worded by rule.
+    Lists that it does not manage are skipped.
 
     Raises
     ------

@@ -128,12 +128,8 @@ class Rates(NamedTuple):
 def rates(shifts: FloatArray, among: BoolArray, *, average: Estimate) -> Rates:
     """Count how the scores of the reports `among` all moved.
 
-    Parameters
-    ----------
-    shifts
-        Shape ``(texts,)``: score afterwards less the one before, NaN where one is missing.
-    among
-        The same shape: which reports count.
+    `shifts`: shape ``(texts,)``: score afterwards less the one before, NaN where one is missing.
+    `among`: the same shape: which reports count.
     """
     chosen = shifts[among]
     return Rates(
@@ -178,11 +174,8 @@ def differences(
 ) -> FloatArray:
     """Return condition minus control for each report.
 
-    Parameters
-    ----------
-    controls
-        What is subtracted: the first of them or, of a report that has a score under others
-        too, the mean.
+    `controls`: what is subtracted: the first of them or, of a report that has a score under others
+    too, the mean.
 
     Returns
     -------

@@ -228,10 +228,7 @@ class ScoreArrays:
 def collect_scores(changes: Iterable[Change]) -> tuple[ScoreArrays, ...]:
     """Put changes into arrays, one set for each judge, dataset and aspect.
 
-    Parameters
-    ----------
-    changes
-        Rows in any order; of a text under a condition that comes twice, the last one.
+    `changes`: rows in any order; of a text under a condition that comes twice, the last one.
     """
     groups: dict[tuple[str, str, str], list[Change]] = {}
     for change in changes:

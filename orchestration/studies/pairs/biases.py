@@ -136,14 +136,9 @@ def biases_of(
 ) -> Biases:
     """Return the biases of the pair judge that made `rows`.
 
-    Parameters
-    ----------
-    texts
-        The compared texts, with people's scores.
-    judge
-        Signature of the pair judge, which names its model.
-    families
-        As in `PanelConfig`.
+    `texts`: the compared texts, with people's scores.
+    `judge`: signature of the pair judge, which names its model.
+    `families`: as in `PanelConfig`.
     """
     table = Families.load(table=families or {})
     family = table.of(model_of(judge)) or ""

@@ -151,10 +151,8 @@ class Swiss:
     def round(self, points: Mapping[str, float]) -> tuple[Match, ...]:
         """Return the matches of the next round; none if all texts have met.
 
-        Parameters
-        ----------
-        points
-            System -> its points so far: 1 for a win, a half for a tie. A system without any has 0.
+        `points`: system -> its points so far: 1 for a win, a half for a tie. A system without any
+        has 0.
         """
         waiting = self._standing(points)
         if len(waiting) % 2:

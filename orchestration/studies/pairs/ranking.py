@@ -107,10 +107,7 @@ def rank_by_pairs(rows: Sequence[ComparisonRow], *, draws: int = 2000) -> PairRa
 
     Raise `ValueError` if none has a preference.
 
-    Parameters
-    ----------
-    draws
-        Samples of sources for intervals and p-values.
+    `draws`: samples of sources for intervals and p-values.
     """
     answered = [row for row in rows if row.preference is not None]
     table = _Table(answered)

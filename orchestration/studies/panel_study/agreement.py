@@ -143,10 +143,7 @@ def chances_notes(
     Nothing is said where all texts had the same chance. Agreement within inputs or of systems is
     not weighed, nor is a correlation that compares texts two by two.
 
-    Parameters
-    ----------
-    chances
-        Chances of the texts of `seats`, in their order; if one is None, nothing is weighted.
+    `chances`: chances of the texts of `seats`, in their order; if one is None, nothing is weighted.
     """
     note = unequal_chances_note(chances)
     if note:

@@ -338,12 +338,8 @@ def cascade_findings(
 ) -> CascadeFindings:
     """Fit cascades to each share, fold by fold, and the one of `share` to all texts.
 
-    Parameters
-    ----------
-    seats
-        The same texts with people's scores, NaN where there are none.
-    people
-        Where these scores are from; empty without any.
+    `seats`: the same texts with people's scores, NaN where there are none.
+    `people`: where these scores are from; empty without any.
     """
     folds = source_folds(seats, settings)
     shares = sorted({*SHARES, share})

@@ -250,11 +250,8 @@ def study_aspect(
     Raise `DataError` if too little is known: fewer than `FEWEST_TEXTS` texts, fewer than two
     seats with scores, people's scores that are all alike.
 
-    Parameters
-    ----------
-    judged
-        The number of the run's texts, also of those that people did not score; None for those
-        of `seats`.
+    `judged`: the number of the run's texts, also of those that people did not score; None for those
+    of `seats`.
     """
     _check(seats)
     agreement = Agreement(seats, settings)

@@ -196,17 +196,11 @@ def frontier(
 ) -> Frontier:
     """Compare subsets, and cascades of the best of them, by cost and agreement.
 
-    Parameters
-    ----------
-    subsets
-        The whole panel is the last.
-    unit
-        Unit of cost; None for dollars if every price is known, else tokens or calls if a seat
-        took any, else seconds.
-    budget
-        What may be spent, in that unit.
-    texts
-        The number of texts of the run; None for those that are studied.
+    `subsets`: the whole panel is the last.
+    `unit`: unit of cost; None for dollars if every price is known, else tokens or calls if a seat
+    took any, else seconds.
+    `budget`: what may be spent, in that unit.
+    `texts`: the number of texts of the run; None for those that are studied.
     """
     seats = agreement.seats
     counted = unit or usual_unit(seats.costs)

@@ -139,10 +139,7 @@ def panel_seats(
 ) -> PanelSeats:
     """Collect the scores of `texts`; a seat that scored none of them is not there.
 
-    Parameters
-    ----------
-    models
-        Seat -> the model that it asks, where it asks one.
+    `models`: seat -> the model that it asks, where it asks one.
     """
     names = tuple(
         name

@@ -33,11 +33,8 @@ def flattery(drawn: Resampled) -> float:
     Each sample's best is compared with what it is worth on all texts. The return value is 0 or
     more, or NaN if no sample defines the agreement of all.
 
-    Parameters
-    ----------
-    drawn
-        The agreement of those that are chosen from, in the same samples; draws of shape
-        ``(draws, many)``.
+    `drawn`: the agreement of those that are chosen from, in the same samples; draws of shape
+    ``(draws, many)``.
 
     References
     ----------

@@ -84,10 +84,7 @@ def frontier_blocks(
 ) -> Iterator[Block]:
     """Yield the plot and the tables.
 
-    Parameters
-    ----------
-    names
-        Seat -> what it is called in tables.
+    `names`: seat -> what it is called in tables.
     """
     frontier = study.frontier
     shown = {choice.name: _shown(choice, names) for choice in frontier.choices}

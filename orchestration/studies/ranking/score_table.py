@@ -190,12 +190,9 @@ def shown_above(systems: Sequence[str], pairs: Iterable[tuple[str, str]]) -> NDA
 def ranks(higher: NDArray[np.bool_], *, order: Sequence[int]) -> list[Rank]:
     """Return the rank of each system.
 
-    Parameters
-    ----------
-    higher
-        Shape ``(systems, systems)``: whether the row's system is shown to be above the column's.
-    order
-        The systems, the best first: groups are named in this order.
+    `higher`: shape ``(systems, systems)``: whether the row's system is shown to be above the
+    column's.
+    `order`: the systems, the best first: groups are named in this order.
     """
     ahead, behind = higher.sum(axis=0), higher.sum(axis=1)
     letters = group_letters(higher | higher.T, order=order)
@@ -209,12 +206,8 @@ def ranks(higher: NDArray[np.bool_], *, order: Sequence[int]) -> list[Rank]:
 def group_letters(apart: NDArray[np.bool_], *, order: Sequence[int]) -> list[str]:
     """Return the letters of each system's groups: those that share none are shown to differ [1]_.
 
-    Parameters
-    ----------
-    apart
-        Shape ``(systems, systems)``, symmetric: whether two are shown to differ.
-    order
-        The systems, those first that are named first.
+    `apart`: shape ``(systems, systems)``, symmetric: whether two are shown to differ.
+    `order`: the systems, those first that are named first.
 
     References
     ----------

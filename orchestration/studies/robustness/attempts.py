@@ -64,10 +64,8 @@ def attack_texts(
 
     Raise `PerturbationError` if an attack fails.
 
-    Parameters
-    ----------
-    aspects
-        On which they are judged; those that share the label of the best score share an attack.
+    `aspects`: on which they are judged; those that share the label of the best score share an
+    attack.
 
     Yields
     ------

@@ -267,15 +267,10 @@ def span_agreement(
 ) -> SpanAgreement:
     """Compare what judges found, on one aspect, with what people marked.
 
-    Parameters
-    ----------
-    gold
-        Id of the segment -> spans; a text that is here without any is one without error.
-    readers
-        Id of the segment -> who read it, besides those who marked something in it; see
-        `readers_of`.
-    groups
-        Id of the segment -> its group, as its system.
+    `gold`: id of the segment -> spans; a text that is here without any is one without error.
+    `readers`: id of the segment -> who read it, besides those who marked something in it; see
+    `readers_of`.
+    `groups`: id of the segment -> its group, as its system.
     """
     listed = [*markings]
     all_readers = {name: readers_of(spans, readers.get(name, ())) for name, spans in gold.items()}

@@ -174,12 +174,8 @@ def category_map(pairs: Iterable[str], *, gold: Gold | None) -> dict[str, str]:
     Raise `ConfigError` if a pair has another form, a judge's category comes twice, or
     people marked no such gold category.
 
-    Parameters
-    ----------
-    pairs
-        Each of the form ``JUDGE=GOLD``; several of a judge's may mean one gold category.
-    gold
-        Spans that people marked; None without any.
+    `pairs`: each of the form ``JUDGE=GOLD``; several of a judge's may mean one gold category.
+    `gold`: spans that people marked; None without any.
     """
     marked = [span for spans in gold.spans.values() for span in spans] if gold else []
     sorts = {_folded(span.category): span.category for span in marked if span.category}
@@ -315,10 +311,7 @@ def annotator_pairs(
 ) -> Iterator[PairFinding]:
     """Compare all annotators with a name, two by two, on the texts that both have read.
 
-    Parameters
-    ----------
-    lengths
-        Id of the segment -> code points of its output; texts that are not here are skipped.
+    `lengths`: id of the segment -> code points of its output; texts that are not here are skipped.
     """
     names = sorted({name for readers in gold.readers.values() for name in readers} - {""})
     for first, second in combinations(names, 2):

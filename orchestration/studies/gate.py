@@ -78,10 +78,7 @@ class OverBase:
             relation = f" {'<' if less else '>'} {figure(bound, _SPEC)}, the base's"
         reason = unproven(self.name, distilled)
         return DemandResult(
-            demand=f"{self.name}{relation}",
-            values=(value,),
-            met=met and not reason,
-            reason=reason,
+            demand=f"{self.name}{relation}", values=(value,), met=met and not reason, reason=reason
         )
 
 

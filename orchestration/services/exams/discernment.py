@@ -176,11 +176,7 @@ def _report(
         examinee=result.examinee,
         data=data,
         document=lambda pictures: tables.discernment_report(
-            result.findings,
-            examinee=result.examinee,
-            data=data,
-            recipe=recipe,
-            pictures=pictures,
+            result.findings, examinee=result.examinee, data=data, recipe=recipe, pictures=pictures
         ),
         values=values.findings_json(result.findings, examinee=result.examinee),
         measures=values.measures_of(result.findings),

@@ -40,12 +40,7 @@ CHANGES = "changes.jsonl"
 
 _FORMAT = 1
 _RENAMED = MappingProxyType(
-    {
-        "road": "method",
-        "treatment": "condition",
-        "push": "direction",
-        "fate": "list_outcome",
-    }
+    {"road": "method", "treatment": "condition", "push": "direction", "fate": "list_outcome"}
 )
 """Names of fields until release 0.2, and from then on."""
 _UNWRITTEN = "unwritten"

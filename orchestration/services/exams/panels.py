@@ -105,10 +105,7 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
         ),
     ] = None
     prices: Annotated[Mapping[str, TokenPrice] | None, replace(_PRICE, section=_COST)] = None
-    panel: Annotated[
-        Path | str | None,
-        _panel_file("prices and families", section=_COST),
-    ] = None
+    panel: Annotated[Path | str | None, _panel_file("prices and families", section=_COST)] = None
     budget: Annotated[
         float | None,
         Parameter(

@@ -182,9 +182,7 @@ def _dataset(segment: Segment) -> str:
     return name.strip() if isinstance(name, str) else ""
 
 
-def _labels(
-    sets: "Sequence[Path | exam_texts.Texts]",
-) -> "Mapping[Path | exam_texts.Texts, str]":
+def _labels(sets: "Sequence[Path | exam_texts.Texts]") -> "Mapping[Path | exam_texts.Texts, str]":
     """Return what files are called: by their names up to the first full stop, if these differ."""
     stems = {path: path.name.partition(".")[0] or path.name for path in sets}
     shared = Counter(stems.values())
@@ -195,10 +193,7 @@ def _with_own_ids(name: str, texts: "Iterable[gold.BenchText]") -> "gold.BenchSe
     """Return a set of the texts that something is known of, under ids of their own."""
     read = list(texts)
     kept = tuple(
-        replace(
-            text,
-            segment=replace(text.segment, segment_id=f"{name}/{text.segment.segment_id}"),
-        )
+        replace(text, segment=replace(text.segment, segment_id=f"{name}/{text.segment.segment_id}"))
         for text in read
         if text.is_known
     )

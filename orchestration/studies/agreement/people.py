@@ -221,13 +221,7 @@ def people_report(
         Section("Agreement on scores, pair by pair", [_pairs(aspects)]),
         Section("Agreement on error spans, pair by pair", list(_spans(aspects))),
     ]
-    return Report(
-        title=title,
-        sections=[
-            *(sections if aspects else ()),
-            *_kept(judges),
-        ],
-    )
+    return Report(title=title, sections=[*(sections if aspects else ()), *_kept(judges)])
 
 
 def people_json(aspects: Sequence[PeopleOnAspect]) -> list[dict[str, object]]:

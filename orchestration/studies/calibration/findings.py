@@ -175,11 +175,7 @@ def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:
     changes = tuple(_changes(texts, held, terms).values())
     gains = {change.name for change in changes if change.is_gain}
     fitted = fit(texts, terms, with_map=DISTANCE in gains, with_weights=BY_SPANS in gains)
-    kept = {
-        MAP: fitted.score_map,
-        WEIGHTS: fitted.severity_weights,
-        THRESHOLDS: fitted.thresholds,
-    }
+    kept = {MAP: fitted.score_map, WEIGHTS: fitted.severity_weights, THRESHOLDS: fitted.thresholds}
     clean, suspicions = texts.clean, texts.suspicions()
     untried = np.isnan(held.unsure) & ~np.isnan(suspicions.values)
     grave = np.array([text.is_grave for text in texts.texts])

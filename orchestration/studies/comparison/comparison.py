@@ -132,7 +132,7 @@ def catches(shared: Shared, resampling: Resampling) -> Catches:
     return Catches(
         mean=_compared(mean, summed),
         contrasts=tuple(
-            zip([shared.contrasts[n] for n in cells], _adjusted(compared), strict=True),
+            zip([shared.contrasts[n] for n in cells], _adjusted(compared), strict=True)
         ),
     )
 

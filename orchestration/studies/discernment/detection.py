@@ -61,8 +61,7 @@ def markings(
     marking = {aspect for (_, aspect), judgement in judgements.items() if judgement.spans}
     return tuple(
         Marking(
-            claims_spans=aspect in marking,
-            localisation=marked_places(pairs, [aspect], judgements),
+            claims_spans=aspect in marking, localisation=marked_places(pairs, [aspect], judgements)
         )
         for aspect in aspects
     )

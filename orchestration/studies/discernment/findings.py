@@ -157,9 +157,7 @@ def _equivalence(differences: NDArray[np.float64], *, repeats: int) -> Equivalen
     """Test the sums, in which ties are exact, and describe single scores."""
     of_sums = equivalence(differences, margin=_MARGIN * repeats)
     return of_sums._replace(
-        estimate=of_sums.estimate / repeats,
-        low=of_sums.low / repeats,
-        high=of_sums.high / repeats,
+        estimate=of_sums.estimate / repeats, low=of_sums.low / repeats, high=of_sums.high / repeats
     )
 
 

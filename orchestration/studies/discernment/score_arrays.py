@@ -182,11 +182,7 @@ def collect_scores(rows: Sequence[ScoreRow], *, conditions: Sequence[str]) -> Sc
     control = [row for row in rows if row.condition is None]
     texts, aspects, columns = (
         {name: number for number, name in enumerate(dict.fromkeys(names))}
-        for names in (
-            (row.text for row in control),
-            (row.aspect for row in control),
-            conditions,
-        )
+        for names in ((row.text for row in control), (row.aspect for row in control), conditions)
     )
     clean = np.full((2, len(aspects), len(texts)), np.nan)
     damaged = np.full((len(columns), len(aspects), len(texts)), np.nan)

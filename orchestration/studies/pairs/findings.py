@@ -99,9 +99,7 @@ def order_findings(rows: Sequence[ComparisonRow]) -> OrderFindings:
     """Return how far the order of the texts decides; intervals are over sources."""
     return OrderFindings(
         consistent=share_of(
-            rows,
-            hits=lambda row: row.consistent is True,
-            of=lambda row: row.consistent is not None,
+            rows, hits=lambda row: row.consistent is True, of=lambda row: row.consistent is not None
         ),
         first=share_of(
             rows,

@@ -9,11 +9,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from spanjury.orchestration.studies.estimates import Estimate
-from spanjury.orchestration.studies.panel_study.agreement import (
-    Agreement,
-    source_folds,
-    splits,
-)
+from spanjury.orchestration.studies.panel_study.agreement import Agreement, source_folds, splits
 from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.raters.graded import ordinal_scores

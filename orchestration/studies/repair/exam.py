@@ -156,11 +156,7 @@ async def _shared_judges(run: ExamRun, seats: RepairSeats) -> tuple[str, ...]:
 
 
 async def _repair_all(
-    exam: Exam,
-    pairs: Sequence[PerturbedPair],
-    run: ExamRun,
-    *,
-    seats: RepairSeats,
+    exam: Exam, pairs: Sequence[PerturbedPair], run: ExamRun, *, seats: RepairSeats
 ) -> tuple[list[Repairing], str]:
     """Put every damaged and every clean text through the loop; return them in this order."""
     todo = [

@@ -201,13 +201,7 @@ _MEANS = {
     "inventions": "names and numbers a text that were put in and stand in no source",
     "gain": "the examiner's score after less that before, in steps of its scale",
 }
-_OTHERS = (
-    "removed_by_deletion",
-    "net_gain",
-    "clean_altered",
-    "clean_changed",
-    "clean_gain",
-)
+_OTHERS = ("removed_by_deletion", "net_gain", "clean_altered", "clean_changed", "clean_gain")
 
 
 def findings_json(

@@ -54,11 +54,7 @@ class AttackedText:
 
 
 def attack_texts(
-    bases: Sequence[Segment],
-    aspects: Sequence[Aspect],
-    attacks: Mapping[str, Attack],
-    *,
-    seed: int,
+    bases: Sequence[Segment], aspects: Sequence[Aspect], attacks: Mapping[str, Attack], *, seed: int
 ) -> Iterator[AttackedText | Skipped]:
     """Attack every text in every way, in words that fit the scale of its aspects.
 

@@ -308,10 +308,6 @@ def mark_new_words(text: BenchText) -> Answer | Failure:
 
 
 BASELINES: Mapping[str, Callable[[BenchText], Answer | Failure]] = MappingProxyType(
-    {
-        "nothing": mark_nothing,
-        "everything": mark_everything,
-        RIVAL: mark_new_words,
-    }
+    {"nothing": mark_nothing, "everything": mark_everything, RIVAL: mark_new_words}
 )
 """Name -> the answer of who has not read the text, or has only looked for new words."""

@@ -110,12 +110,7 @@ def labelled_pairs(
     yields none if all that is known is that it has an error.
     """
     cut = claims_with_passages(
-        example.output,
-        example.inputs,
-        unit=unit,
-        room=room,
-        count_tokens=count_tokens,
-        limit=1,
+        example.output, example.inputs, unit=unit, room=room, count_tokens=count_tokens, limit=1
     )
     is_bag = example.label > 0 and not example.spans
     if is_bag and len(cut) > 1:

@@ -26,7 +26,7 @@ with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import exam_texts
     from spanjury.orchestration.studies import estimates
-    from spanjury.orchestration.studies.span_bench import findings, gold, tables, values
+    from spanjury.orchestration.studies.span_bench import findings, gold, tables
 
 By = Annotated[
     str, Parameter("Key of a row by which pages group texts, for example system.", "KEY")
@@ -161,8 +161,8 @@ def _report(
         document=lambda _: tables.bench_report(
             result.findings, examinee=examinee, data=[each.name for each in data]
         ),
-        values=values.findings_json(result.findings, examinee=examinee),
-        measures=values.measures_of(result.findings),
+        values=findings.findings_json(result.findings, examinee=examinee),
+        measures=findings.measures_of(result.findings),
         cautions=findings.cautions(result.findings),
         judged=result.judged,
         files={_RECORDS: write_records},

@@ -20,8 +20,13 @@ from spanjury.orchestration.engine.aggregation import (
     minimum,
 )
 from spanjury.orchestration.report.json import plain
-from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer
-from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings, agreements
+from spanjury.orchestration.studies.agreement.scorers import (
+    Agreement,
+    Ratings,
+    Scorer,
+    Settings,
+    agreements,
+)
 from spanjury.orchestration.studies.agreement.spans.findings import AspectSpans
 from spanjury.orchestration.studies.agreement.spans.measures import PairFinding
 from spanjury.stats.arrays import FloatArray, safe_divide

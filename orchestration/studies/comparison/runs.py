@@ -10,7 +10,7 @@ from numpy.random import default_rng
 from spanjury.judges.core import unstamped
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.report import Cell, Column, Report, between, code, named, prose, table
-from spanjury.orchestration.studies.agreement.ratings import Scorer
+from spanjury.orchestration.studies.agreement.scorers import Scorer
 from spanjury.orchestration.studies.estimates import LEVEL, Estimate, holm_adjusted
 from spanjury.stats.resampling import bootstrap
 from spanjury.stats.weighted import mean_drop

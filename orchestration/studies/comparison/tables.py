@@ -18,8 +18,13 @@ from spanjury.orchestration.report import (
     table,
 )
 from spanjury.orchestration.report.json import fields_of, plain, versions
-from spanjury.orchestration.studies.comparison.comparison import Compared, Comparison, Preference
-from spanjury.orchestration.studies.comparison.sharing import Contrast, Unshared
+from spanjury.orchestration.studies.comparison.comparison import (
+    Compared,
+    Comparison,
+    Contrast,
+    Preference,
+    Unshared,
+)
 from spanjury.orchestration.studies.estimates import LEVEL
 from spanjury.orchestration.studies.judging import Examinee
 

@@ -30,7 +30,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.faithfulness.score_arrays import (
+from spanjury.orchestration.studies.faithfulness.outcomes import (
     CONTROL,
     REPEAT,
     Change,

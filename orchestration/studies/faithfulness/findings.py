@@ -11,28 +11,26 @@ from spanjury.judges.core import RescoringMethod
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.studies.card import Measure
 from spanjury.orchestration.studies.faithfulness.outcomes import (
+    CONTROL,
     MEASURES,
+    REPEAT,
+    BoolArray,
+    Change,
     Consistency,
+    Direction,
     Estimate,
+    FloatArray,
+    ListOutcome,
     NetOfControl,
     Rates,
+    ScoreArrays,
+    collect_scores,
     consistencies,
     differences,
     net_of_control,
     outcome_counts,
     rates,
     share,
-)
-from spanjury.orchestration.studies.faithfulness.score_arrays import (
-    CONTROL,
-    REPEAT,
-    BoolArray,
-    Change,
-    Direction,
-    FloatArray,
-    ListOutcome,
-    ScoreArrays,
-    collect_scores,
 )
 from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import mean_drop

@@ -36,12 +36,13 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
     PATTERNS,
     Consistency,
     Estimate,
+    FloatArray,
     Rates,
+    ScoreArrays,
     paired_shifts,
     patterns,
     steps,
 )
-from spanjury.orchestration.studies.faithfulness.score_arrays import FloatArray, ScoreArrays
 
 _FEWEST = 3
 """A point is the mean of so many changes at least."""

@@ -28,6 +28,7 @@ from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.card import Measure, measured
 from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.pairs.comparing import ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import (
     ANSWERED,
     CONSISTENT,
@@ -38,7 +39,6 @@ from spanjury.orchestration.studies.pairs.findings import (
     order_table,
     share_of,
 )
-from spanjury.orchestration.studies.pairs.rows import ComparisonRow
 from spanjury.stats.proportions import Proportion
 from spanjury.stats.resampling import bootstrap
 from spanjury.stats.weighted import ratio

@@ -21,7 +21,7 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.report.json import fields_of, plain
 from spanjury.orchestration.studies.card import Measure, measured
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.pairs.rows import ComparisonRow, OrderRow
+from spanjury.orchestration.studies.pairs.comparing import ComparisonRow, OrderRow
 from spanjury.stats.proportions import Proportion, clustered_proportion
 
 

@@ -27,8 +27,8 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.estimates import LEVEL, Estimate, estimates_of, holm_adjusted
+from spanjury.orchestration.studies.pairs.comparing import POINTS, ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import OrderFindings, order_findings
-from spanjury.orchestration.studies.pairs.rows import POINTS, ComparisonRow
 from spanjury.orchestration.studies.ranking.score_table import Rank, least_p, ranks, shown_above
 from spanjury.orchestration.studies.ranking.tables import p_cell
 from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect, win_shares

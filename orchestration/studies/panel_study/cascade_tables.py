@@ -23,8 +23,7 @@ from spanjury.orchestration.report.plot import Plot, PlotPoint
 from spanjury.orchestration.report.tables import Row
 from spanjury.orchestration.studies.panel_study.agreement import VALUE, estimate_cell
 from spanjury.orchestration.studies.panel_study.cascades import CascadeFindings, CascadePoint, Kept
-from spanjury.orchestration.studies.panel_study.costs import price_lines
-from spanjury.orchestration.studies.panel_study.seats import short_names
+from spanjury.orchestration.studies.panel_study.seats import price_lines, short_names
 
 _SHARE, _GAIN = ".0%", "+.3f"
 

@@ -24,8 +24,13 @@ from spanjury.orchestration.studies.panel_study.agreement import (
     source_folds,
     splits,
 )
-from spanjury.orchestration.studies.panel_study.costs import SeatPrices, Unit
-from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
+from spanjury.orchestration.studies.panel_study.seats import (
+    IntArray,
+    PanelSeats,
+    SeatPrices,
+    Unit,
+    mean_scores,
+)
 from spanjury.stats import decreasing_fit
 from spanjury.stats.arrays import FloatArray
 

@@ -13,9 +13,14 @@ from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.panel_study.agreement import Agreement, Settings
-from spanjury.orchestration.studies.panel_study.costs import SeatPrices, Unit
 from spanjury.orchestration.studies.panel_study.frontier import Frontier, frontier
-from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
+from spanjury.orchestration.studies.panel_study.seats import (
+    IntArray,
+    PanelSeats,
+    SeatPrices,
+    Unit,
+    mean_scores,
+)
 from spanjury.orchestration.studies.panel_study.subsets import (
     SubsetFindings,
     Weighing,

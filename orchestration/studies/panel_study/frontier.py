@@ -19,8 +19,12 @@ from spanjury.orchestration.studies.panel_study.cascades import (
     judge_held_out,
     staged,
 )
-from spanjury.orchestration.studies.panel_study.costs import Unit, usual_stages, usual_unit
-from spanjury.orchestration.studies.panel_study.seats import PanelSeats
+from spanjury.orchestration.studies.panel_study.seats import (
+    PanelSeats,
+    Unit,
+    usual_stages,
+    usual_unit,
+)
 from spanjury.orchestration.studies.panel_study.subsets import CHOICE_DRAWS, Subset, flattery
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.resampling import Resampled

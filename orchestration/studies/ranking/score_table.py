@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from spanjury.orchestration.studies.agreement.ratings import Grid
+from spanjury.orchestration.studies.agreement.scorers import Grid
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.sampling_design import weighted_mean
 

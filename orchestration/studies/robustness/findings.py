@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.orchestration.studies.card import CHANCES, FLAWS_SEEN
-from spanjury.orchestration.studies.robustness.attempts import (
+from spanjury.orchestration.studies.robustness.exam import (
     CONTROLS,
     PLAIN,
     REPEAT,

@@ -141,7 +141,7 @@ def _report(
             writer=result.writer,
         ),
         measures=tables.measures_of(result.findings),
-        cautions=findings.cautions(result.findings),
+        cautions=tuple(findings.cautions(result.findings)),
         judged=result.judged,
         files={_ATTEMPTS: study_report.json_lines(exam.Attempt, result.attempts)},
     )

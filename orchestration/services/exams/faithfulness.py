@@ -28,7 +28,7 @@ with lazily():
     from spanjury.orchestration.studies import judging
     from spanjury.orchestration.studies.faithfulness import exam, findings, tables
     from spanjury.orchestration.studies.faithfulness import outcomes as changed
-    from spanjury.orchestration.studies.robustness import exam as robustness
+    from spanjury.orchestration.studies.robustness import attempts
     from spanjury.orchestration.wiring import config, plots, rescorable
 
 _TEXTS_OR_RECORD = "name either texts or a record with --replay, not both"
@@ -97,7 +97,7 @@ class Faithfulness(PanelStudy[ExamResult]):
         panel = rescorable.rescorable_panel(self.described, agents=agents)
         if self.recipe:
             damage = conditions.conditions_of(conditions.find_recipe(self.recipe))
-            segments = robustness.flawed(segments, damage, seed=seed).segments
+            segments = attempts.flawed(segments, damage, seed=seed).segments
         planned = exam.Exam(
             dataset=texts.name.partition(".")[0],
             segments=segments,

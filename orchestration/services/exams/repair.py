@@ -22,7 +22,7 @@ with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.services.judging import repair as repairs
-    from spanjury.orchestration.studies.repair import exam, findings, tables
+    from spanjury.orchestration.studies.repair import attempts, exam, findings, tables
     from spanjury.orchestration.wiring import config
 
 _ATTEMPTS = "attempts.jsonl"  # a row for each text and each way of repairing it
@@ -143,5 +143,5 @@ def _report(
         measures=tables.measures_of(result.findings),
         cautions=tuple(findings.cautions(result.findings)),
         judged=result.judged,
-        files={_ATTEMPTS: study_report.json_lines(exam.Attempt, result.attempts)},
+        files={_ATTEMPTS: study_report.json_lines(attempts.Attempt, result.attempts)},
     )

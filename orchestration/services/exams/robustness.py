@@ -19,7 +19,7 @@ with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.studies.discernment import score_arrays
-    from spanjury.orchestration.studies.robustness import exam, findings, tables
+    from spanjury.orchestration.studies.robustness import attempts, exam, findings, tables
     from spanjury.orchestration.wiring import exam_plugins
 
 _ATTEMPTS = "attempts.jsonl"  # a row for each attempt on each judge
@@ -80,11 +80,11 @@ class Robustness(PanelStudy["exam.ExamResult"]):
         segments, aspects = self.read(texts)
         recipe = "" if self.as_they_are else self.recipe or exam_texts.damage_for(segments)
         damage = conditions.conditions_of(conditions.find_recipe(recipe)) if recipe else ()
-        settings = exam.Settings(step=self.step, share=self.span_share, seed=self.drawn_by)
+        settings = attempts.Settings(step=self.step, share=self.span_share, seed=self.drawn_by)
         flawed = (
-            exam.flawed(segments, damage, seed=settings.seed)
+            attempts.flawed(segments, damage, seed=settings.seed)
             if damage
-            else exam.Flawed(segments=segments)
+            else attempts.Flawed(segments=segments)
         )
         planned = exam.Exam(flawed=flawed, aspects=aspects, attacks=attacks, settings=settings)
         families = [attack.family for attack in attacks.values()]
@@ -129,14 +129,14 @@ def _report(
             rows=[_score(row) for row in result.attempts if row.judge == findings.PANEL],
         ),
         judged=result.judged,
-        files={_ATTEMPTS: study_report.json_lines(exam.Attempt, result.attempts)},
+        files={_ATTEMPTS: study_report.json_lines(attempts.Attempt, result.attempts)},
     )
 
 
-def _score(row: "exam.Attempt") -> "score_arrays.ScoreRow":
+def _score(row: "attempts.Attempt") -> "score_arrays.ScoreRow":
     return score_arrays.ScoreRow(
         text=row.text,
-        condition=None if row.attack == exam.REPEAT else row.attack,
+        condition=None if row.attack == attempts.REPEAT else row.attack,
         aspect=row.aspect,
         expected="unchanged",
         clean=row.before,

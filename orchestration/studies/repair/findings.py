@@ -9,7 +9,7 @@ import numpy as np
 
 from spanjury.orchestration.engine.text_repair.loop import Stopped
 from spanjury.orchestration.studies.estimates import numbered, ratios_of
-from spanjury.orchestration.studies.repair.exam import ARMS, DELETION, REPAIR, Attempt
+from spanjury.orchestration.studies.repair.attempts import ARMS, DELETION, REPAIR, Attempt
 from spanjury.perturbations.pairs import Skipped
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.proportions import Proportion, clustered_proportion

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spanjury.orchestration.studies.card import CHANCES, FLAWS_SEEN
 from spanjury.orchestration.studies.estimates import Estimate, numbered, ratios_of
-from spanjury.orchestration.studies.robustness.exam import (
+from spanjury.orchestration.studies.robustness.attempts import (
     CONTROLS,
     PLAIN,
     REPEAT,

@@ -23,7 +23,7 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.card import FLAWS_SEEN, Measure, measured
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.robustness.exam import CONTROLS, PLAIN, REPEAT, Settings
+from spanjury.orchestration.studies.robustness.attempts import CONTROLS, PLAIN, REPEAT, Settings
 from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings, cautions
 
 _SHARE, _SIGNED = ".3f", "+.3f"

@@ -30,20 +30,17 @@ from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import ExamRun, Recorder
-from spanjury.orchestration.studies.repair.exam import (
+from spanjury.orchestration.studies.repair.attempts import (
     ARMS,
     DELETION,
     NOTHING,
     REPAIR,
     Changes,
-    Exam,
-    ExamResult,
-    RepairSeats,
     changes,
-    examine,
     inventions,
     put_in,
 )
+from spanjury.orchestration.studies.repair.exam import Exam, ExamResult, RepairSeats, examine
 from spanjury.orchestration.studies.repair.tables import (
     findings_json,
     measure_names,

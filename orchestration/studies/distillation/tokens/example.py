@@ -29,9 +29,9 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.reader.windows import SentenceWindow, sentence_windows
 from spanjury.orchestration.report import Cell, Paragraph, Report, numeric, table
-from spanjury.orchestration.studies.distillation.rows import Row
-from spanjury.orchestration.studies.distillation.splits import Split
+from spanjury.orchestration.studies.distillation.targets import Row
 from spanjury.orchestration.studies.distillation.training_set import (
+    Split,
     read_lines,
     read_seal,
     split_file,

@@ -13,7 +13,7 @@ from spanjury.orchestration.services.judging.exam_texts import DEMO
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.services.training.distil import harms_of
 from spanjury.orchestration.studies.distillation.damage import DamagePlan, damage_examples
-from spanjury.orchestration.studies.distillation.rows import DataFile, rows_of
+from spanjury.orchestration.studies.distillation.targets import DataFile, rows_of
 from spanjury.orchestration.studies.distillation.training_set import Example, example_line
 from spanjury.perturbations.recipe import find_recipe
 

@@ -21,7 +21,7 @@ from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.services.exams.faithfulness_record import read_changes
 from spanjury.orchestration.studies.faithfulness.exam import Case, Condition, trials
 from spanjury.orchestration.studies.faithfulness.findings import Finding, findings_of
-from spanjury.orchestration.studies.faithfulness.score_arrays import Change
+from spanjury.orchestration.studies.faithfulness.outcomes import Change
 from spanjury.perturbations.explanation.paper import paper_perturbations
 
 LABELS = FILE.with_name("label_pairs.jsonl.gz")

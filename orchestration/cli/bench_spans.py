@@ -26,7 +26,7 @@ with lazily():
     from spanjury.orchestration.report import files
     from spanjury.orchestration.services.exams import span_bench
     from spanjury.orchestration.studies import card
-    from spanjury.orchestration.studies.span_bench import values
+    from spanjury.orchestration.studies.span_bench import findings
     from spanjury.orchestration.wiring import runs
 
 
@@ -95,7 +95,9 @@ def spans(
     )
     plan = asked.plan()
     gates = [
-        gate for text in bench.require for gate in values.gates_on(card.parse_gate(text), plan.sets)
+        gate
+        for text in bench.require
+        for gate in findings.gates_on(card.parse_gate(text), plan.sets)
     ]
     say(plan.scope)
     finished = session.run_exam(

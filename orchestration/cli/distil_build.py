@@ -20,7 +20,7 @@ with lazily():
     from spanjury.orchestration.cli import console, logging, session
     from spanjury.orchestration.services.exams import study
     from spanjury.orchestration.services.training import distil, token_set
-    from spanjury.orchestration.studies.distillation import splits, summary
+    from spanjury.orchestration.studies.distillation import summary, training_set
     from spanjury.orchestration.studies.distillation.tokens import example as token_summary
     from spanjury.orchestration.wiring import config
 
@@ -119,13 +119,13 @@ class SetFlags(Flags, title="Training set"):
     ] = 3
 
     @property
-    def shares(self) -> "splits.Shares":
+    def shares(self) -> "training_set.Shares":
         """The shares of the inputs.
 
         Raises `ConfigError` if nothing is left to train on.
         """
         try:
-            return splits.Shares(validation=self.validation, test=self.test)
+            return training_set.Shares(validation=self.validation, test=self.test)
         except ValueError as error:
             raise ConfigError(f"--validation and --test: {error}") from error
 

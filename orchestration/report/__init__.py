@@ -24,6 +24,7 @@ from spanjury.orchestration.report.tables import (
     numeric,
     row,
     table,
+    value_and_interval,
 )
 
 __all__ = [
@@ -53,4 +54,5 @@ __all__ = [
     "row",
     "strong",
     "table",
+    "value_and_interval",
 ]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal, Protocol
 
-from spanjury.orchestration.report.numbers import bracketed, defined, figure
+from spanjury.orchestration.report.numbers import between, bracketed, defined, figure
 from spanjury.orchestration.report.prose import Prose
 
 Medium = Literal["page", "terminal"]
@@ -103,6 +103,11 @@ def estimate_cell(estimate: Bounded | None, spec: str = "", *, note: str = "") -
         return Cell(None)
     interval = (estimate.low, estimate.high)
     return Cell(estimate.value, spec, interval=interval, note=note)
+
+
+def value_and_interval(estimate: Bounded, spec: str, *, ends: str = "") -> tuple[Cell, str]:
+    """Return a value and its interval as two cells; `ends` is the format of the interval's ends."""
+    return Cell(estimate.value, spec), between(estimate.low, estimate.high, ends or spec)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

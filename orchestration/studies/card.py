@@ -83,28 +83,20 @@ def measured(name: str, estimate: Bounded, *, says: str, count: int) -> Measure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamRecord:
-    """The part of an exam's ``findings.json`` that a card is made of.
-
-    Parameters
-    ----------
-    date
-        When it ended, as ``2026-11-22``.
-    signature
-        Signature of the panel or the judge that was examined.
-    seats
-        Name -> signature of each judge in it.
-    cautions
-        Reasons not to take them at their face value.
-    """
+    """The part of an exam's ``findings.json`` that a card is made of."""
 
     exam: str
     date: str
+    """When it ended, as ``2026-11-22``."""
     data: str
     signature: str
+    """Signature of the panel or the judge that was examined."""
     seats: Mapping[str, str]
+    """Name -> signature of each judge in it."""
     versions: Mapping[str, str]
     measures: tuple[Measure, ...]
     cautions: tuple[str, ...]
+    """Reasons not to take them at their face value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,21 +162,14 @@ class DemandResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """One demand on a measure.
-
-    Parameters
-    ----------
-    name
-        Name of the measure.
-    relation
-        ``>=``, ``<=``, ``>`` or ``<``.
-    bound
-        What it is compared with.
-    """
+    """One demand on a measure."""
 
     name: str
+    """Name of the measure."""
     relation: str
+    """``>=``, ``<=``, ``>`` or ``<``."""
     bound: float
+    """The number that it is compared with."""
 
     def __str__(self) -> str:
         return f"{self.name} {self.relation} {self.bound:g}"

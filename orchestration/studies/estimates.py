@@ -1,16 +1,17 @@
 """Figures with their intervals, by a bootstrap of texts, and p-values of several figures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.combination.multiplicity import holm
 from spanjury.stats.resampling import Resampled, bootstrap, percentile_interval
-from spanjury.stats.weighted import Weighted, on_sample
+from spanjury.stats.weighted import Weighted, on_sample, ratio
 
 Effects = Mapping[tuple[str, ...], Weighted]
 """Names of the figures that an effect gives -> the effect, of the shape ``(draws, names)``."""
@@ -18,22 +19,15 @@ Effects = Mapping[tuple[str, ...], Weighted]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of intervals and random annotations.
-
-    Parameters
-    ----------
-    draws
-        Number of bootstrap resamples; 0 for no intervals.
-    confidence
-        Coverage of the intervals, in ``(0, 1)``.
-    samples
-        Random annotations for gamma, 300 or more.
-    """
+    """Settings of intervals and random annotations."""
 
     seed: int = 1
     draws: int = 1_000
+    """Number of bootstrap resamples; 0 for no intervals."""
     confidence: float = 0.95
+    """Coverage of the intervals, in ``(0, 1)``."""
     samples: int = 300
+    """Random annotations for gamma, 300 or more."""
 
 
 DEFAULTS = Settings()
@@ -81,6 +75,23 @@ def estimates_of(drawn: Resampled, *, confidence: float = 0.95) -> list[Estimate
     low, high = percentile_interval(drawn, confidence=confidence)
     parts = (np.ravel(part).tolist() for part in (drawn.estimate, low, high))
     return list(map(Estimate, *parts))
+
+
+def numbered(names: Sequence[str]) -> tuple[NDArray[np.intp], tuple[str, ...]]:
+    """Return the number of each name, and the names in the order of their numbers."""
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([numbers[name] for name in names], dtype=np.intp), tuple(numbers)
+
+
+def ratios_of(
+    above: FloatArray, below: FloatArray, *, rng: Generator, draws: int
+) -> list[Estimate]:
+    """Return the ratios of sums of the shape ``(..., sources)``, with sources resampled.
+
+    An interval without width is left out: draws that are all alike say nothing of others.
+    """
+    drawn = bootstrap(ratio(above, below), items=above.shape[-1], rng=rng, draws=draws)
+    return [each if each.low < each.high else Estimate(each.value) for each in estimates_of(drawn)]
 
 
 def holm_adjusted(pvalues: ArrayLike) -> FloatArray:

@@ -78,10 +78,7 @@ class OverBase:
             relation = f" {'<' if less else '>'} {figure(bound, _SPEC)}, the base's"
         reason = unproven(self.name, distilled)
         return DemandResult(
-            demand=f"{self.name}{relation}",
-            values=(value,),
-            met=met and not reason,
-            reason=reason,
+            demand=f"{self.name}{relation}", values=(value,), met=met and not reason, reason=reason
         )
 
 
@@ -123,17 +120,12 @@ class MeasureRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateFindings:
-    """The result of a gate.
-
-    Parameters
-    ----------
-    cards
-        Role -> the exams of its judge; ``distilled`` is there, ``base`` and ``teacher`` may be.
-    """
+    """The result of a gate."""
 
     model: str
     data: tuple[str, ...]
     cards: Mapping[str, Card]
+    """Role -> the exams of its judge; ``distilled`` is there, ``base`` and ``teacher`` may be."""
     demands: tuple[DemandResult, ...]
     cautions: tuple[str, ...]
 

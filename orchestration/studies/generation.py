@@ -28,35 +28,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextGenerator:
-    """A model that generates what is changed in an exam.
-
-    Parameters
-    ----------
-    workers
-        How many texts it is asked about at once, where it is asked before any judge.
-    """
+    """A model that generates what is changed in an exam."""
 
     name: str
     open: Callable[[], AbstractAsyncContextManager[ChatModel]]
     workers: int
+    """Number of texts that it is asked about at once, where it is asked before any judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationRequest(Generic[T]):
-    """One text to be generated.
-
-    Parameters
-    ----------
-    unfit
-        The reason that is given if the model does something else each time it is asked.
-    ask
-        Asks the model; a `PerturbationError` says that it has done something else.
-    """
+    """One text to be generated."""
 
     condition: str
     segment_id: str
     unfit: str
+    """The reason that is given if the model does something else each time it is asked."""
     ask: Callable[[ChatModel], Awaitable[T]]
+    """Asks the model; a `PerturbationError` says that it has done something else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

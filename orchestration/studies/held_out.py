@@ -64,22 +64,16 @@ class Case:
     """One text and one aspect of it.
 
     Raises `ValueError` if the target has no score.
-
-    Parameters
-    ----------
-    target
-        The report that a judge should make; with a score on the scale of the aspect.
-    input_id
-        Texts for the same input are drawn together.
-    damages
-        How the text was damaged; empty for one as it was.
     """
 
     segment: Segment
     aspect: Aspect
     target: Report
+    """The report that a judge should make; with a score on the scale of the aspect."""
     input_id: str
+    """Texts for the same input are drawn together."""
     damages: tuple[str, ...] = ()
+    """Name of the damage; empty for one as it was."""
 
     def __post_init__(self) -> None:
         if self.target.score is None:
@@ -88,26 +82,18 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenInTraining:
-    """The tasks, aspects and damages that a model was trained on.
-
-    Parameters
-    ----------
-    aspects
-        Task and aspect: the same word in another task is another aspect.
-    """
+    """The tasks, aspects and damages that a model was trained on."""
 
     tasks: frozenset[str]
     aspects: frozenset[tuple[str, str]]
+    """Task and aspect: the same word in another task is another aspect."""
     damages: frozenset[str]
 
 
 def groups_of(cases: Sequence[Case], seen: SeenInTraining | None) -> Mapping[str, BoolArray]:
     """Return which cases are like those that a model was trained on, and which are not.
 
-    Parameters
-    ----------
-    seen
-        None where it is not known: then there is the group of all cases only.
+    `seen`: none where it is not known: then there is the group of all cases only.
 
     Returns
     -------
@@ -139,27 +125,22 @@ class ScoreArrays:
 
     A report without a score is NaN: a failure counts as such and as nothing else.
 
-    Parameters
-    ----------
-    outcomes
-        How each assessment ended, as the index of the outcome in `Outcome`.
-    characters, graded
-        `Overlap` of the spans found with those of the target; by severity.
-    meetings
-        Pairs of a span found and one of the target that share a character and have a severity each.
-    alike, apart
-        Number of these with the same severity, and the sum of the differences in severity.
-    score, target_score
-        From 0, the worst of the scale, to 100, the best.
+    `characters`, `graded`: `Overlap` of the spans found with those of the target; by severity.
+    `alike`, `apart`: number of these with the same severity, and the sum of the differences in
+    severity.
+    `score`, `target_score`: from 0, the worst of the scale, to 100, the best.
     """
 
     inputs: NDArray[np.int64]
     outcomes: NDArray[np.int64]
+    """Outcome of each assessment, as the index of the outcome in `Outcome`."""
     characters: FloatArray
     graded: FloatArray
     spans: FloatArray
     target_spans: FloatArray
     meetings: FloatArray
+    """Pairs of a span found and one of the target that share a character and have a severity
+    each."""
     alike: FloatArray
     apart: FloatArray
     score: FloatArray
@@ -266,10 +247,7 @@ def measures_of(
 ) -> tuple[Measure, ...]:
     """Return every figure of every group, the groups of a figure one after the other.
 
-    Parameters
-    ----------
-    settings
-        Seed and draws; inputs are drawn, each with all its cases.
+    `settings`: seed and draws; inputs are drawn, each with all its cases.
     """
     by_group = {
         name: _figures(score_arrays.part(inside), settings) for name, inside in groups.items()

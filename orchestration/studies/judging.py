@@ -46,40 +46,27 @@ def require_distinct(**parts: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """A panel's, or a seat's, judgement of one text on one aspect.
-
-    Parameters
-    ----------
-    spans
-        Where it sees errors, as half-open offsets in code points.
-    """
+    """A panel's, or a seat's, judgement of one text on one aspect."""
 
     score: float | None
     outcome: Outcome
     spans: tuple[tuple[int, int], ...]
+    """The errors that it sees, as half-open offsets in code points."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedText:
-    """A text of an exam with the panel's result on one aspect, for people to read.
-
-    Parameters
-    ----------
-    result
-        Its segment has planted errors as gold spans.
-    condition
-        What was done to the text; for an original text, a name such as ``clean``.
-    clean_id
-        Id of the text that it is compared with; empty for an original text.
-    caught
-        How many of the planted errors the panel marks, and marks in this text only; None where
-        none should be marked on this aspect.
-    """
+    """A text of an exam with the panel's result on one aspect, for people to read."""
 
     result: Result
+    """Its segment has planted errors as gold spans."""
     condition: str = ""
+    """The change made to the text; for an original text, a name such as ``clean``."""
     clean_id: str = ""
+    """Id of the text that it is compared with; empty for an original text."""
     caught: Literal["none", "some", "all"] | None = None
+    """Share of the planted errors that the panel marks in this text only; None where none should be
+    marked on this aspect."""
 
 
 def marked_places(
@@ -128,16 +115,11 @@ def panel_judgement(result: Result) -> Iterator[tuple[tuple[str, str], Judgement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examinee:
-    """The panel that is examined.
-
-    Parameters
-    ----------
-    seats
-        Name -> signature of the judge there, with its model and decoding.
-    """
+    """The panel that is examined."""
 
     signature: str
     seats: Mapping[str, str]
+    """Name -> signature of the judge there, with its model and decoding."""
 
     @classmethod
     def of(cls, report: PanelReport) -> "Examinee":
@@ -169,27 +151,18 @@ class Recorder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamRun:
-    """An exam under way, in which a panel judges one draw after the other.
-
-    Parameters
-    ----------
-    open_panel
-        Opens the panel, once a draw.
-    workers
-        How many texts are judged at once.
-    stop_token
-        Ends the exam early; with a memory, what was said by then is kept.
-    record
-        Called with every result.
-    expect
-        Called with the number of results as it is known better.
-    """
+    """An exam under way, in which a panel judges one draw after the other."""
 
     open_panel: OpenPanel
+    """Opens the panel, once a draw."""
     workers: int
+    """Number of texts that are judged at once."""
     stop_token: StopToken
+    """Ends the exam early; with a memory, what was said by then is kept."""
     record: Recorder
+    """Called with every result."""
     expect: Callable[[int], None] = lambda _: None
+    """Called with the number of results as it is known better."""
 
     @property
     def examinee(self) -> Examinee:
@@ -208,14 +181,9 @@ class ExamRun:
 
         Raise `RunStoppedError` if the stop token came before the end.
 
-        Parameters
-        ----------
-        pairs
-            Segments with distinct ids, each with an aspect.
-        draw
-            Name of the draw.
-        judgements_in
-            Yields what is kept of a result, as judgements, with their keys.
+        `pairs`: segments with distinct ids, each with an aspect.
+        `draw`: name of the draw.
+        `judgements_in`: yields what is kept of a result, as judgements, with their keys.
         """
         judgements: dict[K, J] = {}
 

@@ -88,21 +88,14 @@ def unequal_chances_note(chances: Sequence[float | None]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TextFeatures:
-    """Features of a run's texts, each of the shape ``(texts,)``.
-
-    Parameters
-    ----------
-    quality
-        The panel's score, in [0, 1]; NaN for a text without one.
-    spread
-        By how much the scores of its seats vary; NaN where fewer than two scored it.
-    novelty
-        As `features.novelty` has it.
-    """
+    """Features of a run's texts, each of the shape ``(texts,)``."""
 
     quality: FloatArray
+    """The panel's score, in [0, 1]; NaN for a text without one."""
     spread: FloatArray
+    """By how much the scores of its seats vary; NaN where fewer than two scored it."""
     novelty: FloatArray
+    """As `features.novelty` has it."""
 
 
 class Stratum(NamedTuple):
@@ -122,15 +115,11 @@ class Stratum(NamedTuple):
 class Sample:
     """Texts that were drawn.
 
-    Parameters
-    ----------
-    chosen
-        Numbers of the texts, ascending.
-    stratum, inclusion
-        Those of each text, drawn or not; no chance is 0.
+    `stratum`, `inclusion`: those of each text, drawn or not; no chance is 0.
     """
 
     chosen: NDArray[np.intp]
+    """Numbers of the texts, ascending."""
     stratum: Sequence[str]
     inclusion: FloatArray
 
@@ -202,12 +191,8 @@ def _weights(features: TextFeatures, strata: Sequence[str], *, purpose: Purpose)
 def novelty(texts: Iterable[str], sources: Sequence[str]) -> FloatArray:
     """Return which share of each text's pairs of words no text for another source holds.
 
-    Parameters
-    ----------
-    texts
-        Outputs.
-    sources
-        The source of each: texts for one of them say much the same, and make none common.
+    `texts`: outputs.
+    `sources`: the source of each: texts for one of them say much the same, and make none common.
 
     Returns
     -------
@@ -239,10 +224,7 @@ def tiers(values: FloatArray, count: int) -> list[int]:
     A value that as many texts have as a tier would hold is a tier of its own, so that a heap of
     best scores leaves tiers for the others. Equal values are never parted.
 
-    Parameters
-    ----------
-    count
-        About how many tiers there are to be, at least 1.
+    `count`: about how many tiers there are to be, at least 1.
 
     Examples
     --------

@@ -25,8 +25,7 @@ from spanjury.adapters.training.tokens.job import (
     windows_digest,
 )
 from spanjury.judges.core.lazy import require
-from spanjury.orchestration.studies.distillation.splits import SPLITS
-from spanjury.orchestration.studies.distillation.training_set import SEAL, split_file
+from spanjury.orchestration.studies.distillation.training_set import SEAL, SPLITS, split_file
 
 __all__ = [
     "AttentionName",

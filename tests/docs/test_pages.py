@@ -23,7 +23,7 @@ from spanjury.judges.core import Outcome
 from spanjury.judges.core.passages import COLLECTIONS
 from spanjury.judges.tasks import Rubric
 from spanjury.orchestration.studies.failing.conditions import FIELDS
-from spanjury.orchestration.studies.pairs.rows import ComparisonRow
+from spanjury.orchestration.studies.pairs.comparing import ComparisonRow
 from spanjury.orchestration.wiring.panel_files import read_panel_file
 
 SUMMARIES = ROOT / "examples" / "summaries.jsonl"

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from spanjury.orchestration.studies.distillation.splits import SPLITS
 from spanjury.orchestration.studies.distillation.training_set import (
+    SPLITS,
     Example,
     example_line,
     split_file,

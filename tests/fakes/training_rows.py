@@ -8,8 +8,8 @@ from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.services.judging.exam_texts import DEMO
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.services.training import distil as distilling
-from spanjury.orchestration.studies.distillation.damaged_text import Harm
-from spanjury.orchestration.studies.distillation.rows import DataFile, Row, rows_of
+from spanjury.orchestration.studies.distillation.damage import Harm
+from spanjury.orchestration.studies.distillation.targets import DataFile, Row, rows_of
 from spanjury.perturbations.recipe import find_recipe
 
 

@@ -31,7 +31,6 @@ with lazily():
         exam,
         findings,
         tables,
-        values,
     )
     from spanjury.orchestration.wiring import config, exam_plugins, plots
 
@@ -160,7 +159,7 @@ class Discernment(PanelStudy["exam.ExamResult"]):
             run=run,
             total=planned.assessments,
             scope=scope_of(segments, aspects, parts=f"{len(planned.conditions)} conditions"),
-            measures=values.measure_names(condition.name for condition in planned.conditions),
+            measures=conclusions.measure_names(condition.name for condition in planned.conditions),
         )
 
 
@@ -176,14 +175,10 @@ def _report(
         examinee=result.examinee,
         data=data,
         document=lambda pictures: tables.discernment_report(
-            result.findings,
-            examinee=result.examinee,
-            data=data,
-            recipe=recipe,
-            pictures=pictures,
+            result.findings, examinee=result.examinee, data=data, recipe=recipe, pictures=pictures
         ),
-        values=values.findings_json(result.findings, examinee=result.examinee),
-        measures=values.measures_of(result.findings),
+        values=conclusions.findings_json(result.findings, examinee=result.examinee),
+        measures=conclusions.measures_of(result.findings),
         cautions=conclusions.cautions(result.findings),
         scores=study_report.ExamScores(
             examinee=result.examinee, data=data, recipe=recipe, seed=seed, rows=result.scores

@@ -27,13 +27,9 @@ with lazily():
     from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.studies import judging
     from spanjury.orchestration.studies.faithfulness import exam, findings, tables
-    from spanjury.orchestration.studies.faithfulness import score_arrays as changed
+    from spanjury.orchestration.studies.faithfulness import outcomes as changed
     from spanjury.orchestration.studies.robustness import attempts
-    from spanjury.orchestration.wiring import (
-        config,
-        plots,
-        rescorable,
-    )
+    from spanjury.orchestration.wiring import config, plots, rescorable
 
 _TEXTS_OR_RECORD = "name either texts or a record with --replay, not both"
 

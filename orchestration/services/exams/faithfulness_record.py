@@ -28,7 +28,7 @@ from spanjury.judges.core import VERSION, DataError, Outcome, Scale
 from spanjury.judges.llm.parse import parse
 from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.orchestration.report.files import write_whole
-from spanjury.orchestration.studies.faithfulness.score_arrays import (
+from spanjury.orchestration.studies.faithfulness.outcomes import (
     Change,
     Direction,
     ListOutcome,
@@ -40,12 +40,7 @@ CHANGES = "changes.jsonl"
 
 _FORMAT = 1
 _RENAMED = MappingProxyType(
-    {
-        "road": "method",
-        "treatment": "condition",
-        "push": "direction",
-        "fate": "list_outcome",
-    }
+    {"road": "method", "treatment": "condition", "push": "direction", "fate": "list_outcome"}
 )
 """Names of fields until release 0.2, and from then on."""
 _UNWRITTEN = "unwritten"

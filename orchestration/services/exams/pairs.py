@@ -22,7 +22,7 @@ with lazily():
 
     from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.services.judging import exam_texts
-    from spanjury.orchestration.studies.pairs import comparing, findings, rows
+    from spanjury.orchestration.studies.pairs import comparing, findings
     from spanjury.orchestration.wiring import pair_judges
 
 COMPARISONS = "comparisons.jsonl"
@@ -165,14 +165,14 @@ class Pairs(PairStudy["comparing.Compared"]):
             document=lambda _: findings.pairs_report(counted, judge=compared.judge, data=data),
             values=findings.findings_json(counted, judge=compared.judge),
             measures=findings.measures_of(counted),
-            files={COMPARISONS: study_report.json_lines(rows.ComparisonRow, compared.rows)},
+            files={COMPARISONS: study_report.json_lines(comparing.ComparisonRow, compared.rows)},
         )
 
 
 apairs, pairs = from_python(Pairs, name="pairs")
 
 
-def read_comparisons(path: Path) -> "list[rows.ComparisonRow]":
+def read_comparisons(path: Path) -> "list[comparing.ComparisonRow]":
     """Read a file of comparisons, or that in the folder of the command.
 
     Raise `DataError` if it cannot be read, or a line of it is no comparison.
@@ -182,7 +182,7 @@ def read_comparisons(path: Path) -> "list[rows.ComparisonRow]":
         lines = file.read_bytes().splitlines()
     except OSError as error:
         raise DataError(f"{file}: cannot be read: {error.strerror}") from error
-    adapter = pydantic.TypeAdapter(rows.ComparisonRow)
+    adapter = pydantic.TypeAdapter(comparing.ComparisonRow)
     read = []
     for number, line in enumerate(lines, start=1):
         try:

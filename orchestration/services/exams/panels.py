@@ -15,7 +15,6 @@ with lazily():
     from spanjury.orchestration.services.people import panel_study as studying
     from spanjury.orchestration.studies.panel_study import (
         agreement,
-        cascade_tables,
         cascades,
         findings,
         tables,
@@ -105,10 +104,7 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
         ),
     ] = None
     prices: Annotated[Mapping[str, TokenPrice] | None, replace(_PRICE, section=_COST)] = None
-    panel: Annotated[
-        Path | str | None,
-        _panel_file("prices and families", section=_COST),
-    ] = None
+    panel: Annotated[Path | str | None, _panel_file("prices and families", section=_COST)] = None
     budget: Annotated[
         float | None,
         Parameter(
@@ -249,7 +245,7 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
         return study_report.file_report(
             fitted,
             name="cascade",
-            document=cascade_tables.cascade_report(fitted.findings),
+            document=cascades.cascade_report(fitted.findings),
             values=cascades.cascade_json(fitted.findings),
             closing=closing,
         )

@@ -12,7 +12,7 @@ from spanjury.orchestration.services.exams.study import Parameter, from_python
 with lazily():
     from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.services.judging import exam_texts
-    from spanjury.orchestration.studies.pairs import biases, comparing, rows
+    from spanjury.orchestration.studies.pairs import biases, comparing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class Preference(PairStudy["biases.Biases"]):
             values=biases.biases_json(measured, judge=compared.judge),
             measures=biases.measures_of(measured),
             cautions=tuple(biases.cautions(measured)),
-            files={COMPARISONS: study_report.json_lines(rows.ComparisonRow, compared.rows)},
+            files={COMPARISONS: study_report.json_lines(comparing.ComparisonRow, compared.rows)},
         )
 
 

@@ -12,8 +12,8 @@ from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, 
 with lazily():
     from spanjury.orchestration.services.exams import pairs, study_report, terms
     from spanjury.orchestration.services.people import ranking
+    from spanjury.orchestration.studies.pairs import comparing
     from spanjury.orchestration.studies.pairs import ranking as pair_ranking
-    from spanjury.orchestration.studies.pairs import rows
     from spanjury.orchestration.studies.ranking import tables
 
 
@@ -73,7 +73,7 @@ arank, rank = from_python(Rank, name="rank")
 
 
 def _rankings(
-    compared: "list[rows.ComparisonRow]", paths: tuple[Path, ...], *, aspects: tuple[str, ...]
+    compared: "list[comparing.ComparisonRow]", paths: tuple[Path, ...], *, aspects: tuple[str, ...]
 ) -> "list[pair_ranking.PairRanking]":
     """Return the ranking on each aspect.
 

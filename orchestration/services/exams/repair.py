@@ -22,12 +22,7 @@ with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.services.judging import repair as repairs
-    from spanjury.orchestration.studies.repair import (
-        attempts,
-        exam,
-        findings,
-        tables,
-    )
+    from spanjury.orchestration.studies.repair import attempts, exam, findings, tables
     from spanjury.orchestration.wiring import config
 
 _ATTEMPTS = "attempts.jsonl"  # a row for each text and each way of repairing it
@@ -54,13 +49,7 @@ class Repair(PanelStudy["exam.ExamResult"]):
     ] = None
     repair_base_url: Annotated[
         Sequence[str],
-        Parameter(
-            "URL of that model's server.",
-            "URL",
-            kind=tuple[str, ...],
-            env=True,
-            rare=True,
-        ),
+        Parameter("URL of that model's server.", "URL", kind=tuple[str, ...], env=True, rare=True),
     ] = ()
     examiner: Annotated[
         "terms.PanelSource | None",
@@ -152,7 +141,7 @@ def _report(
             writer=result.writer,
         ),
         measures=tables.measures_of(result.findings),
-        cautions=findings.cautions(result.findings),
+        cautions=tuple(findings.cautions(result.findings)),
         judged=result.judged,
         files={_ATTEMPTS: study_report.json_lines(attempts.Attempt, result.attempts)},
     )

@@ -26,7 +26,7 @@ with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import exam_texts
     from spanjury.orchestration.studies import estimates
-    from spanjury.orchestration.studies.span_bench import findings, gold, tables, values
+    from spanjury.orchestration.studies.span_bench import findings, gold, tables
 
 By = Annotated[
     str, Parameter("Key of a row by which pages group texts, for example system.", "KEY")
@@ -161,8 +161,8 @@ def _report(
         document=lambda _: tables.bench_report(
             result.findings, examinee=examinee, data=[each.name for each in data]
         ),
-        values=values.findings_json(result.findings, examinee=examinee),
-        measures=values.measures_of(result.findings),
+        values=findings.findings_json(result.findings, examinee=examinee),
+        measures=findings.measures_of(result.findings),
         cautions=findings.cautions(result.findings),
         judged=result.judged,
         files={_RECORDS: write_records},
@@ -182,9 +182,7 @@ def _dataset(segment: Segment) -> str:
     return name.strip() if isinstance(name, str) else ""
 
 
-def _labels(
-    sets: "Sequence[Path | exam_texts.Texts]",
-) -> "Mapping[Path | exam_texts.Texts, str]":
+def _labels(sets: "Sequence[Path | exam_texts.Texts]") -> "Mapping[Path | exam_texts.Texts, str]":
     """Return what files are called: by their names up to the first full stop, if these differ."""
     stems = {path: path.name.partition(".")[0] or path.name for path in sets}
     shared = Counter(stems.values())
@@ -195,10 +193,7 @@ def _with_own_ids(name: str, texts: "Iterable[gold.BenchText]") -> "gold.BenchSe
     """Return a set of the texts that something is known of, under ids of their own."""
     read = list(texts)
     kept = tuple(
-        replace(
-            text,
-            segment=replace(text.segment, segment_id=f"{name}/{text.segment.segment_id}"),
-        )
+        replace(text, segment=replace(text.segment, segment_id=f"{name}/{text.segment.segment_id}"))
         for text in read
         if text.is_known
     )

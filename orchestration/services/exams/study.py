@@ -240,11 +240,7 @@ class PanelStudy(Generic[T_co]):
         return 1 if seed is None else seed
 
     def exam_run(
-        self,
-        opened: "session.RunSession",
-        live: Live,
-        *,
-        panel: "config.PanelConfig | None" = None,
+        self, opened: "session.RunSession", live: Live, *, panel: "config.PanelConfig | None" = None
     ) -> "judging.ExamRun":
         """Return the run in which the panel judges, or another one in its stead."""
         panel = panel or self.described
@@ -283,11 +279,7 @@ class PanelStudy(Generic[T_co]):
             return exam.examinee, results
 
     def read(
-        self,
-        texts: "Path | exam_texts.Texts",
-        *,
-        task: str = "",
-        aspects: Sequence[str] = (),
+        self, texts: "Path | exam_texts.Texts", *, task: str = "", aspects: Sequence[str] = ()
     ) -> tuple[tuple[Segment, ...], tuple[Aspect, ...]]:
         """Read texts, and find the aspects that they are judged on.
 

@@ -11,7 +11,7 @@ from spanjury.orchestration.services.judging.metrics import (
     are_metric_scores,
     read_metric_scores,
 )
-from spanjury.orchestration.studies.agreement.ratings import Scorer
+from spanjury.orchestration.studies.agreement.scorers import Scorer
 from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
 
 PANEL = "panel"

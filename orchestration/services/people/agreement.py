@@ -27,8 +27,13 @@ from spanjury.orchestration.studies.agreement.findings import (
     MetaFindings,
     aspect_findings,
 )
-from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer, rated_aspects, ratings
-from spanjury.orchestration.studies.agreement.scorers import Settings
+from spanjury.orchestration.studies.agreement.scorers import (
+    Ratings,
+    Scorer,
+    Settings,
+    rated_aspects,
+    ratings,
+)
 from spanjury.orchestration.studies.agreement.spans.findings import (
     AspectSpans,
     SpanTask,

@@ -20,8 +20,8 @@ from spanjury.orchestration.studies.agreement.findings import (
     SeatFindings,
     meta_json,
 )
-from spanjury.orchestration.studies.agreement.ratings import Ratings
 from spanjury.orchestration.studies.agreement.scorers import Agreement as ScorerAgreement
+from spanjury.orchestration.studies.agreement.scorers import Ratings
 from spanjury.orchestration.studies.agreement.tables import agreement_report
 from spanjury.orchestration.wiring.plots import (
     Agreement,

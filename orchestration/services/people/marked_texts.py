@@ -28,7 +28,7 @@ from spanjury.orchestration.services.people.sampled import (
 )
 from spanjury.orchestration.services.viewing.aspects import KnownAspects
 from spanjury.orchestration.services.viewing.sources import ViewedRun, find_runs
-from spanjury.orchestration.studies.agreement.ratings import known_input_of
+from spanjury.orchestration.studies.agreement.scorers import known_input_of
 from spanjury.orchestration.studies.sampling import (
     chance_of,
     left_out_note,

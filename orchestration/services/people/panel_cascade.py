@@ -38,8 +38,13 @@ from spanjury.orchestration.studies.panel_study.cascades import (
     cascade_findings,
     staged,
 )
-from spanjury.orchestration.studies.panel_study.costs import SeatCost, Unit, usual_stages
-from spanjury.orchestration.studies.panel_study.seats import PanelSeats, panel_seats
+from spanjury.orchestration.studies.panel_study.seats import (
+    PanelSeats,
+    SeatCost,
+    Unit,
+    panel_seats,
+    usual_stages,
+)
 from spanjury.orchestration.wiring.toml_lines import toml_lines
 
 

@@ -29,7 +29,6 @@ from spanjury.orchestration.services.people.marked_texts import (
     read_marked,
 )
 from spanjury.orchestration.studies.panel_study.agreement import Settings, chances_notes
-from spanjury.orchestration.studies.panel_study.costs import SeatCost, SeatPrice, amount_words
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
     Spending,
@@ -38,8 +37,11 @@ from spanjury.orchestration.studies.panel_study.findings import (
 )
 from spanjury.orchestration.studies.panel_study.seats import (
     PanelSeats,
+    SeatCost,
+    SeatPrice,
     SeatWord,
     StudyText,
+    amount_words,
     panel_seats,
 )
 from spanjury.orchestration.wiring.panel_files import read_panel_file

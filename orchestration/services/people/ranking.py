@@ -16,7 +16,7 @@ from spanjury.orchestration.services.people.marked_texts import (
 )
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, read_readings
 from spanjury.orchestration.services.people.sampled import TextName, read_chances, text_name
-from spanjury.orchestration.studies.agreement.ratings import known_input_of
+from spanjury.orchestration.studies.agreement.scorers import known_input_of
 from spanjury.orchestration.studies.ranking.findings import annotators_caution, rank_systems
 from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table
 from spanjury.orchestration.studies.ranking.tables import RankingFindings

@@ -11,7 +11,7 @@ import numpy as np
 from spanjury.judges.core import ConfigError, DataError, Scale, Segment
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, MarkedText
 from spanjury.orchestration.services.people.sampled import TextName, by_name, text_name
-from spanjury.orchestration.studies.agreement.ratings import input_of
+from spanjury.orchestration.studies.agreement.scorers import input_of
 from spanjury.orchestration.studies.sampling import (
     INCLUSION,
     SAMPLING,

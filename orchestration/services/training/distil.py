@@ -17,22 +17,22 @@ from spanjury.orchestration.services.exams.study import Live
 from spanjury.orchestration.services.judging.conditions import conditions_of
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.services.judging.session import open_session
-from spanjury.orchestration.studies.distillation.damage import DamagePlan, damage_examples
-from spanjury.orchestration.studies.distillation.damaged_text import Harm
-from spanjury.orchestration.studies.distillation.rows import (
+from spanjury.orchestration.studies.distillation.damage import DamagePlan, Harm, damage_examples
+from spanjury.orchestration.studies.distillation.summary import Inventory
+from spanjury.orchestration.studies.distillation.targets import (
     OURS,
     DataFile,
     Row,
+    Targets,
     refuse_overlap,
     require_licences,
     rows_of,
+    sampled,
 )
-from spanjury.orchestration.studies.distillation.splits import Shares
-from spanjury.orchestration.studies.distillation.summary import Inventory
-from spanjury.orchestration.studies.distillation.targets import Targets, sampled
 from spanjury.orchestration.studies.distillation.training_set import (
     FORMAT,
     Example,
+    Shares,
     example_line,
     split_file,
 )

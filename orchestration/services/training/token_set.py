@@ -31,18 +31,20 @@ from spanjury.orchestration.services.training.distil import (
     harms_of,
     judged,
 )
-from spanjury.orchestration.studies.distillation.damaged_text import Harm
-from spanjury.orchestration.studies.distillation.rows import (
+from spanjury.orchestration.studies.distillation.damage import Harm
+from spanjury.orchestration.studies.distillation.targets import (
     DataFile,
     Row,
     require_licences,
     rows_of,
 )
-from spanjury.orchestration.studies.distillation.splits import input_keys
 from spanjury.orchestration.studies.distillation.tokens.example import (
     FORM,
     TokenExample,
     TokenInventory,
+    examples_of_panel,
+    examples_of_people,
+    group_of,
     labelled_pairs,
     labelled_windows,
     overlaps,
@@ -50,13 +52,11 @@ from spanjury.orchestration.studies.distillation.tokens.example import (
     token_line,
     word_runs,
 )
-from spanjury.orchestration.studies.distillation.tokens.people import (
-    examples_of_panel,
-    examples_of_people,
-    group_of,
+from spanjury.orchestration.studies.distillation.tokens.twins import (
+    TwinPlan,
+    record_examples,
+    twins,
 )
-from spanjury.orchestration.studies.distillation.tokens.records import record_examples
-from spanjury.orchestration.studies.distillation.tokens.twins import TwinPlan, twins
 from spanjury.orchestration.studies.distillation.tokens.verdicts import (
     deciding,
     fitted_to,
@@ -65,6 +65,7 @@ from spanjury.orchestration.studies.distillation.tokens.verdicts import (
 )
 from spanjury.orchestration.studies.distillation.training_set import (
     FORMAT,
+    input_keys,
     require_whole,
     split_file,
 )

@@ -20,8 +20,13 @@ from spanjury.orchestration.engine.aggregation import (
     minimum,
 )
 from spanjury.orchestration.report.json import plain
-from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer
-from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings, agreements
+from spanjury.orchestration.studies.agreement.scorers import (
+    Agreement,
+    Ratings,
+    Scorer,
+    Settings,
+    agreements,
+)
 from spanjury.orchestration.studies.agreement.spans.findings import AspectSpans
 from spanjury.orchestration.studies.agreement.spans.measures import PairFinding
 from spanjury.stats.arrays import FloatArray, safe_divide
@@ -61,17 +66,12 @@ _AGGREGATIONS: Mapping[str, Callable[[Sequence[float]], float]] = MappingProxyTy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatTable:
-    """The scores of the seats of one run.
-
-    Parameters
-    ----------
-    scores
-        Shape ``(seats, systems, inputs)``; NaN where there is none.
-    """
+    """The scores of the seats of one run."""
 
     run: str
     seats: tuple[str, ...]
     scores: FloatArray
+    """Shape ``(seats, systems, inputs)``; NaN where there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,52 +85,35 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatPair:
-    """Agreement of two seats on the outputs that both scored.
-
-    Parameters
-    ----------
-    spearman
-        Correlation of their scores over all outputs; NaN if it is undefined.
-    kappa
-        Weights -> Cohen's kappa.
-    """
+    """Agreement of two seats on the outputs that both scored."""
 
     first: str
     second: str
     outputs: int
     spearman: float
+    """Correlation of their scores over all outputs; NaN if it is undefined."""
     kappa: Mapping[KappaWeights, Coefficient]
+    """Weights -> Cohen's kappa."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatAgreement:
-    """Agreement of all seats, and of each two of them.
-
-    Parameters
-    ----------
-    fleiss
-        Fleiss' kappa: only where every output has as many scores.
-    alpha
-        Level of measurement -> Krippendorff's alpha.
-    pairs
-        Two by two.
-    """
+    """Agreement of all seats, and of each two of them."""
 
     fleiss: Coefficient
+    """Fleiss' kappa: only where every output has as many scores."""
     alpha: Mapping[AlphaLevel, Coefficient]
+    """Level of measurement -> Krippendorff's alpha."""
     pairs: tuple[SeatPair, ...]
+    """Two by two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnsembleSize:
     """Agreement of panels of one size with people; a panel's score is the mean of its seats'.
 
-    Parameters
-    ----------
-    panels, undefined
-        Number of panels, and of those without a correlation.
-    mean, least, greatest
-        Mean and extremes of the others' correlations; NaN without any.
+    `panels`, `undefined`: number of panels, and of those without a correlation.
+    `mean`, `least`, `greatest`: mean and extremes of the others' correlations; NaN without any.
     """
 
     size: int
@@ -143,35 +126,20 @@ class EnsembleSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatGain:
-    """Contribution of a seat to its panel.
-
-    Parameters
-    ----------
-    alone
-        Its own correlation with people.
-    without
-        That of the other seats' mean.
-    gain
-        By how much it raises the whole panel's.
-    """
+    """Contribution of a seat to its panel."""
 
     seat: str
     alone: float
+    """Its own correlation with people."""
     without: float
+    """That of the other seats' mean."""
     gain: float
+    """By how much it raises the whole panel's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatFindings:
-    """Findings on the seats of a run on one aspect.
-
-    Parameters
-    ----------
-    whole
-        The correlation with people of all seats' mean.
-    aggregations
-        With people, by how scores are put together: `Agreement.scorer` names the aggregation.
-    """
+    """Findings on the seats of a run on one aspect."""
 
     run: str
     aspect: str
@@ -179,8 +147,10 @@ class SeatFindings:
     agreement: SeatAgreement
     sizes: tuple[EnsembleSize, ...]
     whole: float
+    """The correlation with people of all seats' mean."""
     gains: tuple[SeatGain, ...]
     aggregations: tuple[Agreement, ...]
+    """With people, by how scores are put together: `Agreement.scorer` names the aggregation."""
 
 
 def seat_findings(ratings: Ratings, settings: Settings) -> Iterator[SeatFindings]:
@@ -313,16 +283,12 @@ _FEWEST = 2
 class SystemMean:
     """The mean score of a system's outputs.
 
-    Parameters
-    ----------
-    score
-        NaN where none of its outputs has a score.
-    low, high
-        Ends of the 95 % interval over resampled inputs; NaN without one.
+    `low`, `high`: ends of the 95 % interval over resampled inputs; NaN without one.
     """
 
     system: str
     score: float
+    """NaN where none of its outputs has a score."""
     low: float
     high: float
     outputs: int
@@ -330,19 +296,13 @@ class SystemMean:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """Systems by one scorer.
-
-    Parameters
-    ----------
-    by
-        `PEOPLE`, or the name of a scorer.
-    systems
-        The best score first: the highest, or the lowest of a metric whose low scores are good.
-    """
+    """Systems by one scorer."""
 
     aspect: str
     by: str
+    """`PEOPLE`, or the name of a scorer."""
     systems: tuple[SystemMean, ...]
+    """The best score first: the highest, or the lowest of a metric whose low scores are good."""
 
 
 def rankings(
@@ -395,22 +355,15 @@ def _turned(ranking: Ranking) -> Ranking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AspectFindings:
-    """Findings from scores on one aspect.
-
-    Parameters
-    ----------
-    agreements
-        Each scorer with people, the nearest first.
-    seats
-        Run by run; empty where no panel had several seats.
-    rankings
-        Rankings of the systems by people and by the nearest scorer; empty for a single system.
-    """
+    """Findings from scores on one aspect."""
 
     aspect: str
     agreements: tuple[Agreement, ...]
+    """Each scorer with people, the nearest first."""
     seats: tuple[SeatFindings, ...]
+    """Run by run; empty where no panel had several seats."""
     rankings: tuple[Ranking, ...]
+    """Rankings of the systems by people and by the nearest scorer; empty for a single system."""
 
 
 def aspect_findings(ratings: Ratings, settings: Settings) -> AspectFindings:
@@ -428,27 +381,20 @@ def aspect_findings(ratings: Ratings, settings: Settings) -> AspectFindings:
 class MetaFindings:
     """Findings on how judges and metrics agree with people.
 
-    Parameters
-    ----------
-    data, results
-        Where the ratings and the scores are from, as the reader knows the files.
-    aspects
-        From scores, aspect by aspect.
-    spans
-        From error spans, aspect by aspect; empty where judges marked none.
-    annotators
-        People with people; empty where no text was read by two with names.
-    notes
-        What a reader must know of the texts.
+    `data`, `results`: where the ratings and the scores are from, as the reader knows the files.
     """
 
     settings: Settings
     data: str
     results: tuple[str, ...]
     aspects: tuple[AspectFindings, ...]
+    """From scores, aspect by aspect."""
     spans: tuple[AspectSpans, ...]
+    """From error spans, aspect by aspect; empty where judges marked none."""
     annotators: tuple[PairFinding, ...]
+    """People with people; empty where no text was read by two with names."""
     notes: tuple[str, ...] = ()
+    """Remarks that a reader must know of the texts."""
 
     @property
     def agreements(self) -> tuple[Agreement, ...]:

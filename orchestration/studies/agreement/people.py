@@ -57,33 +57,24 @@ _ALWAYS = frozenset({"characters.micro", "exact.micro"})
 class PeopleOnAspect:
     """The agreement of annotators on one aspect.
 
-    Parameters
-    ----------
-    annotators
-        Those who finished a text, by name.
-    texts, shared
-        That anyone finished, and that two or more did.
-    scored
-        With scores of two or more.
-    alpha
-        Krippendorff's, ordinal, of the scores.
-    kappas
-        Two names -> Cohen's kappa with quadratic weights.
-    scores
-        All coefficients of the scores, as of the seats of a panel.
-    spans
-        Two by two, on the texts that both finished.
+    `texts`, `shared`: that anyone finished, and that two or more did.
     """
 
     aspect: str
     annotators: tuple[str, ...]
+    """Those who finished a text, by name."""
     texts: int
     shared: int
     scored: int
+    """With scores of two or more."""
     alpha: Estimate
+    """Krippendorff's, ordinal, of the scores."""
     kappas: Mapping[tuple[str, str], Estimate]
+    """Two names -> Cohen's kappa with quadratic weights."""
     scores: SeatAgreement
+    """All coefficients of the scores, as of the seats of a panel."""
     spans: tuple[PairFinding, ...]
+    """Two by two, on the texts that both finished."""
 
 
 def people_on_aspect(
@@ -91,11 +82,8 @@ def people_on_aspect(
 ) -> PeopleOnAspect:
     """Compare the annotators of one aspect.
 
-    Parameters
-    ----------
-    segments
-        The finished texts, with scores on the aspect by annotator, spans of this aspect only, and
-        in their meta the ``annotators`` who looked for errors.
+    `segments`: the finished texts, with scores on the aspect by annotator, spans of this aspect
+    only, and in their meta the ``annotators`` who looked for errors.
     """
     gold = gold_of(read_texts(segments))
     readers = {name for names in gold.readers.values() for name in names}
@@ -169,39 +157,28 @@ def _drawn(scores: FloatArray, *, is_kappa: bool) -> Weighted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanVerdict:
-    """One person's verdict on one span of a judge; None where the person gave none.
-
-    Parameters
-    ----------
-    source
-        The input of the text: verdicts on texts for one input are correlated.
-    """
+    """One person's verdict on one span of a judge; None where the person gave none."""
 
     aspect: str
     judge: str
     source: str
+    """The input of the text: verdicts on texts for one input are correlated."""
     verdict: Verdict | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptSpans:
-    """Counts of people's verdicts on one judge's spans on one aspect.
-
-    Parameters
-    ----------
-    spans
-        With a verdict or without, one for each person who finished the text.
-    kept
-        The share of spans with a verdict that people accepted or edited: there is an error.
-    """
+    """Counts of people's verdicts on one judge's spans on one aspect."""
 
     aspect: str
     judge: str
     spans: int
+    """With a verdict or without, one for each person who finished the text."""
     accepted: int
     edited: int
     rejected: int
     kept: Proportion
+    """The share of spans with a verdict that people accepted or edited: there is an error."""
 
     @property
     def judged(self) -> int:
@@ -244,13 +221,7 @@ def people_report(
         Section("Agreement on scores, pair by pair", [_pairs(aspects)]),
         Section("Agreement on error spans, pair by pair", list(_spans(aspects))),
     ]
-    return Report(
-        title=title,
-        sections=[
-            *(sections if aspects else ()),
-            *_kept(judges),
-        ],
-    )
+    return Report(title=title, sections=[*(sections if aspects else ()), *_kept(judges)])
 
 
 def people_json(aspects: Sequence[PeopleOnAspect]) -> list[dict[str, object]]:

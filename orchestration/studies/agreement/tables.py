@@ -194,11 +194,7 @@ def _measures(agreements: Sequence[Agreement]) -> Table:
     """Tabulate all measures of agreement on one aspect."""
     others = tuple(dict.fromkeys(name for agreement in agreements for name in agreement.others))
     return table(
-        [
-            "scorer",
-            *numeric("outputs", "coverage", *others, "p against the nearest"),
-            "note",
-        ],
+        ["scorer", *numeric("outputs", "coverage", *others, "p against the nearest"), "note"],
         (
             [
                 *(agreement.scorer, agreement.items, Cell(agreement.coverage, ".0%")),

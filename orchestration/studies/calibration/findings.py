@@ -102,21 +102,15 @@ Statistic = Callable[[FloatArray, FloatArray], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A figure before calibration and after it, on held-out texts.
-
-    Parameters
-    ----------
-    difference
-        After less before, on the same draws of sources.
-    higher_is_better
-        Which way is a gain.
-    """
+    """A figure before calibration and after it, on held-out texts."""
 
     name: str
     before: Estimate
     after: Estimate
     difference: Estimate
+    """After less before, on the same draws of sources."""
     higher_is_better: bool
+    """True if a rise is a gain."""
 
     @property
     def is_gain(self) -> bool:
@@ -127,49 +121,27 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlarmFindings:
-    """A threshold, what it promises, and what it does to held-out texts.
-
-    Parameters
-    ----------
-    threshold
-        None where too few texts allow none.
-    needed
-        Sources of texts without error that the promise takes at least.
-    promised
-        Rate of false alarms that is not exceeded.
-    attained
-        Share of the held-out texts without error that raise an alarm; not defined without a
-        threshold.
-    caught
-        Share of the held-out texts with an error that do; not defined without a threshold.
-    """
+    """A threshold, what it promises, and what it does to held-out texts."""
 
     level: str
     threshold: float | None
+    """None where too few texts allow none."""
     promised: float
+    """Rate of false alarms that is not exceeded."""
     needed: int
+    """Sources of texts without error that the promise takes at least."""
     attained: Estimate
+    """Share of the held-out texts without error that raise an alarm; not defined without a
+    threshold."""
     caught: Estimate
+    """Share of the held-out texts with an error that do; not defined without a threshold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AspectFindings:
     """The calibration of one aspect, and what is known of it.
 
-    Parameters
-    ----------
-    clean, faulty
-        Marked texts without error, and with one.
-    clean_sources
-        Sources of those without error; each text is its own where chances of being drawn differ.
-    grave_share
-        Share of the texts without error in which the panel marks an error of severity 4 or 5.
-    untried
-        Texts for which the others, without their fold, allowed no threshold.
-    changes
-        By the map of scores and, where the score follows from spans, the weights of severities.
-    kept
-        Parts of the calibration that were kept: those that gain, and thresholds.
+    `clean`, `faulty`: marked texts without error, and with one.
     """
 
     task: str
@@ -178,13 +150,18 @@ class AspectFindings:
     signal: str
     clean: int
     clean_sources: int
+    """Sources of those without error; each text is its own where chances of being drawn differ."""
     faulty: int
     grave_share: float
+    """Share of the texts without error in which the panel marks an error of severity 4 or 5."""
     folds: int
     untried: int
+    """Texts for which the others, without their fold, allowed no threshold."""
     changes: tuple[Change, ...]
+    """By the map of scores and, where the score follows from spans, the weights of severities."""
     alarms: tuple[AlarmFindings, ...]
     kept: tuple[str, ...]
+    """Parts of the calibration that were kept: those that gain, and thresholds."""
 
 
 MAP, WEIGHTS, THRESHOLDS = "map of scores", "weights of severities", "thresholds"
@@ -198,11 +175,7 @@ def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:
     changes = tuple(_changes(texts, held, terms).values())
     gains = {change.name for change in changes if change.is_gain}
     fitted = fit(texts, terms, with_map=DISTANCE in gains, with_weights=BY_SPANS in gains)
-    kept = {
-        MAP: fitted.score_map,
-        WEIGHTS: fitted.severity_weights,
-        THRESHOLDS: fitted.thresholds,
-    }
+    kept = {MAP: fitted.score_map, WEIGHTS: fitted.severity_weights, THRESHOLDS: fitted.thresholds}
     clean, suspicions = texts.clean, texts.suspicions()
     untried = np.isnan(held.unsure) & ~np.isnan(suspicions.values)
     grave = np.array([text.is_grave for text in texts.texts])

@@ -42,36 +42,27 @@ FAULTY_SHARE = 0.5
 class TextOnAspect:
     """One text that people marked and the panel scored.
 
-    Parameters
-    ----------
-    source
-        What it was made of: texts of one source are never in two folds.
-    score, probability
-        The panel's; no probability where no seat states one.
-    is_grave
-        Whether the panel marks an error of severity 4 or 5.
-    people
-        Rater -> score, on the scale of the aspect; empty without any.
-    is_clean
-        Whether people say that it has no error; None where that is not known.
-    scored, stating
-        Names of the seats that the score is made of, and of their judges if all of these state a
-        probability; a probability that some say nothing of is no measure of the panel.
-    inclusion
-        Probability with which it was drawn to be marked.
+    `score`, `probability`: the panel's; no probability where no seat states one.
+    `scored`, `stating`: names of the seats that the score is made of, and of their judges if all of
+    these state a probability; a probability that some say nothing of is no measure of the panel.
     """
 
     source: str
+    """The input that it was made of: texts of one source are never in two folds."""
     score: float
     probability: float | None = None
     is_grave: bool = False
+    """True if the panel marks an error of severity 4 or 5."""
     people: Mapping[str, float] = field(default_factory=dict)
+    """Rater -> score, on the scale of the aspect; empty without any."""
     is_clean: bool | None = None
+    """True if people say that it has no error; None if unknown."""
     scored: frozenset[str] = frozenset()
     stating: frozenset[str] = frozenset()
     output: str = ""
     spans: tuple[ErrorSpan, ...] = ()
     inclusion: float = 1.0
+    """Probability with which it was drawn to be marked."""
 
     @property
     def human(self) -> float | None:
@@ -96,25 +87,17 @@ class Suspicions(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationTexts:
-    """All that a panel is calibrated on, on one aspect.
-
-    Parameters
-    ----------
-    aspect
-        What is judged, and its scale.
-    made_on
-        The marks, in words.
-    judges
-        Names of all judges of the panel.
-    from_spans
-        Whether the panel's score follows from its spans: only then do severities weigh in it.
-    """
+    """All that a panel is calibrated on, on one aspect."""
 
     aspect: Aspect
+    """The quality that is judged, and its scale."""
     texts: tuple[TextOnAspect, ...]
     made_on: str
+    """The marks, in words."""
     judges: frozenset[str] = frozenset()
+    """Names of all judges of the panel."""
     from_spans: bool = False
+    """True if the panel's score follows from its spans: only then do severities weigh in it."""
 
     def part(self, chosen: BoolArray) -> "CalibrationTexts":
         """Return the texts that are chosen."""
@@ -160,10 +143,7 @@ class CalibrationTexts:
     def suspicions(self, like: "CalibrationTexts | None" = None) -> Suspicions:
         """Return the numbers that thresholds are set on.
 
-        Parameters
-        ----------
-        like
-            The texts that say which judges usually answer; these by default.
+        `like`: the texts that say which judges usually answer; these by default.
         """
         usual = (like or self).texts
         stating = _commonest([text.stating for text in usual])
@@ -198,22 +178,16 @@ def _probability(text: TextOnAspect, stating: frozenset[str]) -> float:
 class Terms:
     """Terms of a calibration.
 
-    Parameters
-    ----------
-    rate
-        Share of the texts without error that may be called unsure or faulty.
-    confidence
-        How sure the rate is to hold for all texts like these, of new sources; None for a rate that
-        holds on the average over sets of marked texts.
-    folds
-        The most parts that texts are dealt into, by source.
-    draws, seed
-        Number of bootstrap resamples, and their seed.
+    `draws`, `seed`: number of bootstrap resamples, and their seed.
     """
 
     rate: float = 0.1
+    """Share of the texts without error that may be called unsure or faulty."""
     confidence: float | None = None
+    """Probability that the rate holds for all texts like these, of new sources; None for a rate
+    that holds on the average over sets of marked texts."""
     folds: int = 10
+    """The most parts that texts are dealt into, by source."""
     draws: int = 1000
     seed: int = 1
 
@@ -228,11 +202,8 @@ def fit(
 ) -> AspectCalibration:
     """Fit a calibration; parts that the texts do not allow are left out.
 
-    Parameters
-    ----------
-    with_map, with_weights
-        Whether a map of scores, and weights of severities, are wanted; these only where the
-        panel's score follows from its spans.
+    `with_map`, `with_weights`: whether a map of scores, and weights of severities, are wanted;
+    these only where the panel's score follows from its spans.
     """
     score_map = fit_map(texts) if with_map else None
     signal = texts.suspicions().signal

@@ -165,20 +165,15 @@ def _disagreements(texts: CalibrationTexts) -> Iterator[str]:
 class CalibrationFindings:
     """All that is known of a calibration.
 
-    Parameters
-    ----------
-    results, marks
-        Where the scores and the marks are from.
-    calibration
-        None where nothing was kept of any aspect.
-    notes, cautions, enough
-        Sentences; the last two by aspect.
+    `results`, `marks`: where the scores and the marks are from.
+    `notes`, `cautions`, `enough`: sentences; the last two by aspect.
     """
 
     results: str
     marks: str
     terms: Terms
     calibration: Calibration | None
+    """None where nothing was kept of any aspect."""
     aspects: tuple[AspectFindings, ...]
     enough: tuple[tuple[str, ...], ...]
     cautions: tuple[tuple[str, ...], ...]

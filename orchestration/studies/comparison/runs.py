@@ -10,7 +10,7 @@ from numpy.random import default_rng
 from spanjury.judges.core import unstamped
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.report import Cell, Column, Report, between, code, named, prose, table
-from spanjury.orchestration.studies.agreement.ratings import Scorer
+from spanjury.orchestration.studies.agreement.scorers import Scorer
 from spanjury.orchestration.studies.estimates import LEVEL, Estimate, holm_adjusted
 from spanjury.stats.resampling import bootstrap
 from spanjury.stats.weighted import mean_drop
@@ -25,17 +25,12 @@ _SPEC = ".3f"
 class MeanDifference:
     """Difference between two means of scores on the same texts.
 
-    Parameters
-    ----------
-    texts
-        Texts with both scores; all figures are of these.
-    first, second
-        Mean scores; NaN without any text.
-    difference, low, high
-        Second minus first, with its 95 % interval over resampled texts.
+    `first`, `second`: mean scores; NaN without any text.
+    `difference`, `low`, `high`: second minus first, with its 95 % interval over resampled texts.
     """
 
     texts: int
+    """Texts with both scores; all figures are of these."""
     first: float
     second: float
     difference: float
@@ -47,12 +42,8 @@ class MeanDifference:
 class Difference(MeanDifference):
     """Difference of one scorer's scores on one aspect between two runs.
 
-    Parameters
-    ----------
-    p, adjusted
-        Two-sided, of the exact paired test; the same by Holm's method over all differences.
-    same_signature
-        Whether the same judge was asked, so that the runs can differ by chance only.
+    `p`, `adjusted`: two-sided, of the exact paired test; the same by Holm's method over all
+    differences.
     """
 
     scorer: str
@@ -64,6 +55,7 @@ class Difference(MeanDifference):
     p: float
     adjusted: float
     same_signature: bool
+    """True if the same judge was asked, so that the runs can differ by chance only."""
 
 
 def differences(
@@ -71,10 +63,7 @@ def differences(
 ) -> tuple[Difference, ...]:
     """Compare scorers of one name and aspect in two runs.
 
-    Parameters
-    ----------
-    first, second
-        Scores of the two runs; a scorer that only one run has is skipped.
+    `first`, `second`: scores of the two runs; a scorer that only one run has is skipped.
     """
     scorers = {(scorer.name, scorer.aspect): scorer for scorer in second}
     rows = [

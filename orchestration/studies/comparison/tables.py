@@ -21,9 +21,10 @@ from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.studies.comparison.comparison import (
     Compared,
     Comparison,
+    Contrast,
     Preference,
+    Unshared,
 )
-from spanjury.orchestration.studies.comparison.sharing import Contrast, Unshared
 from spanjury.orchestration.studies.estimates import LEVEL
 from spanjury.orchestration.studies.judging import Examinee
 
@@ -67,8 +68,7 @@ def comparison_report(
                 [_table(may_fall), Paragraph("*: the aspect was damaged.", only="terminal")],
             ),
             Section(
-                "Where scores should stay: P(drop) + P(rise), lower is better",
-                [_table(steady)],
+                "Where scores should stay: P(drop) + P(rise), lower is better", [_table(steady)]
             ),
             Section("Read with care", [Bullets(remarks(comparison), tone="caution")]),
             Paragraph(_READING, only="page"),

@@ -34,15 +34,10 @@ _HALF = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marking:
-    """Spans on one aspect beside the damage of one condition.
-
-    Parameters
-    ----------
-    claims_spans
-        Whether the judge marks anything in any text on this aspect.
-    """
+    """Spans on one aspect beside the damage of one condition."""
 
     claims_spans: bool
+    """True if the judge marks anything in any text on this aspect."""
     localisation: Localisation
 
     @property
@@ -66,8 +61,7 @@ def markings(
     marking = {aspect for (_, aspect), judgement in judgements.items() if judgement.spans}
     return tuple(
         Marking(
-            claims_spans=aspect in marking,
-            localisation=marked_places(pairs, [aspect], judgements),
+            claims_spans=aspect in marking, localisation=marked_places(pairs, [aspect], judgements)
         )
         for aspect in aspects
     )
@@ -95,38 +89,28 @@ def _rows(intervals: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
 class Detection:
     """Detection of one condition by the scores on one aspect, text by text.
 
-    Parameters
-    ----------
-    texts
-        Changed texts with a score.
-    caught_5, caught_10
-        Share of them below the cut-off that at most 5 % (10 %) of the clean and the harmlessly
-        changed texts are below; NaN where the texts are too few to state the rate.
-    of_clean_10
-        The same where at most 10 % of the clean texts alone are.
-    by_chance
-        As many of the texts lie below this cut-off at most by chance, 95 % interval.
-    auroc
-        Area under the ROC curve, damaged against clean and harmlessly changed texts; of a
-        harmless condition against the clean ones.
-    mean_drop
-        Clean less changed score, in steps of the scale.
-    harmless_drop
-        The largest mean drop of a harmless condition on the aspect; 0 without one.
-    still_top
-        Share of the changed texts whose score still has the best label.
+    `caught_5`, `caught_10`: share of them below the cut-off that at most 5 % (10 %) of the clean
+    and the harmlessly changed texts are below; NaN where the texts are too few to state the rate.
     """
 
     aspect: str
     texts: int
+    """Changed texts with a score."""
     caught_5: Estimate
     caught_10: Estimate
     of_clean_10: Estimate
+    """The same where at most 10 % of the clean texts alone are."""
     by_chance: int
+    """As many of the texts lie below this cut-off at most by chance, 95 % interval."""
     auroc: Estimate
+    """Area under the ROC curve, damaged against clean and harmlessly changed texts; of a harmless
+    condition against the clean ones."""
     mean_drop: Estimate
+    """Clean less changed score, in steps of the scale."""
     harmless_drop: float
+    """The largest mean drop of a harmless condition on the aspect; 0 without one."""
     still_top: float
+    """Share of the changed texts whose score still has the best label."""
 
     @property
     def flags(self) -> int:
@@ -139,14 +123,11 @@ class Detection:
 class Alarms:
     """Cut-offs of an aspect, and what they flag of the texts that are not worse.
 
-    Parameters
-    ----------
-    clean, harmless
-        Texts with a score, clean and harmlessly changed.
-    cutoff_5, cutoff_10
-        Scores below are flagged; NaN where the clean texts are too few to state the rate.
-    flagged_5, flagged_10
-        Share of all these texts that is flagged, at most the rate: ties make it less.
+    `clean`, `harmless`: texts with a score, clean and harmlessly changed.
+    `cutoff_5`, `cutoff_10`: scores below are flagged; NaN where the clean texts are too few to
+    state the rate.
+    `flagged_5`, `flagged_10`: share of all these texts that is flagged, at most the rate: ties make
+    it less.
     """
 
     aspect: str
@@ -160,19 +141,13 @@ class Alarms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detections:
-    """Detections of an exam.
-
-    Parameters
-    ----------
-    by_condition
-        Condition by condition, aspect by aspect.
-    caught
-        Mean of `caught_10` over conditions and the aspects that they harm.
-    """
+    """Detections of an exam."""
 
     alarms: tuple[Alarms, ...]
     by_condition: tuple[tuple[Detection, ...], ...]
+    """Condition by condition, aspect by aspect."""
     caught: Estimate
+    """Mean of `caught_10` over conditions and the aspects that they harm."""
 
 
 def fewest_texts(rate: float) -> int:
@@ -184,12 +159,9 @@ def fewest_texts(rate: float) -> int:
 class AspectScores:
     """Scores on one aspect, NaN where missing.
 
-    Parameters
-    ----------
-    clean, changed
-        Shape ``(texts,)``, and ``(conditions, texts)``.
-    pooled, spared
-        Shape ``(conditions,)``: whether a flag is a false alarm, and whether the score should stay.
+    `clean`, `changed`: shape ``(texts,)``, and ``(conditions, texts)``.
+    `pooled`, `spared`: shape ``(conditions,)``: whether a flag is a false alarm, and whether the
+    score should stay.
     """
 
     clean: FloatArray
@@ -254,14 +226,10 @@ def detections(
 ) -> Detections:
     """Set cut-offs, and count what they catch.
 
-    Parameters
-    ----------
-    falls
-        Shape ``(conditions, aspects)``: whether the condition harms the aspect.
-    spared, harmless
-        Shape ``(conditions,)``: whether no score should move, and whether a flag is a false alarm.
-    seed, draws
-        Seed and number of resamples of texts, each with all that was made of it.
+    `falls`: shape ``(conditions, aspects)``: whether the condition harms the aspect.
+    `spared`, `harmless`: shape ``(conditions,)``: whether no score should move, and whether a flag
+    is a false alarm.
+    `seed`, `draws`: seed and number of resamples of texts, each with all that was made of it.
     """
     once = score_arrays.single()
     aspects = [

@@ -162,22 +162,16 @@ class Exam:
     """Texts, aspects and conditions that a panel is examined on.
 
     Raises `ConfigError` if there is nothing to examine, or a name is doubled.
-
-    Parameters
-    ----------
-    segments
-        Good texts under distinct ids, one task.
-    repeats
-        Times that each text is judged. One is enough where a second gives the same.
-    settings
-        Settings of the evaluation; its seed is also that of the damage.
     """
 
     segments: tuple[Segment, ...]
+    """Good texts under distinct ids, one task."""
     aspects: tuple[Aspect, ...]
     conditions: tuple[Condition, ...]
     repeats: int = 1
+    """Times that each text is judged. One is enough where a second gives the same."""
     settings: Settings = Settings()
+    """Settings of the evaluation; its seed is also that of the damage."""
     test: PairedStatistic | None = None
 
     def __post_init__(self) -> None:
@@ -197,21 +191,15 @@ class Exam:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamResult:
-    """The result of an exam.
-
-    Parameters
-    ----------
-    scores
-        The same scores row by row, with digests of the texts.
-    judged
-        Clean texts, then damaged ones, as the panel judged them first.
-    """
+    """The result of an exam."""
 
     findings: Findings
     score_arrays: ScoreArrays
     perturbed_pairs: tuple[PerturbedPair, ...]
     scores: tuple[ScoreRow, ...]
+    """The same scores row by row, with digests of the texts."""
     judged: tuple[JudgedText, ...]
+    """Clean texts, then damaged ones, as the panel judged them first."""
     examinee: Examinee
 
 

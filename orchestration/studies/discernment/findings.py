@@ -88,27 +88,21 @@ METHODS: Mapping[Mode, Method] = MappingProxyType(
 class Contrast:
     """The effect of a condition on the scores on one aspect.
 
-    Parameters
-    ----------
-    expected
-        What the score should do; None where anything may happen.
-    effects, interval
-        Shares of scores that fell and rose; the 95 % interval of the first less the second.
-        The mean drop is in points of the scale.
-    on_scale
-        The same against the ends of the scale.
-    equivalence
-        Whether the score stayed where it was, in points of the scale; None where it need not.
+    `effects`, `interval`: shares of scores that fell and rose; the 95 % interval of the first less
+    the second. The mean drop is in points of the scale.
     """
 
     aspect: str
     expected: Effect | None
+    """The expected movement of the score; None where anything may happen."""
     test: PairedTest
     discernment: float
     effects: DifferenceEffects
     interval: tuple[float, float]
     on_scale: ScaleEffects
+    """The same against the ends of the scale."""
     equivalence: Equivalence | None
+    """The test that the score stayed the same, in points of the scale; None where it need not."""
 
 
 def contrasts(
@@ -124,14 +118,10 @@ def contrasts(
 ) -> tuple[Contrast, ...]:
     """Describe what a condition did to the scores, aspect by aspect.
 
-    Parameters
-    ----------
-    clean, damaged
-        Shape ``(aspects, segments)``: sums of `repeats` scores, NaN where there is none.
-    scales
-        Aspect -> its scale, in the order of the arrays.
-    rng, draws
-        The bootstrap: the same state resamples the same segments for every condition.
+    `clean`, `damaged`: shape ``(aspects, segments)``: sums of `repeats` scores, NaN where there is
+    none.
+    `scales`: aspect -> its scale, in the order of the arrays.
+    `rng`, `draws`: the bootstrap: the same state resamples the same segments for every condition.
     """
     differences = clean - damaged
     drawn = bootstrap(net_drop(differences), items=differences.shape[-1], rng=rng, draws=draws)
@@ -167,29 +157,20 @@ def _equivalence(differences: NDArray[np.float64], *, repeats: int) -> Equivalen
     """Test the sums, in which ties are exact, and describe single scores."""
     of_sums = equivalence(differences, margin=_MARGIN * repeats)
     return of_sums._replace(
-        estimate=of_sums.estimate / repeats,
-        low=of_sums.low / repeats,
-        high=of_sums.high / repeats,
+        estimate=of_sums.estimate / repeats, low=of_sums.low / repeats, high=of_sums.high / repeats
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of the evaluation.
-
-    Parameters
-    ----------
-    mode
-        The test of differences, and how the p-values of several aspects become one.
-    test
-        Name of the statistic that stands in for the mode's test of differences; empty for that.
-    seed
-        Seed of the damage and of the bootstrap.
-    """
+    """Settings of the evaluation."""
 
     mode: Mode = "calibrated"
+    """The test of differences, and how the p-values of several aspects become one."""
     test: str = ""
+    """Name of the statistic that stands in for the mode's test of differences; empty for that."""
     seed: int = 1
+    """Seed of the damage and of the bootstrap."""
     draws: int = 10_000
 
 
@@ -197,50 +178,38 @@ class Settings:
 class Finding:
     """The result of one condition.
 
-    Parameters
-    ----------
-    condition, family, level
-        What was done.
-    written_by
-        Name of the model that did it; empty for a rule.
-    skipped
-        Why others were not, and how often.
-    discernment
-        D of all aspects together on which there are scores; NaN where no score should fall.
-    weighted, ablated
-        D with the experts' weights, and with the small ones set to 0; NaN without weights.
-        An aspect without scores is skipped and the others' weights are scaled up; NaN if
-        less than half of the weight is left.
-    pooled
-        Weighted mean of the aspects' D; NaN without weights.
-    target_contrast
-        By how much D is higher on the aspects that should fall than on the others.
-    joint
-        D of one test over the aspects that should fall and have scores, all counting alike;
-        where none should, over those that may. It assumes nothing about how aspects are
-        correlated. It is drawn, and ends at ``log_0.05(1 / (draws + 1))``, 3.07 for 10,000 draws.
-        NaN where no score should fall.
-    localisation
-        How far the judge's new spans lie where the damage is.
-    detections, markings
-        Aspect by aspect: what the scores catch without the clean twin, and whether spans lie
-        where the damage is.
+    `condition`, `family`, `level`: what was done.
+    `weighted`, `ablated`: D with the experts' weights, and with the small ones set to 0; NaN
+    without weights. An aspect without scores is skipped and the others' weights are scaled up; NaN
+    if less than half of the weight is left.
+    `detections`, `markings`: aspect by aspect: what the scores catch without the clean twin, and
+    whether spans lie where the damage is.
     """
 
     condition: str
     family: str
     level: str
     written_by: str
+    """Name of the model that did it; empty for a rule."""
     damaged: int
     skipped: Mapping[str, int]
+    """Why others were not, and how often."""
     contrasts: tuple[Contrast, ...]
     discernment: float
+    """D of all aspects together on which there are scores; NaN where no score should fall."""
     weighted: float
     ablated: float
     pooled: float
+    """Weighted mean of the aspects' D; NaN without weights."""
     target_contrast: float
+    """By how much D is higher on the aspects that should fall than on the others."""
     joint: float
+    """D of one test over the aspects that should fall and have scores, all counting alike; where
+    none should, over those that may. It assumes nothing about how aspects are correlated. It is
+    drawn, and ends at ``log_0.05(1 / (draws + 1))``, 3.07 for 10,000 draws. NaN where no score
+    should fall."""
     localisation: Localisation
+    """Overlap of the judge's new spans with the damage."""
     detections: tuple[Detection, ...]
     markings: tuple[Marking, ...]
 
@@ -249,30 +218,24 @@ class Finding:
 class Findings:
     """The results of an exam.
 
-    Parameters
-    ----------
-    control
-        The clean texts against themselves: nothing should fall here.
-    overall, weighted
-        D of the conditions after which a score should fall: average over levels and minimum.
-    alarms
-        Cut-offs and false alarms, aspect by aspect.
-    caught
-        Mean caught share at 10 % false alarms, over conditions and the aspects that they harm.
-    twins
-        Those that people wrote; None where there are none with scores.
+    `overall`, `weighted`: D of the conditions after which a score should fall: average over levels
+    and minimum.
     """
 
     settings: Settings
     segments: int
     repeats: int
     control: tuple[Contrast, ...]
+    """The clean texts against themselves: nothing should fall here."""
     findings: tuple[Finding, ...]
     overall: LevelBalanced
     weighted: LevelBalanced
     alarms: tuple[Alarms, ...]
+    """Cut-offs and false alarms, aspect by aspect."""
     caught: Estimate
+    """Mean caught share at 10 % false alarms, over conditions and the aspects that they harm."""
     twins: WrittenTwins | None = None
+    """Those that people wrote; None where there are none with scores."""
 
 
 def evaluate_scores(
@@ -287,14 +250,10 @@ def evaluate_scores(
 ) -> Findings:
     """Evaluate an exam.
 
-    Parameters
-    ----------
-    conditions, pairs
-        Ways of damage, in the order of the arrays, and the texts damaged or skipped.
-    scales
-        Aspect -> its scale, in the order of the arrays.
-    test
-        Stands in for the test of differences that the mode has.
+    `conditions`, `pairs`: ways of damage, in the order of the arrays, and the texts damaged or
+    skipped.
+    `scales`: aspect -> its scale, in the order of the arrays.
+    `test`: stands in for the test of differences that the mode has.
     """
     method = METHODS[settings.mode]
     if test is not None:

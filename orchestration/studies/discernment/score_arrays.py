@@ -37,28 +37,19 @@ def is_harmless(perturbation: Perturbation, *, aspects: Sequence[str]) -> bool:
 class ScoreRow:
     """Scores of one text, clean and damaged, on one aspect.
 
-    Parameters
-    ----------
-    condition
-        What was done to it; None for the control, where the clean text is judged once more.
-    expected
-        What the score should do; None where anything may happen.
-    clean, damaged
-        Sums of `repeats` scores; None where one of them is missing.
-    clean_outcome, damaged_outcome
-        How the assessments ended: `scored`, or how the first one without a score did.
-    clean_digest, damaged_digest
-        Digest of all that a judge may see of the text: two exams with the same digests have
-        shown the same.
-    harmless
-        Whether the text is none the worse: a flag on it is a false alarm. None in files of
-        releases until 0.2, which do not say.
+    `clean`, `damaged`: sums of `repeats` scores; None where one of them is missing.
+    `clean_outcome`, `damaged_outcome`: how the assessments ended: `scored`, or how the first one
+    without a score did.
+    `clean_digest`, `damaged_digest`: digest of all that a judge may see of the text: two exams with
+    the same digests have shown the same.
     """
 
     text: str
     condition: str | None
+    """Name of the damage; None for the control, where the clean text is judged once more."""
     aspect: str
     expected: Effect | None
+    """The expected movement of the score; None where anything may happen."""
     clean: float | None
     damaged: float | None
     repeats: int
@@ -67,6 +58,8 @@ class ScoreRow:
     clean_digest: str
     damaged_digest: str
     harmless: bool | None = None
+    """True if the text is none the worse: a flag on it is a false alarm. None in files of releases
+    until 0.2, which do not say."""
 
 
 def score_rows(
@@ -154,17 +147,8 @@ def digest_of(segment: Segment) -> str:
 class ScoreArrays:
     """Scores, NaN where there is none.
 
-    Parameters
-    ----------
-    clean, control
-        Shape ``(aspects, segments)``: of the clean texts, and of the same a second time.
-    damaged
-        Shape ``(conditions, aspects, segments)``; NaN also where nothing could be damaged.
-    applied
-        Shape ``(conditions, segments)``: whether there is a damaged text.
-    repeats
-        How many scores each number is the sum of: sums have ties where means would have
-        differences in their last digit.
+    `clean`, `control`: shape ``(aspects, segments)``: of the clean texts, and of the same a second
+    time.
     """
 
     segments: tuple[str, ...]
@@ -173,8 +157,12 @@ class ScoreArrays:
     clean: NDArray[np.float64]
     control: NDArray[np.float64]
     damaged: NDArray[np.float64]
+    """Shape ``(conditions, aspects, segments)``; NaN also where nothing could be damaged."""
     applied: NDArray[np.bool_]
+    """Shape ``(conditions, segments)``: whether there is a damaged text."""
     repeats: int
+    """Number of scores that each number is the sum of: sums have ties where means would have
+    differences in their last digit."""
 
     @property
     def differences(self) -> NDArray[np.float64]:
@@ -194,11 +182,7 @@ def collect_scores(rows: Sequence[ScoreRow], *, conditions: Sequence[str]) -> Sc
     control = [row for row in rows if row.condition is None]
     texts, aspects, columns = (
         {name: number for number, name in enumerate(dict.fromkeys(names))}
-        for names in (
-            (row.text for row in control),
-            (row.aspect for row in control),
-            conditions,
-        )
+        for names in ((row.text for row in control), (row.aspect for row in control), conditions)
     )
     clean = np.full((2, len(aspects), len(texts)), np.nan)
     damaged = np.full((len(columns), len(aspects), len(texts)), np.nan)

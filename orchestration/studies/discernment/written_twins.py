@@ -24,30 +24,22 @@ MOST_ALARMS = 0.1
 class WrittenTwins:
     """The pairs of a right text and the wrong twin that a person wrote, of all kinds together.
 
-    Parameters
-    ----------
-    pairs, sources
-        Those with both scores, and the sources that they are of.
-    kinds
-        Names of the conditions.
-    aspects
-        On which the scores are: all that the twins harm.
-    false_alarms
-        Share of the right twins below the cut-off, which is the highest with `MOST_ALARMS`
-        at most.
-    caught
-        Share of the wrong twins below it.
-    in_order
-        Share of the pairs of which the wrong twin scores lower, ties half; 0.5 is chance.
+    `pairs`, `sources`: those with both scores, and the sources that they are of.
     """
 
     pairs: int
     sources: int
     kinds: tuple[str, ...]
+    """Names of the conditions."""
     aspects: tuple[str, ...]
+    """On which the scores are: all that the twins harm."""
     false_alarms: float
+    """Share of the right twins below the cut-off, which is the highest with `MOST_ALARMS` at
+    most."""
     caught: Estimate
+    """Share of the wrong twins below it."""
     in_order: Estimate
+    """Share of the pairs of which the wrong twin scores lower, ties half; 0.5 is chance."""
 
 
 def written_twins(

@@ -22,8 +22,7 @@ from spanjury.orchestration.report import (
     row,
     table,
 )
-from spanjury.orchestration.studies.distillation.splits import SPLITS
-from spanjury.orchestration.studies.distillation.training_set import Example
+from spanjury.orchestration.studies.distillation.training_set import SPLITS, Example
 
 
 @dataclass(slots=True)

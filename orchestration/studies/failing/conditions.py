@@ -105,28 +105,20 @@ class _Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A row that fails.
-
-    Parameters
-    ----------
-    conditions
-        Those that it meets, as they were written.
-    spans
-        The spans that meet one; empty if the report alone does.
-    says
-        Outcome, decision and score of the report, with their reason.
-    positions
-        Of each span, its position in a trajectory; None in a text.
-    """
+    """A row that fails."""
 
     segment_id: str
     system: str
     task: str
     aspect: str
     conditions: tuple[str, ...]
+    """Those that it meets, as they were written."""
     spans: tuple[ErrorSpan, ...]
+    """The spans that meet one; empty if the report alone does."""
     says: str
+    """Outcome, decision and score of the report, with their reason."""
     positions: tuple[Position | None, ...]
+    """Of each span, its position in a trajectory; None in a text."""
 
 
 def parse_condition(text: str) -> Condition:

@@ -124,21 +124,14 @@ def _percent(share: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """The terms on which a run passes.
-
-    Parameters
-    ----------
-    conditions
-        No report may meet one.
-    means
-        Each must be reached.
-    most_flagged
-        The share of texts that may be faulty; None for any.
-    """
+    """The terms on which a run passes."""
 
     conditions: tuple[Condition, ...] = ()
+    """No report may meet one."""
     means: tuple[MeanDemand, ...] = ()
+    """Each must be reached."""
     most_flagged: float | None = None
+    """The share of texts that may be faulty; None for any."""
 
     def __bool__(self) -> bool:
         return bool(self.conditions or self.means or self.most_flagged is not None)
@@ -170,16 +163,11 @@ def parse_terms(
 
 @dataclass(slots=True, kw_only=True)
 class Gate:
-    """Holds results to `terms`, one after the other.
-
-    Parameters
-    ----------
-    most
-        How many failing rows are kept; the others are counted.
-    """
+    """Holds results to `terms`, one after the other."""
 
     terms: Terms
     most: int | None = None
+    """Number of failing rows that are kept; the others are counted."""
     failures: list[Failure] = field(default_factory=list)
     failing: int = 0
     total: int = 0

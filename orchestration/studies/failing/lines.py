@@ -50,10 +50,7 @@ def failing_line(failure: Failure) -> str:
 def annotations(failure: Failure, locations: Mapping[str, Location]) -> Iterator[str]:
     """Yield a workflow command of GitHub for each span that fails, or for the row itself.
 
-    Parameters
-    ----------
-    locations
-        Id of a segment -> its location; a row without one is on no line of the page.
+    `locations`: id of a segment -> its location; a row without one is on no line of the page.
     """
     location = locations.get(failure.segment_id)
     for span, position in _placed(failure):
@@ -135,12 +132,8 @@ def sarif(
     A row that fails as a whole is one result. The rules are the aspects with the categories of
     their errors. Offsets in the judged text are properties: they are not offsets in the file.
 
-    Parameters
-    ----------
-    locations
-        Id of a segment -> its location.
-    is_complete
-        Whether every row was answered.
+    `locations`: id of a segment -> its location.
+    `is_complete`: whether every row was answered.
     """
     pairs = list(_failing_spans(failures))
     rules = list(dict.fromkeys(_rule(failure, span) for failure, span, _ in pairs))

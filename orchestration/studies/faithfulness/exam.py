@@ -30,7 +30,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.faithfulness.score_arrays import (
+from spanjury.orchestration.studies.faithfulness.outcomes import (
     CONTROL,
     REPEAT,
     Change,
@@ -122,20 +122,13 @@ async def trials(
 ) -> list[Change]:
     """Ask for the score of the unchanged list, then of the list changed in every way.
 
-    Parameters
-    ----------
-    case
-        A judge with its report.
-    conditions
-        Under distinct names.
-    seed
-        Seed of the changes, which depend on the text and the aspect alone.
-    stop_token
-        Once a stop is requested, the rest is left undone.
-    generation
-        Writes explanations where a model can be asked; None to have all of them worded by rule.
-    note
-        Is called with each row as it is made, and the list that the judge was asked about.
+    `case`: a judge with its report.
+    `conditions`: under distinct names.
+    `seed`: seed of the changes, which depend on the text and the aspect alone.
+    `stop_token`: once a stop is requested, the rest is left undone.
+    `generation`: writes explanations where a model can be asked; None to have all of them worded by
+    rule.
+    `note`: is called with each row as it is made, and the list that the judge was asked about.
 
     Raises
     ------
@@ -273,15 +266,11 @@ class Exam:
     """The texts that judges are examined on, and the changes of their lists.
 
     Raises `ConfigError` if there is nothing to examine, or a name is doubled.
-
-    Parameters
-    ----------
-    segments
-        Texts under distinct ids, one task.
     """
 
     dataset: str
     segments: tuple[Segment, ...]
+    """Texts under distinct ids, one task."""
     aspects: tuple[Aspect, ...]
     conditions: tuple[Condition, ...]
     seed: int = 1
@@ -308,32 +297,22 @@ class Exam:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """The answers of an exam.
-
-    Parameters
-    ----------
-    changes
-        Seat by seat for each text and aspect: the control, the conditions, the repeat.
-    judged
-        Each text with a list as its spans, unchanged and then changed, and the score of that list.
-    """
+    """The answers of an exam."""
 
     changes: tuple[Change, ...]
+    """Seat by seat for each text and aspect: the control, the conditions, the repeat."""
     judged: tuple[JudgedText, ...]
+    """Each text with a list as its spans, unchanged and then changed, and the score of that
+    list."""
 
 
 async def examine(exam: Exam, run: ExamRun, *, generator: TextGenerator | None = None) -> Examined:
     """Examine every seat of a panel by itself.
 
-    Parameters
-    ----------
-    exam
-        The questions.
-    run
-        Opens the panel once, and under another draw for the repeat of the control.
-    generator
-        Writes explanations where a model can be asked; None to have all worded by rule. Lists
-        that it does not manage are skipped.
+    `exam`: the questions.
+    `run`: opens the panel once, and under another draw for the repeat of the control.
+    `generator`: writes explanations where a model can be asked; None to have all worded by rule.
+    Lists that it does not manage are skipped.
 
     Raises
     ------

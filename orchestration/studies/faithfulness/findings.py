@@ -11,28 +11,26 @@ from spanjury.judges.core import RescoringMethod
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.studies.card import Measure
 from spanjury.orchestration.studies.faithfulness.outcomes import (
+    CONTROL,
     MEASURES,
+    REPEAT,
+    BoolArray,
+    Change,
     Consistency,
+    Direction,
     Estimate,
+    FloatArray,
+    ListOutcome,
     NetOfControl,
     Rates,
+    ScoreArrays,
+    collect_scores,
     consistencies,
     differences,
     net_of_control,
     outcome_counts,
     rates,
     share,
-)
-from spanjury.orchestration.studies.faithfulness.score_arrays import (
-    CONTROL,
-    REPEAT,
-    BoolArray,
-    Change,
-    Direction,
-    FloatArray,
-    ListOutcome,
-    ScoreArrays,
-    collect_scores,
 )
 from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import mean_drop
@@ -58,25 +56,10 @@ MEASURED = tuple(
 class Finding:
     """The effect of one condition on one judge's scores on one aspect of one dataset.
 
-    Parameters
-    ----------
-    absent, unscored
-        Number of these that are not in the record, and without a score to begin with.
-    error_free, clipped
-        Number of the rest whose list could not be changed, without errors and with some.
-    unchanged
-        The same by all reasons that there are, each with how many.
-    failed
-        Reports that are in nothing below, since the model that was to write their list did
-        not: reason -> how many.
-    overall
-        Over all reports, as the paper counts: one that could not be changed has not changed.
-    with_room
-        Over those whose list was changed and whose score could move as it should.
-    with_room_against
-        Over those whose list was changed and whose score could move the other way.
-    net
-        The same minus the null control; None without one, and for the control itself.
+    `absent`, `unscored`: number of these that are not in the record, and without a score to begin
+    with.
+    `error_free`, `clipped`: number of the rest whose list could not be changed, without errors and
+    with some.
     """
 
     judge: str
@@ -94,12 +77,19 @@ class Finding:
     error_free: int
     clipped: int
     unchanged: Mapping[str, int]
+    """The same by all reasons that there are, each with how many."""
     failed: Mapping[str, int]
+    """Reports that are in nothing below, since the model that was to write their list did not:
+    reason -> how many."""
     overall: Rates
+    """Over all reports, as the paper counts: one that could not be changed has not changed."""
     with_errors: Rates
     with_room: Rates
+    """Over those whose list was changed and whose score could move as it should."""
     with_room_against: Rates
+    """Over those whose list was changed and whose score could move the other way."""
     net: NetOfControl | None
+    """The same minus the null control; None without one, and for the control itself."""
 
     def toward(self, rates: Rates) -> float:
         """Return the share of scores in `rates` that moved as they should; NaN for a control."""
@@ -212,21 +202,6 @@ def _bases(score_arrays: ScoreArrays) -> tuple[BoolArray, ...]:
 class Average:
     """Unweighted means over the aspects of a dataset, as in the paper's table.
 
-    Parameters
-    ----------
-    as_printed
-        Share of changed scores over all reports, a lost score counted as a changed one.
-    with_errors, with_room
-        Share of changed scores over these reports.
-    toward
-        Share of scores with room that moved as they should.
-    against
-        Share of scores with room to move the other way that did.
-    shift
-        Average change over all reports, in points of the scale.
-    above_control
-        Share of changed scores minus that of the null control.
-
     A mean is NaN where no aspect has a figure.
     """
 
@@ -235,12 +210,19 @@ class Average:
     condition: str
     aspects: int
     as_printed: float
+    """Share of changed scores over all reports, a lost score counted as a changed one."""
     with_errors: float
+    """Share of changed scores over the reports that list errors."""
     with_room: float
+    """Share of changed scores over the reports whose score can move as it should."""
     toward: float
+    """Share of scores with room that moved as they should."""
     against: float
+    """Share of scores with room to move the other way that did."""
     shift: float
+    """Average change over all reports, in points of the scale."""
     above_control: float
+    """Share of changed scores minus that of the null control."""
 
 
 def averages(findings: Iterable[Finding]) -> tuple[Average, ...]:

@@ -36,12 +36,13 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
     PATTERNS,
     Consistency,
     Estimate,
+    FloatArray,
     Rates,
+    ScoreArrays,
     paired_shifts,
     patterns,
     steps,
 )
-from spanjury.orchestration.studies.faithfulness.score_arrays import FloatArray, ScoreArrays
 
 _FEWEST = 3
 """A point is the mean of so many changes at least."""
@@ -83,21 +84,15 @@ Points = defaultdict[str, defaultdict[int, list[float]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stack:
-    """Shares of reports by their score to begin with.
-
-    Parameters
-    ----------
-    shares
-        Shape ``(scores, parts)``; each row sums to 1, or to 0 where there is no report.
-    reports
-        Shape ``(scores,)``: how many there are.
-    """
+    """Shares of reports by their score to begin with."""
 
     title: str
     scores: tuple[int, ...]
     parts: tuple[str, ...]
     shares: FloatArray
+    """Shape ``(scores, parts)``; each row sums to 1, or to 0 where there is no report."""
     reports: FloatArray
+    """Shape ``(scores,)``: how many there are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.card import Measure, measured
 from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.pairs.comparing import ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import (
     ANSWERED,
     CONSISTENT,
@@ -38,7 +39,6 @@ from spanjury.orchestration.studies.pairs.findings import (
     order_table,
     share_of,
 )
-from spanjury.orchestration.studies.pairs.rows import ComparisonRow
 from spanjury.stats.proportions import Proportion
 from spanjury.stats.resampling import bootstrap
 from spanjury.stats.weighted import ratio
@@ -50,18 +50,12 @@ _HALF = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Definitions of an exam of preferences.
-
-    Parameters
-    ----------
-    people_tie
-        The difference of people's scores up to which they do not prefer either text, in points.
-    longer
-        A text is the longer one if it has at least this share more words.
-    """
+    """Definitions of an exam of preferences."""
 
     people_tie: float = 0.0
+    """The difference of people's scores up to which they do not prefer either text, in points."""
     longer: float = 0.1
+    """A text is the longer one if it has at least this share more words."""
 
 
 class Judged(NamedTuple):
@@ -81,19 +75,14 @@ class Judged(NamedTuple):
 class Lean:
     """Lean of a judge to one sort of text, beside people's.
 
-    Parameters
-    ----------
-    share
-        Share of wins of such texts, ties half.
-    people
-        The same by people's scores; NaN without any pair.
-    net, low, high
-        The judge's share minus people's, and its 95 % interval over sources; NaN without any pair,
-        the interval also with fewer than two sources.
+    `net`, `low`, `high`: the judge's share minus people's, and its 95 % interval over sources; NaN
+    without any pair, the interval also with fewer than two sources.
     """
 
     share: Proportion
+    """Share of wins of such texts, ties half."""
     people: float
+    """The same by people's scores; NaN without any pair."""
     net: float
     low: float
     high: float
@@ -106,45 +95,32 @@ class Lean:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BiasFindings:
-    """The biases of a pair judge on one aspect, or on all of them.
-
-    Parameters
-    ----------
-    agreement
-        Share of the pairs that people separate in which the judge prefers the same text, ties half.
-    longer
-        The lean to the longer text where people prefer the shorter one or neither.
-    longer_better
-        The same where people prefer the longer one: a judge without bias is high here.
-    own
-        The lean to systems of the judge's own family over others; without pairs if no family is
-        known, or none is the same.
-    """
+    """The biases of a pair judge on one aspect, or on all of them."""
 
     aspect: str
     compared: int
     answered: Proportion
     agreement: Proportion
+    """Share of the pairs that people separate in which the judge prefers the same text, ties
+    half."""
     order: OrderFindings
     longer: Lean
+    """The lean to the longer text where people prefer the shorter one or neither."""
     longer_better: Lean
+    """The same where people prefer the longer one: a judge without bias is high here."""
     own: Lean
+    """The lean to systems of the judge's own family over others; without pairs if no family is
+    known, or none is the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Biases:
-    """The biases of a pair judge over all aspects, then aspect by aspect.
-
-    Parameters
-    ----------
-    family
-        The family of the judge's model; empty if it asks none, or it is not known.
-    own_systems
-        Systems of the same family.
-    """
+    """The biases of a pair judge over all aspects, then aspect by aspect."""
 
     family: str
+    """The family of the judge's model; empty if it asks none, or it is not known."""
     own_systems: tuple[str, ...]
+    """Systems of the same family."""
     settings: Settings
     whole: BiasFindings
     aspects: tuple[BiasFindings, ...]
@@ -160,14 +136,9 @@ def biases_of(
 ) -> Biases:
     """Return the biases of the pair judge that made `rows`.
 
-    Parameters
-    ----------
-    texts
-        The compared texts, with people's scores.
-    judge
-        Signature of the pair judge, which names its model.
-    families
-        As in `PanelConfig`.
+    `texts`: the compared texts, with people's scores.
+    `judge`: signature of the pair judge, which names its model.
+    `families`: as in `PanelConfig`.
     """
     table = Families.load(table=families or {})
     family = table.of(model_of(judge)) or ""

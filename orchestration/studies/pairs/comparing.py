@@ -5,30 +5,135 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from itertools import chain, combinations, product
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from spanjury.judges.core import (
     Aspect,
+    Comparison,
     ConfigError,
     DataError,
+    ErrorSpan,
+    Outcome,
+    PairReport,
     PanelReport,
+    Preference,
     Report,
     Result,
     SeatReport,
     Segment,
     TextPair,
+    Usage,
     fingerprint,
 )
 from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.comparing import PairSeat
 from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.agreement.ratings import known_input_of
+from spanjury.orchestration.studies.agreement.scorers import known_input_of
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.pairs.rows import ComparisonRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderRow:
+    """The report of a judge on a pair in one order.
+
+    `preference`, `probability`, `reply`: as in `PairReport`, for A and B as the row names them.
+    """
+
+    first: Literal["A", "B"] | None
+    """The text that it was shown first; None for a judge that sees no order."""
+    outcome: Outcome
+    preference: Preference | None
+    probability: float | None = None
+    explanation: str = ""
+    reason: str = ""
+    reply: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonRow:
+    """A comparison of two texts on one aspect.
+
+    `system_a`, `system_b`, `id_a`, `id_b`: systems and ids of the texts.
+    `outcome`, `preference`, `consistent`, `probability`, `explanation`, `reason`, `spans_a`,
+    `spans_b`, `usage`: as in `Comparison`.
+    """
+
+    source: str
+    """Name of the source that both texts are about."""
+    task: str
+    aspect: str
+    system_a: str
+    system_b: str
+    id_a: str
+    id_b: str
+    judge: str
+    """Signature of the pair judge."""
+    outcome: Outcome
+    preference: Preference | None
+    consistent: bool | None
+    probability: float | None
+    orders: tuple[OrderRow, ...]
+    """The reports that these follow from."""
+    explanation: str = ""
+    reason: str = ""
+    spans_a: tuple[ErrorSpan, ...] = ()
+    spans_b: tuple[ErrorSpan, ...] = ()
+    usage: Usage = Usage()
+
+    @classmethod
+    def of(cls, comparison: Comparison, aspect: Aspect, *, source: str) -> "ComparisonRow":
+        """Return the row of a comparison."""
+        pair = comparison.pair
+        return cls(
+            source=source,
+            task=aspect.task.name,
+            aspect=aspect.name,
+            system_a=pair.a.system,
+            system_b=pair.b.system,
+            id_a=pair.a.segment_id,
+            id_b=pair.b.segment_id,
+            judge=comparison.signature,
+            outcome=comparison.outcome,
+            preference=comparison.preference,
+            consistent=comparison.consistent,
+            probability=comparison.probability,
+            orders=_orders(comparison.orders),
+            explanation=comparison.explanation,
+            reason=comparison.reason,
+            spans_a=comparison.spans_a,
+            spans_b=comparison.spans_b,
+            usage=comparison.usage,
+        )
+
+    @property
+    def points_a(self) -> float | None:
+        """1 if A is preferred, 0 if B is, a half for a tie; None without a preference."""
+        return None if self.preference is None else POINTS[self.preference]
+
+
+POINTS = {Preference.A: 1.0, Preference.TIE: 0.5, Preference.B: 0.0}
+"""Points of A."""
+
+
+def _orders(reports: Sequence[PairReport]) -> tuple[OrderRow, ...]:
+    firsts: tuple[Literal["A", "B"] | None, ...] = ("A", "B") if len(reports) > 1 else (None,)
+    return tuple(
+        OrderRow(
+            first=first,
+            outcome=report.outcome,
+            preference=report.preference,
+            probability=report.probability,
+            explanation=report.explanation,
+            reason=report.reason,
+            reply=report.reply,
+        )
+        for first, report in zip(firsts, reports, strict=True)
+    )
+
 
 _LONGEST_ID = 80
 
@@ -65,18 +170,12 @@ class _Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entries:
-    """The texts of several systems, by source.
-
-    Parameters
-    ----------
-    systems
-        In the order in which the texts name them: the earlier one of two is A.
-    sources
-        Name of the source -> system -> its text; two systems or more each.
-    """
+    """The texts of several systems, by source."""
 
     systems: tuple[str, ...]
+    """In the order in which the texts name them: the earlier one of two is A."""
     sources: Mapping[str, Mapping[str, Segment]]
+    """Name of the source -> system -> its text; two systems or more each."""
 
     @classmethod
     def of(cls, segments: Iterable[Segment]) -> "Entries":
@@ -157,10 +256,8 @@ class Swiss:
     def round(self, points: Mapping[str, float]) -> tuple[Match, ...]:
         """Return the matches of the next round; none if all texts have met.
 
-        Parameters
-        ----------
-        points
-            System -> its points so far: 1 for a win, a half for a tie. A system without any has 0.
+        `points`: system -> its points so far: 1 for a win, a half for a tie. A system without any
+        has 0.
         """
         waiting = self._standing(points)
         if len(waiting) % 2:
@@ -204,23 +301,16 @@ OpenPairJudge = Callable[[], AbstractAsyncContextManager[PairSeat]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matching:
-    """The texts that are compared, on which aspects, and which of them meet.
-
-    Parameters
-    ----------
-    against
-        Compare every system with this one alone; empty for every two.
-    draw
-        The number of pairs that are drawn by `Swiss`, for each aspect; None for all.
-    seed
-        Seed of the draw.
-    """
+    """The texts that are compared, on which aspects, and which of them meet."""
 
     entries: Entries
     aspects: tuple[Aspect, ...]
     against: str = ""
+    """Compare every system with this one alone; empty for every two."""
     draw: int | None = None
+    """The number of pairs that are drawn by `Swiss`, for each aspect; None for all."""
     seed: int = 1
+    """Seed of the draw."""
 
     @property
     def comparisons(self) -> int:
@@ -231,27 +321,18 @@ class Matching:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRun:
-    """A comparison under way.
-
-    Parameters
-    ----------
-    open_judge
-        Opens the pair judge.
-    workers
-        How many pairs are compared at once.
-    stop_token
-        Ends it early; with a memory, what models replied by then is kept.
-    show
-        Called with each comparison, as a result of its first text.
-    families
-        As in `PanelConfig`: there is a warning of systems of its own family.
-    """
+    """A comparison under way."""
 
     open_judge: OpenPairJudge
+    """Opens the pair judge."""
     workers: int
+    """Number of pairs that are compared at once."""
     stop_token: StopToken
+    """Ends it early; with a memory, what models replied by then is kept."""
     show: Callable[[Result], None]
+    """Called with each comparison, as a result of its first text."""
     families: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """As in `PanelConfig`: there is a warning of systems of its own family."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.report.json import fields_of, plain
 from spanjury.orchestration.studies.card import Measure, measured
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.pairs.rows import ComparisonRow, OrderRow
+from spanjury.orchestration.studies.pairs.comparing import ComparisonRow, OrderRow
 from spanjury.stats.proportions import Proportion, clustered_proportion
 
 
@@ -29,12 +29,7 @@ from spanjury.stats.proportions import Proportion, clustered_proportion
 class PairCount:
     """The comparisons of two systems on one aspect.
 
-    Parameters
-    ----------
-    wins, ties, losses
-        Of A.
-    failed
-        Comparisons without a preference.
+    `wins`, `ties`, `losses`: of A.
     """
 
     system_a: str
@@ -43,6 +38,7 @@ class PairCount:
     ties: int
     losses: int
     failed: int
+    """Comparisons without a preference."""
 
     @property
     def share(self) -> float | None:
@@ -53,19 +49,13 @@ class PairCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderFindings:
-    """Figures of how far the order of the texts decides; NaN where each pair was shown once.
-
-    Parameters
-    ----------
-    consistent
-        Share of the pairs whose preference is the same in both orders.
-    first
-        Share of the reports with a winner that prefer the text shown first, of the pairs with a
-        report in each order: 0.5 without any position bias, since each text is first once.
-    """
+    """Figures of how far the order of the texts decides; NaN where each pair was shown once."""
 
     consistent: Proportion
+    """Share of the pairs whose preference is the same in both orders."""
     first: Proportion
+    """Share of the reports with a winner that prefer the text shown first, of the pairs with a
+    report in each order: 0.5 without any position bias, since each text is first once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +99,7 @@ def order_findings(rows: Sequence[ComparisonRow]) -> OrderFindings:
     """Return how far the order of the texts decides; intervals are over sources."""
     return OrderFindings(
         consistent=share_of(
-            rows,
-            hits=lambda row: row.consistent is True,
-            of=lambda row: row.consistent is not None,
+            rows, hits=lambda row: row.consistent is True, of=lambda row: row.consistent is not None
         ),
         first=share_of(
             rows,

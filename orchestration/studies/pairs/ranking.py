@@ -27,8 +27,8 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.estimates import LEVEL, Estimate, estimates_of, holm_adjusted
+from spanjury.orchestration.studies.pairs.comparing import POINTS, ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import OrderFindings, order_findings
-from spanjury.orchestration.studies.pairs.rows import POINTS, ComparisonRow
 from spanjury.orchestration.studies.ranking.score_table import Rank, least_p, ranks, shown_above
 from spanjury.orchestration.studies.ranking.tables import p_cell
 from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect, win_shares
@@ -43,45 +43,31 @@ _TURNED = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedSystem:
-    """A system on one aspect.
-
-    Parameters
-    ----------
-    compared
-        Its comparisons with a preference.
-    win_share
-        Share of its wins, ties half, over all comparisons as they are: the trivial figure.
-    share
-        Expected share of its wins against every other system equally often, without the effect of
-        position.
-    strength
-        Log-odds against a system of average strength.
-    rank
-        By the pairs that differ.
-    """
+    """A system on one aspect."""
 
     system: str
     compared: int
+    """Its comparisons with a preference."""
     win_share: float
+    """Share of its wins, ties half, over all comparisons as they are: the trivial figure."""
     share: Estimate
+    """Expected share of its wins against every other system equally often, without the effect of
+    position."""
     strength: Estimate
+    """Log-odds against a system of average strength."""
     rank: Rank
+    """By the pairs that differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedPair:
-    """The difference of two systems' strengths, the first minus the second.
-
-    Parameters
-    ----------
-    adjusted
-        P-value, held for all pairs of the aspect by Holm's method.
-    """
+    """The difference of two systems' strengths, the first minus the second."""
 
     first: str
     second: str
     difference: Estimate
     adjusted: float
+    """P-value, held for all pairs of the aspect by Holm's method."""
 
     @property
     def differs(self) -> bool:
@@ -91,18 +77,13 @@ class RankedPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRanking:
-    """The systems on one aspect, the strongest first.
-
-    Parameters
-    ----------
-    position
-        Log-odds that the text shown first gains; NaN where no pair was shown in both orders.
-    """
+    """The systems on one aspect, the strongest first."""
 
     aspect: str
     systems: tuple[RankedSystem, ...]
     pairs: tuple[RankedPair, ...]
     position: Estimate
+    """Log-odds that the text shown first gains; NaN where no pair was shown in both orders."""
     order: OrderFindings
     sources: int
     cautions: tuple[str, ...]
@@ -126,10 +107,7 @@ def rank_by_pairs(rows: Sequence[ComparisonRow], *, draws: int = 2000) -> PairRa
 
     Raise `ValueError` if none has a preference.
 
-    Parameters
-    ----------
-    draws
-        Samples of sources for intervals and p-values.
+    `draws`: samples of sources for intervals and p-values.
     """
     answered = [row for row in rows if row.preference is not None]
     table = _Table(answered)

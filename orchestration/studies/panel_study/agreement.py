@@ -20,23 +20,16 @@ from spanjury.stats.resampling import Resampled, bootstrap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of a study of a panel.
-
-    Parameters
-    ----------
-    level
-        Over what a correlation is taken; None for ``by-input`` where inputs have outputs of
-        several systems, and else ``pooled``.
-    folds
-        Into which the sources are dealt, where something is chosen or fitted.
-    draws
-        Number of bootstrap resamples; 0 for no intervals.
-    """
+    """Settings of a study of a panel."""
 
     level: Level | None = None
+    """Over what a correlation is taken; None for ``by-input`` where inputs have outputs of several
+    systems, and else ``pooled``."""
     method: Method = "spearman"
     folds: int = 5
+    """Into which the sources are dealt, where something is chosen or fitted."""
     draws: int = 1000
+    """Number of bootstrap resamples; 0 for no intervals."""
     seed: int = 1
 
 
@@ -150,10 +143,7 @@ def chances_notes(
     Nothing is said where all texts had the same chance. Agreement within inputs or of systems is
     not weighed, nor is a correlation that compares texts two by two.
 
-    Parameters
-    ----------
-    chances
-        Chances of the texts of `seats`, in their order; if one is None, nothing is weighted.
+    `chances`: chances of the texts of `seats`, in their order; if one is None, nothing is weighted.
     """
     note = unequal_chances_note(chances)
     if note:

@@ -13,9 +13,14 @@ from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.panel_study.agreement import Agreement, Settings
-from spanjury.orchestration.studies.panel_study.costs import SeatPrices, Unit
 from spanjury.orchestration.studies.panel_study.frontier import Frontier, frontier
-from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
+from spanjury.orchestration.studies.panel_study.seats import (
+    IntArray,
+    PanelSeats,
+    SeatPrices,
+    Unit,
+    mean_scores,
+)
 from spanjury.orchestration.studies.panel_study.subsets import (
     SubsetFindings,
     Weighing,
@@ -37,27 +42,19 @@ _NEARLY_ALL = 0.98
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lean:
-    """The lean of a seat towards systems of its own family, on the scale of its scores.
-
-    Parameters
-    ----------
-    systems
-        Those of its family.
-    texts
-        Theirs that it scored.
-    beyond_people
-        By how much its scores of its family's texts are above what people's scores of them
-        predict, less the same of other texts.
-    beyond_seats
-        The same, beside the mean of the seats of other families; NaN without any.
-    """
+    """The lean of a seat towards systems of its own family, on the scale of its scores."""
 
     seat: str
     family: str
     systems: tuple[str, ...]
+    """Those of its family."""
     texts: int
+    """Theirs that it scored."""
     beyond_people: Estimate
+    """By how much its scores of its family's texts are above what people's scores of them predict,
+    less the same of other texts."""
     beyond_seats: Estimate
+    """The same, beside the mean of the seats of other families; NaN without any."""
 
 
 def leans(seats: PanelSeats, settings: Settings, families: Families) -> Iterator[Lean]:
@@ -117,17 +114,12 @@ def _contrast(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedundantPair:
-    """Two seats, and how far they agree where people's scores do not explain it.
-
-    Parameters
-    ----------
-    family
-        That of both; None where they are of different ones or a model's family is unknown.
-    """
+    """Two seats, and how far they agree where people's scores do not explain it."""
 
     first: str
     second: str
     family: str | None
+    """That of both; None where they are of different ones or a model's family is unknown."""
     texts: int
     partial: Estimate
 
@@ -136,18 +128,14 @@ class RedundantPair:
 class RedundancyFindings:
     """Redundancy of all pairs of seats, the most redundant first.
 
-    Parameters
-    ----------
-    effective
-        The number of independent seats that would err as little together: a lower bound, as
-        what people's noisy scores miss counts as the seats' redundancy.
-    within, between
-        Mean partial correlation of pairs of one family, and of different known families; NaN
-        without any.
+    `within`, `between`: mean partial correlation of pairs of one family, and of different known
+    families; NaN without any.
     """
 
     pairs: tuple[RedundantPair, ...]
     effective: Estimate
+    """The number of independent seats that would err as little together: a lower bound, as what
+    people's noisy scores miss counts as the seats' redundancy."""
     within: float
     between: float
 
@@ -211,18 +199,7 @@ def _mean(values: Iterable[float]) -> float:
 class AspectStudy:
     """Findings on the seats of a panel on one aspect.
 
-    Parameters
-    ----------
-    texts, sources
-        That people scored, and what they were made from.
-    groups
-        Within which agreement is taken, where there are several.
-    families
-        Seat -> the family of its model, where it is known.
-    prices
-        By which dollars are counted.
-    notes
-        What a reader must know of these figures.
+    `texts`, `sources`: that people scored, and what they were made from.
     """
 
     aspect: str
@@ -230,15 +207,19 @@ class AspectStudy:
     texts: int
     sources: int
     groups: tuple[str, ...]
+    """Within which agreement is taken, where there are several."""
     level: Level
     subsets: SubsetFindings
     redundancy: RedundancyFindings | None
     families: Mapping[str, str]
+    """Seat -> the family of its model, where it is known."""
     leans: tuple[Lean, ...]
     weighings: tuple[Weighing, ...]
     frontier: Frontier
     prices: SeatPrices
+    """By which dollars are counted."""
     notes: tuple[str, ...]
+    """Remarks on these figures that a reader must know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,16 +234,11 @@ class StudyFindings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """The unit in which cost is counted, and what may be spent; None for what suits, and nothing.
-
-    Parameters
-    ----------
-    budget
-        In the unit.
-    """
+    """The unit of cost, and what may be spent; None for the unit that suits, and no bound."""
 
     unit: Unit | None = None
     budget: float | None = None
+    """In the unit."""
 
 
 def study_aspect(
@@ -279,11 +255,8 @@ def study_aspect(
     Raise `DataError` if too little is known: fewer than `FEWEST_TEXTS` texts, fewer than two
     seats with scores, people's scores that are all alike.
 
-    Parameters
-    ----------
-    judged
-        The number of the run's texts, also of those that people did not score; None for those
-        of `seats`.
+    `judged`: the number of the run's texts, also of those that people did not score; None for those
+    of `seats`.
     """
     _check(seats)
     agreement = Agreement(seats, settings)

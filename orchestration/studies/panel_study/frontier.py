@@ -19,8 +19,12 @@ from spanjury.orchestration.studies.panel_study.cascades import (
     judge_held_out,
     staged,
 )
-from spanjury.orchestration.studies.panel_study.costs import Unit, usual_stages, usual_unit
-from spanjury.orchestration.studies.panel_study.seats import PanelSeats
+from spanjury.orchestration.studies.panel_study.seats import (
+    PanelSeats,
+    Unit,
+    usual_stages,
+    usual_unit,
+)
 from spanjury.orchestration.studies.panel_study.subsets import CHOICE_DRAWS, Subset, flattery
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.resampling import Resampled
@@ -35,33 +39,22 @@ _COMPARABLE = 0.98
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A panel that could be had, and what it costs.
-
-    Parameters
-    ----------
-    name
-        Its seats; of a cascade, stage by stage, and the share of their cost.
-    stages
-        Names of its seats, stage by stage; of a panel that always asks all of them, one stage.
-    share
-        Share of its seats' cost that a cascade is fitted to take; None for no cascade.
-    cost
-        For one text.
-    agreement
-        Agreement with people; a cascade's is measured on sources that it was not fitted to.
-    calls
-        Share of the calls that all seats would be asked.
-    coverage
-        Share of the texts that get a score.
-    """
+    """A panel that could be had, and what it costs."""
 
     name: str
+    """Its seats; of a cascade, stage by stage, and the share of their cost."""
     stages: tuple[tuple[str, ...], ...]
+    """Names of its seats, stage by stage; of a panel that always asks all of them, one stage."""
     share: float | None = None
+    """Share of its seats' cost that a cascade is fitted to take; None for no cascade."""
     cost: float
+    """For one text."""
     agreement: float
+    """Agreement with people; a cascade's is measured on sources that it was not fitted to."""
     calls: float
+    """Share of the calls that all seats would be asked."""
     coverage: float
+    """Share of the texts that get a score."""
 
 
 def choice_name(stages: Iterable[Iterable[str]], share: float | None) -> str:
@@ -162,54 +155,38 @@ def _coverage(scores: FloatArray) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontierPoint:
-    """A choice that no other beats: none agrees as much for less, also as corrected.
-
-    Parameters
-    ----------
-    corrected
-        Its agreement, less what the best of all that cost no more gains by being chosen on the
-        texts that it is measured on; NaN without draws.
-    """
+    """A choice that no other beats: none agrees as much for less, also as corrected."""
 
     choice: Choice
     estimate: Estimate
     corrected: float
+    """Its agreement, less what the best of all that cost no more gains by being chosen on the texts
+    that it is measured on; NaN without draws."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """The panels that a budget buys.
-
-    Parameters
-    ----------
-    texts
-        The number of texts of the run, also of those that people did not score.
-    best
-        The nearest to people that judges as many texts; None if there is none.
-    """
+    """The panels that a budget buys."""
 
     amount: float
     unit: Unit
     texts: int
+    """The number of texts of the run, also of those that people did not score."""
     best: FrontierPoint | None
+    """The nearest to people that judges as many texts; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frontier:
-    """All choices, and those on the frontier, the cheapest first.
-
-    Parameters
-    ----------
-    uneven
-        Names of choices without scores of texts that the whole panel scores. Their agreement is
-        of other texts than that of the others, so that they are not on the frontier.
-    """
+    """All choices, and those on the frontier, the cheapest first."""
 
     unit: Unit
     choices: tuple[Choice, ...]
     points: tuple[FrontierPoint, ...]
     whole: Choice
     uneven: tuple[str, ...]
+    """Names of choices without scores of texts that the whole panel scores. Their agreement is of
+    other texts than that of the others, so that they are not on the frontier."""
     budget: Budget | None
 
 
@@ -223,17 +200,11 @@ def frontier(
 ) -> Frontier:
     """Compare subsets, and cascades of the best of them, by cost and agreement.
 
-    Parameters
-    ----------
-    subsets
-        The whole panel is the last.
-    unit
-        Unit of cost; None for dollars if every price is known, else tokens or calls if a seat
-        took any, else seconds.
-    budget
-        What may be spent, in that unit.
-    texts
-        The number of texts of the run; None for those that are studied.
+    `subsets`: the whole panel is the last.
+    `unit`: unit of cost; None for dollars if every price is known, else tokens or calls if a seat
+    took any, else seconds.
+    `budget`: what may be spent, in that unit.
+    `texts`: the number of texts of the run; None for those that are studied.
     """
     seats = agreement.seats
     counted = unit or usual_unit(seats.costs)

@@ -1,17 +1,149 @@
-"""The seats of a panel beside people: one aspect's scores as arrays, text by text."""
+"""The seats of a panel beside people: their scores as arrays, text by text, and their costs."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.orchestration.studies.agreement.ratings import Grid
-from spanjury.orchestration.studies.panel_study.costs import SeatCost
+from spanjury.judges.core import TokenPrice
+from spanjury.orchestration.report import Block, Paragraph, figure
+from spanjury.orchestration.studies.agreement.scorers import Grid
 from spanjury.stats.arrays import FloatArray, safe_divide
+
+Unit = Literal["dollars", "tokens", "calls", "seconds"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatPrice:
+    """The price of the tokens of a seat's model, and where it is from, in words."""
+
+    price: TokenPrice
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatCost:
+    """The cost of one seat for one text, on average."""
+
+    calls: float = 0.0
+    tokens: float = 0.0
+    seconds: float = 0.0
+    dollars: float | None = None
+    """None where the price of its model is not known."""
+    price: SeatPrice | None = None
+    """By which they are counted."""
+
+    @property
+    def is_unpriced(self) -> bool:
+        """True if a model is asked whose price is not known."""
+        return self.dollars is None and bool(self.calls or self.tokens)
+
+    def counted_in(self, unit: Unit) -> float:
+        """Return the cost in a unit; NaN for a price that is not known."""
+        match unit:
+            case "tokens":
+                return self.tokens
+            case "calls":
+                return self.calls
+            case "seconds":
+                return self.seconds
+            case "dollars" if self.dollars is not None:
+                return self.dollars
+            case "dollars":
+                return np.nan if self.is_unpriced else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatPrices:
+    """The prices by which dollars are counted, and the seats that lack one."""
+
+    of_seats: Mapping[str, SeatPrice]
+    lacking: tuple[str, ...]
+
+    @classmethod
+    def of(cls, names: Iterable[str], costs: Iterable[SeatCost]) -> "SeatPrices":
+        """Return the prices that seats have, and the seats without one."""
+        both = list(zip(names, costs, strict=True))
+        return cls(
+            of_seats={name: cost.price for name, cost in both if cost.price is not None},
+            lacking=tuple(name for name, cost in both if cost.is_unpriced),
+        )
+
+
+def amount_words(amount: float, unit: Unit) -> str:
+    """Return so much of a unit in words.
+
+    Examples
+    --------
+    >>> amount_words(0.05, "dollars"), amount_words(1, "calls"), amount_words(2e5, "tokens")
+    ('$0.05', '1 call', '200,000 tokens')
+    """
+    digits = f"{amount:,.10g}"
+    if unit == "dollars":
+        return f"${digits}"
+    return f"{digits} {unit.removesuffix('s') if amount == 1 else unit}"
+
+
+def usual_unit(costs: Iterable[SeatCost]) -> Unit:
+    """Return the unit that says most: a seat that calls no model costs no dollars."""
+    asked = list(costs)
+    calling = [cost for cost in asked if cost.calls or cost.tokens]
+    if calling and all(cost.dollars is not None for cost in calling):
+        return "dollars"
+    if any(cost.tokens for cost in asked):
+        return "tokens"
+    return "calls" if calling else "seconds"
+
+
+def usual_stages(costs: Sequence[SeatCost], *, unit: Unit) -> tuple[tuple[int, ...], ...]:
+    """Return the seats that cost nothing together, then each other, the cheapest first.
+
+    Examples
+    --------
+    >>> model, small, rules = SeatCost(calls=1, tokens=9), SeatCost(calls=1, tokens=5), SeatCost()
+    >>> usual_stages([model, small, rules], unit="calls")
+    ((2,), (1,), (0,))
+    """
+    counted = [cost.counted_in(unit) for cost in costs]
+    # Nearly all models take one call a text: their tokens say which is the cheaper.
+    prices = [cost.tokens for cost in costs] if unit == "calls" else counted
+    free = tuple(number for number, cost in enumerate(counted) if cost == 0)
+    paid = sorted(set(range(len(costs))) - {*free}, key=lambda number: (prices[number], number))
+    return (*((free,) if free else ()), *((number,) for number in paid))
+
+
+_MILLION = 1_000_000
+
+
+def price_lines(prices: SeatPrices, *, unit: str) -> Iterator[Block]:
+    """Yield what a reader of costs must know of the prices behind them.
+
+    A seat without a price is named only where some have one, or cost is counted in dollars.
+    """
+    if prices.of_seats:
+        words = "; ".join(f"{seat} {_words(of_seat)}" for seat, of_seat in prices.of_seats.items())
+        yield Paragraph(f"Prices in dollars, for a million tokens read / written: {words}.")
+    if prices.lacking and (prices.of_seats or unit == "dollars"):
+        left_out = " A panel with such a seat has no cost here." if unit == "dollars" else ""
+        yield Paragraph(
+            f"No price is known of {', '.join(prices.lacking)}: name it by --price"
+            f" SEAT=PROMPT/COMPLETION, or as the price of a model in a --panel file.{left_out}",
+            tone="caution",
+        )
+
+
+def _words(price: SeatPrice) -> str:
+    read, written = (
+        figure(each * _MILLION, ".4g") for each in (price.price.prompt, price.price.completion)
+    )
+    cached = price.price.cached
+    besides = "" if cached is None else f", cached {figure(cached * _MILLION, '.4g')}"
+    return f"{read} / {written}{besides} ({price.source})"
+
 
 IntArray = NDArray[np.intp]
 
@@ -37,53 +169,39 @@ _NOT_ASKED = SeatWord(np.nan, np.nan, np.nan, has_failed=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyText:
-    """A text that people scored, with what the seats said of it.
-
-    Parameters
-    ----------
-    source
-        What the text was made from: texts of one source are never in two folds.
-    group
-        Agreement is taken within groups, and averaged; empty for one group.
-    human
-        The mean of people's scores.
-    seats
-        Those that were asked.
-    """
+    """A text that people scored, with what the seats said of it."""
 
     system: str
     source: str
+    """The input that the text was made from: texts of one source are never in two folds."""
     group: str
+    """Agreement is taken within groups, and averaged; empty for one group."""
     human: float
+    """The mean of people's scores."""
     seats: Mapping[str, SeatWord]
+    """Those that were asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelSeats:
     """Scores of the seats and of people on one aspect.
 
-    Parameters
-    ----------
-    names
-        Seats that scored a text or more.
-    models
-        The model of each, or else the seat's own name: what says its family.
-    scores, fractions, estimates, failed
-        Shape ``(seats, texts)``, as in `SeatWord`; a seat that was not asked has failed.
-    human
-        Shape ``(texts,)``.
-    systems, sources, groups
-        Shape ``(texts,)``: numbers.
+    `scores`, `fractions`, `estimates`, `failed`: shape ``(seats, texts)``, as in `SeatWord`; a seat
+    that was not asked has failed.
+    `systems`, `sources`, `groups`: shape ``(texts,)``: numbers.
     """
 
     aspect: str
     names: tuple[str, ...]
+    """Seats that scored a text or more."""
     models: tuple[str, ...]
+    """The model of each, or else the seat's own name: what says its family."""
     scores: FloatArray
     fractions: FloatArray
     estimates: FloatArray
     failed: NDArray[np.bool_]
     human: FloatArray
+    """Shape ``(texts,)``."""
     systems: IntArray
     system_names: tuple[str, ...]
     sources: IntArray
@@ -153,10 +271,7 @@ def panel_seats(
 ) -> PanelSeats:
     """Collect the scores of `texts`; a seat that scored none of them is not there.
 
-    Parameters
-    ----------
-    models
-        Seat -> the model that it asks, where it asks one.
+    `models`: seat -> the model that it asks, where it asks one.
     """
     names = tuple(
         name

@@ -9,11 +9,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from spanjury.orchestration.studies.estimates import Estimate
-from spanjury.orchestration.studies.panel_study.agreement import (
-    Agreement,
-    source_folds,
-    splits,
-)
+from spanjury.orchestration.studies.panel_study.agreement import Agreement, source_folds, splits
 from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.raters.graded import ordinal_scores
@@ -33,11 +29,8 @@ def flattery(drawn: Resampled) -> float:
     Each sample's best is compared with what it is worth on all texts. The return value is 0 or
     more, or NaN if no sample defines the agreement of all.
 
-    Parameters
-    ----------
-    drawn
-        The agreement of those that are chosen from, in the same samples; draws of shape
-        ``(draws, many)``.
+    `drawn`: the agreement of those that are chosen from, in the same samples; draws of shape
+    ``(draws, many)``.
 
     References
     ----------
@@ -61,63 +54,44 @@ def flattery(drawn: Resampled) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subset:
-    """Some seats of the panel, whose score is the mean of theirs.
-
-    Parameters
-    ----------
-    members
-        Numbers of seats, ascending.
-    """
+    """Some seats of the panel, whose score is the mean of theirs."""
 
     members: tuple[int, ...]
+    """Numbers of seats, ascending."""
     seats: tuple[str, ...]
     agreement: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeFinding:
-    """Agreement of panels of one size.
-
-    Parameters
-    ----------
-    panels
-        That were looked at.
-    corrected
-        Agreement of the best, less what it gains by being chosen on the texts that it is
-        measured on.
-    """
+    """Agreement of panels of one size."""
 
     size: int
     panels: int
+    """Number of panels that were compared."""
     mean: float
     least: float
     best: Subset
     estimate: Estimate
     corrected: float
+    """Agreement of the best, less what it gains by being chosen on the texts that it is measured
+    on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatShare:
-    """The contribution of a seat.
-
-    Parameters
-    ----------
-    alone
-        Its own agreement with people.
-    gain
-        By how much it raises the agreement of all others together.
-    shapley
-        What it adds on average over all orders in which seats may join; NaN beyond
-        `MOST_SEATS` seats. The shares sum to the agreement of the whole panel.
-    coverage
-        Share of the texts that it scored.
-    """
+    """The contribution of a seat."""
 
     seat: str
     alone: Estimate
+    """Its own agreement with people."""
     gain: Estimate
+    """By how much it raises the agreement of all others together."""
     shapley: float
+    """Average gain from it over all orders in which seats may join; NaN beyond `MOST_SEATS` seats.
+    The shares sum to the agreement of the whole panel."""
     coverage: float
+    """Share of the texts that it scored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,23 +222,16 @@ _LEAST_TEXTS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighing:
-    """A way to make one score of the seats', beside the plain mean.
-
-    Parameters
-    ----------
-    uses_people
-        Whether weights are fitted to people's scores, on all folds but the one that is scored.
-    gain
-        By how much it agrees more with people than the plain mean.
-    weights
-        Weights of the seats, fitted to all texts; empty if none are given.
-    """
+    """A way to make one score of the seats', beside the plain mean."""
 
     name: str
     uses_people: bool
+    """True if weights are fitted to people's scores, on all folds but the one that is scored."""
     agreement: Estimate
     gain: Estimate
+    """By how much it agrees more with people than the plain mean."""
     weights: Mapping[str, float]
+    """Weights of the seats, fitted to all texts; empty if none are given."""
 
     @property
     def is_better(self) -> bool:

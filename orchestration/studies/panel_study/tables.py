@@ -27,7 +27,6 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.panel_study.agreement import VALUE, estimate_cell
-from spanjury.orchestration.studies.panel_study.costs import Unit, amount_words, price_lines
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
     Lean,
@@ -42,7 +41,12 @@ from spanjury.orchestration.studies.panel_study.frontier import (
     FrontierPoint,
     choice_name,
 )
-from spanjury.orchestration.studies.panel_study.seats import short_names
+from spanjury.orchestration.studies.panel_study.seats import (
+    Unit,
+    amount_words,
+    price_lines,
+    short_names,
+)
 from spanjury.orchestration.studies.panel_study.subsets import Subset, SubsetFindings, Weighing
 
 _THOUSAND = 1000
@@ -84,10 +88,7 @@ def frontier_blocks(
 ) -> Iterator[Block]:
     """Yield the plot and the tables.
 
-    Parameters
-    ----------
-    names
-        Seat -> what it is called in tables.
+    `names`: seat -> what it is called in tables.
     """
     frontier = study.frontier
     shown = {choice.name: _shown(choice, names) for choice in frontier.choices}

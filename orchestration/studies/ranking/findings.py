@@ -46,19 +46,13 @@ Basis = Literal["judges", "people and judges"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MarkedSystems:
-    """Systems of which people marked some texts.
-
-    Parameters
-    ----------
-    tuning
-        People's points that a point of the panel counts.
-    variance
-        Variance of a mark within its system, which systems with few equal marks borrow.
-    """
+    """Systems of which people marked some texts."""
 
     table: ScoreTable
     tuning: float
+    """People's points that a point of the panel counts."""
     variance: MarkVariance
+    """Variance of a mark within its system, which systems with few equal marks borrow."""
 
     @classmethod
     def of(cls, table: ScoreTable) -> Self | None:
@@ -129,24 +123,18 @@ def _size(table: ScoreTable, system: int, columns: NDArray[np.bool_]) -> float:
 class SystemFinding:
     """A system on one aspect.
 
-    Parameters
-    ----------
-    texts, scored
-        Its texts, and those that have a score of the panel: the mean is of these.
-    judged
-        The panel's mean over inputs like these.
-    place
-        By the basis of the ranking.
-    powered
-        People's mean, with the panel's help; None where they marked too little of the aspect.
+    `texts`, `scored`: its texts, and those that have a score of the panel: the mean is of these.
     """
 
     system: str
     texts: int
     scored: int
     judged: JudgedMean
+    """The panel's mean over inputs like these."""
     place: Rank
+    """By the basis of the ranking."""
     powered: PoweredEstimate | None
+    """People's mean, with the panel's help; None where they marked too little of the aspect."""
 
     @property
     def coverage(self) -> float:
@@ -158,15 +146,7 @@ class SystemFinding:
 class PairFinding:
     """The difference of two systems, the first less the second, over inputs that both share.
 
-    Parameters
-    ----------
-    adjusted, powered_adjusted
-        P-values, held for all pairs of the aspect by Holm's method.
-    more_inputs
-        That the panel's scores alone need to show the pair to differ, among all pairs, with a
-        power of 80 %.
-    more_marks
-        Number of people's marks that would show it: infinite if marks of all texts would not.
+    `adjusted`, `powered_adjusted`: p-values, held for all pairs of the aspect by Holm's method.
     """
 
     first: str
@@ -174,9 +154,12 @@ class PairFinding:
     judged: JudgedMean
     adjusted: float
     more_inputs: float
+    """That the panel's scores alone need to show the pair to differ, among all pairs, with a power
+    of 80 %."""
     powered: PoweredEstimate | None
     powered_adjusted: float
     more_marks: float
+    """Number of people's marks that would show it: infinite if marks of all texts would not."""
 
     def adjusted_on(self, basis: Basis) -> float:
         """Return the adjusted p-value that decides."""
@@ -194,31 +177,22 @@ class PairFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AspectRanking:
-    """The systems on one aspect, the best first.
-
-    Parameters
-    ----------
-    basis
-        What order, ranks and groups follow.
-    reason
-        Why people's scores are not the basis; empty where they are.
-    unmarked
-        Systems of which people marked no text, where people's scores are the basis: they stand
-        last, by the panel's scores.
-    marked
-        Texts that people and the panel scored.
-    tuning
-        People's points that a point of the panel counts; None where people marked too little.
-    """
+    """The systems on one aspect, the best first."""
 
     aspect: str
     basis: Basis
+    """The estimates that order, ranks and groups follow."""
     reason: str
+    """The reason if people's scores are not the basis; empty where they are."""
     unmarked: tuple[str, ...]
+    """Systems of which people marked no text, where people's scores are the basis: they stand last,
+    by the panel's scores."""
     systems: tuple[SystemFinding, ...]
     pairs: tuple[PairFinding, ...]
     marked: int
+    """Texts that people and the panel scored."""
     tuning: float | None
+    """People's points that a point of the panel counts; None where people marked too little."""
     is_weighted: bool
     without_chance: int
 

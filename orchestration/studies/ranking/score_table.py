@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
-from spanjury.orchestration.studies.agreement.ratings import Grid
+from spanjury.orchestration.studies.agreement.scorers import Grid
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.sampling_design import weighted_mean
 
@@ -25,25 +25,17 @@ _STEPS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedText:
-    """A text of a system, with its scores on one aspect.
-
-    Parameters
-    ----------
-    source
-        The input that it is for: texts of one source are compared with each other.
-    score
-        The panel's; None where it gave none.
-    people
-        Annotator -> score.
-    chance
-        With which it was drawn to be marked; None where nothing says so.
-    """
+    """A text of a system, with its scores on one aspect."""
 
     system: str
     source: str
+    """The input that it is for: texts of one source are compared with each other."""
     score: float | None
+    """The panel's; None where it gave none."""
     people: Mapping[str, float] = field(default_factory=lambda: _NO_PEOPLE)
+    """Annotator -> score."""
     chance: float | None = None
+    """With which it was drawn to be marked; None where nothing says so."""
 
     @property
     def mark(self) -> float | None:
@@ -58,29 +50,22 @@ class ScoreTable:
 
     A column is an input; the second text of a system for an input stands in one of its own.
 
-    Parameters
-    ----------
-    inputs
-        Shape ``(columns,)``: the number of the input of each column.
-    texts
-        Shape ``(systems,)``: how many texts each system has.
-    judged, people
-        NaN where there is no text, or no score.
-    weights
-        One over the chance that a text had to be marked; all alike where no chance is known.
-    without_chance
-        Marks that were left out, because others have a chance and these have none.
+    `judged`, `people`: NaN where there is no text, or no score.
     """
 
     aspect: str
     systems: tuple[str, ...]
     inputs: NDArray[np.intp]
+    """Shape ``(columns,)``: the number of the input of each column."""
     texts: NDArray[np.intp]
+    """Shape ``(systems,)``: how many texts each system has."""
     judged: FloatArray
     people: FloatArray
     weights: FloatArray
+    """One over the chance that a text had to be marked; all alike where no chance is known."""
     is_weighted: bool
     without_chance: int
+    """Marks that were left out, because others have a chance and these have none."""
 
     @property
     def marked(self) -> int:
@@ -205,12 +190,9 @@ def shown_above(systems: Sequence[str], pairs: Iterable[tuple[str, str]]) -> NDA
 def ranks(higher: NDArray[np.bool_], *, order: Sequence[int]) -> list[Rank]:
     """Return the rank of each system.
 
-    Parameters
-    ----------
-    higher
-        Shape ``(systems, systems)``: whether the row's system is shown to be above the column's.
-    order
-        The systems, the best first: groups are named in this order.
+    `higher`: shape ``(systems, systems)``: whether the row's system is shown to be above the
+    column's.
+    `order`: the systems, the best first: groups are named in this order.
     """
     ahead, behind = higher.sum(axis=0), higher.sum(axis=1)
     letters = group_letters(higher | higher.T, order=order)
@@ -224,12 +206,8 @@ def ranks(higher: NDArray[np.bool_], *, order: Sequence[int]) -> list[Rank]:
 def group_letters(apart: NDArray[np.bool_], *, order: Sequence[int]) -> list[str]:
     """Return the letters of each system's groups: those that share none are shown to differ [1]_.
 
-    Parameters
-    ----------
-    apart
-        Shape ``(systems, systems)``, symmetric: whether two are shown to differ.
-    order
-        The systems, those first that are named first.
+    `apart`: shape ``(systems, systems)``, symmetric: whether two are shown to differ.
+    `order`: the systems, those first that are named first.
 
     References
     ----------

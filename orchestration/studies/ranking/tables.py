@@ -52,22 +52,15 @@ _METHOD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingFindings:
-    """Rankings of systems, aspect by aspect.
-
-    Parameters
-    ----------
-    runs
-        Where the scores are.
-    people
-        Whose scores stand beside them; empty without any.
-    notes
-        What must be known of the data.
-    """
+    """Rankings of systems, aspect by aspect."""
 
     runs: tuple[str, ...]
+    """Files or folders of the scores."""
     people: str
+    """Whose scores stand beside them; empty without any."""
     aspects: tuple[AspectRanking, ...]
     notes: tuple[str, ...]
+    """Remarks on the data that a reader must know."""
 
 
 def ranking_json(findings: RankingFindings) -> dict[str, object]:

@@ -28,31 +28,21 @@ ARMS = (REPAIR, NOTHING, DELETION)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """The work of a repair on one text.
-
-    Parameters
-    ----------
-    planted
-        Places of planted damage, word by word.
-    removed
-        Number of these in which at most half of the wrong words remain, or something stands
-        in place of what was left out.
-    restored
-        Number of these that read as the clean text does.
-    words
-        Words of the clean text that the damage left as they were.
-    changed
-        Number of these that the repair changed or left out.
-    added
-        Words put in apart from planted damage.
-    """
+    """The work of a repair on one text."""
 
     planted: int
+    """Places of planted damage, word by word."""
     removed: int
+    """Number of these in which at most half of the wrong words remain, or something stands in place
+    of what was left out."""
     restored: int
+    """Number of these that read as the clean text does."""
     words: int
+    """Words of the clean text that the damage left as they were."""
     changed: int
+    """Number of these that the repair changed or left out."""
     added: int
+    """Words put in apart from planted damage."""
 
 
 def changes(clean: str, damaged: str, repaired: str) -> Changes:
@@ -135,18 +125,12 @@ def _covers(edit: Edit, start: int, end: int) -> bool:
 
 
 class Judged(NamedTuple):
-    """An examiner's judgement of one text, over its aspects.
-
-    Parameters
-    ----------
-    scores
-        Aspect -> score; None where there is none.
-    spans
-        Located errors on any aspect.
-    """
+    """An examiner's judgement of one text, over its aspects."""
 
     scores: Mapping[str, float | None]
+    """Aspect -> score; None where there is none."""
     spans: tuple[tuple[int, int], ...]
+    """Located errors on any aspect."""
 
     @property
     def is_scored(self) -> bool:
@@ -156,18 +140,12 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repairing:
-    """A text that went through the loop.
-
-    Parameters
-    ----------
-    clean
-        Without damage.
-    condition
-        What was done to it; empty for a clean text.
-    """
+    """A text that went through the loop."""
 
     clean: Segment
+    """Without damage."""
     condition: str
+    """Name of the damage; empty for a clean text."""
     done: Repaired
 
     @property
@@ -188,32 +166,19 @@ class Repairing:
 class Attempt:
     """One text as one way of repairing left it.
 
-    Parameters
-    ----------
-    source
-        Digest of the inputs: texts of one source are not independent of each other.
-    condition
-        What was done to the text before; empty for a clean one.
-    planted, removed, restored, words, changed, added
-        As in `Changes`.
-    replaced, marked
-        Places where something else stands than before, and those of them that the examiner
-        marks; None where it has no score.
-    new_errors
-        Its errors in places that it did not mark before; None without a score.
-    inventions
-        Names and numbers put in that stand neither in the text nor in its source.
-    before, after
-        The examiner's mean score over the aspects that it scored in both; None without any.
-    clean
-        The same of the text before the damage, over the same aspects.
-    stopped, rounds
-        How the loop ended, and how many versions it made.
+    `planted`, `removed`, `restored`, `words`, `changed`, `added`: as in `Changes`.
+    `replaced`, `marked`: places where something else stands than before, and those of them that the
+    examiner marks; None where it has no score.
+    `before`, `after`: the examiner's mean score over the aspects that it scored in both; None
+    without any.
+    `stopped`, `rounds`: how the loop ended, and how many versions it made.
     """
 
     text: str
     source: str
+    """Digest of the inputs: texts of one source are not independent of each other."""
     condition: str
+    """Name of the damage before; empty for a clean one."""
     arm: str
     planted: int
     removed: int
@@ -224,10 +189,13 @@ class Attempt:
     replaced: int
     marked: int | None
     new_errors: int | None
+    """Its errors in places that it did not mark before; None without a score."""
     inventions: int
+    """Names and numbers put in that stand neither in the text nor in its source."""
     before: float | None
     after: float | None
     clean: float | None
+    """The same of the text before the damage, over the same aspects."""
     stopped: str
     rounds: int
 

@@ -35,21 +35,15 @@ class Exam:
     """The questions of an exam of repair.
 
     Raises `ConfigError` if there is nothing to examine, or a name is doubled.
-
-    Parameters
-    ----------
-    segments
-        Clean texts, of one task.
-    conditions
-        The damage that is planted in each, one at a time.
-    rounds
-        How often the loop corrects a text at most.
     """
 
     segments: tuple[Segment, ...]
+    """Clean texts, of one task."""
     aspects: tuple[Aspect, ...]
     conditions: tuple[Condition, ...]
+    """The damage that is planted in each, one at a time."""
     rounds: int
+    """Maximum number of corrections of a text."""
     settings: Settings = Settings()
 
     def __post_init__(self) -> None:
@@ -70,17 +64,12 @@ class Exam:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairSeats:
-    """The writer of the loop, and the panel that looks at the ends.
-
-    Parameters
-    ----------
-    writer
-        Makes a writer of the model, once it is open.
-    """
+    """The writer of the loop, and the panel that looks at the ends."""
 
     open_examiner: OpenPanel
     model: TextGenerator
     writer: Callable[[ChatModel], Writer]
+    """Makes a writer of the model, once it is open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,11 +156,7 @@ async def _shared_judges(run: ExamRun, seats: RepairSeats) -> tuple[str, ...]:
 
 
 async def _repair_all(
-    exam: Exam,
-    pairs: Sequence[PerturbedPair],
-    run: ExamRun,
-    *,
-    seats: RepairSeats,
+    exam: Exam, pairs: Sequence[PerturbedPair], run: ExamRun, *, seats: RepairSeats
 ) -> tuple[list[Repairing], str]:
     """Put every damaged and every clean text through the loop; return them in this order."""
     todo = [

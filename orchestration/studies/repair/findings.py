@@ -8,12 +8,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from spanjury.orchestration.engine.text_repair.loop import Stopped
+from spanjury.orchestration.studies.estimates import numbered, ratios_of
 from spanjury.orchestration.studies.repair.attempts import ARMS, DELETION, REPAIR, Attempt
 from spanjury.perturbations.pairs import Skipped
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.proportions import Proportion, clustered_proportion
-from spanjury.stats.resampling import bootstrap, percentile_interval
-from spanjury.stats.weighted import ratio
 
 Scope = Literal["damaged", "condition", "clean"]
 """The texts of a finding: all damaged ones, those of one condition, or the clean ones."""
@@ -40,74 +39,54 @@ class Settings:
 class Finding:
     """The result of one way of repairing some of the texts.
 
-    Parameters
-    ----------
-    arm
-        ``repair``, or what it is held against.
-    scope, name
-        Over which texts; the name is that of the condition, else empty.
-    removed, restored
-        Shares of the planted damage that is gone, and that reads as before the damage.
-    changed
-        Share of the words that were right and are changed or gone.
-    altered
-        Share of the texts of which anything was changed.
-    marked
-        Share of the replaced places that the examiner marks.
-    new_errors, inventions
-        Errors a text in places that the examiner did not mark before, and names and numbers put
-        in that stand in no source.
-    gain
-        The examiner's score after less that before.
-    gap
-        The examiner's score of the clean text less that before: what there is to gain.
-    before, after
-        Its scores; means over the texts with both.
-    covered
-        Share of the texts that the examiner scored before and after.
+    `scope`, `name`: over which texts; the name is that of the condition, else empty.
+    `removed`, `restored`: shares of the planted damage that is gone, and that reads as before the
+    damage.
+    `new_errors`, `inventions`: errors a text in places that the examiner did not mark before, and
+    names and numbers put in that stand in no source.
+    `before`, `after`: the examiner's scores; means over the texts with both.
     """
 
     arm: str
+    """``repair``, or what it is held against."""
     scope: Scope
     name: str
     texts: int
     removed: Proportion
     restored: Proportion
     changed: Proportion
+    """Share of the words that were right and are changed or gone."""
     altered: Proportion
+    """Share of the texts of which anything was changed."""
     marked: Proportion
+    """Share of the replaced places that the examiner marks."""
     new_errors: Mean
     inventions: Mean
     before: Mean
     after: Mean
     gain: Mean
+    """The examiner's score after less that before."""
     gap: Mean
+    """The examiner's score of the clean text less that before: what there is to gain."""
     covered: Proportion
+    """Share of the texts that the examiner scored before and after."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """The result of an exam.
-
-    Parameters
-    ----------
-    net_gain
-        The gain of the repair less that of deleting every span, on damaged texts with both.
-    stopped
-        How the loop ended -> how many damaged, and how many clean texts.
-    skipped
-        ``(condition, reason)`` -> how many texts.
-    shared
-        Seats of the examiner whose judges sit in the loop's panel, too.
-    """
+    """The result of an exam."""
 
     texts: int
     sources: int
     findings: tuple[Finding, ...]
     net_gain: Mean
+    """The gain of the repair less that of deleting every span, on damaged texts with both."""
     stopped: Mapping[str, tuple[int, int]]
+    """End of the loop -> number of damaged, and how many clean texts."""
     skipped: Mapping[tuple[str, str], int]
+    """``(condition, reason)`` -> how many texts."""
     shared: tuple[str, ...]
+    """Seats of the examiner whose judges sit in the loop's panel, too."""
     settings: Settings
 
     def of(self, scope: Scope, *, arm: str | None = None) -> tuple[Finding, ...]:
@@ -206,31 +185,19 @@ def _mean(values: Sequence[tuple[str, float | None]], settings: Settings) -> Mea
     defined = [(source, value) for source, value in values if value is not None]
     if not defined:
         return Mean(np.nan, np.nan, np.nan, 0)
-    numbers = _numbers([source for source, _ in defined])
-    sums = np.bincount(numbers, weights=[value for _, value in defined])
-    resampled = bootstrap(
-        ratio(sums, np.bincount(numbers).astype(np.float64)),
-        items=len(sums),
-        rng=np.random.default_rng(settings.seed),
-        draws=settings.draws,
-    )
-    interval = percentile_interval(resampled)
-    low, high = float(interval.low), float(interval.high)
-    if low >= high:  # draws that are all alike say nothing of others
-        low = high = np.nan
-    return Mean(float(resampled.estimate), low, high, len(defined))
+    sources, _ = numbered([source for source, _ in defined])
+    sums = np.bincount(sources, weights=[value for _, value in defined])
+    counts = np.bincount(sources).astype(np.float64)
+    rng = np.random.default_rng(settings.seed)
+    (mean,) = ratios_of(sums, counts, rng=rng, draws=settings.draws)
+    return Mean(*mean, len(defined))
 
 
 def _by_source(rows: Sequence[Attempt], value: Callable[[Attempt], float]) -> FloatArray:
     """Sum a number over the rows of each source."""
-    numbers = _numbers([row.source for row in rows])
+    sources, _ = numbered([row.source for row in rows])
     weights = np.array([value(row) for row in rows], dtype=np.float64)
-    return np.bincount(numbers, weights=weights).astype(np.float64)
-
-
-def _numbers(names: Sequence[str]) -> list[int]:
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return [numbers[name] for name in names]
+    return np.bincount(sources, weights=weights).astype(np.float64)
 
 
 def _stopped(damaged: Sequence[Attempt], clean: Sequence[Attempt]) -> dict[str, tuple[int, int]]:
@@ -253,57 +220,33 @@ _FEW = 20
 _COVERED = 0.95
 
 
-def cautions(findings: Findings) -> tuple[str, ...]:
-    """Say, in sentences, what to keep in mind."""
-    return (
-        *_on_examiner(findings),
-        *_on_sources(findings),
-        *_on_loop(findings),
-        *_on_deletion(findings),
-        *_on_skipped(findings),
-    )
-
-
-def _on_examiner(findings: Findings) -> Iterator[str]:
+def cautions(findings: Findings) -> Iterator[str]:
+    """Yield, in sentences, what to keep in mind."""
+    repair, deletion = findings.overall(), findings.overall(DELETION)
     if findings.shared:
-        names = ", ".join(findings.shared)
         yield (
-            f"The examiner shares judges with the panel that guides the repair ({names}), so it "
-            "partly measures what the repair was made to please."
+            "The examiner shares judges with the panel that guides the repair"
+            f" ({', '.join(findings.shared)}), so it partly measures what the repair was made to"
+            " please."
         )
-    covered = findings.overall().covered
-    if covered.trials and covered.value < _COVERED:
+    if repair.covered.trials and repair.covered.value < _COVERED:
         yield (
-            f"The examiner scored {covered.value:.0%} of the damaged texts both before and after: "
-            "the others are in no mean of scores."
+            f"The examiner scored {repair.covered.value:.0%} of the damaged texts both before and"
+            " after: the others are in no mean of scores."
         )
-
-
-def _on_sources(findings: Findings) -> Iterator[str]:
     if findings.sources < _FEW:
         yield f"{findings.sources} sources are few: intervals are rough."
-
-
-def _on_loop(findings: Findings) -> Iterator[str]:
     damaged = sum(count for count, _ in findings.stopped.values())
     for end, says in (
         (Stopped.UNSCORED, "could not be judged by the panel, and were left as they were"),
         (Stopped.WRITER_FAILED, "got no usable answer from the writer"),
     ):
-        count = findings.stopped.get(end.value, (0, 0))[0]
-        if count:
+        if count := findings.stopped.get(end.value, (0, 0))[0]:
             yield f"{count} of {damaged} damaged texts {says}; they count in all shares."
-
-
-def _on_deletion(findings: Findings) -> Iterator[str]:
-    repair, deletion = findings.overall(), findings.overall(DELETION)
     if repair.removed.trials and repair.removed.value <= deletion.removed.value:
         yield (
             "Deleting every marked span removes as much of the damage: what the writer adds is "
             "what it restores and the words that it keeps."
         )
-
-
-def _on_skipped(findings: Findings) -> Iterator[str]:
     for (condition, reason), count in findings.skipped.items():
         yield f"{condition} could not be done to {count} of {findings.texts} texts: {reason}."

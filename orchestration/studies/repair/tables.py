@@ -1,6 +1,6 @@
 """Tables: the findings of an exam of repair as they are read, and as values for programs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from spanjury.orchestration.report import (
     Bullets,
@@ -8,7 +8,6 @@ from spanjury.orchestration.report import (
     Column,
     Paragraph,
     Report,
-    Row,
     Section,
     Table,
     between,
@@ -18,6 +17,7 @@ from spanjury.orchestration.report import (
     prose,
     row,
     table,
+    value_and_interval,
 )
 from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.report.tables import Medium
@@ -27,6 +27,8 @@ from spanjury.orchestration.studies.repair.attempts import DELETION, REPAIR
 from spanjury.orchestration.studies.repair.findings import Finding, Findings, Mean, cautions
 from spanjury.stats.proportions import Proportion
 
+Value = Cell | str | int
+_Cells = Callable[[Finding], Iterator[Value]]
 _SHARE, _SIGNED, _SCORE = ".3f", "+.2f", ".2f"
 _PAGE: Medium = "page"
 _ARM = Column("", wrap=False)
@@ -69,7 +71,7 @@ def repair_report(
     recipe: str,
 ) -> Report:
     """Return `findings` as a report; a terminal shows what was done and the scores."""
-    sentences = cautions(findings)
+    sentences = [*cautions(findings)]
     return Report(
         title="Repair",
         answer=_answer(findings),
@@ -82,8 +84,34 @@ def repair_report(
         sections=[
             Section("Beware", [Bullets(sentences)], only="page"),
             Paragraph(prose(_READING), only="page"),
-            Section("Damaged texts", [*_tables(findings.of("damaged"))]),
-            Section("Clean texts", [_clean(findings)]),
+            Section(
+                "Damaged texts",
+                [
+                    _by_arm(
+                        "What became of the damage",
+                        _DONE,
+                        findings=findings.of("damaged"),
+                        cells=_done,
+                    ),
+                    _by_arm(
+                        "What the examiner says",
+                        _MADE,
+                        findings=findings.of("damaged"),
+                        cells=_made,
+                    ),
+                ],
+            ),
+            Section(
+                "Clean texts",
+                [
+                    _by_arm(
+                        "Texts that were not changed",
+                        _CLEAN,
+                        findings=findings.of("clean"),
+                        cells=_spared,
+                    )
+                ],
+            ),
             Section("By damage", [_by_condition(findings)], only="page"),
             Section("Ends of the loop", [_ends(findings)], only="page"),
             Paragraph(_short_reading(findings), only="terminal"),
@@ -103,61 +131,43 @@ def _answer(findings: Findings) -> str:
     )
 
 
-def _tables(findings: tuple[Finding, ...]) -> Iterator[Table]:
-    yield table(
-        [_ARM, *_DONE],
-        (_emphasised(finding, _done(finding)) for finding in findings),
-        title="What became of the damage",
-    )
-    yield table(
-        [_ARM, *_MADE],
-        (_emphasised(finding, _made(finding)) for finding in findings),
-        title="What the examiner says",
-    )
+def _by_arm(
+    title: str, columns: Iterable[Column], *, findings: Iterable[Finding], cells: _Cells
+) -> Table:
+    """Tabulate each way of repairing; those that need no model stand back."""
+    rows = (row(each.arm, *cells(each), faint=each.arm != REPAIR) for each in findings)
+    return table([_ARM, *columns], rows, title=title)
 
 
-def _emphasised(finding: Finding, cells: Iterable[Cell | str | int]) -> Row:
-    return row(finding.arm, *cells, faint=finding.arm != REPAIR)
-
-
-def _done(finding: Finding) -> Iterator[Cell | str | int]:
+def _done(finding: Finding) -> Iterator[Value]:
     yield finding.texts
     for share in (finding.removed, finding.restored, finding.changed):
-        yield from _shared(share)
+        yield from value_and_interval(share, _SHARE)
 
 
-def _made(finding: Finding) -> Iterator[Cell | str | int]:
-    yield from _shared(finding.marked)
-    yield from _averaged(finding.new_errors, _SCORE)
-    yield Cell(finding.inventions.value, _SCORE)
-    yield Cell(finding.before.value, _SCORE)
-    yield Cell(finding.after.value, _SCORE)
-    yield from _averaged(finding.gain, _SIGNED)
+def _made(finding: Finding) -> Iterator[Value]:
+    yield from value_and_interval(finding.marked, _SHARE)
+    yield from value_and_interval(finding.new_errors, _SCORE)
+    for mean in (finding.inventions, finding.before, finding.after):
+        yield Cell(mean.value, _SCORE)
+    yield from value_and_interval(finding.gain, _SIGNED)
     yield Cell(finding.gap.value, _SIGNED)
     yield Cell(finding.covered.value, _SHARE)
 
 
-def _clean(findings: Findings) -> Table:
-    return table(
-        [_ARM, *_CLEAN],
-        (_emphasised(finding, _spared(finding)) for finding in findings.of("clean")),
-        title="Texts that were not changed",
-    )
-
-
-def _spared(finding: Finding) -> Iterator[Cell | str | int]:
+def _spared(finding: Finding) -> Iterator[Value]:
     yield finding.texts
-    yield from _shared(finding.altered)
-    yield from _shared(finding.changed)
+    yield from value_and_interval(finding.altered, _SHARE)
+    yield from value_and_interval(finding.changed, _SHARE)
     yield Cell(finding.new_errors.value, _SCORE)
-    yield from _averaged(finding.gain, _SIGNED)
+    yield from value_and_interval(finding.gain, _SIGNED)
 
 
 def _by_condition(findings: Findings) -> Table:
     return table(
         ["damage", *_DONE, *numeric("gain", "95 %")],
         (
-            row(finding.name, *_done(finding), *_averaged(finding.gain, _SIGNED))
+            row(finding.name, *_done(finding), *value_and_interval(finding.gain, _SIGNED))
             for finding in findings.of("condition", arm=REPAIR)
         ),
     )
@@ -179,16 +189,6 @@ def _short_reading(findings: Findings) -> str:
     )
 
 
-def _shared(share: Proportion) -> Iterator[Cell | str]:
-    yield Cell(share.value, _SHARE)
-    yield between(share.low, share.high, _SHARE)
-
-
-def _averaged(mean: Mean, spec: str) -> Iterator[Cell | str]:
-    yield Cell(mean.value, spec)
-    yield between(mean.low, mean.high, spec)
-
-
 _SHARES = {
     "removed": "share of the planted errors of which at most half of the wrong words stand",
     "restored": "share of the planted errors that read as before the damage",
@@ -201,13 +201,7 @@ _MEANS = {
     "inventions": "names and numbers a text that were put in and stand in no source",
     "gain": "the examiner's score after less that before, in steps of its scale",
 }
-_OTHERS = (
-    "removed_by_deletion",
-    "net_gain",
-    "clean_altered",
-    "clean_changed",
-    "clean_gain",
-)
+_OTHERS = ("removed_by_deletion", "net_gain", "clean_altered", "clean_changed", "clean_gain")
 
 
 def findings_json(
@@ -251,12 +245,6 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
         *(_mean(name, getattr(overall, name), says) for name, says in _MEANS.items()),
         _share("removed_by_deletion", deletion, "share removed where every span is deleted"),
         _mean("net_gain", findings.net_gain, "the gain less that of deleting every span"),
-        *_of_clean(clean),
-    )
-
-
-def _of_clean(clean: Finding) -> tuple[Measure, ...]:
-    return (
         _share("clean_altered", clean.altered, "share of the clean texts that were altered"),
         _share("clean_changed", clean.changed, "share of the words of clean texts changed"),
         _mean("clean_gain", clean.gain, "the gain on clean texts"),

@@ -37,17 +37,7 @@ Judgements = Mapping[tuple[str, str, str], Judgement]
 class AttackedText:
     """An attacked text beside the same text without the attack.
 
-    Parameters
-    ----------
-    base, attacked
-        Without and with the addition, under ids of their own.
-    edits
-        The output before, and what was added to it.
-    aspects
-        The aspects on which a judge can see the addition: one that looks at no input sees no
-        attack on the source.
-    control
-        Name of the plain addition that is about as long; empty for a control.
+    `base`, `attacked`: without and with the addition, under ids of their own.
     """
 
     base: Segment
@@ -55,25 +45,23 @@ class AttackedText:
     attack: str
     family: str
     edits: Damage
+    """The output before, and what was added to it."""
     aspects: tuple[Aspect, ...]
+    """The aspects on which a judge can see the addition: one that looks at no input sees no attack
+    on the source."""
     control: str = ""
+    """Name of the plain addition that is about as long; empty for a control."""
 
 
 def attack_texts(
-    bases: Sequence[Segment],
-    aspects: Sequence[Aspect],
-    attacks: Mapping[str, Attack],
-    *,
-    seed: int,
+    bases: Sequence[Segment], aspects: Sequence[Aspect], attacks: Mapping[str, Attack], *, seed: int
 ) -> Iterator[AttackedText | Skipped]:
     """Attack every text in every way, in words that fit the scale of its aspects.
 
     Raise `PerturbationError` if an attack fails.
 
-    Parameters
-    ----------
-    aspects
-        On which they are judged; those that share the label of the best score share an attack.
+    `aspects`: on which they are judged; those that share the label of the best score share an
+    attack.
 
     Yields
     ------
@@ -171,18 +159,12 @@ def _differs(base: Segment, attacked: Segment, aspect: Aspect) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flawed:
-    """The texts that are attacked.
-
-    Parameters
-    ----------
-    segments
-        Under the ids that they had; without gold spans, which were those of the good text.
-    good
-        Id of a damaged text -> the text before it was damaged, under an id of its own.
-    """
+    """The texts that are attacked."""
 
     segments: tuple[Segment, ...]
+    """Under the ids that they had; without gold spans, which were those of the good text."""
     good: Mapping[str, Segment] = field(default_factory=lambda: MappingProxyType({}))
+    """Id of a damaged text -> the text before it was damaged, under an id of its own."""
     damaged: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -227,17 +209,12 @@ class Settings:
     """The definition of a success, and the random numbers of an exam.
 
     Raises `ValueError` if a number is out of its range.
-
-    Parameters
-    ----------
-    step
-        How far a score must rise, in steps of its scale; more than 0.
-    share
-        Which share of the spans must vanish while the score does not fall, in ``(0, 1]``.
     """
 
     step: float = 0.5
+    """Rise of a score that counts as a success, in steps of its scale; more than 0."""
     share: float = 0.5
+    """Share of the spans that must vanish while the score does not fall, in ``(0, 1]``."""
     seed: int = 1
     draws: int = 2000
 
@@ -250,29 +227,17 @@ class Settings:
 class Attempt:
     """One attack on one text, as one judge took it on one aspect.
 
-    Parameters
-    ----------
-    source
-        Digest of the inputs: texts of one source are not independent of each other.
-    before, after
-        Scores without and with the attack; None where there is none.
-    spans, kept
-        Spans located without the attack, and those of them that are marked with it, too.
-    can_rise
-        Whether the score without the attack is far enough below the best.
-    rose
-        Whether it is higher by a step or more with the attack.
-    vanished
-        Whether the share of the spans that vanished is large enough, and the score did not
-        fall: a judge that marks the attack in their place and punishes it is not deceived.
-    before_digest, after_digest
-        Digest of all that a judge may see of the text.
+    `before`, `after`: scores without and with the attack; None where there is none.
+    `spans`, `kept`: spans located without the attack, and those of them that are marked with it,
+    too.
+    `before_digest`, `after_digest`: digest of all that a judge may see of the text.
     """
 
     judge: str
     aspect: str
     text: str
     source: str
+    """Digest of the inputs: texts of one source are not independent of each other."""
     attack: str
     family: str
     control: str
@@ -283,8 +248,12 @@ class Attempt:
     spans: int
     kept: int
     can_rise: bool
+    """True if the score without the attack is far enough below the best."""
     rose: bool
+    """True if it is higher by a step or more with the attack."""
     vanished: bool
+    """True if the share of the spans that vanished is large enough, and the score did not fall: a
+    judge that marks the attack in their place and punishes it is not deceived."""
     before_digest: str
     after_digest: str
 

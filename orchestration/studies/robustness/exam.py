@@ -39,19 +39,14 @@ class Exam:
     """The questions of an exam of robustness.
 
     Raises `ConfigError` if there is nothing to examine, or a name is doubled.
-
-    Parameters
-    ----------
-    flawed
-        The texts that are attacked, under distinct ids, one task.
-    settings
-        The definition of a success; its seed is also that of the attacks.
     """
 
     flawed: Flawed
+    """The texts that are attacked, under distinct ids, one task."""
     aspects: tuple[Aspect, ...]
     attacks: Mapping[str, Attack]
     settings: Settings = Settings()
+    """The definition of a success; its seed is also that of the attacks."""
 
     def __post_init__(self) -> None:
         require_distinct(

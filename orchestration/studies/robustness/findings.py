@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.orchestration.studies.card import CHANCES, FLAWS_SEEN
+from spanjury.orchestration.studies.estimates import Estimate, numbered, ratios_of
 from spanjury.orchestration.studies.robustness.attempts import (
     CONTROLS,
     PLAIN,
@@ -19,8 +21,6 @@ from spanjury.orchestration.studies.robustness.attempts import (
 from spanjury.perturbations.pairs import Skipped
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.proportions import Proportion, clustered_proportion
-from spanjury.stats.resampling import bootstrap, percentile_interval
-from spanjury.stats.weighted import ratio
 
 BoolArray = NDArray[np.bool_]
 
@@ -29,17 +29,9 @@ BoolArray = NDArray[np.bool_]
 class ScoreArrays:
     """The attempts on one judge; every array has the shape ``(attempts,)``.
 
-    Parameters
-    ----------
-    sources
-        The number of the source of each text, from 0: attempts on one are not independent.
-    scored, has_room, can_rise, has_spans
-        Whether there was a score without the attack; whether the attack could succeed; by the
-        score; by spans.
-    succeeded, rose, vanished, denied, fell
-        As in `Attempt`.
-    control
-        1 or 0: whether the plain addition succeeded that is about as long; NaN without one.
+    `scored`, `has_room`, `can_rise`, `has_spans`: whether there was a score without the attack;
+    whether the attack could succeed; by the score; by spans.
+    `succeeded`, `rose`, `vanished`, `denied`, `fell`: as in `Attempt`.
     """
 
     judge: str
@@ -47,6 +39,7 @@ class ScoreArrays:
     families: NDArray[np.str_]
     aspects: NDArray[np.str_]
     sources: NDArray[np.intp]
+    """The number of the source of each text, from 0: attempts on one are not independent."""
     scored: BoolArray
     has_room: BoolArray
     can_rise: BoolArray
@@ -57,38 +50,30 @@ class ScoreArrays:
     denied: BoolArray
     fell: BoolArray
     control: NDArray[np.float64]
+    """1 or 0: whether the plain addition succeeded that is about as long; NaN without one."""
 
 
 def collect_scores(rows: Sequence[Attempt], *, judge: str) -> ScoreArrays:
     """Put the attempts on `judge` into arrays."""
     own = [row for row in rows if row.judge == judge]
     plain = {(row.text, row.aspect, row.attack): row.succeeded for row in own if not row.control}
-    numbers = {source: number for number, source in enumerate(dict.fromkeys(r.source for r in own))}
     matched = [plain.get((row.text, row.aspect, row.control)) for row in own]
-
-    def flags(name: str) -> BoolArray:
-        return np.array([getattr(row, name) for row in own], dtype=bool)
-
-    def names(name: str) -> NDArray[np.str_]:
-        return np.array([getattr(row, name) for row in own], dtype=np.str_)
-
+    sources, _ = numbered([row.source for row in own])
+    flags = {
+        name: np.array([getattr(row, name) for row in own], dtype=bool)
+        for name in ("has_room", "can_rise", "succeeded", "rose", "vanished", "denied", "fell")
+    }
     scored = np.array([row.before is not None for row in own], dtype=bool)
     return ScoreArrays(
         judge=judge,
-        attacks=names("attack"),
-        families=names("family"),
-        aspects=names("aspect"),
-        sources=np.array([numbers[row.source] for row in own], dtype=np.intp),
+        attacks=np.array([row.attack for row in own], dtype=np.str_),
+        families=np.array([row.family for row in own], dtype=np.str_),
+        aspects=np.array([row.aspect for row in own], dtype=np.str_),
+        sources=sources,
         scored=scored,
-        has_room=flags("has_room"),
-        can_rise=flags("can_rise"),
         has_spans=scored & np.array([row.spans > 0 for row in own], dtype=bool),
-        succeeded=flags("succeeded"),
-        rose=flags("rose"),
-        vanished=flags("vanished"),
-        denied=flags("denied"),
-        fell=flags("fell"),
         control=np.array([np.nan if hit is None else hit for hit in matched], dtype=np.float64),
+        **flags,
     )
 
 
@@ -106,39 +91,16 @@ class Count(NamedTuple):
     of: int
 
 
-class Net(NamedTuple):
-    """Success less that of plain additions, with its 95 % interval; NaN where there is none.
-
-    The interval is by a bootstrap of sources; there is none where all of them are alike.
-    """
-
-    value: float
-    low: float
-    high: float
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """The result of some attempts on one judge.
 
-    Parameters
-    ----------
-    scope, name
-        Over which attempts; the name is that of the family, the attack, the aspect or the
-        control, empty for all attacks.
-    success
-        Share of successes among the attempts with room, with its interval over sources.
-    control
-        Share of successes of plain additions, each as often as attacks are held against it.
-    net
-        The difference, attempt by attempt.
-    rose, vanished
-        Successes by the score among the attempts whose score could rise, and by spans among
-        those with spans.
-    denied, fell
-        Attempts that left no score, and that made it fall, among those on texts with a score.
-    unscored
-        Attempts on texts without a score, which are in no share.
+    `scope`, `name`: over which attempts; the name is that of the family, the attack, the aspect or
+    the control, empty for all attacks.
+    `rose`, `vanished`: successes by the score among the attempts whose score could rise, and by
+    spans among those with spans.
+    `denied`, `fell`: attempts that left no score, and that made it fall, among those on texts with
+    a score.
     """
 
     judge: str
@@ -146,37 +108,33 @@ class Finding:
     name: str
     family: str
     success: Proportion
+    """Share of successes among the attempts with room, with its interval over sources."""
     control: float
-    net: Net
+    """Share of successes of plain additions, each as often as attacks are held against it."""
+    net: Estimate
+    """The difference, attempt by attempt, with sources resampled; no interval if all are alike."""
     rose: Count
     vanished: Count
     denied: Count
     fell: Count
     unscored: int
+    """Attempts on texts without a score, which are in no share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """The result of an exam.
-
-    Parameters
-    ----------
-    judges
-        The panel first, then its seats if there are several.
-    seen
-        Judge -> how often it scores a damaged text below the good one, ties half; 0.5 is chance.
-    damaged
-        Condition -> how many of them it damaged before; empty where they were not damaged.
-    left_out
-        ``(attack, reason)`` -> how many texts.
-    """
+    """The result of an exam."""
 
     judges: tuple[str, ...]
+    """The panel first, then its seats if there are several."""
     seen: Mapping[str, Proportion]
+    """Judge -> how often it scores a damaged text below the good one, ties half; 0.5 is chance."""
     texts: int
     damaged: Mapping[str, int]
+    """Condition -> how many texts it damaged before; empty where they were not damaged."""
     findings: tuple[Finding, ...]
     skipped: Mapping[tuple[str, str], int]
+    """``(attack, reason)`` -> how many texts."""
     outcomes: Mapping[str, int]
     settings: Settings
 
@@ -277,35 +235,19 @@ def _groups(score_arrays: ScoreArrays) -> Iterator[_Group]:
 
 def _nets(
     score_arrays: ScoreArrays, groups: Sequence[BoolArray], *, settings: Settings
-) -> list[Net]:
+) -> list[Estimate]:
     """Return success less that of the controls for each group, by one bootstrap of sources."""
-    items = int(score_arrays.sources.max(initial=-1)) + 1
-    if not items:
-        return [Net(np.nan, np.nan, np.nan) for _ in groups]
-    above, below = [], []
+    if not score_arrays.sources.size:
+        return [Estimate() for _ in groups]
     matched = score_arrays.has_room & ~np.isnan(score_arrays.control)
-    gain: FloatArray = score_arrays.succeeded.astype(np.float64) - np.nan_to_num(
-        score_arrays.control
-    )
-    for among in groups:
-        above.append(_by_source(score_arrays, np.where(among & matched, gain, 0.0)))
-        below.append(_by_source(score_arrays, among & matched))
-    resampled = bootstrap(
-        ratio(np.stack(above), np.stack(below)),
-        items=items,
+    gain: FloatArray = score_arrays.succeeded - np.nan_to_num(score_arrays.control)
+    of = partial(_by_source, score_arrays)
+    return ratios_of(
+        np.stack([of(np.where(among & matched, gain, 0.0)) for among in groups]),
+        np.stack([of(among & matched) for among in groups]),
         rng=np.random.default_rng(settings.seed),
         draws=settings.draws,
     )
-    interval = percentile_interval(resampled)
-    return [
-        _net(*map(float, parts))
-        for parts in zip(resampled.estimate, interval.low, interval.high, strict=True)
-    ]
-
-
-def _net(value: float, low: float, high: float) -> Net:
-    """Drop an interval without width: draws that are all alike say nothing of others."""
-    return Net(value, low, high) if low < high else Net(value, np.nan, np.nan)
 
 
 def _by_source(score_arrays: ScoreArrays, values: BoolArray | FloatArray) -> FloatArray:
@@ -319,6 +261,7 @@ def _count(such: BoolArray, among: BoolArray) -> Count:
     return Count(int((such & among).sum()), int(among.sum()))
 
 
+_SAYS_NOTHING = "An addition that says nothing"
 _FEW = 20
 """With fewer sources than this an interval is rough, and a success of 0 says little."""
 _NOISY = 0.05
@@ -327,18 +270,15 @@ _NOISY = 0.05
 
 def cautions(findings: Findings) -> tuple[str, ...]:
     """Say, in sentences, what to keep in mind of the panel, and of seats without room."""
-    overall = findings.overall(findings.panel)
-    return (
-        *_on_room(findings, overall),
-        *_on_flaws(findings),
-        *_on_sources(overall),
-        *_on_controls(findings),
-        *_on_denial(findings, overall),
-        *_on_skipped(findings),
+    skipped = (
+        f"{attack} could not be made of {count} of {findings.texts} texts: {reason}."
+        for (attack, reason), count in findings.skipped.items()
     )
+    return (*_on_room(findings), *_on_flaws(findings), *_on_success(findings), *skipped)
 
 
-def _on_room(findings: Findings, overall: Finding) -> Iterator[str]:
+def _on_room(findings: Findings) -> Iterator[str]:
+    overall = findings.overall(findings.panel)
     for judge in findings.judges:
         if not findings.overall(judge).success.trials:
             yield f"No attack had room to succeed on {judge}: its success is not defined."
@@ -366,37 +306,24 @@ def _on_flaws(findings: Findings) -> Iterator[str]:
         )
 
 
-def _on_sources(overall: Finding) -> Iterator[str]:
+def _on_success(findings: Findings) -> Iterator[str]:
+    overall = findings.overall(findings.panel)
     if 0 < overall.success.clusters < _FEW:
         yield (
             f"{overall.success.clusters} sources are few: attacks that did not succeed here may "
             "succeed on others."
         )
-
-
-def _on_controls(findings: Findings) -> Iterator[str]:
     for control in findings.of(findings.panel, "control"):
         if control.success.trials and control.success.value >= _NOISY:
-            what = (
-                "The same text judged a second time"
-                if control.name == REPEAT
-                else "An addition that says nothing"
-            )
+            is_repeat = control.name == REPEAT
             yield (
-                f"{what} does better in {control.success.value:.0%} of cases: read success net of "
-                "the plain addition, not by itself."
+                f"{'The same text judged a second time' if is_repeat else _SAYS_NOTHING} does"
+                f" better in {control.success.value:.0%} of cases: read success net of the plain"
+                " addition, not by itself."
             )
-
-
-def _on_denial(findings: Findings, overall: Finding) -> Iterator[str]:
     if overall.denied.hits:
         ends = ", ".join(f"{count} {name}" for name, count in sorted(findings.outcomes.items()))
         yield (
             f"{overall.denied.hits} of {overall.denied.of} attacks left the text without a score "
             f"({ends}, over all judges). They count as attempts that did not succeed."
         )
-
-
-def _on_skipped(findings: Findings) -> Iterator[str]:
-    for (attack, reason), count in findings.skipped.items():
-        yield f"{attack} could not be made of {count} of {findings.texts} texts: {reason}."

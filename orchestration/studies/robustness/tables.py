@@ -18,13 +18,13 @@ from spanjury.orchestration.report import (
     prose,
     row,
     table,
+    value_and_interval,
 )
 from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.card import FLAWS_SEEN, Measure, measured
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attempts import CONTROLS, PLAIN, REPEAT, Settings
 from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings, cautions
-from spanjury.stats.proportions import Proportion
 
 _SHARE, _SIGNED = ".3f", "+.3f"
 _COLUMNS = numeric(
@@ -112,12 +112,9 @@ def _short_reading(settings: Settings) -> str:
 def _seen(findings: Findings) -> Iterator[Section]:
     """Yield whether each judge tells the damaged texts from the good ones."""
     if findings.damaged:
-        columns = numeric("damaged scores lower", "95 %")
-        rows = (
-            row(judge, Cell(seen.value, _SHARE), between(seen.low, seen.high, _SHARE))
-            for judge, seen in findings.seen.items()
-        )
-        yield Section("Flaws seen", [table(["judge", *columns], rows)])
+        columns = ["judge", *numeric("damaged scores lower", "95 %")]
+        rows = (row(j, *value_and_interval(s, _SHARE)) for j, s in findings.seen.items())
+        yield Section("Flaws seen", [table(columns, rows)])
 
 
 def _of_judge(findings: Findings, judge: str) -> Section:
@@ -142,19 +139,12 @@ def _table(what: str, rows: Iterator[tuple[str, Finding]]) -> Table:
 
 
 def _cells(finding: Finding) -> Iterator[Cell | str | int]:
-    success, net = finding.success, finding.net
-    yield success.trials
-    yield Cell(success.value, _SHARE)
-    yield between(success.low, success.high, _SHARE)
+    yield finding.success.trials
+    yield from value_and_interval(finding.success, _SHARE)
     for count in (finding.rose, finding.vanished, finding.denied, finding.fell):
-        yield _of(count)
+        yield f"{count.hits} of {count.of}"
     yield Cell(finding.control, _SHARE)
-    yield Cell(net.value, _SIGNED)
-    yield between(net.low, net.high, _SHARE)
-
-
-def _of(count: Count) -> str:
-    return f"{count.hits} of {count.of}"
+    yield from value_and_interval(finding.net, _SIGNED, ends=_SHARE)
 
 
 def _short_table(findings: Findings, judge: str) -> Table:
@@ -212,24 +202,38 @@ def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
     """Return the measures of the panel, and the success on its weakest seat."""
     panel, *seats = findings.judges
-    overall = findings.overall(panel)
+    overall, seen = findings.overall(panel), findings.seen[panel]
+    weakest = max(
+        map(findings.overall, seats or [panel]),
+        key=lambda seat: (seat.success.trials > 0, seat.success.value),
+    )
     return (
         _success(
             overall,
             _SUCCESS,
             "share of attacks with room after which the score rises or spans vanish",
         ),
-        _net(overall),
+        measured(
+            "robustness.net_success",
+            overall.net,
+            says="success less that of plain additions about as long; -1 to 1",
+            count=overall.success.trials,
+        ),
         *(
             _success(family, f"{_SUCCESS}.{family.name}", f"the same for the family {family.name}")
             for family in findings.of(panel, "family")
         ),
-        _weakest([findings.overall(seat) for seat in seats or (panel,)]),
+        _success(weakest, _WEAKEST, f"the same for the weakest seat: {weakest.judge}"),
         *(
             _success(control, f"robustness.{control.name}", _CONTROLS[control.name])
             for control in findings.of(panel, "control")
         ),
-        _seen_measure(findings.seen[panel]),
+        measured(
+            FLAWS_SEEN,
+            seen,
+            says="share of damaged texts that score below the good ones, ties half; 0.5 is chance",
+            count=seen.trials // 2,
+        ),
         _share("denied", overall.denied, "that left no score"),
         _share("fell", overall.fell, "that made the score fall"),
     )
@@ -249,33 +253,9 @@ def measure_names(families: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def _seen_measure(seen: Proportion) -> Measure:
-    return measured(
-        FLAWS_SEEN,
-        seen,
-        says="share of damaged texts that score below the good ones, ties half; 0.5 is chance",
-        count=seen.trials // 2,
-    )
-
-
 def _success(finding: Finding, name: str, says: str) -> Measure:
     success = finding.success
     return measured(name, success, says=says, count=success.trials)
-
-
-def _net(finding: Finding) -> Measure:
-    return measured(
-        "robustness.net_success",
-        finding.net,
-        says="success less that of plain additions about as long; -1 to 1",
-        count=finding.success.trials,
-    )
-
-
-def _weakest(seats: Sequence[Finding]) -> Measure:
-    """Return the success on the seat that attacks succeed on most often."""
-    weakest = max(seats, key=lambda seat: (seat.success.trials > 0, seat.success.value))
-    return _success(weakest, _WEAKEST, f"the same for the weakest seat: {weakest.judge}")
 
 
 def _share(name: str, count: Count, says: str) -> Measure:

@@ -1,12 +1,15 @@
-"""Findings: how good the spans and decisions of judges are, beside baselines; cautions."""
+"""Findings: how good the spans and decisions of judges are, beside baselines; cautions; values."""
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, choices_for
+from spanjury.orchestration.report.json import plain, versions
+from spanjury.orchestration.studies.card import Gate, Measure, measured
 from spanjury.orchestration.studies.estimates import DEFAULTS, Estimate, Settings
 from spanjury.orchestration.studies.judging import (
     Examinee,
@@ -17,12 +20,22 @@ from spanjury.orchestration.studies.judging import (
 )
 from spanjury.orchestration.studies.span_bench.figures import (
     FIGURES,
+    SHORT_NAMES,
     Arrays,
+    Coverage,
     Cut,
+    Group,
+    KindDecisions,
+    TextGroup,
     arrays_of,
+    coverage_of,
     cut_of,
+    decisions_by_kind,
     effects_of,
     estimated,
+    gains_of,
+    groups_of,
+    text_groups,
 )
 from spanjury.orchestration.studies.span_bench.gold import (
     BASELINES,
@@ -36,17 +49,6 @@ from spanjury.orchestration.studies.span_bench.gold import (
     GoldPlace,
     answers_in,
 )
-from spanjury.orchestration.studies.span_bench.groups import (
-    Coverage,
-    Group,
-    KindDecisions,
-    TextGroup,
-    coverage_of,
-    decisions_by_kind,
-    gains_of,
-    groups_of,
-    text_groups,
-)
 
 Role = Literal["panel", "seat", "baseline"]
 Record = Mapping[str, object]
@@ -56,39 +58,30 @@ Record = Mapping[str, object]
 class Finding:
     """One judge on one set.
 
-    Parameters
-    ----------
-    failures
-        Outcome -> assessments that ended so, without a score: they are in no figure.
-    figures
-        Name, as in `FIGURES` -> figure.
-    categories, kinds, extents
-        Precision by the judge's category, recall by kind and by extent of the errors.
-    cut
-        The decisions that count as "has an error" in `decision.balanced_accuracy`.
-    decisions
-        Those on the texts with an error of each kind.
-    groups
-        The same judge on each group of the texts; none for trivial baselines.
-    gains
-        Figure -> by how much it is greater than that of `RIVAL`; empty for a baseline.
-    unlocated
-        Errors that it reports without a place: they flag a text, and mark nothing in it.
+    `categories`, `kinds`, `extents`: precision by the judge's category, recall by kind and by
+    extent of the errors.
     """
 
     judge: str
     role: Role
     coverage: Coverage
     failures: Mapping[str, int]
+    """Outcome -> assessments that ended so, without a score: they are in no figure."""
     figures: Mapping[str, Estimate]
+    """Name, as in `FIGURES` -> figure."""
     categories: tuple[Group, ...]
     kinds: tuple[Group, ...]
     extents: tuple[Group, ...]
     cut: Cut
+    """The decisions that count as "has an error" in `decision.balanced_accuracy`."""
     decisions: tuple[KindDecisions, ...]
+    """Those on the texts with an error of each kind."""
     groups: tuple[TextGroup, ...]
+    """The same judge on each group of the texts; none for trivial baselines."""
     gains: Mapping[str, Estimate]
+    """Figure -> by how much it is greater than that of `RIVAL`; empty for a baseline."""
     unlocated: int
+    """Errors that it reports without a place: they flag a text, and mark nothing in it."""
 
     def has(self, figure: str) -> bool:
         """Say whether a figure is defined."""
@@ -97,13 +90,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetFindings:
-    """All judges and baselines on one set.
-
-    Parameters
-    ----------
-    unknown
-        Texts of which nothing is known, which were not judged.
-    """
+    """All judges and baselines on one set."""
 
     name: str
     texts: int
@@ -113,6 +100,7 @@ class SetFindings:
     places: int
     rated: int
     unknown: int
+    """Texts of which nothing is known, which were not judged."""
     findings: tuple[Finding, ...]
 
     @property
@@ -310,20 +298,14 @@ class Bench:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchResult:
-    """The results of a bench.
-
-    Parameters
-    ----------
-    answers
-        Under judge and id of the text.
-    judged
-        The texts of all sets, each with its group as the condition.
-    """
+    """The results of a bench."""
 
     findings: Findings
     examinee: Examinee
     answers: Mapping[tuple[str, str], Answer | Failure]
+    """Under judge and id of the text."""
     judged: tuple[JudgedText, ...]
+    """The texts of all sets, each with its group as the condition."""
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -419,3 +401,90 @@ def _is_right(span: FoundSpan, text: BenchText) -> bool | None:
     if text.gold is None:
         return None
     return any(span.start < error.end and error.start < span.end for error in text.gold)
+
+
+_OTHER = re.compile(r"[^\w.-]+")
+
+
+def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object]:
+    """Return `findings` as objects, lists, strings, numbers and nulls, named by field."""
+    return {
+        "versions": versions(),
+        "judge": plain(examinee),
+        "settings": plain(findings.settings),
+        "figures": dict(FIGURES),
+        "sets": plain(findings.sets),
+        "cautions": list(cautions(findings)),
+    }
+
+
+def measures_of(findings: Findings) -> tuple[Measure, ...]:
+    """Return the measures of the panel on every set, as ``characters.f1.SET``."""
+    return tuple(measure for each in findings.sets for measure in _measures(each))
+
+
+def measure_names(sets: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the measures of a bench on these sets."""
+    return tuple(_name(figure, name) for name in sets for figure in FIGURES)
+
+
+def gates_on(gate: Gate, sets: Sequence[str]) -> tuple[Gate, ...]:
+    """Return what a demand means on each set: that of its name, or all where it names none.
+
+    Raise `ConfigError` for a measure that the bench will not give; the message lists those that
+    there are.
+    """
+    whole = {**SHORT_NAMES, **{figure: figure for figure in FIGURES}}
+    if gate.name in whole:
+        return tuple(replace(gate, name=_name(whole[gate.name], each)) for each in sets)
+    of_one = {
+        _name(name, each): _name(figure, each) for each in sets for name, figure in whole.items()
+    }
+    if gate.name not in of_one:
+        choices = choices_for(gate.name, whole)
+        raise ConfigError(
+            f"no such measure {gate.name!r}; {choices}, each of every set, or of one, as"
+            f" {_name('ece', sets[0])}"
+        )
+    return (replace(gate, name=of_one[gate.name]),)
+
+
+def _name(figure: str, name: str) -> str:
+    """Return the name of the measure of a set, in which a demand can name it."""
+    return f"{figure}.{_OTHER.sub('-', name)}"
+
+
+def _measures(findings: SetFindings) -> Iterator[Measure]:
+    panel = findings.findings[0]
+    for name, figure in panel.figures.items():
+        yield measured(
+            _name(name, findings.name),
+            figure,
+            says=FIGURES[name],
+            count=answered(name, panel.coverage)[0],
+        )
+
+
+def answered(figure: str, coverage: Coverage) -> tuple[int, int]:
+    """Return how many of the texts that a figure is about have an answer, and how many there are.
+
+    Examples
+    --------
+    >>> counts = {"texts": (5, 7), "error_free": (2, 3), "faulty": (3, 3), "rated": (0, 0)}
+    >>> answered("score.auroc", Coverage(marked=(4, 4), **counts))
+    (5, 6)
+    """
+    match figure.split("."):
+        case ["characters" | "words" | "places" | "spans", _]:
+            return coverage.marked
+        case ["people", _]:
+            return coverage.rated
+        case ["decision", "decided"]:
+            return coverage.texts
+        case [_, "error_free" | "false_alarms"]:
+            return coverage.error_free
+        case ["flagged", "faulty"] | ["unsure" | "faulty", "caught"] | [_, "vouched_misses"]:
+            return coverage.faulty
+        case _:
+            (free, all_free), (faulty, all_faulty) = coverage.error_free, coverage.faulty
+            return free + faulty, all_free + all_faulty

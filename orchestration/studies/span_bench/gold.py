@@ -46,48 +46,34 @@ RIVAL = "new words"
 class GoldPlace:
     """A place that people marked.
 
-    Parameters
-    ----------
-    start, end
-        Half-open offsets in code points of the output.
-    kinds
-        Types of the error, as people named them; those of the text where the mark has none.
-    extent
-        ``intrinsic``, if it twists what the source says, or ``extrinsic``, if it adds to it;
-        empty where it is not known.
+    `start`, `end`: half-open offsets in code points of the output.
     """
 
     start: int
     end: int
     kinds: tuple[str, ...] = ()
+    """Types of the error, as people named them; those of the text where the mark has none."""
     extent: str = ""
+    """``intrinsic``, if it twists what the source says, or ``extrinsic``, if it adds to it; empty
+    where it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchText:
-    """A text, and what people found in it on one aspect.
-
-    Parameters
-    ----------
-    source
-        Texts of one source are drawn together.
-    faulty
-        Whether it has an error; None where it is not known.
-    gold
-        Where its errors are, none of a text without errors; None where it is not known.
-    human
-        People's score on the aspect; None without any.
-    groups
-        Names under which it is reported besides, as kinds of error or its system.
-    """
+    """A text, and what people found in it on one aspect."""
 
     segment: Segment
     aspect: Aspect
     source: str
+    """Texts of one source are drawn together."""
     faulty: bool | None
+    """True if it has an error; None if unknown."""
     gold: tuple[GoldPlace, ...] | None
+    """Offsets of its errors, none for a text without errors; None if unknown."""
     human: float | None
+    """People's score on the aspect; None without any."""
     groups: tuple[str, ...] = ()
+    """Names under which it is reported besides, as kinds of error or its system."""
 
     @property
     def is_known(self) -> bool:
@@ -97,17 +83,12 @@ class BenchText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchSet:
-    """Texts that are reported together.
-
-    Parameters
-    ----------
-    unknown
-        Texts of which nothing is known: they are not judged.
-    """
+    """Texts that are reported together."""
 
     name: str
     texts: tuple[BenchText, ...]
     unknown: int = 0
+    """Texts of which nothing is known: they are not judged."""
 
 
 def bench_text(
@@ -230,24 +211,16 @@ class FoundSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An answer with a score.
-
-    Parameters
-    ----------
-    spans
-        The errors that have a place.
-    unlocated
-        How many errors have none.
-    suspicion
-        By how much the score is below the best of the scale; a greater one is worse.
-    probability
-        P(error); None if the judge estimates none.
-    """
+    """An answer with a score."""
 
     spans: tuple[FoundSpan, ...] = ()
+    """The errors that have a place."""
     unlocated: int = 0
+    """Number of errors without a location."""
     suspicion: float = 0.0
+    """By how much the score is below the best of the scale; a greater one is worse."""
     probability: float | None = None
+    """P(error); None if the judge estimates none."""
     decision: Decision = Decision.OK
 
     @property
@@ -335,10 +308,6 @@ def mark_new_words(text: BenchText) -> Answer | Failure:
 
 
 BASELINES: Mapping[str, Callable[[BenchText], Answer | Failure]] = MappingProxyType(
-    {
-        "nothing": mark_nothing,
-        "everything": mark_everything,
-        RIVAL: mark_new_words,
-    }
+    {"nothing": mark_nothing, "everything": mark_everything, RIVAL: mark_new_words}
 )
 """Name -> the answer of who has not read the text, or has only looked for new words."""

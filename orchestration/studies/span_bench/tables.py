@@ -25,16 +25,15 @@ from spanjury.orchestration.report import (
 from spanjury.orchestration.report.tables import Mark
 from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.judging import Examinee
-from spanjury.orchestration.studies.span_bench.figures import FALSE_ALARMS
+from spanjury.orchestration.studies.span_bench.figures import FALSE_ALARMS, GAINS, OF_GROUPS, Group
 from spanjury.orchestration.studies.span_bench.findings import (
     Finding,
     Findings,
     SetFindings,
+    answered,
     cautions,
 )
 from spanjury.orchestration.studies.span_bench.gold import RIVAL
-from spanjury.orchestration.studies.span_bench.groups import GAINS, OF_GROUPS, Group
-from spanjury.orchestration.studies.span_bench.values import answered
 
 Figures = Mapping[str, str]
 """Heading of a column -> name of the figure in it."""

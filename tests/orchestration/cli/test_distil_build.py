@@ -11,8 +11,8 @@ from fakes.command import spanjury
 from spanjury.judges.core import DataError
 from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.verdict_first import read_verdict
-from spanjury.orchestration.studies.distillation.splits import SPLITS
 from spanjury.orchestration.studies.distillation.training_set import (
+    SPLITS,
     read_examples,
     read_split,
     require_whole,

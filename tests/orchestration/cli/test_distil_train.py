@@ -15,8 +15,12 @@ from spanjury.judges.core import ConfigError, DataError, Message, Report
 from spanjury.orchestration.cli import distil_train
 from spanjury.orchestration.cli.distil_train import ModelFlags, TokenFlags, TrainingFlags
 from spanjury.orchestration.cli.flags.run import LogFlags
-from spanjury.orchestration.studies.distillation.splits import Split
-from spanjury.orchestration.studies.distillation.training_set import Example, Licences, Provenance
+from spanjury.orchestration.studies.distillation.training_set import (
+    Example,
+    Licences,
+    Provenance,
+    Split,
+)
 
 pytestmark = pytest.mark.usefixtures("offline_hub", "one_thread")
 

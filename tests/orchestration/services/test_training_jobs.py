@@ -12,8 +12,7 @@ from fakes.training_rows import data_file, text
 from spanjury.judges.core import DataError, Report
 from spanjury.judges.llm.short_prompt import target_for
 from spanjury.orchestration.services.training.train import training_job
-from spanjury.orchestration.studies.distillation.rows import rows_of
-from spanjury.orchestration.studies.distillation.targets import Targets
+from spanjury.orchestration.studies.distillation.targets import Targets, rows_of
 from spanjury.orchestration.studies.distillation.training_set import Example
 from spanjury.orchestration.wiring.training import TrainingJob, TrainingOptions
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.studies.agreement.ratings import Scorer
+from spanjury.orchestration.studies.agreement.scorers import Scorer
 from spanjury.orchestration.studies.comparison.comparison import (
     Compared,
     Comparison,

@@ -17,17 +17,15 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     cautions,
     conclusion,
     decision_rows,
-)
-from spanjury.orchestration.studies.discernment.detection import Detection
-from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
-from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays, is_harmless
-from spanjury.orchestration.studies.discernment.tables import discernment_report
-from spanjury.orchestration.studies.discernment.values import (
     decisions_json,
     findings_json,
     measure_names,
     measures_of,
 )
+from spanjury.orchestration.studies.discernment.detection import Detection
+from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays, is_harmless
+from spanjury.orchestration.studies.discernment.tables import discernment_report
 from spanjury.orchestration.studies.discernment.written_twins import WrittenTwins, written_twins
 from spanjury.orchestration.studies.judging import Examinee, Judgement
 from spanjury.perturbations.pairs import Condition, PerturbedPair, perturbed_pairs

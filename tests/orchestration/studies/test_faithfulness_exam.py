@@ -27,7 +27,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.faithfulness.exam import Condition, Exam, examine
 from spanjury.orchestration.studies.faithfulness.findings import findings_of
-from spanjury.orchestration.studies.faithfulness.score_arrays import (
+from spanjury.orchestration.studies.faithfulness.outcomes import (
     CONTROL,
     REPEAT,
     Change,

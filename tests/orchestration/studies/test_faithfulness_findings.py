@@ -23,14 +23,15 @@ from spanjury.orchestration.studies.faithfulness.findings import (
     findings_of,
     measures_of,
 )
-from spanjury.orchestration.studies.faithfulness.outcomes import PATTERNS, patterns
-from spanjury.orchestration.studies.faithfulness.score_arrays import (
+from spanjury.orchestration.studies.faithfulness.outcomes import (
     CONTROL,
+    PATTERNS,
     REPEAT,
     Change,
     Direction,
     ListOutcome,
     collect_scores,
+    patterns,
     severity_moved,
 )
 from spanjury.orchestration.studies.faithfulness.tables import (

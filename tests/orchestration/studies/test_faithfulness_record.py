@@ -20,7 +20,7 @@ from spanjury.orchestration.studies.faithfulness.findings import (
     averages,
     findings_of,
 )
-from spanjury.orchestration.studies.faithfulness.score_arrays import CONTROL, Change, ListOutcome
+from spanjury.orchestration.studies.faithfulness.outcomes import CONTROL, Change, ListOutcome
 
 STEPS = ("-1", "+1", "-2", "+2")
 REPLY = 'Error 1:\nLocation: "a"\nExplanation: Wrong.\nSeverity: {}\n\nOverall score: {}\n'

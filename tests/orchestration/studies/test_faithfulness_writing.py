@@ -31,7 +31,7 @@ from spanjury.orchestration.studies.faithfulness.findings import (
     findings_json,
     findings_of,
 )
-from spanjury.orchestration.studies.faithfulness.score_arrays import Change, ListOutcome
+from spanjury.orchestration.studies.faithfulness.outcomes import Change, ListOutcome
 from spanjury.orchestration.studies.faithfulness.tables import faithfulness_report
 from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import ExamRun, Recorder

@@ -16,12 +16,14 @@ from spanjury.orchestration.studies.agreement.findings import (
     MetaFindings,
     meta_json,
 )
-from spanjury.orchestration.studies.agreement.ratings import (
+from spanjury.orchestration.studies.agreement.scorers import (
+    Agreement,
     Scorer,
+    Settings,
+    agreements,
     rated_aspects,
     ratings,
 )
-from spanjury.orchestration.studies.agreement.scorers import Agreement, Settings, agreements
 from spanjury.orchestration.studies.agreement.tables import agreement_report
 from spanjury.stats.correlations.grouping import Level
 

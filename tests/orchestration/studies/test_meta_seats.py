@@ -22,8 +22,7 @@ from spanjury.orchestration.studies.agreement.findings import (
     seat_findings,
     seat_tables,
 )
-from spanjury.orchestration.studies.agreement.ratings import Ratings, Scorer, ratings
-from spanjury.orchestration.studies.agreement.scorers import Settings
+from spanjury.orchestration.studies.agreement.scorers import Ratings, Scorer, Settings, ratings
 from spanjury.orchestration.studies.agreement.tables import agreement_report
 from spanjury.stats.arrays import FloatArray
 

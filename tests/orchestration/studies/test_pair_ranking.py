@@ -10,13 +10,13 @@ import pytest
 
 from spanjury.judges.core import Outcome, Preference
 from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.studies.pairs.comparing import ComparisonRow, OrderRow
 from spanjury.orchestration.studies.pairs.ranking import (
     PairRankings,
     pair_rankings_json,
     pair_rankings_report,
     rank_by_pairs,
 )
-from spanjury.orchestration.studies.pairs.rows import ComparisonRow, OrderRow
 
 A, B, TIE = Preference.A, Preference.B, Preference.TIE
 

@@ -41,15 +41,16 @@ from spanjury.orchestration.studies.pairs.biases import (
     measures_of,
 )
 from spanjury.orchestration.studies.pairs.comparing import (
+    ComparisonRow,
     Entries,
     Match,
     Matching,
+    OrderRow,
     PairRun,
     Swiss,
     compare_systems,
 )
 from spanjury.orchestration.studies.pairs.findings import findings_of
-from spanjury.orchestration.studies.pairs.rows import ComparisonRow, OrderRow
 
 ROW = TypeAdapter(ComparisonRow)
 JUDGE = "comparer|model:ollama/gemma2:27b|prompt:1"

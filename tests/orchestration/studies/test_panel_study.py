@@ -27,7 +27,6 @@ from spanjury.orchestration.studies.panel_study.cascades import (
     judge_held_out,
     staged,
 )
-from spanjury.orchestration.studies.panel_study.costs import SeatCost
 from spanjury.orchestration.studies.panel_study.findings import (
     Spending,
     leans,
@@ -39,6 +38,7 @@ from spanjury.orchestration.studies.panel_study.findings import StudyFindings as
 from spanjury.orchestration.studies.panel_study.frontier import frontier
 from spanjury.orchestration.studies.panel_study.seats import (
     PanelSeats,
+    SeatCost,
     StudyText,
     panel_seats,
 )

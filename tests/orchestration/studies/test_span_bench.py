@@ -30,7 +30,7 @@ from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.estimates import Settings
 from spanjury.orchestration.studies.judging import Examinee, ExamRun, Recorder
-from spanjury.orchestration.studies.span_bench.figures import FIGURES
+from spanjury.orchestration.studies.span_bench.figures import FIGURES, GAINS, OF_GROUPS, Group
 from spanjury.orchestration.studies.span_bench.findings import (
     Bench,
     BenchResult,
@@ -38,6 +38,8 @@ from spanjury.orchestration.studies.span_bench.findings import (
     Findings,
     cautions,
     findings_of,
+    measure_names,
+    measures_of,
     run_bench,
 )
 from spanjury.orchestration.studies.span_bench.gold import (
@@ -53,9 +55,7 @@ from spanjury.orchestration.studies.span_bench.gold import (
     mark_new_words,
     mark_nothing,
 )
-from spanjury.orchestration.studies.span_bench.groups import GAINS, OF_GROUPS, Group
 from spanjury.orchestration.studies.span_bench.tables import bench_report
-from spanjury.orchestration.studies.span_bench.values import measure_names, measures_of
 
 FAST = Settings(draws=50)
 

@@ -22,7 +22,7 @@ from spanjury.orchestration.studies.agreement.people import (
     people_on_aspect,
     read_texts,
 )
-from spanjury.orchestration.studies.agreement.ratings import Ratings, ratings
+from spanjury.orchestration.studies.agreement.scorers import Ratings, ratings
 from spanjury.orchestration.studies.agreement.spans.findings import SpanTask
 from spanjury.orchestration.studies.agreement.spans.measures import (
     Gold,

@@ -24,7 +24,7 @@ from spanjury.orchestration.studies.agreement.people import (
     Verdict,
     kept_spans,
 )
-from spanjury.orchestration.studies.agreement.ratings import input_of
+from spanjury.orchestration.studies.agreement.scorers import input_of
 from spanjury.orchestration.wiring.marks import (
     MARKS_NAME,
     MarkKey,

@@ -67,38 +67,28 @@ class ScoreArrays:
     A text that several people read is compared with each of them: a reading is one text and one
     reader. Figures are resampled by texts, so that readings of one text stay together.
 
-    Parameters
-    ----------
-    texts
-        Ids of the texts with a verdict and with gold, in order.
-    owner
-        Shape ``(readings,)``: which text it is of.
-    overlaps
-        Measure -> what judge and reader have in common, shape ``(readings, 3)``.
-    categories
-        The same by category; empty where judge or readers name none.
-    gold
-        Shape ``(readings,)``: spans that the reader marked.
-    marked, quotes, hallucinated
-        Shape ``(texts,)``: spans that the judge marked, those with a quote, and those whose
-        quote is not in the text.
-    severities
-        For each text those of the judge's spans that have one.
-    span_pairs
-        For each reading the offsets of the judge's spans, and of the reader's.
+    `marked`, `quotes`, `hallucinated`: shape ``(texts,)``: spans that the judge marked, those with
+    a quote, and those whose quote is not in the text.
     """
 
     judge: str
     texts: tuple[str, ...]
+    """Ids of the texts with a verdict and with gold, in order."""
     owner: NDArray[np.int64]
+    """Shape ``(readings,)``: which text it is of."""
     overlaps: Mapping[str, FloatArray]
+    """Measure -> what judge and reader have in common, shape ``(readings, 3)``."""
     categories: Mapping[str, FloatArray]
+    """The same by category; empty where judge or readers name none."""
     gold: FloatArray
+    """Shape ``(readings,)``: spans that the reader marked."""
     marked: FloatArray
     quotes: FloatArray
     hallucinated: FloatArray
     severities: tuple[tuple[int, ...], ...]
+    """For each text those of the judge's spans that have one."""
     span_pairs: tuple[SpanPair, ...]
+    """For each reading the offsets of the judge's spans, and of the reader's."""
     failures: int
     without_gold: int
 
@@ -176,31 +166,23 @@ def _refuse_outside(segment_id: str, spans: Sequence[GoldSpan], output: str) -> 
 class OverAnnotation:
     """Errors that a judge marks where people mark none, or fewer.
 
-    Parameters
-    ----------
-    flawless
-        Texts that people find without error and the judge has a verdict on; those `erring` to
-        `max_severity` are about.
-    erring
-        Share of them in which it finds an error.
-    spans
-        Mean number of errors that it finds in one of them.
-    histogram
-        In how many of them it finds no error, one, two and so on.
-    mean_severity, max_severity
-        Mean over those in which it finds errors that have a severity.
-    surplus
-        By how many errors it finds more than a reader does, mean over all texts.
+    `mean_severity`, `max_severity`: mean over those in which it finds errors that have a severity.
     """
 
     judge: str
     flawless: int
+    """Texts that people find without error and the judge has a verdict on; those `erring` to
+    `max_severity` are about."""
     erring: Estimate
+    """Share of them in which it finds an error."""
     spans: Estimate
+    """Mean number of errors that it finds in one of them."""
     histogram: tuple[int, ...]
+    """In how many of them it finds no error, one, two and so on."""
     mean_severity: float
     max_severity: float
     surplus: Estimate
+    """By how many errors it finds more than a reader does, mean over all texts."""
 
 
 def over_annotation(score_arrays: ScoreArrays, *, settings: Settings) -> OverAnnotation:
@@ -238,54 +220,40 @@ def _mean(values: list[float]) -> float:
 class JudgeFinding:
     """Agreement of one judge with people on error spans.
 
-    Parameters
-    ----------
-    group
-        The texts that are counted, as those of one system; empty for all of them.
-    texts, readings
-        Texts with a verdict and gold, and how often people have read one of them.
-    failures, without_gold
-        Texts without a verdict, and texts without gold: both are skipped; of all groups.
-    figures
-        Name -> figure. ``MEASURE.micro.precision`` and so on, measures as in `MEASURES`;
-        ``detection.f1`` and so on, whether a text has any error; ``counts.spearman``, of the
-        number of errors with the mean number of its readers; ``quotes.hallucinated``, the
-        share of quotes that are not in the text. ``characters`` is soft agreement, ``hard`` that
-        with the same category.
-    categories
-        Category -> figure, ``precision`` and so on, of its characters in all texts; empty
-        where the judge or people name none.
-    gamma
-        Agreement on places with people beyond chance, over all readings; None for a group.
+    `texts`, `readings`: texts with a verdict and gold, and how often people have read one of them.
+    `failures`, `without_gold`: texts without a verdict, and texts without gold: both are skipped;
+    of all groups.
     """
 
     judge: str
     group: str
+    """The texts that are counted, as those of one system; empty for all of them."""
     texts: int
     readings: int
     failures: int
     without_gold: int
     figures: Mapping[str, Estimate]
+    """Name -> figure. ``MEASURE.micro.precision`` and so on, measures as in `MEASURES`;
+    ``detection.f1`` and so on, whether a text has any error; ``counts.spearman``, of the number of
+    errors with the mean number of its readers; ``quotes.hallucinated``, the share of quotes that
+    are not in the text. ``characters`` is soft agreement, ``hard`` that with the same category."""
     categories: Mapping[str, Mapping[str, Estimate]]
+    """Category -> figure, ``precision`` and so on, of its characters in all texts; empty where the
+    judge or people name none."""
     gamma: Gamma | None
+    """Agreement on places with people beyond chance, over all readings; None for a group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanAgreement:
-    """Findings of a comparison with gold spans.
-
-    Parameters
-    ----------
-    judges
-        Each judge on all texts, and then on each group of them.
-    annotators
-        People with people, two by two; empty where no text was read by two with names.
-    """
+    """Findings of a comparison with gold spans."""
 
     settings: Settings
     judges: tuple[JudgeFinding, ...]
+    """Each judge on all texts, and then on each group of them."""
     over_annotations: tuple[OverAnnotation, ...]
     annotators: tuple[PairFinding, ...]
+    """People with people, two by two; empty where no text was read by two with names."""
 
 
 def span_agreement(
@@ -299,15 +267,10 @@ def span_agreement(
 ) -> SpanAgreement:
     """Compare what judges found, on one aspect, with what people marked.
 
-    Parameters
-    ----------
-    gold
-        Id of the segment -> spans; a text that is here without any is one without error.
-    readers
-        Id of the segment -> who read it, besides those who marked something in it; see
-        `readers_of`.
-    groups
-        Id of the segment -> its group, as its system.
+    `gold`: id of the segment -> spans; a text that is here without any is one without error.
+    `readers`: id of the segment -> who read it, besides those who marked something in it; see
+    `readers_of`.
+    `groups`: id of the segment -> its group, as its system.
     """
     listed = [*markings]
     all_readers = {name: readers_of(spans, readers.get(name, ())) for name, spans in gold.items()}
@@ -414,51 +377,34 @@ _FEWEST_SCORES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopRated:
-    """Texts that every rater found as good as any.
-
-    Parameters
-    ----------
-    best
-        The best score that was given; NaN where too few different ones were given.
-    texts
-        Ids of those that got no other.
-    """
+    """Texts that every rater found as good as any."""
 
     best: float
+    """The best score that was given; NaN where too few different ones were given."""
     texts: frozenset[str]
+    """Ids of those that got no other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanTask:
-    """Error spans to compare.
-
-    Parameters
-    ----------
-    gold
-        Spans that people marked in the same texts; None if they marked none.
-    groups
-        Id of the segment -> its system.
-    """
+    """Error spans to compare."""
 
     aspect: str
     markings: tuple[Marking, ...]
     gold: Gold | None
+    """Spans that people marked in the same texts; None if they marked none."""
     groups: Mapping[str, str]
+    """Id of the segment -> its system."""
     top_rated: TopRated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AspectSpans:
-    """Findings on the error spans of one aspect.
-
-    Parameters
-    ----------
-    agreement
-        With gold spans; None without any. Errors on all aspects are gold.
-    """
+    """Findings on the error spans of one aspect."""
 
     aspect: str
     agreement: SpanAgreement | None
+    """With gold spans; None without any. Errors on all aspects are gold."""
     best: float
     top_rated: tuple[OverAnnotation, ...]
 

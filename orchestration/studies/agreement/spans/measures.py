@@ -49,23 +49,17 @@ _MAJOR = 3
 class GoldSpan:
     """One error that a person marked.
 
-    Parameters
-    ----------
-    start, end
-        Half-open offsets in code points of the output; both None for an omission.
-    category
-        Sort of error; empty where it is not known.
-    severity
-        1 to 5; None where it is not known.
-    annotator
-        Name of who marked it; empty where it is not known.
+    `start`, `end`: half-open offsets in code points of the output; both None for an omission.
     """
 
     start: int | None
     end: int | None
     category: str = ""
+    """Sort of error; empty where it is not known."""
     severity: int | None = None
+    """1 to 5; None where it is not known."""
     annotator: str = ""
+    """Name of who marked it; empty where it is not known."""
 
 
 class Gold(NamedTuple):
@@ -180,12 +174,8 @@ def category_map(pairs: Iterable[str], *, gold: Gold | None) -> dict[str, str]:
     Raise `ConfigError` if a pair has another form, a judge's category comes twice, or
     people marked no such gold category.
 
-    Parameters
-    ----------
-    pairs
-        Each of the form ``JUDGE=GOLD``; several of a judge's may mean one gold category.
-    gold
-        Spans that people marked; None without any.
+    `pairs`: each of the form ``JUDGE=GOLD``; several of a judge's may mean one gold category.
+    `gold`: spans that people marked; None without any.
     """
     marked = [span for spans in gold.spans.values() for span in spans] if gold else []
     sorts = {_folded(span.category): span.category for span in marked if span.category}
@@ -302,25 +292,18 @@ AVERAGES: Mapping[str, Callable[[NDArray[np.float64]], Weighted]] = MappingProxy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairFinding:
-    """Agreement of two annotators on the texts that both have read: the most to ask of a judge.
-
-    Parameters
-    ----------
-    figures
-        ``MEASURE.micro`` and ``MEASURE.macro`` -> F1, the same whoever is taken for gold;
-        measures as in `MEASURES`.
-    gamma
-        Agreement on places beyond chance.
-    gamma_with_categories
-        On places and categories.
-    """
+    """Agreement of two annotators on the texts that both have read: the most to ask of a judge."""
 
     first: str
     second: str
     texts: int
     figures: Mapping[str, Estimate]
+    """``MEASURE.micro`` and ``MEASURE.macro`` -> F1, the same whoever is taken for gold; measures
+    as in `MEASURES`."""
     gamma: Gamma
+    """Agreement on places beyond chance."""
     gamma_with_categories: Gamma
+    """On places and categories."""
 
 
 def annotator_pairs(
@@ -328,10 +311,7 @@ def annotator_pairs(
 ) -> Iterator[PairFinding]:
     """Compare all annotators with a name, two by two, on the texts that both have read.
 
-    Parameters
-    ----------
-    lengths
-        Id of the segment -> code points of its output; texts that are not here are skipped.
+    `lengths`: id of the segment -> code points of its output; texts that are not here are skipped.
     """
     names = sorted({name for readers in gold.readers.values() for name in readers} - {""})
     for first, second in combinations(names, 2):

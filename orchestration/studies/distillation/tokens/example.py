@@ -1,4 +1,7 @@
-"""An example of the token form: its text, the windows and pairs that it makes, its lines."""
+"""Examples of the token form: texts, the windows and pairs that they make, their lines.
+
+Rows in which people, or a panel, marked what the source does not support are examples.
+"""
 
 import re
 from collections import Counter
@@ -7,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from pydantic import TypeAdapter
 
@@ -16,14 +20,18 @@ from spanjury.judges.core import (
     ClaimPair,
     ClaimUnit,
     DataError,
+    ErrorSpan,
     Label,
     LabelledPair,
     LabelledWindow,
+    Result,
+    Segment,
 )
 from spanjury.judges.reader.windows import SentenceWindow, sentence_windows
 from spanjury.orchestration.report import Cell, Paragraph, Report, numeric, table
-from spanjury.orchestration.studies.distillation.splits import Split
+from spanjury.orchestration.studies.distillation.targets import Row
 from spanjury.orchestration.studies.distillation.training_set import (
+    Split,
     read_lines,
     read_seal,
     split_file,
@@ -52,25 +60,7 @@ class LabelledSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenExample:
-    """A text with the parts that its inputs do not support.
-
-    Parameters
-    ----------
-    spans
-        Those parts; empty where the text is supported, or only `label` is known.
-    label
-        Label of the whole text; an error without spans lies somewhere in it.
-    group
-        Examples of one group are learnt from together.
-    made_of
-        Origin of the labels: people, a panel, damage, or a copy of the source.
-    damage
-        Name of the damage; empty for none.
-    licence
-        The licence of the text; empty if unknown.
-    copies
-        Times that an epoch shows it.
-    """
+    """A text with the parts that its inputs do not support."""
 
     dataset: str
     row: str
@@ -78,13 +68,20 @@ class TokenExample:
     inputs: Mapping[str, str]
     output: str
     spans: tuple[LabelledSpan, ...] = ()
+    """Those parts; empty where the text is supported, or only `label` is known."""
     label: Label
+    """Label of the whole text; an error without spans lies somewhere in it."""
     group: str
+    """Examples of one group are learnt from together."""
     split: Split
     made_of: str
+    """Origin of the labels: people, a panel, damage, or a copy of the source."""
     damage: str = ""
+    """Name of the damage; empty for none."""
     licence: str = ""
+    """The licence of the text; empty if unknown."""
     copies: int = 1
+    """Times that an epoch shows it."""
 
 
 def labelled_windows(example: TokenExample, *, room: int = ROOM) -> Iterator[LabelledWindow]:
@@ -121,12 +118,7 @@ def labelled_pairs(
     yields none if all that is known is that it has an error.
     """
     cut = claims_with_passages(
-        example.output,
-        example.inputs,
-        unit=unit,
-        room=room,
-        count_tokens=count_tokens,
-        limit=1,
+        example.output, example.inputs, unit=unit, room=room, count_tokens=count_tokens, limit=1
     )
     is_bag = example.label > 0 and not example.spans
     if is_bag and len(cut) > 1:
@@ -250,3 +242,112 @@ def overlaps(text: str, runs: AbstractSet[int]) -> bool:
 def _runs(text: str) -> set[int]:
     words = _WORD.findall(text.casefold())
     return {hash(tuple(words[at : at + _RUN])) for at in range(len(words) - _RUN + 1)}
+
+
+_LABELS: Mapping[str, Label] = MappingProxyType(
+    {
+        "contradicted": Label.CONTRADICTED,
+        "contradiction": Label.CONTRADICTED,
+        "intrinsic": Label.CONTRADICTED,
+        "entailment": Label.SUPPORTED,
+        "extrinsic": Label.ABSENT,
+        "neutral": Label.ABSENT,
+        "not in the source": Label.ABSENT,
+        "unsupported": Label.ABSENT,
+    }
+)
+"""Words by which data sets and judges say what sort of error it is."""
+
+
+def group_of(segment: Segment) -> str:
+    """Return the key ``group`` of a row, by which twins are known; empty without one."""
+    group = segment.meta.get("group")
+    return group if isinstance(group, str) else ""
+
+
+def examples_of_people(rows: Sequence[Row], *, copies: int) -> Iterator[TokenExample]:
+    """Yield an example for each row of which is known whether its source supports it.
+
+    A row says so by its gold spans, or by the keys ``supported`` and ``label`` of natural language
+    inference. Rows that say nothing are passed over.
+    """
+    for row in rows:
+        spans = tuple(_spans(row.segment.gold, row.segment.meta.get("spans")))
+        label = _label(row.segment.meta, spans)
+        if label is None:
+            continue
+        yield TokenExample(
+            dataset=row.dataset,
+            row=row.segment.segment_id,
+            input_id=row.input_id,
+            inputs=dict(row.segment.inputs),
+            output=row.segment.output,
+            spans=spans if label > 0 else (),
+            label=label,
+            group=f"{row.dataset} {group_of(row.segment) or row.input_id}",
+            split=row.split,
+            made_of="people",
+            licence=row.licence,
+            copies=copies,
+        )
+
+
+def examples_of_panel(
+    judged: Iterable[tuple[Row, Result]], *, copies: int
+) -> Iterator[TokenExample]:
+    """Yield an example for each text that a panel scored on an aspect of the kind ``"grounding"``.
+
+    The spans of the consolidated report are its labels; a text without any is supported.
+    """
+    for row, result in judged:
+        if result.aspect.kind != "grounding" or result.report.score is None:
+            continue
+        spans = tuple(_spans(result.report.spans, None))
+        yield TokenExample(
+            dataset=row.dataset,
+            row=row.segment.segment_id,
+            input_id=row.input_id,
+            inputs=result.aspect.view(row.segment.inputs),
+            output=row.segment.output,
+            spans=spans,
+            label=Label.ERROR if spans else Label.SUPPORTED,
+            group=f"{row.dataset} {row.segment.segment_id}",
+            split=row.split,
+            made_of="panel",
+            licence=row.licence,
+            copies=copies,
+        )
+
+
+def _spans(gold: Sequence[ErrorSpan], written: object) -> Iterator[LabelledSpan]:
+    """Yield the located spans; what a row says beside a span's kind is in `written`."""
+    extents = [_extent(span) for span in written] if isinstance(written, list) else []
+    for at, span in enumerate(gold):
+        if span.interval is not None:
+            start, end = span.interval
+            words = f"{span.category} {extents[at] if at < len(extents) else ''}"
+            yield LabelledSpan(start=start, end=end, label=_span_label(words))
+
+
+def _extent(span: object) -> str:
+    extent = span.get("extent") if isinstance(span, dict) else None
+    return extent if isinstance(extent, str) else ""
+
+
+def _span_label(words: str) -> Label:
+    folded = words.casefold()
+    labels = (label for word, label in _LABELS.items() if word in folded)
+    return next(labels, Label.ERROR)
+
+
+def _label(meta: Mapping[str, object], spans: Sequence[LabelledSpan]) -> Label | None:
+    """Return the label of the whole text; None where the row says nothing."""
+    named = meta.get("label")
+    if isinstance(named, str) and named.casefold() in _LABELS:
+        return _LABELS[named.casefold()]
+    supported = meta.get("supported")
+    if spans:
+        return Label.ERROR
+    if supported is True:
+        return Label.SUPPORTED
+    return Label.ERROR if supported is False else None

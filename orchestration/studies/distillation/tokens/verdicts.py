@@ -31,20 +31,14 @@ _ABOVE = 1e-9  # keeps log odds finite, and a threshold above the text that it s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The verdict on a text of which is known whether it has an error.
-
-    Parameters
-    ----------
-    probability
-        Probability of an error, 0 to 1, as the checker itself gives it.
-    learnt
-        Whether the checker learnt from other texts of the data set.
-    """
+    """The verdict on a text of which is known whether it has an error."""
 
     dataset: str
     faulty: bool
     probability: float
+    """Probability of an error, 0 to 1, as the checker itself gives it."""
     learnt: bool
+    """True if the checker learnt from other texts of the data set."""
 
 
 def deciding(examples: Sequence[TokenExample], *, learnt: Collection[str]) -> list[TokenExample]:

@@ -12,18 +12,15 @@ from spanjury.judges.core import PerturbationError
 from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.verdict_first import read_verdict
 from spanjury.orchestration.studies.distillation.damage import (
-    DamagePlan,
-    damage_examples,
-    damage_spans,
-)
-from spanjury.orchestration.studies.distillation.damaged_text import (
     DamagedText,
+    DamagePlan,
     Harm,
     Strike,
+    damage_examples,
+    damage_spans,
     damaged_by,
 )
-from spanjury.orchestration.studies.distillation.rows import rows_of
-from spanjury.orchestration.studies.distillation.targets import Targets
+from spanjury.orchestration.studies.distillation.targets import Targets, rows_of
 from spanjury.orchestration.studies.distillation.training_set import Example, example_line
 from spanjury.perturbations.perturbation import Case, generator_for, text_perturbation
 

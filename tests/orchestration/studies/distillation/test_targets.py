@@ -21,21 +21,18 @@ from spanjury.judges.core import (
     Segment,
 )
 from spanjury.judges.llm.verdict_first import written_number
-from spanjury.orchestration.studies.distillation.rows import (
+from spanjury.orchestration.studies.distillation.summary import Inventory, SeatScores
+from spanjury.orchestration.studies.distillation.targets import (
     Row,
+    Targets,
+    least_used,
     permits_training,
     refuse_overlap,
     require_licences,
     rows_of,
-)
-from spanjury.orchestration.studies.distillation.splits import Shares, input_keys
-from spanjury.orchestration.studies.distillation.summary import Inventory, SeatScores
-from spanjury.orchestration.studies.distillation.targets import (
-    Targets,
-    least_used,
     sampled,
 )
-from spanjury.orchestration.studies.distillation.training_set import Example
+from spanjury.orchestration.studies.distillation.training_set import Example, Shares, input_keys
 
 OUTPUT = "The bridge opened in 1935."
 (ROW,) = rows_of([data_file([text("a", "It opened in 1932.", output=OUTPUT, system="s")])])

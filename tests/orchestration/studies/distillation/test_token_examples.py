@@ -10,19 +10,19 @@ from numpy.random import default_rng
 
 from spanjury.judges.core import ErrorSpan, Label, LabelledWindow, Located, Segment
 from spanjury.orchestration.services.training.distil import harms_of
-from spanjury.orchestration.studies.distillation.rows import Row
+from spanjury.orchestration.studies.distillation.targets import Row
 from spanjury.orchestration.studies.distillation.tokens.example import (
     LabelledSpan,
     TokenExample,
+    examples_of_people,
     labelled_windows,
     overlaps,
     word_runs,
 )
-from spanjury.orchestration.studies.distillation.tokens.people import examples_of_people
-from spanjury.orchestration.studies.distillation.tokens.records import record_examples
 from spanjury.orchestration.studies.distillation.tokens.twins import (
     TwinPlan,
     copied_sentence,
+    record_examples,
     twins,
 )
 from spanjury.perturbations.recipe import find_recipe

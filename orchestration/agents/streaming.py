@@ -23,6 +23,7 @@ from pydantic_ai.result import StreamedRunResult
 from spanjury.judges.core import Aspect
 from spanjury.judges.core.transcript import inputs_of
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.services.judging.agent_reports import TextCheck, TextComparison
 from spanjury.orchestration.services.judging.check import Source
 from spanjury.orchestration.services.judging.stream import (
     JudgedSentence,
@@ -32,7 +33,6 @@ from spanjury.orchestration.services.judging.stream import (
     Tokens,
     astream,
 )
-from spanjury.orchestration.services.serving.agent_reports import TextCheck, TextComparison
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.sources import as_trajectory
 

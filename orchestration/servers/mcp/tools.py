@@ -20,8 +20,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from spanjury.judges.core import EvaluationError, hide
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging import check
-from spanjury.orchestration.services.serving import agent_tools
-from spanjury.orchestration.services.serving.agent_reports import (
+from spanjury.orchestration.services.judging.agent_reports import (
     AspectCard,
     TextCheck,
     TextComparison,
@@ -29,6 +28,7 @@ from spanjury.orchestration.services.serving.agent_reports import (
     check_lines,
     comparison_lines,
 )
+from spanjury.orchestration.services.serving import agent_tools
 
 MOST_CHARACTERS = 200_000
 """The most that the texts of one call have together: rules read them in a second, the encoder in

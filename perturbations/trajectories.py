@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeGuard, TypeVar
 from numpy.random import Generator
 
 from spanjury.judges.core import ToolCall, Trajectory, Turn
-from spanjury.judges.core.transcript import json_leaves, replies
+from spanjury.judges.core.transcript import TOOLS, inputs_of, json_leaves, replies
 from spanjury.perturbations.perturbation import (
     DamagedTrajectory,
     Fault,
@@ -36,6 +36,8 @@ _FAILURE = re.compile(
     r"|reject\w*|declin\w*)\b",
     re.IGNORECASE,
 )
+_CODE = re.compile(r"[A-Z]{2,4}")
+"""Matches codes of airports, currencies and shares, which an agent may know without a result."""
 _LARGEST_SMALL = 12
 """Numbers up to it stand in many texts by chance."""
 _SHORTEST = 3
@@ -268,14 +270,16 @@ def _steps(trajectory: Trajectory) -> list[range]:
 def _needed(trajectory: Trajectory, first: range, second: range) -> tuple[_Argument, ...]:
     """Return the arguments of the `second` step that only the results of the `first` one give."""
     turns = trajectory.turns
-    results = _tokens(turns[first.start + 1 : first.stop])
-    before = _tokens(turns[: first.start + 1])
+    specified = Turn(role="system", text=inputs_of(trajectory).get(TOOLS, ""))
+    before = _tokens([specified, *turns[: first.start + 1]])
+    new = _tokens(turns[first.start + 1 : first.stop]) - before
     return tuple(
         argument
         for argument in _arguments(trajectory)
         if argument.turn == second.start + 1
+        and _normal(str(argument.value)) in new
         and _is_telling(str(argument.value))
-        and _normal(str(argument.value)) in results - before
+        and not _CODE.fullmatch(str(argument.value))
     )
 
 

@@ -12,11 +12,11 @@ from spanjury.judges.core import Aspect, ConfigError, ToolCall, Trajectory, Turn
 from spanjury.judges.core.transcript import Position, json_leaves
 from spanjury.orchestration.agents.conditions import FAIL_ON, parsed, unread
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.services.judging.agent_reports import feedback_on
 from spanjury.orchestration.services.judging.check import acheck
 from spanjury.orchestration.services.judging.panels import Judges, Models
 from spanjury.orchestration.services.judging.synchronous import synchronous
 from spanjury.orchestration.services.judging.text_report import TextReport
-from spanjury.orchestration.services.serving.agent_reports import feedback_on
 from spanjury.orchestration.studies.failing.conditions import Condition, failure_of
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.sources import as_trajectory

@@ -3,18 +3,19 @@
 It runs on asyncio and on trio, if the agent does.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from inspect import isawaitable
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from typing import Generic, TypeVar
 
 from spanjury.judges.core import Aspect, ConfigError
 from spanjury.orchestration.agents.conditions import FAIL_ON
 from spanjury.orchestration.agents.reviewing import Messages, Review, areview
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.text_repair.versions import Version, is_better
+from spanjury.orchestration.services.judging.conversation import conversation_of
 from spanjury.orchestration.services.judging.panels import Judges, Models, entered
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.wiring.config import PanelConfig
@@ -142,64 +143,6 @@ async def asupervise(  # noqa: PLR0913  all but the agent and the messages have 
             if ended := _end(reviewed, is_last=len(attempts) > rounds):
                 return Supervised(attempts=tuple(attempts), ended=ended)
             given = [*history.messages, *reviewed.messages]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation:
-    """The messages that a result holds, and what its agent knew besides."""
-
-    messages: Messages
-    instructions: tuple[object, ...] = ()
-    tools: Sequence[object] = ()
-
-
-def conversation_of(result: object) -> Conversation:
-    """Return the conversation in what a run of an agent returned.
-
-    Raise `ConfigError` if there is none.
-    """
-    if isinstance(result, RunOfOpenAI):
-        agent = result.last_agent
-        prompt = getattr(agent, "instructions", None)
-        return Conversation(
-            messages=result.to_input_list(),
-            instructions=({"role": "system", "content": prompt},)
-            if isinstance(prompt, str)
-            else (),
-            tools=getattr(agent, "tools", ()),
-        )
-    if isinstance(result, RunOfPydantic):
-        return Conversation(messages=result.all_messages())
-    messages = result.get("messages") if isinstance(result, Mapping) else result
-    if not isinstance(messages, Sequence) or isinstance(messages, str):
-        raise ConfigError(
-            f"the run returned a {type(result).__name__}, expected messages or an object that has"
-            " them"
-        )
-    return Conversation(messages=messages)
-
-
-@runtime_checkable
-class RunOfOpenAI(Protocol):
-    """A result of OpenAI's Agents SDK, as far as a review needs it."""
-
-    @property
-    def last_agent(self) -> object:
-        """The agent that answered."""
-        ...
-
-    def to_input_list(self) -> list[object]:
-        """Return all messages."""
-        ...
-
-
-@runtime_checkable
-class RunOfPydantic(Protocol):
-    """A result of pydantic-ai, as far as a review needs it."""
-
-    def all_messages(self) -> list[object]:
-        """Return all messages."""
-        ...
 
 
 def _version(reviewed: Review) -> Version:

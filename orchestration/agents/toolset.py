@@ -15,13 +15,13 @@ from pydantic_ai import FunctionToolset, ModelRetry, RunContext, Tool, ToolRetur
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.agents.sources import SourceOf, source_in
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.services.judging.check import Source
-from spanjury.orchestration.services.serving import agent_tools
-from spanjury.orchestration.services.serving.agent_reports import (
+from spanjury.orchestration.services.judging.agent_reports import (
     card_lines,
     check_lines,
     comparison_lines,
 )
+from spanjury.orchestration.services.judging.check import Source
+from spanjury.orchestration.services.serving import agent_tools
 
 D = TypeVar("D")
 """The dependencies of the agent, which only a function that returns the source looks at."""

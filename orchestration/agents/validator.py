@@ -10,9 +10,9 @@ from spanjury.judges.core import Aspect, ConfigError, JudgeError
 from spanjury.orchestration.agents.conditions import FAIL_ON, parsed, unread
 from spanjury.orchestration.agents.sources import SourceOf, source_in
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.services.judging.agent_reports import feedback_on
 from spanjury.orchestration.services.judging.check import acheck
 from spanjury.orchestration.services.judging.text_report import TextReport
-from spanjury.orchestration.services.serving.agent_reports import feedback_on
 from spanjury.orchestration.wiring.config import PanelConfig
 
 D = TypeVar("D")

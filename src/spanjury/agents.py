@@ -6,7 +6,7 @@ Those for pydantic-ai need asyncio, as pydantic-ai does.
 from spanjury.orchestration.agents.graphs import JuryNode, OnFailure, jury_node
 from spanjury.orchestration.agents.repairing import arepair, repair
 from spanjury.orchestration.agents.reviewing import Review, areview, review
-from spanjury.orchestration.agents.streaming import jury_stream
+from spanjury.orchestration.agents.streaming import JudgedRun, jury_stream
 from spanjury.orchestration.agents.supervising import Attempt, Ended, Supervised, asupervise
 from spanjury.orchestration.agents.toolset import jury_toolset
 from spanjury.orchestration.agents.validator import jury_validator
@@ -15,6 +15,7 @@ from spanjury.orchestration.services.judging.repair import Repair, RepairRound
 __all__ = [
     "Attempt",
     "Ended",
+    "JudgedRun",
     "JuryNode",
     "OnFailure",
     "Repair",

@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator
 import pytest
 from fakes.pages import ROOT, blocks, read_page, run_code
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls, FunctionModel
 
 from spanjury.orchestration.engine.text_repair.loop import Stopped
 
 PAGE = read_page("agents")
 EXAMPLES = ROOT / "examples" / "agent"
 EXAMPLE = EXAMPLES / "repair_summaries.py"
-REVIEW, SUPERVISED, PYDANTIC, _, _, TOOLS, VALIDATOR, STREAM, REPAIR = blocks(PAGE, "python")
+REVIEW, SUPERVISED, PYDANTIC, _, _, TOOLS, VALIDATOR, STREAM, RUN, REPAIR = blocks(PAGE, "python")
 SENT_REVIEW, SENT_BACK = blocks(PAGE, "text")
 
 
@@ -125,6 +125,30 @@ def test_the_stream_stops_at_the_wrong_sentence(capsys: pytest.CaptureFixture[st
     assert "\nStopped: The source says '1932'.\n" in (printed := capsys.readouterr().out)
     assert printed.endswith("The bridge opened in 1935.\n")
     assert sent == ["The bridge opened ", "in 1935. It "]
+
+
+def test_the_run_stops_at_the_sentence_that_the_tool_contradicts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    call = DeltaToolCall(name="look_up", json_args='{"name": "Alder Bridge"}', tool_call_id="a")
+    responses = iter(
+        [
+            ("I look it up.", {1: call}),
+            ("The Alder Bridge ", "opened in 1935. It ", "is long."),
+        ]
+    )
+
+    async def write(
+        messages: list[ModelMessage], info: AgentInfo
+    ) -> AsyncIterator[str | DeltaToolCalls]:
+        for piece in next(responses):
+            yield piece
+
+    run_code(RUN, {"model": FunctionModel(stream_function=write)})
+    assert capsys.readouterr().out == (
+        "I look it up.The Alder Bridge opened in 1935. It "
+        "\nStopped: The Alder Bridge opened in 1935. The source says '1932'.\n"
+    )
 
 
 def test_the_repair_prints_its_edits(capsys: pytest.CaptureFixture[str]) -> None:

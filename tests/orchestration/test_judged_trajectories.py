@@ -14,8 +14,8 @@ from spanjury.judges.core import ConfigError
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.cli.app import app
 from spanjury.orchestration.cli.segment_view import segment_view
+from spanjury.orchestration.services.judging.agent_reports import check_lines, text_check
 from spanjury.orchestration.services.judging.text_report import TextReport
-from spanjury.orchestration.services.serving.agent_reports import check_lines, text_check
 from spanjury.orchestration.services.viewing.details import turns_of
 from spanjury.orchestration.studies.failing.conditions import failing
 from spanjury.orchestration.studies.failing.lines import failing_line, sarif

@@ -25,7 +25,7 @@ from spanjury.orchestration.services.judging.conditions import conditions_of, fi
 from spanjury.orchestration.services.judging.exam_texts import clean_trajectories
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.wiring.sources import trajectory_row
-from spanjury.perturbations.pairs import Condition, PerturbedPair, perturbed_pairs
+from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.perturbations.perturbation import (
     DamagedTrajectory,
     Fault,
@@ -54,9 +54,9 @@ TURNS = (
 )
 
 
-def segment(turns: Sequence[Turn] = TURNS) -> Segment:
+def segment(turns: Sequence[Turn] = TURNS, *, tools: Sequence[ToolSpec] = TOOLS) -> Segment:
     return segment_of(
-        Trajectory(turns=tuple(turns), tools=TOOLS), Segment(segment_id="room", output="")
+        Trajectory(turns=tuple(turns), tools=tuple(tools)), Segment(segment_id="room", output="")
     )
 
 
@@ -94,6 +94,24 @@ def test_swapped_calls_keep_their_results_and_the_early_value_is_marked() -> Non
     made = damaged("swap-calls")
     assert turns_of(made) == (TURNS[0], *TURNS[3:5], *TURNS[1:3], TURNS[5])
     assert marked(made) == [("turn 2, call 1, $.room", "r-17")]
+
+
+def test_steps_are_not_swapped_if_the_agent_can_know_the_value_before_the_result() -> None:
+    code = (
+        Turn(role="user", text="What are 200 pounds in forints?"),
+        called("a", "list_currencies"),
+        Turn(role="tool", call_id="a", text="GBP pound sterling; HUF Hungarian forint"),
+        called("b", "rate", base="GBP", quote="HUF"),
+        Turn(role="tool", call_id="b", text='{"rate": 452.3}'),
+        Turn(role="assistant", text="About 90,460 forints."),
+    )
+    described = ToolSpec(
+        name="book_room", description="Book a room. If in doubt, r-17.", parameters={}
+    )
+    for clean in (segment(code), segment(tools=[described])):
+        (made,) = perturbed_pairs([clean], [CONDITIONS["swap-calls"]], seed=1)
+        assert isinstance(made, Skipped)
+        assert "calls that use a value of the result before" in made.reason
 
 
 def test_values_of_an_emptied_result_are_marked_where_the_agent_used_them() -> None:

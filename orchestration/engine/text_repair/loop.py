@@ -1,7 +1,7 @@
 """The loop of a repair: a writer replaces what the panel marks, until nothing gets better.
 
-It promises that only marked stretches are changed, that each version is the better one by the
-panel, and that whatever fails leaves the best version so far, with the reason.
+It promises that a `Writer` changes only marked stretches, that each version is the better one by
+the panel, and that whatever fails leaves the best version so far, with the reason.
 """
 
 from collections.abc import Mapping
@@ -101,6 +101,40 @@ class Writer(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rewriting:
+    """A version that was rewritten, not judged yet.
+
+    Parameters
+    ----------
+    edits
+        What was changed, if it was changed place by place.
+    usage
+        What was spent on it.
+    """
+
+    segment: Segment
+    edits: tuple[SpanEdit, ...] = ()
+    usage: Usage = Usage()
+
+
+@runtime_checkable
+class Rewriter(Protocol):
+    """The port to whatever writes a whole version again."""
+
+    @property
+    def signature(self) -> str:
+        """Everything that can change what it writes."""
+        ...
+
+    async def rewritten(self, version: Version) -> Rewriting:
+        """Return `version` without its errors.
+
+        Raise `ModelError` or `JudgeError` if there is no usable answer.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
     """A repair that came to its end.
 
@@ -142,7 +176,7 @@ async def repair(
     aspects: tuple[Aspect, ...],
     *,
     panel: Assessor,
-    writer: Writer,
+    writer: Writer | Rewriter,
     rounds: int,
     limits: Limits = Limits(),
 ) -> Repaired:
@@ -159,7 +193,7 @@ async def repair(
     panel
         Marks errors, and says which version is better.
     writer
-        Says what is to stand in the marked places.
+        Says what is to stand in the marked places, or rewrites the whole.
     rounds
         How often it is asked at most; at least 1.
     limits
@@ -177,22 +211,29 @@ async def repair(
         if reason := _over(limits, versions, seconds=current_time() - began):
             return _repaired(versions, Stopped.LIMIT, reason)
         try:
-            answer = await writer.replacements(best)
+            made = await _rewritten(best, writer)
         except UnusableModelError:
             raise
         except (ModelError, JudgeError) as error:
             log.warning("repair.writer_failed", outcome=error.outcome.value, error=kind_of(error))
             return _repaired(versions, Stopped.WRITER_FAILED, reason_of(error))
-        edits = edits_of(best.text, best.passages, answer.texts)
-        if not edits:
+        if made.segment.output == best.text:
             return _repaired(versions, Stopped.UNCHANGED)
-        made = edited_segment(best.segment, edits)
-        judged = await _judged(made, aspects, panel)
+        judged = await _judged(made.segment, aspects, panel)
         kept = is_better(judged, best)
-        versions.append(replace(judged, edits=edits, kept=kept, usage=answer.usage))
+        versions.append(replace(judged, edits=made.edits, kept=kept, usage=made.usage))
         if not kept:
             return _repaired(versions, Stopped.NO_BETTER)
     return _repaired(versions, _end(versions[-1]) or Stopped.ROUNDS)
+
+
+async def _rewritten(version: Version, writer: Writer | Rewriter) -> Rewriting:
+    if isinstance(writer, Rewriter):
+        return await writer.rewritten(version)
+    answer = await writer.replacements(version)
+    edits = edits_of(version.text, version.passages, answer.texts)
+    segment = edited_segment(version.segment, edits)
+    return Rewriting(segment=segment, edits=edits, usage=answer.usage)
 
 
 async def _judged(segment: Segment, aspects: tuple[Aspect, ...], panel: Assessor) -> Version:

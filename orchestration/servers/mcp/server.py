@@ -25,8 +25,7 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.seats import Seat
 from spanjury.orchestration.report.metric_card import card_page
 from spanjury.orchestration.services.judging import check
-from spanjury.orchestration.services.serving import agent_tools
-from spanjury.orchestration.services.serving.agent_reports import (
+from spanjury.orchestration.services.judging.agent_reports import (
     AspectCard,
     TextCheck,
     TextComparison,
@@ -34,6 +33,7 @@ from spanjury.orchestration.services.serving.agent_reports import (
     check_lines,
     comparison_lines,
 )
+from spanjury.orchestration.services.serving import agent_tools
 from spanjury.orchestration.services.serving.agent_tools import list_aspects
 from spanjury.orchestration.wiring.metrics import find_card, metric_cards
 

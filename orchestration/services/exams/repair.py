@@ -1,6 +1,7 @@
 """The exam of repair: what a repair removes of planted errors, and what it harms."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -19,8 +20,14 @@ from spanjury.orchestration.services.exams.study import (
 )
 
 with lazily():
+    from spanjury.orchestration.engine.text_repair import loop
     from spanjury.orchestration.services.exams import study_report, terms
-    from spanjury.orchestration.services.judging import conditions, exam_texts
+    from spanjury.orchestration.services.judging import (
+        agent_rewriter,
+        conditions,
+        exam_texts,
+        session,
+    )
     from spanjury.orchestration.services.judging import repair as repairs
     from spanjury.orchestration.studies.repair import attempts, exam, findings, tables
     from spanjury.orchestration.wiring import config
@@ -34,8 +41,8 @@ class Repair(PanelStudy["exam.ExamResult"]):
 
     The panel guides the repair and keeps the better version. The examiner judges the repaired
     texts. The exam compares the repair with changing nothing and with deleting every marked span.
-    A trajectory is repaired in its calls and replies, as an agent sent back would write them. It
-    needs asyncio.
+    A model repairs marked words, those in calls and replies of trajectories included. An agent of
+    your own is sent back with the errors, and answers again. It needs asyncio.
     """
 
     repair_model: Annotated[
@@ -51,6 +58,15 @@ class Repair(PanelStudy["exam.ExamResult"]):
         Sequence[str],
         Parameter("URL of that model's server.", "URL", kind=tuple[str, ...], env=True, rare=True),
     ] = ()
+    agent: Annotated[
+        "agent_rewriter.Agent | str | None",
+        Parameter(
+            "Asynchronous function that is sent back with the errors, in place of a model.",
+            "MODULE:FUNCTION",
+            kind=str | None,
+            env=True,
+        ),
+    ] = None
     examiner: Annotated[
         "terms.PanelSource | None",
         Parameter(
@@ -73,8 +89,8 @@ class Repair(PanelStudy["exam.ExamResult"]):
     def plan(self) -> "Plan[exam.ExamResult]":
         """Read the texts, and plant the errors; raise as `PanelStudy.plan` does."""
         model = terms.model_of(self.repair_model, base_url=tuple(self.repair_base_url))
-        if model is None:
-            raise ConfigError("a repair needs a model: name it with --repair-model")
+        if (model is None) == (self.agent is None):
+            raise ConfigError("a repair needs one writer: name it with --repair-model or --agent")
         if self.examiner is None:
             raise ConfigError(
                 "a repair is judged by a panel that did not guide it: name it with --examiner"
@@ -95,12 +111,22 @@ class Repair(PanelStudy["exam.ExamResult"]):
             settings=findings.Settings(seed=self.drawn_by),
         )
 
+        agent = None if self.agent is None else agent_rewriter.agent_named(self.agent)
+
+        @asynccontextmanager
+        async def writer(
+            opened: "session.RunSession",
+        ) -> "AsyncIterator[loop.Writer | loop.Rewriter]":
+            if agent is not None:
+                yield agent_rewriter.AgentRewriter(agent=agent)
+            elif model is not None:
+                async with opened.generator(model).open() as chat:
+                    yield repairs.writer_of(chat, name=model.name)
+
         async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
             with self.session(live) as opened:
                 seats = exam.RepairSeats(
-                    open_examiner=opened.opener(examiner),
-                    model=opened.generator(model),
-                    writer=partial(repairs.writer_of, name=model.name),
+                    open_examiner=opened.opener(examiner), open_writer=partial(writer, opened)
                 )
                 work = partial(exam.examine, planned, self.exam_run(opened, live), seats)
                 result = await opened.run(work)

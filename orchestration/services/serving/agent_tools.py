@@ -14,6 +14,14 @@ from pathlib import Path
 from spanjury.judges.core import Decision, Result
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.services.judging.agent_reports import (
+    AspectCard,
+    AspectComparison,
+    Better,
+    TextCheck,
+    TextComparison,
+    text_check,
+)
 from spanjury.orchestration.services.judging.check import (
     Output,
     Progress,
@@ -22,14 +30,6 @@ from spanjury.orchestration.services.judging.check import (
     judge_at_once,
     request_of,
     unreported,
-)
-from spanjury.orchestration.services.serving.agent_reports import (
-    AspectCard,
-    AspectComparison,
-    Better,
-    TextCheck,
-    TextComparison,
-    text_check,
 )
 
 MARGIN = 0.5

@@ -1,13 +1,13 @@
 """The exam: plant damage, have it repaired, and clean texts too, and ask another panel."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
-from spanjury.judges.core import Aspect, ChatModel, ConfigError, DataError, Result, Segment
+from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.batch import each
-from spanjury.orchestration.engine.text_repair.loop import Writer, repair
+from spanjury.orchestration.engine.text_repair.loop import Rewriter, Writer, repair
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
-from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import (
     CLEAN,
     Examinee,
@@ -67,9 +67,7 @@ class RepairSeats:
     """The writer of the loop, and the panel that looks at the ends."""
 
     open_examiner: OpenPanel
-    model: TextGenerator
-    writer: Callable[[ChatModel], Writer]
-    """Makes a writer of the model, once it is open."""
+    open_writer: Callable[[], AbstractAsyncContextManager[Writer | Rewriter]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,8 +162,7 @@ async def _repair_all(
         *((segment, segment, "") for segment in exam.segments),
     ]
     done: dict[int, Repairing] = {}
-    async with run.open_panel("") as panel, seats.model.open() as model:
-        writer = seats.writer(model)
+    async with run.open_panel("") as panel, seats.open_writer() as writer:
 
         async def work(number: int) -> None:
             clean, segment, condition = todo[number]

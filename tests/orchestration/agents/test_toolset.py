@@ -17,7 +17,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from spanjury.agents import jury_toolset
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.services.serving.agent_reports import TextCheck
+from spanjury.orchestration.services.judging.agent_reports import TextCheck
 
 pytestmark = pytest.mark.asyncio_only
 

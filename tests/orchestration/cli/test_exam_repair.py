@@ -10,7 +10,9 @@ from fakes.command import spanjury
 from loopback.rewriting import RewritingServer, by_evidence
 
 from spanjury import exams, read_segments
+from spanjury.orchestration.services.judging.exam_texts import clean_trajectories
 from spanjury.orchestration.wiring.config import ModelConfig
+from spanjury.orchestration.wiring.sources import trajectory_row
 
 repair = partial(spanjury, "exam", "repair")
 
@@ -29,11 +31,22 @@ perturbation = "contractions"
 level = "word"
 """
 
+CALLS = """
+task = "agent"
+aspects = ["calls"]
+
+[[items]]
+name = "change-argument"
+perturbation = "change-argument"
+level = "word"
+"""
+
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("numbers.toml").write_text(RECIPE)
+    Path("calls.toml").write_text(CALLS)
     Path("rules.toml").write_text('[[seats]]\njudge = "form"\n')
     Path("guide.toml").write_text('[[seats]]\njudge = "grounding"\n')
 
@@ -94,6 +107,64 @@ def test_an_exam_asks_for_its_required_values() -> None:
         ),
     ):
         assert said in repair(*flags, code=2).output
+
+
+AGENT = """
+import re
+
+
+async def mend(messages):
+    *_, written, errors = messages
+    wrong, right = re.search(r'"(.+?)" at .*\\n.*says \\'(.+?)\\'', errors["content"]).groups()
+    return [*messages, {"role": "assistant", "content": written["content"].replace(wrong, right)}]
+
+
+async def shrug(messages):
+    raise RuntimeError("no idea")
+"""
+
+
+def test_an_agent_of_ones_own_is_sent_back_with_the_errors_of_a_text() -> None:
+    Path("desk.py").write_text(AGENT)
+    usual = ("--demo", "--limit", 3, "--recipe", "numbers.toml", "--judge", "grounding")
+    flags = (*usual, "--examiner", "rules.toml", "--no-progress", "--agent")
+    repair(*flags, "desk:mend")
+    assert (measures()["repair.restored"] or 0) > 0.5  # it understands one kind of evidence
+    assert measures()["repair.clean_altered"] == 0
+    assert "desk:mend" in Path("repair/report.md").read_text()
+    done = repair(*flags, "desk:shrug")
+    assert "3 of 3 damaged texts got no usable answer from the writer" in " ".join(
+        done.output.split()
+    )
+    for named, said in (("desk:missing", "is not to be had"), ("desk", "module:function")):
+        assert said in repair(*flags, named, code=2).output
+
+
+def test_an_agent_is_sent_back_with_the_wrong_argument_of_a_call() -> None:
+    sent: list[list[object]] = []
+
+    async def right(messages: list[object]) -> list[object]:
+        """Do what the user asked, once the errors are named."""
+        sent.append(messages)
+        (clean,) = [each for each in texts if each.inputs["User [2]"] in str(messages[1])]
+        assert clean.trajectory is not None
+        row = trajectory_row(clean.trajectory)["messages"]
+        assert isinstance(row, list)
+        return [*messages, *row[2 : len(messages) - 1]]
+
+    texts = [
+        each
+        for each in clean_trajectories().segments
+        if "User [2]" in each.inputs and "\n" not in each.inputs["User [2]"]
+    ][:6]
+    report = exams.repair(
+        texts, agent=right, judges="calls", examiner="rules.toml", recipe="calls.toml"
+    )
+    assert 0 < len(sent) <= len(texts)  # the guide does not see every error
+    assert report.measures["repair.removed"].value == pytest.approx(len(sent) / len(texts))
+    assert report.measures["repair.restored"].value == pytest.approx(len(sent) / len(texts))
+    assert report.measures["repair.changed"].value == 0
+    assert all("turn " in str(messages[-1]) for messages in sent)
 
 
 def test_the_guide_is_refused_as_its_own_examiner() -> None:

@@ -10,13 +10,13 @@ import pytest
 from fakes.judges import FixedJudge
 
 from spanjury.judges.core import Aspect, ConfigError, JudgeError, Report, Segment
-from spanjury.orchestration.services.judging.panels import open_panel
-from spanjury.orchestration.services.serving.agent_reports import (
+from spanjury.orchestration.services.judging.agent_reports import (
     TextCheck,
     TextComparison,
     check_lines,
     comparison_lines,
 )
+from spanjury.orchestration.services.judging.panels import open_panel
 from spanjury.orchestration.services.serving.agent_tools import (
     check_text,
     compare_texts,

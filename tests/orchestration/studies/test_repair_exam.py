@@ -1,7 +1,7 @@
 """The exam of repair, with panels and writers of which it is known what they do."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 import pytest
@@ -9,7 +9,6 @@ from fakes.judges import ASPECT, FixedJudge
 from fakes.repairing import MarkingJudge, panel_of
 
 from spanjury.judges.core import (
-    ChatModel,
     ConfigError,
     DataError,
     Judge,
@@ -28,7 +27,6 @@ from spanjury.orchestration.engine.text_repair.loop import Replacements, Writer
 from spanjury.orchestration.engine.text_repair.versions import Version
 from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.studies.generation import TextGenerator
 from spanjury.orchestration.studies.judging import ExamRun, Recorder
 from spanjury.orchestration.studies.repair.attempts import (
     ARMS,
@@ -54,7 +52,6 @@ from spanjury.perturbations.perturbation import (
     text_perturbation,
     trajectory_perturbation,
 )
-from spanjury.testing import ScriptedModel
 
 CLEAN = "The bridge opened in May and it was not cheap."
 PLANTED = "The bridge opened in June and it was not cheap."
@@ -105,11 +102,6 @@ def opener(*judges: Judge) -> Callable[[str], AbstractAsyncContextManager[Panel]
     return open_panel
 
 
-@asynccontextmanager
-async def open_model() -> AsyncIterator[ChatModel]:
-    yield ScriptedModel()
-
-
 async def run(
     word: str | Exception,
     *,
@@ -128,11 +120,7 @@ async def run(
             stop_token=stop_token or StopToken(),
             record=Recorder(lambda _: None),
         ),
-        RepairSeats(
-            open_examiner=opener(*examiners),
-            model=TextGenerator(name="scripted", open=open_model, workers=1),
-            writer=lambda _: writer,
-        ),
+        RepairSeats(open_examiner=opener(*examiners), open_writer=lambda: nullcontext(writer)),
     )
 
 

@@ -28,7 +28,7 @@ _ADVICE: dict[Decision | None, Advice] = {
     Decision.FAULTY: "faulty",
     None: "undecided",
 }
-_PACKAGE = "spanjury.orchestration.services.serving"
+_PACKAGE = "spanjury.orchestration.services.judging"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,6 @@ from spanjury.judges.rules.call_checks.answers import (
     is_action,
     is_reading,
     is_reading_again,
-    misread_fields,
     unstated_lengths,
     unstated_values,
 )
@@ -61,6 +60,7 @@ from spanjury.judges.rules.call_checks.context import (
     tool_of,
 )
 from spanjury.judges.rules.call_checks.limits import broken, is_untold, out_of_order, refused
+from spanjury.judges.rules.call_checks.misreadings import misread
 from spanjury.judges.rules.call_checks.schema import breaches
 from spanjury.judges.rules.call_checks.statements import (
     contrary,
@@ -429,7 +429,7 @@ class _Turn:
             (FALSE_SUCCESS, false_successes(self.trajectory, self.number), 5),
             (FALSE_SUCCESS, hidden_failures(self.trajectory, self.number), 4),
             (UNDONE, claimed_actions(self.trajectory, self.number), 4),
-            (MISREAD, misread_fields(self.trajectory, self.number), 4),
+            (MISREAD, misread(self.trajectory, self.number), 4),
             (MISREAD, contrary(self.trajectory, self.number), 4),
             (UNSTATED, unstated_values(self.trajectory, self.number, self.context), 4),
             (UNSTATED, unstated_lengths(self.trajectory, self.number, self.context), 4),

@@ -1,7 +1,7 @@
 """Answers: replies that claim what no call did, or state values that no result leads to."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from spanjury.judges.core import ToolCall
@@ -10,8 +10,6 @@ from spanjury.judges.rules.call_checks.context import (
     Context,
     arguments_of,
     is_failure,
-    parsed,
-    raw_tokens,
     squeezed,
     tokens_of,
 )
@@ -84,16 +82,6 @@ _SMALL = 12
 _LONG = re.compile(r"([\w.,]+)[ -](?:\w+ )?(days?|nights?|weeks?|months?)\b", re.IGNORECASE)
 _DAYS = {stem(unit): days for unit, days in (("day", 1), ("night", 1), ("week", 7), ("month", 30))}
 _ENDED = re.compile(r'"(?:state|status)": ?"(?:done|completed?|finished|succeeded|closed)"')
-
-
-class _Labelled(NamedTuple):
-    """Numbers of a result that labels tell apart: fields of one object, or a field of several.
-
-    `key` is the name of that field; empty for the fields of one object.
-    """
-
-    key: str
-    numbers: Mapping[str, float]
 
 
 class Claim(NamedTuple):
@@ -190,48 +178,8 @@ def _described(trajectory: Trajectory, name: str) -> str:
     return next((tool.description for tool in trajectory.tools if tool.name == name), "")
 
 
-def misread_fields(trajectory: Trajectory, number: int) -> Iterator[Claim]:
-    """Yield numbers in reply `number` that stand beside the name of another field or record."""
-    text = trajectory.turns[number - 1].text
-    groups = [*_labelled(trajectory, number)]
-    yield from _misread_units(text, groups)
-    for start, end in _clauses(text):
-        clause = text[start:end]
-        tokens = {squeezed(token): token for token in raw_tokens(clause)}
-        stems = {stem(word) for word in folded_words(clause)}
-        for match in _NUMBER.finditer(text, start, end):
-            value = float(match.group().replace(",", ""))
-            for group in groups:
-                finding = _misread(value, group.numbers, stems=stems, tokens=tokens)
-                if finding:
-                    label, own, other = finding
-                    explanation = (
-                        f"The result has {own:g} for {label}, and {match.group()} for {other}."
-                    )
-                    yield Claim(match.start(), match.end(), explanation, token=f"{own:g}")
-                    break
-
-
-def _misread_units(text: str, groups: Sequence["_Labelled"]) -> Iterator[Claim]:
-    """Yield numbers with the unit of a field in a sentence that names another record's owner."""
-    for start, end in sentence_intervals(text):
-        sentence = text[start:end]
-        stems = {stem(word) for word in folded_words(sentence)}
-        tokens = {squeezed(token): token for token in raw_tokens(sentence)}
-        for match in _WITH_UNIT.finditer(text, start, end):
-            value = float(match[1].replace(",", ""))
-            for group in groups:
-                if group.key.lower() != match[2].lower():
-                    continue
-                finding = _misread(value, group.numbers, stems=stems, tokens=tokens)
-                if finding:
-                    label, own, other = finding
-                    explanation = f"The result has {own:g} for {label}, and {value:g} for {other}."
-                    yield Claim(match.start(1), match.end(1), explanation, token=f"{own:g}")
-                    break
-
-
-def _clauses(text: str) -> Iterator[tuple[int, int]]:
+def clauses(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the half-open offsets of the clauses of a text."""
     start = 0
     for match in _CLAUSE.finditer(text):
         if match.start() > start:
@@ -239,80 +187,6 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
         start = match.end()
     if start < len(text):
         yield start, len(text)
-
-
-def _labelled(trajectory: Trajectory, number: int) -> Iterator[_Labelled]:
-    """Yield each set of numbers in the results that labels tell apart."""
-    for count, turn in enumerate(trajectory.turns[: number - 1], 1):
-        if turn.role == "tool" and not is_failure(trajectory, count):
-            yield from _groups(parsed(turn.text))
-
-
-def _groups(value: object) -> Iterator[_Labelled]:
-    if isinstance(value, Mapping):
-        own = {key: float(leaf) for key, leaf in value.items() if _is_number(leaf)}
-        if len(own) > 1:
-            yield _Labelled("", own)
-        for inner in value.values():
-            yield from _groups(inner)
-    elif isinstance(value, list):
-        items = [item for item in value if isinstance(item, Mapping)]
-        keys = dict.fromkeys(
-            key for item in items for key, leaf in item.items() if _is_number(leaf)
-        )
-        names = dict.fromkeys(
-            key for item in items for key, leaf in item.items() if isinstance(leaf, str)
-        )
-        for key in keys:
-            for name in names:
-                column = {
-                    str(item[name]): float(item[key])
-                    for item in items
-                    if _is_number(item.get(key)) and isinstance(item.get(name), str)
-                }
-                if len(column) > 1:
-                    yield _Labelled(key, column)
-        for item in value:
-            yield from _groups(item)
-
-
-def _misread(
-    value: float, group: Mapping[str, float], *, stems: set[str], tokens: Mapping[str, str]
-) -> tuple[str, float, str] | None:
-    """Return the label that a clause names beside another's number, its own number, the other."""
-    holders = [label for label, number in group.items() if number == value]
-    named = [label for label in group if _is_named(label, group, stems=stems, tokens=tokens)]
-    if len(holders) != 1 or len(named) != 1 or named[0] in holders:
-        return None
-    label = named[0]
-    written = {f"{group[label]:g}", f"{group[label]:.2f}", f"{group[label]:,.0f}"}
-    if (
-        written & {*tokens.values()}
-        or group[label] in numerals((" ".join(tokens.values()),)).stated
-    ):
-        return None
-    return label, group[label], holders[0]
-
-
-def _is_named(
-    label: str, group: Mapping[str, float], *, stems: set[str], tokens: Mapping[str, str]
-) -> bool:
-    others = {part for other in group if other != label for part in _parts(other)}
-    parts = [part for part in _parts(label) if part not in others]
-    if not parts:
-        return squeezed(label) in tokens and len(label) <= 2 and label.isupper()  # noqa: PLR2004
-    return all(part in stems for part in parts)
-
-
-def _parts(label: str) -> list[str]:
-    if len(label) <= 2:  # noqa: PLR2004
-        return []
-    words = folded_words(" ".join(words_of(f"$.{label}")) if label.isidentifier() else label)
-    return [stem(word) for word in words if word not in FUNCTION_WORDS]
-
-
-def _is_number(leaf: object) -> bool:
-    return isinstance(leaf, int | float) and not isinstance(leaf, bool)
 
 
 def _unmended(trajectory: Trajectory, number: int) -> dict[str, str]:

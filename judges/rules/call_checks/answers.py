@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from typing import NamedTuple
 
 from spanjury.judges.core import ToolCall
@@ -13,8 +14,8 @@ from spanjury.judges.rules.call_checks.context import (
     squeezed,
     tokens_of,
 )
-from spanjury.judges.rules.call_checks.moments import moments
-from spanjury.judges.rules.call_checks.numerals import nearest, numerals
+from spanjury.judges.rules.call_checks.moments import Moments, moments
+from spanjury.judges.rules.call_checks.numerals import Numerals, nearest, numerals
 from spanjury.judges.rules.call_checks.wishes import words_of
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
@@ -259,11 +260,11 @@ def unstated_values(  # noqa: C901  a case each for ids, dates and numbers
         if stating_text[start:end].isspace():
             continue
         sentence = text[start:end]
-        dated = moments((sentence,))
-        for day in dated.full:
-            if not named.names(day):
-                yield Claim(start, end, f"Nothing before the answer leads to the date {day}.")
-                return
+        token = next(_unnamed(sentence, named, numbers), "")
+        if token:
+            at = start + sentence.find(token)
+            yield Claim(at, at + len(token), f"Nothing before the answer leads to {token}.")
+            return
         rest = _DATE_LIKE.sub(lambda match: " " * len(match.group()), sentence)
         for match in _VALUE.finditer(rest):
             token = match.group()
@@ -291,6 +292,25 @@ def unstated_values(  # noqa: C901  a case each for ids, dates and numbers
                     f"No result gives {token}, and it follows from none.",
                     token=nearest(value, [*context.sources.values()]),
                 )
+
+
+def _unnamed(sentence: str, named: Moments, numbers: Numerals) -> Iterator[str]:
+    """Yield the dates and times of a sentence that no text before it leads to."""
+    for match in _DATE_LIKE.finditer(sentence):
+        stated = moments((match.group(),))
+        years = {day.year for day in named.full} | ({named.today.year} if named.today else set())
+        days = stated.full or {
+            date(year, month, day)
+            for month, day in stated.yearless
+            if month and (month, day) != (2, 29)
+            for year in years | {max(years, default=2000) + 1}
+        }
+        if days and not any(map(named.names, days)):
+            yield match.group()
+        elif ":" in match.group() and stated.times:
+            is_named = any(map(named.names_time, stated.times))
+            if not is_named and not any(map(numbers.lead_to, stated.times)):  # 4:51 may be a length
+                yield match.group()
 
 
 def unstated_lengths(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:

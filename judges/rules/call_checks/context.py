@@ -146,7 +146,7 @@ def parsed(text: str) -> object:
 
 def _rows(text: str) -> Iterator[Mapping[str, object]]:
     """Yield the rows of a text of comma-separated values, or of such with another mark."""
-    lines = text.strip().splitlines()
+    lines = [line.strip().strip("|") for line in text.strip().splitlines()]
     mark = next((mark for mark in "\t;|," if mark in lines[0]), "") if len(lines) > 2 else ""  # noqa: PLR2004
     if not mark or {line.count(mark) for line in lines} != {lines[0].count(mark)}:
         return

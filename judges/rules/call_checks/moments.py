@@ -16,7 +16,7 @@ from types import MappingProxyType
 from spanjury.judges.rules.dates import dates as dates_in_digits
 from spanjury.judges.text.lexicon import MONTHS
 
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _HOURS = MappingProxyType(
     {
         word: hour
@@ -59,8 +59,9 @@ _MONTH_FIRST = re.compile(
     re.IGNORECASE,
 )
 _BARE_DAY = re.compile(r"\b(\d\d?)(?:st|nd|rd|th)\b|\bthe (\d\d?)(?= |[.,?!]|$)")
+_MONTH_DAY = re.compile(r"(?<![\w-])(\d\d)-(\d\d)(?![\w-])")
 _WEEKDAY = re.compile(
-    rf"\b({'|'.join(_DAYS)}|mon|tue|tues|wed|thu|thurs|fri|sat|sun)s?\b", re.IGNORECASE
+    rf"\b({'|'.join(WEEKDAYS)}|mon|tue|tues|wed|thu|thurs|fri|sat|sun)s?\b", re.IGNORECASE
 )
 _DATE_NEXT = re.compile(
     rf"\)?,? (?:the )?(?:\d{{4}}-|\d\d?(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|(?:{_MONTH})\b)",
@@ -110,7 +111,7 @@ _SPAN = re.compile(
 _HOURS_LONG = re.compile(r"\b(\d{2,3})[ -]?h(?:ours?|rs?)?\b", re.IGNORECASE)
 _FIELD_SPAN = re.compile(r"\"(\w*(day|night|week|month|year)s?)\": ?(\d{1,3})\b")
 _CLOCK = re.compile(
-    r"(?<![\d:.,-])([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d)(?: ?([ap])\.?m)?", re.IGNORECASE
+    r"(?:(?<![\d:.,-])|(?<=\d-))([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d)(?: ?([ap])\.?m)?", re.IGNORECASE
 )
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ](\d\d):(\d\d)")
 _MERIDIEM = re.compile(rf"\b(\d\d?|{'|'.join(_HOURS)}) ?([ap])\.?m\b", re.IGNORECASE)
@@ -291,6 +292,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
     yearless |= {
         (0, int(match[1] or match[2])) for match in _BARE_DAY.finditer(_without_months(whole))
     }
+    yearless |= {(int(match[1]), int(match[2])) for match in _MONTH_DAY.finditer(whole)}
     for match, readings in dates_in_digits(whole):
         del match
         full |= {
@@ -398,7 +400,7 @@ def _weekdays(text: str) -> Iterator[tuple[int, bool]]:
         if re.match(_DATE_NEXT, after):
             continue
         beside = text[max(0, match.start() - _BESIDE) : match.end() + _BESIDE]
-        weekday = next(n for n, day in enumerate(_DAYS) if day.startswith(match[1].lower()[:3]))
+        weekday = next(n for n, day in enumerate(WEEKDAYS) if day.startswith(match[1].lower()[:3]))
         yield weekday, bool(_BEYOND.search(beside)) or match.group().lower().endswith("days")
 
 

@@ -14,8 +14,10 @@ from spanjury.judges.rules.call_checks.context import (
     parsed,
     squeezed,
 )
-from spanjury.judges.rules.call_checks.moments import moments, read_moment
-from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.rules.call_checks.moments import WEEKDAYS, moments, read_moment
+from spanjury.judges.rules.call_checks.wishes import words_of
+from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS
+from spanjury.judges.text.replies import stating
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
@@ -65,6 +67,80 @@ _BENEFITS = tuple(
         ),
     )
 )
+_VAGUE = frozenset(map(stem, ("ok", "success", "more", "error", "found", "valid", "next")))
+_STATES = {
+    stem(word): is_done
+    for is_done, named in (
+        (
+            True,
+            "approved confirmed completed complete delivered paid resolved shipped refunded active"
+            " accepted finished done closed",
+        ),
+        (
+            False,
+            "pending processing requested queued waiting waitlisted draft review hold unpaid delayed"
+            " inactive suspended blocked backordered awaiting preparing progress scheduled open"
+            " unconfirmed",
+        ),
+    )
+    for word in named.split()
+}
+"""Stem of a state -> whether it is an end."""
+_OPEN = re.compile(
+    r"\b(?:not|no|never|once|when|as soon as|until|if|unless|whether|after|before|will|would|should"
+    r"|can|could|may|might|must|needs?|to be|without|neither|cannot|nor|still|yet|await\w*|only)\b"
+    r"|n't\b|\bun(?=\w)",
+    re.IGNORECASE,
+)
+"""Words of a sentence that denies, or that tells of what may come."""
+_DATED = re.compile(
+    rf"\b({'|'.join(WEEKDAYS)})(?:,| the| \()? ?(?=\d|{'|'.join(MONTHS)})", re.IGNORECASE
+)
+
+
+def contradicted(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:
+    """Yield what reply `number` says of a flag, a state or a weekday that is otherwise."""
+    text = stating(trajectory.turns[number - 1].text)
+    facts = [
+        (re.sub(r".*\.", "", path), leaf)
+        for value in _results(trajectory, number)
+        if isinstance(value, Mapping)
+        for path, leaf in json_leaves(value)
+        if "[" not in path
+    ]
+    states = [str(leaf) for key, leaf in facts if key in {"status", "state", "stage"}]
+    for start, end in sentence_intervals(text):
+        sentence = text[start:end]
+        stems = {*map(stem, folded_words(sentence))}
+        is_open = _OPEN.search(sentence)
+        for key, leaf in facts:
+            parts = {stem(part) for part in words_of(f"$.{key}") if part not in FUNCTION_WORDS}
+            if leaf is False and parts and parts <= stems and not is_open and parts - _VAGUE:
+                yield Claim(start, end, f"The result has false for {key!r}.", f'"{key}": false')
+        own = {*map(stem, folded_words(states[0].replace("_", " ")))} if len(states) == 1 else set()
+        is_done = {_STATES[word] for word in own if word in _STATES}
+        claimed = {_STATES[word] for word in stems if word in _STATES and word not in own}
+        is_told = own & {*map(stem, folded_words(text))}
+        if is_done == {False} and claimed == {True} and not is_told and not _OPEN.search(text):
+            yield Claim(start, end, f"The result has the state {states[0]!r}.", states[0])
+        yield from _misdated(sentence, start, context)
+
+
+def _misdated(sentence: str, offset: int, context: Context) -> Iterator[Claim]:
+    """Yield a weekday beside a date that is another weekday in the year of the conversation."""
+    today = moments(context.texts).today
+    for match in _DATED.finditer(sentence) if today else ():
+        rest = sentence[match.end() : match.end() + 24]
+        stated = moments((rest,))
+        named = sorted(stated.yearless | {(day.month, day.day) for day in stated.full})
+        years = {day.year for day in stated.full} or range(today.year - 1, today.year + 2)
+        is_date = len(named) == 1 and named[0][0] and named[0] != (2, 29)
+        days = [date(year, *named[0]) for year in years] if is_date else []
+        day = min(days, key=lambda day: abs((day - today).days), default=today)
+        if days and day.weekday() != WEEKDAYS.index(match[1].lower()):
+            start = offset + match.start()
+            explanation = f"{day} is a {WEEKDAYS[day.weekday()].capitalize()}."
+            yield Claim(start, offset + match.end(), explanation)
 
 
 def unsupported(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:

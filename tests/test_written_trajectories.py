@@ -16,6 +16,7 @@ SETS = {
     "test": WRITTEN / "trajectories.jsonl",
     "more": WRITTEN / "trajectories_more.jsonl",
     "fresh": WRITTEN / "trajectories_fresh.jsonl",
+    "dev": WRITTEN / "trajectories_dev.jsonl",
 }
 KINDS = {
     *("wrong-argument", "missing-required", "schema-violation", "wrong-tool", "needless-repeat"),

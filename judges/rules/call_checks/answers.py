@@ -76,7 +76,7 @@ _WITH_UNIT = re.compile(r"(?<![\w.,-])(\d+(?:,\d{3})*(?:\.\d+)?) ?([^\W\d_]+)")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _DATE_LIKE = re.compile(
     rf"\b\d{{4}}-\d\d-\d\d\b|\b\d\d?(?:st|nd|rd|th)? (?:of )?{_MONTH}(?: \d{{4}})?"
-    rf"|{_MONTH} \d\d?(?:,? \d{{4}})?"
+    rf"|{_MONTH} \d\d?(?!\d)(?:,? \d{{4}})?"
     r"|\b\d\d?[:.]\d\d(?: ?[ap]m)?\b|\b\d\d? ?[ap]\.?m\b"
 )
 _SMALL = 12
@@ -247,9 +247,7 @@ def is_action(name: str) -> bool:
     )
 
 
-def unstated_values(  # noqa: C901  a case each for ids, dates and numbers
-    trajectory: Trajectory, number: int, context: Context
-) -> Iterator[Claim]:
+def unstated_values(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:
     """Yield ids, dates and numbers of reply `number` that nothing before it leads to."""
     text = trajectory.turns[number - 1].text
     texts = context.texts
@@ -273,7 +271,7 @@ def unstated_values(  # noqa: C901  a case each for ids, dates and numbers
             if any(map(str.isalpha, token)) and not re.fullmatch(
                 r"\d+(?:st|nd|rd|th|[a-z]{1,3})", token
             ):
-                if len(token) > 3 and any(map(str.isdigit, token)):  # noqa: PLR2004
+                if len(re.findall(r"\d", token)) > 1:
                     yield Claim(
                         start + match.start(), start + match.end(), f"No result gives {token!r}."
                     )
@@ -318,7 +316,8 @@ def unstated_lengths(trajectory: Trajectory, number: int, context: Context) -> I
     text = trajectory.turns[number - 1].text
     stating_text = stating(text)
     given = [quantity.value for source in context.texts for quantity in quantities(source)]
-    gaps = moments(context.texts).numbers(with_parts=True)
+    gaps = moments(context.texts).numbers(with_parts=False)
+    numbers = numerals(context.texts)
     written = "\n".join(context.texts)
     for quantity in quantities(text):
         match, value = _LONG.match(text, quantity.start), quantity.value
@@ -326,7 +325,7 @@ def unstated_lengths(trajectory: Trajectory, number: int, context: Context) -> I
             continue
         days = value * _DAYS[stem(match[2].lower())]
         slack = 3 if days > 27 else 0  # noqa: PLR2004  months are not all alike
-        is_gap = any(abs(gap - days) <= slack for gap in gaps)
+        is_gap = any(abs(gap - days) <= slack for gap in gaps) or numbers.lead_to(value)
         if not is_gap and value not in given and not re.search(rf"(?<![\d.,]){value:g}\D", written):
             yield Claim(match.start(), match.end(), "No result or turn gives this length of time.")
 

@@ -52,20 +52,23 @@ _BOUND = re.compile(
     r"\b(?:at (?:least|most)|up to|under|over|below|above|(?:more|less) than|within)\s\S*\d\S*",
     re.IGNORECASE,
 )
+_BESIDES = re.compile(r"[^.!?\n]*?\b(?:with|but|that|which|if|and)\b", re.IGNORECASE)
+"""What a user may want besides the cheapest, the closest and so on."""
 _SHORT = 12  # words of a turn that says little beside which one is wanted
 
 
 class Mistaken(NamedTuple):
     """A value of one record where the user meant another record of the same list.
 
-    `better` is the value of the record that was meant, `why` what names it in words; `is_sure`
-    tells whether the user named that record itself.
+    `better` is the value of the record that was meant, `why` what names it, by `words` of the
+    user's; `is_sure` tells whether the user named that record itself.
     """
 
     path: str
     better: str
     why: str
     is_sure: bool
+    words: Sequence[str] = ()
 
 
 def mistaken(
@@ -79,6 +82,7 @@ def mistaken(
         The arguments of all other calls: what these take, the call need not.
     """
     taken = frozenset().union(*map(tokens_of, others))
+    own = {squeezed(str(leaf)) for _, leaf in json_leaves(arguments)}
     for path, value in json_leaves(arguments):
         if isinstance(value, bool) or not isinstance(value, str | int) or not squeezed(str(value)):
             continue
@@ -89,7 +93,8 @@ def mistaken(
             finding = _without_feature(record, siblings, key, context, path=path)
             finding = finding or _named_other(record, siblings, key, context, path=path)
             finding = finding or _not_extreme(record, siblings, key, context, path=path)
-            if finding and squeezed(finding.better) not in taken:
+            is_action = own & {*map(squeezed, finding.words)} if finding else False
+            if finding and not is_action and squeezed(finding.better) not in taken:
                 yield finding
             break
 
@@ -167,7 +172,8 @@ def _named_other(  # noqa: PLR0917
         if _is_taken(meant) or _is_proposed(record, siblings, context):
             return None
         why = ", ".join(best)
-        return Mistaken(path, str(meant.values[key]), f"the user named {why}", is_sure=True)
+        better = str(meant.values[key])
+        return Mistaken(path, better, f"the user named {why}", is_sure=True, words=best)
     return None
 
 
@@ -304,7 +310,8 @@ def _not_extreme(  # noqa: PLR0917
                 return None
             own, other = best.values[column], record.values[column]
             why = f"the user asked for the {match.group().lower()}: {own}, not {other}"
-            is_sure = len(text.split()) <= _SHORT and len(free) <= 4  # noqa: PLR2004
+            is_alone = not _BESIDES.match(text, match.end())
+            is_sure = len(text.split()) <= _SHORT and len(free) <= 4 and is_alone  # noqa: PLR2004
             return Mistaken(path, str(best.values[key]), why, is_sure=is_sure)
     return None
 

@@ -131,11 +131,11 @@ def arguments_of(call: ToolCall) -> Mapping[str, object] | None:
 
 
 def parsed(text: str) -> object:
-    """Return what a result holds as JSON, or as rows below a header; the text if it is neither.
+    r"""Return what a result holds as JSON, or as rows below a header; the text if it is neither.
 
     Examples
     --------
-    >>> parsed("day;high\\nMon;7\\nTue;9")
+    >>> parsed("day;high\nMon;7\nTue;9")
     [{'day': 'Mon', 'high': 7}, {'day': 'Tue', 'high': 9}]
     """
     try:

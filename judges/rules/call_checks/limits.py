@@ -56,6 +56,7 @@ _TELL_FIRST = re.compile(
     r"\bbefore (?:you )?((?:\w+\W){1,6})",
     re.IGNORECASE,
 )
+_NONE = re.compile(r"\b(?:no|never|not|nothing|don't)\b", re.IGNORECASE)
 _TIMED = frozenset("time start at from begin hour slot departure pickup pick when".split())  # noqa: SIM905
 
 
@@ -109,6 +110,8 @@ def out_of_order(  # noqa: PLR0917
                 [tool for word in folded_words(part) if (tool := _tool_for(word, tools))]
                 for part in parts
             )
+            if _NONE.search(parts[0]):  # "no A before B": B comes first
+                first, second = second, first[:1]
             if name in second and name not in first and first and not done & {*first}:
                 return first[-1], words.strip()
     return None

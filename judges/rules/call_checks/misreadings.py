@@ -101,7 +101,7 @@ def _foreign_in(
 ) -> Iterator[Claim]:
     for part in parts:
         text = sentence[part.start : part.end]
-        own = frozenset().union(*part.row.values.values())
+        own = frozenset().union(*part.row.values.values(), *(row.names for row in table))
         for column, values in part.row.values.items():
             if any(_stands(value, text) for value in values):
                 continue
@@ -147,7 +147,8 @@ def _named(sentence: str, row: _Row, others: Sequence[_Row]) -> Iterator[int]:
     taken = {stem(part.folded) for other in others for name in other.names for part in words(name)}
     for name in row.names:
         if any(map(str.isdigit, name)) or len(name) <= 2:  # noqa: PLR2004
-            match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sentence)
+            runs = r"\W?".join(map(re.escape, re.findall(r"[^\W_]+", name)))
+            match = re.search(rf"(?<!\w){runs}(?!\w)", sentence)
             if match:
                 yield match.start()
             continue
@@ -180,7 +181,7 @@ def _within(value: object) -> Iterator[list[_Row]]:
         fields = [
             _row(leaf, names=(" ".join(words_of(f"$.{key}")) if len(key) > 2 else key,))  # noqa: PLR2004
             for key, leaf in value.items()
-            if _is_number(leaf)
+            if _is_number(leaf) and not key.isdecimal()
         ]
         rows = [
             _row(held, names=(str(key).replace("_", " "),))
@@ -226,7 +227,9 @@ def _texts(
 ) -> Iterator[str]:
     """Yield the texts of an object that may name it `among` others: no dates, no sentences."""
     for key, leaf in value.items():
-        is_name = isinstance(leaf, str) and 0 < len(leaf.split()) <= _LONGEST
+        is_name = (
+            isinstance(leaf, str) and len(leaf.split()) <= _LONGEST and any(map(str.isalpha, leaf))
+        )
         if is_name and not read_moment(leaf) and [item.get(key) for item in among].count(leaf) < 2:  # noqa: PLR2004
             yield leaf
 

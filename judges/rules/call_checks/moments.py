@@ -14,7 +14,8 @@ from itertools import combinations
 from types import MappingProxyType
 
 from spanjury.judges.rules.dates import dates as dates_in_digits
-from spanjury.judges.text.lexicon import MONTHS
+from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS
+from spanjury.judges.text.words import folded_words
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _HOURS = MappingProxyType(
@@ -80,7 +81,8 @@ _BESIDE = 24  # characters
 _UNREAD = re.compile(
     r"\b(?:ago|eve|new year(?:'s)?|christmas|easter|holidays?|quarter|terms?|semesters?|summer"
     r"|winter|spring|autumn|and a half|(?:that|any|some|which) (?:\w+ )?(?:days?|weeks?|months?"
-    r"|mornings?|afternoons?|evenings?)|(?:end|start|beginning|middle) of)\b",
+    r"|mornings?|afternoons?|evenings?)"
+    r"|(?:end|start|beginning|middle) of (?!(?:this|next|the) week))\b",
     re.IGNORECASE,
 )
 """Words for dates that nothing here reads."""
@@ -88,7 +90,7 @@ _WHOLE_MONTH = re.compile(rf"\b({_MONTH})\b", re.IGNORECASE)
 _TODAY = re.compile(r"\b(?:today|current date|date|now)\b[^.\n]{0,24}", re.IGNORECASE)
 _STEPS: tuple[tuple[str, tuple[int, ...]], ...] = (
     (r"\b(?:today|tonight|now|this (?:morning|afternoon|evening))\b", (0,)),
-    (r"\btomorrow\b", (1,)),
+    (r"\b(?:tomorrow|tonight|overnight)\b", (1,)),
     (r"\bday after tomorrow\b", (2,)),
     (r"\byesterday\b|\blast (?:night|evening)\b", (-1,)),
     (r"\bday before yesterday\b", (-2,)),
@@ -111,7 +113,8 @@ _SPAN = re.compile(
 _HOURS_LONG = re.compile(r"\b(\d{2,3})[ -]?h(?:ours?|rs?)?\b", re.IGNORECASE)
 _FIELD_SPAN = re.compile(r"\"(\w*(day|night|week|month|year)s?)\": ?(\d{1,3})\b")
 _CLOCK = re.compile(
-    r"(?:(?<![\d:.,-])|(?<=\d-))([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d)(?: ?([ap])\.?m)?", re.IGNORECASE
+    r"(?:(?<![\d:.,-])|(?<=\d-))([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d)(?: ?([ap])\.?m)?",
+    re.IGNORECASE,
 )
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ](\d\d):(\d\d)")
 _MERIDIEM = re.compile(rf"\b(\d\d?|{'|'.join(_HOURS)}) ?([ap])\.?m\b", re.IGNORECASE)
@@ -140,6 +143,7 @@ _LENGTH = re.compile(
     re.IGNORECASE,
 )
 _FIELD_LENGTH = re.compile(r"\"\w*(minute|min|hour)s?\": ?(\d{1,3})\b")
+_SENTENCE, _ENGLISH = 8, 0.2  # words of a text, and the least share of English short words
 _NEXT, _NEAR, _FAR = 7, 14, 62  # days from today within which a weekday is meant
 _DAY = 24 * 60
 _MOST = 30  # moments that are compared with each other
@@ -325,8 +329,15 @@ def moments(texts: tuple[str, ...]) -> Moments:
         has_steps=bool(steps or shifts),
         soon=frozenset(weekday for weekday, _ in weekdays if weekday not in beyond),
         is_wide=bool(_ORDINAL_WEEK.search(whole)),
-        is_open=bool(_UNREAD.search(whole)),
+        is_open=bool(_UNREAD.search(whole)) or any(map(_is_foreign, texts)),
     )
+
+
+def _is_foreign(text: str) -> bool:
+    """Say whether a text is of another language than English, as far as its short words tell."""
+    own = folded_words(text)
+    share = sum(word in FUNCTION_WORDS for word in own) / max(1, len(own))
+    return len(own) >= _SENTENCE and share < _ENGLISH and text[:1] not in "[{"
 
 
 def _stated_today(text: str) -> date | None:

@@ -68,24 +68,21 @@ _BENEFITS = tuple(
     )
 )
 _VAGUE = frozenset(map(stem, ("ok", "success", "more", "error", "found", "valid", "next")))
-_STATES = {
-    stem(word): is_done
-    for is_done, named in (
-        (
-            True,
-            "approved confirmed completed complete delivered paid resolved shipped refunded active"
-            " accepted finished done closed",
-        ),
-        (
-            False,
-            "pending processing requested queued waiting waitlisted draft review hold unpaid delayed"
-            " inactive suspended blocked backordered awaiting preparing progress scheduled open"
-            " unconfirmed",
-        ),
+_ENDED = frozenset(
+    map(
+        stem,
+        """approved confirmed completed complete delivered paid resolved shipped refunded active
+        accepted finished done closed""".split(),  # noqa: SIM905
     )
-    for word in named.split()
-}
-"""Stem of a state -> whether it is an end."""
+)
+_UNENDED = frozenset(
+    map(
+        stem,
+        """pending processing requested queued waiting waitlisted draft review hold unpaid delayed
+        inactive suspended blocked backordered awaiting preparing progress scheduled open
+        unconfirmed""".split(),  # noqa: SIM905
+    )
+)
 _OPEN = re.compile(
     r"\b(?:not|no|never|once|when|as soon as|until|if|unless|whether|after|before|will|would|should"
     r"|can|could|may|might|must|needs?|to be|without|neither|cannot|nor|still|yet|await\w*|only)\b"
@@ -109,19 +106,19 @@ def contradicted(trajectory: Trajectory, number: int, context: Context) -> Itera
         if "[" not in path
     ]
     states = [str(leaf) for key, leaf in facts if key in {"status", "state", "stage"}]
+    true = {key for key, leaf in facts if leaf is not False}
     for start, end in sentence_intervals(text):
         sentence = text[start:end]
         stems = {*map(stem, folded_words(sentence))}
         is_open = _OPEN.search(sentence)
         for key, leaf in facts:
             parts = {stem(part) for part in words_of(f"$.{key}") if part not in FUNCTION_WORDS}
-            if leaf is False and parts and parts <= stems and not is_open and parts - _VAGUE:
+            is_named = parts <= stems and parts - _VAGUE and key not in true
+            if leaf is False and is_named and not is_open:
                 yield Claim(start, end, f"The result has false for {key!r}.", f'"{key}": false')
         own = {*map(stem, folded_words(states[0].replace("_", " ")))} if len(states) == 1 else set()
-        is_done = {_STATES[word] for word in own if word in _STATES}
-        claimed = {_STATES[word] for word in stems if word in _STATES and word not in own}
-        is_told = own & {*map(stem, folded_words(text))}
-        if is_done == {False} and claimed == {True} and not is_told and not _OPEN.search(text):
+        is_early = own & _UNENDED and not own & {*map(stem, folded_words(text))}
+        if is_early and stems & _ENDED and not _OPEN.search(text):
             yield Claim(start, end, f"The result has the state {states[0]!r}.", states[0])
         yield from _misdated(sentence, start, context)
 
@@ -136,8 +133,10 @@ def _misdated(sentence: str, offset: int, context: Context) -> Iterator[Claim]:
         years = {day.year for day in stated.full} or range(today.year - 1, today.year + 2)
         is_date = len(named) == 1 and named[0][0] and named[0] != (2, 29)
         days = [date(year, *named[0]) for year in years] if is_date else []
-        day = min(days, key=lambda day: abs((day - today).days), default=today)
-        if days and day.weekday() != WEEKDAYS.index(match[1].lower()):
+        given = [day for day in days if day in moments(context.texts).full] or days
+        weekday = WEEKDAYS.index(match[1].lower())
+        if days and all(day.weekday() != weekday for day in given):
+            day = min(given, key=lambda day: abs((day - today).days))
             start = offset + match.start()
             explanation = f"{day} is a {WEEKDAYS[day.weekday()].capitalize()}."
             yield Claim(start, offset + match.end(), explanation)

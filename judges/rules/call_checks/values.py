@@ -15,6 +15,7 @@ from typing import Literal
 
 from spanjury.judges.core import ToolSpec
 from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.rules.call_checks.answers import is_action
 from spanjury.judges.rules.call_checks.context import Context, raw_tokens, squeezed, tokens_of
 from spanjury.judges.rules.call_checks.moments import (
     Moments,
@@ -48,10 +49,12 @@ _COMPOSED = frozenset(
 _PARTS = frozenset(("year", "month", "day", "hour", "week", "minute", "season", "date", "start"))
 _KID = stem("kids")
 _HOURS = frozenset(("hour", "hours", "minutes", "min"))
-_NAMED = frozenset(
-    """name guest passenger patient customer city town recipient owner person member driver doctor
-    contact author attendee place address origin destination to""".split()  # noqa: SIM905
+_PEOPLE = frozenset(
+    """guest passenger patient customer recipient owner person member driver doctor contact author
+    attendee applicant holder""".split()  # noqa: SIM905
 )
+_BOUNDS = frozenset("from to start end since until after before first last min max limit".split())  # noqa: SIM905
+_LONG_ID = 5  # digits of an id that nobody composes by a rule
 _CURRENCIES = {
     "eur": ("euro", "euros", "€"),
     "usd": ("dollar", "dollars", "$"),
@@ -65,6 +68,7 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 """A schedule, a length of time, a condition or a query: texts of a language of their own."""
+_WEEK = re.compile(r"\d{4}-?W\d\d")
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _RANGE = re.compile(r"\d\s?(?:to|-|–)\s?\d|\bbetween \d", re.IGNORECASE)
 _ENDS = re.compile(r"/|–| to |(?<=:\d\d)-")  # marks between the two ends of a range
@@ -198,12 +202,20 @@ class _Own:
         parts = words_of(self.path)
         return bool(parts & _CHOSEN) or (bool(parts & _COUNTED) and parts <= _COUNTED | {"items"})
 
+    @property
+    def _is_bound(self) -> bool:
+        return bool(words_of(self.path) & _BOUNDS)
+
+    @property
+    def _acts(self) -> bool:
+        return self.tool is not None and is_action(self.tool.name)
+
     def choice(self, value: object, *, made: Collection[str]) -> Iterator[Untraced]:
         """Yield a choice of the schema in whose place the user names another one."""
         options = self.schema.get("enum")
         asked = " ".join(self.context.asked)
-        stems = {*map(stem, folded_words(asked))}
-        stems -= {stem(part) for part in words_of(f"$.{self.tool.name if self.tool else ''}")}
+        own = {stem(part) for part in words_of(f"$.{self.tool.name if self.tool else ''}")}
+        stems = [part for part in map(stem, folded_words(asked)) if part not in own]
         named = [
             option
             for option in (options if isinstance(options, list) else ())
@@ -220,7 +232,10 @@ class _Own:
             return
         counts = self._counts(value)
         if counts:
-            yield self._untraced("number", near=_token_of(counts[-1], self.context.conversation))
+            is_count = value.is_integer() or bool(words_of(self.path) & _HOURS)
+            grade: Grade = "strange" if is_count and not self._is_bound else "doubtful"
+            near = _token_of(counts[-1], self.context.conversation)
+            yield self._untraced("number", grade, near=near)
             return
         if numerals(self._texts).lead_to(value):
             yield from self._listed(value)
@@ -306,13 +321,15 @@ class _Own:
             dated = [*nearest_dates(texts)]
             near = min(dated, key=lambda item: abs((item[3] - day).days), default=None)
             passage = texts[near[0]][near[1] : near[2]] if near else ""
-            grade: Grade = "doubtful" if named.is_open else "strange"
-            yield self._untraced("date", grade, text=value[:10], near=passage)
+            is_free = named.is_open or (self._is_bound and not self._acts)
+            yield self._untraced(
+                "date", "doubtful" if is_free else "strange", text=value[:10], near=passage
+            )
         elif minute is not None and not named.names_time(
             minute, in_utc=value.endswith("Z") or "utc" in words_of(self.path)
         ):
             # without a time of the user's the agent chooses one that is free
-            grade = "strange" if moments(self.context.asked).times else "doubtful"
+            grade: Grade = "strange" if moments(self.context.asked).times else "doubtful"
             yield self._untraced("time", grade, text=value[-5:] if day is None else "")
 
     def _composed(self, value: str) -> Iterator[Untraced]:
@@ -371,7 +388,10 @@ class _Own:
                 return
         near = self._like(value)
         is_slip = _slip(squeezed(value), self._tokens) is not None
-        yield self._untraced("id", "slip" if is_slip else "strange", near=near)
+        is_long = len(digits) >= _LONG_ID and not _WEEK.fullmatch(value)
+        is_strange = is_long or "@" in value
+        grade: Grade = "slip" if is_slip else "strange" if is_strange else "doubtful"
+        yield self._untraced("id", grade, near=near)
 
     def _is_joined(self, value: str) -> bool:
         """Say whether `value` joins given values and words, as a path or a key does."""
@@ -396,7 +416,8 @@ class _Own:
         ]
         if not capital or ("/" in value and len(capital) < len(words(value))):
             return
-        is_sure = len(capital) > 1 or bool(words_of(self.path) & _NAMED)
+        named = [word for word in words(value) if word.text[:1].isupper()]
+        is_sure = len(capital) == len(named) > 1 and bool(words_of(self.path) & _PEOPLE)
         kind: Kind = "name" if is_sure else "word"
         yield self._untraced(kind, "strange" if is_sure else "doubtful", near=self._like(value))
 
@@ -423,11 +444,13 @@ class _Own:
         return best
 
 
-def _is_named(option: str, stems: Collection[str]) -> bool:
+def _is_named(option: str, stems: Sequence[str]) -> bool:
+    """Say whether a text with these stems has the words of an option, side by side."""
     parts = [
         stem(word) for word in folded_words(option.replace("_", " ")) if word not in FUNCTION_WORDS
     ]
-    return bool(parts) and all(part in stems for part in parts)
+    runs = (stems[at : at + len(parts)] for at in range(len(stems)))
+    return bool(parts) and any(run == parts for run in runs)
 
 
 def _is_prose(value: str) -> bool:

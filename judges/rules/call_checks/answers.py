@@ -325,7 +325,9 @@ def unstated_lengths(trajectory: Trajectory, number: int, context: Context) -> I
             continue
         days = value * _DAYS[stem(match[2].lower())]
         slack = 3 if days > 27 else 0  # noqa: PLR2004  months are not all alike
-        is_gap = any(abs(gap - days) <= slack for gap in gaps) or numbers.lead_to(value)
+        is_gap = any(abs(gap - days) <= slack for gap in gaps) or (
+            not value.is_integer() and numbers.lead_to(value)
+        )
         if not is_gap and value not in given and not re.search(rf"(?<![\d.,]){value:g}\D", written):
             yield Claim(match.start(), match.end(), "No result or turn gives this length of time.")
 

@@ -1,6 +1,7 @@
 """Choices: whether the record that a call takes from a list is the one that the user meant."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
@@ -155,7 +156,8 @@ def _named_other(  # noqa: PLR0917
     record: Record, siblings: Sequence[Record], key: str, context: Context, *, path: str
 ) -> Mistaken | None:
     """Return the sibling that the last turn names which names any of the list."""
-    for text in map(partial(_choosing, context=context), reversed(context.asked)):
+    choosing = partial(_choosing, records=[record, *siblings], context=context)
+    for text in map(choosing, reversed(context.asked)):
         own = _mentions(record, siblings, text)
         scores = [
             _mentions(
@@ -177,17 +179,24 @@ def _named_other(  # noqa: PLR0917
     return None
 
 
-def _choosing(text: str, context: Context) -> str:
+def _choosing(text: str, *, records: Sequence[Record], context: Context) -> str:
     """Return `text` without bounds of numbers, and without what the agent searched for.
 
-    Neither tells the records of a list apart: all of them fit.
+    Neither tells the records of a list apart, unless it is the name of one alone: all others fit.
     """
+    names = Counter(
+        squeezed(word)
+        for record in records
+        for word in {
+            word for key in record.values if "name" in key for word in _words_in(record, key)
+        }
+    )
     searched = {
         squeezed(str(leaf))
         for own in context.own
         if own.startswith("{")
         for _, leaf in json_leaves(parsed(own))
-    }
+    } - {word for word, count in names.items() if count == 1}
     unbound = _BOUND.sub(" ", text)
     return " ".join(token for token in unbound.split() if squeezed(token) not in searched)
 
@@ -223,6 +232,10 @@ def _fits(day: date | None, minute: int | None, named: Moments) -> bool:
     if day is not None:
         return named.names(day) and (minute is None or not named.times or minute in named.times)
     return minute is not None and minute in named.times
+
+
+def _words_in(record: Record, key: str) -> list[str]:
+    return str(record.values[key]).split()
 
 
 def _words(leaf: object) -> list[str]:

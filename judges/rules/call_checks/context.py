@@ -210,6 +210,18 @@ def raw_tokens(text: str) -> tuple[str, ...]:
     return tuple(filter(None, (token.strip(_EDGE) for token in _TOKEN.findall(text))))
 
 
+def abbreviates(code: str, text: str) -> bool:
+    """Say whether the letters of a code stand in this order in a name that begins with the first.
+
+    Examples
+    --------
+    >>> abbreviates("VN", "chairs from Vietnam"), abbreviates("CRK", "in Cork")
+    (True, True)
+    """
+    pattern = r"\b" + r"\w*".join(map(re.escape, code))
+    return re.search(pattern, text, re.IGNORECASE) is not None
+
+
 def _records(text: str, *, turn: int, first: int) -> Iterator[Record]:
     """Yield the objects of each list of two or more objects in a result."""
     for offset, siblings in enumerate(_lists(parsed(text))):

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.choices import record_of
-from spanjury.judges.rules.call_checks.context import Context, is_failure
+from spanjury.judges.rules.call_checks.context import Context, Record, abbreviates, is_failure
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
 from spanjury.judges.rules.call_checks.wishes import DESTRUCTIVE, words_of
+from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
 
@@ -42,6 +43,12 @@ _LATEST = re.compile(
 )
 _EARLIEST = re.compile(
     rf"\b(?P<words>after|not before|no earlier than)\s(?P<clock>{_CLOCK}){_NO_CLOCK}",
+    re.IGNORECASE,
+)
+_EXCLUDED = re.compile(
+    r"\b(?:not|no|except|avoid|without|anything but|other than)\b"
+    r" (?:(?:those|ones?|any|the|a|an|in|on|at|via|that|with|have|has|is|are) ){0,4}"
+    r"(\w+)(?= ?[,.;!?)]|\s+(?:please|pls|and|or|but|though)\b|$)",
     re.IGNORECASE,
 )
 _PERMITS = re.compile(r"eligible|allowed|permitted|approved|authori[sz]ed|entitled")
@@ -79,6 +86,7 @@ def broken(
         The result of the call if it did something: a price in it counts as the call's.
     """
     yield from _above_result(arguments, context)
+    yield from _excluded(arguments, context)
     texts = [text for header, text in context.sources.items() if not header.startswith("Result")]
     for text in texts:
         for match in _MOST.finditer(text):
@@ -194,6 +202,37 @@ def _priced_above(outcome: object, match: re.Match[str]) -> Iterator[Broken]:
         is_number = isinstance(leaf, int | float) and not isinstance(leaf, bool)
         if is_number and key in _TOTALS and leaf > float(match["number"].replace(",", "")):
             yield Broken("", words, f"The {key} is {leaf}, and the limit is: {words!r}.")
+
+
+def _excluded(arguments: Mapping[str, object], context: Context) -> Iterator[Broken]:
+    """Yield values of records that have what the user excludes, and what another record lacks."""
+    for path, value in json_leaves(arguments):
+        record = record_of(value, context) if isinstance(value, str | int) else None
+        if record is None or isinstance(value, bool):
+            continue
+        group = [other for other in context.records if other.group == record.group]
+        for text in context.asked:
+            for match in _EXCLUDED.finditer(text):
+                words = folded_words(match[1])
+                if any(
+                    _has(record, word) and not all(_has(r, word) for r in group) for word in words
+                ):
+                    yield Broken(path, match.group(), f"The user wants none: {match.group()!r}.")
+                    break
+
+
+def _has(record: Record, word: str) -> bool:
+    """Say whether a record has a word among its values, or something under it as a key."""
+    wanted = stem(word)
+    for key, leaf in record.values.items():
+        if isinstance(leaf, str) and wanted in {*map(stem, folded_words(leaf))}:
+            return len(word) > 2 and word not in FUNCTION_WORDS  # noqa: PLR2004
+        is_code = isinstance(leaf, str) and len(leaf) == 3 and leaf.isupper()  # noqa: PLR2004
+        if is_code and abbreviates(str(leaf), word):
+            return True
+        if leaf not in (None, False, 0, "") and wanted in {*map(stem, words_of(key))}:
+            return word not in FUNCTION_WORDS
+    return False
 
 
 def _above_result(arguments: Mapping[str, object], context: Context) -> Iterator[Broken]:

@@ -14,8 +14,7 @@ from itertools import combinations
 from types import MappingProxyType
 
 from spanjury.judges.rules.dates import dates as dates_in_digits
-from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS
-from spanjury.judges.text.words import folded_words
+from spanjury.judges.text.lexicon import MONTHS
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _HOURS = MappingProxyType(
@@ -86,6 +85,11 @@ _UNREAD = re.compile(
     re.IGNORECASE,
 )
 """Words for dates that nothing here reads."""
+_FOREIGN = re.compile(
+    r"\b(?:ich|und|nicht|bin|ist|seit|morgen|bitte|een|het|ik|naar|mijn|graag|je|est|pour|une|les"
+    r"|mon|avec|el|una|para|quiero|por|ma[nñ]ana|il|della|voglio|domani|jag|och|att|jeg|som|com)\b"
+)
+"""Words of other languages, two of which tell that a text is not all English."""
 _WHOLE_MONTH = re.compile(rf"\b({_MONTH})\b", re.IGNORECASE)
 _TODAY = re.compile(r"\b(?:today|current date|date|now)\b[^.\n]{0,24}", re.IGNORECASE)
 _STEPS: tuple[tuple[str, tuple[int, ...]], ...] = (
@@ -143,7 +147,6 @@ _LENGTH = re.compile(
     re.IGNORECASE,
 )
 _FIELD_LENGTH = re.compile(r"\"\w*(minute|min|hour)s?\": ?(\d{1,3})\b")
-_SENTENCE, _ENGLISH = 8, 0.2  # words of a text, and the least share of English short words
 _NEXT, _NEAR, _FAR = 7, 14, 62  # days from today within which a weekday is meant
 _DAY = 24 * 60
 _MOST = 30  # moments that are compared with each other
@@ -329,15 +332,8 @@ def moments(texts: tuple[str, ...]) -> Moments:
         has_steps=bool(steps or shifts),
         soon=frozenset(weekday for weekday, _ in weekdays if weekday not in beyond),
         is_wide=bool(_ORDINAL_WEEK.search(whole)),
-        is_open=bool(_UNREAD.search(whole)) or any(map(_is_foreign, texts)),
+        is_open=bool(_UNREAD.search(whole)) or len({*_FOREIGN.findall(lower)}) > 1,
     )
-
-
-def _is_foreign(text: str) -> bool:
-    """Say whether a text is of another language than English, as far as its short words tell."""
-    own = folded_words(text)
-    share = sum(word in FUNCTION_WORDS for word in own) / max(1, len(own))
-    return len(own) >= _SENTENCE and share < _ENGLISH and text[:1] not in "[{"
 
 
 def _stated_today(text: str) -> date | None:

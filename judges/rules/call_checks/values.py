@@ -16,7 +16,13 @@ from typing import Literal
 from spanjury.judges.core import ToolSpec
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.answers import is_action
-from spanjury.judges.rules.call_checks.context import Context, raw_tokens, squeezed, tokens_of
+from spanjury.judges.rules.call_checks.context import (
+    Context,
+    abbreviates,
+    raw_tokens,
+    squeezed,
+    tokens_of,
+)
 from spanjury.judges.rules.call_checks.moments import (
     Moments,
     lengths,
@@ -309,7 +315,7 @@ class _Own:
         elif any(map(str.isdigit, value)) or _MAIL.fullmatch(value):
             yield from self._identifier(value)
         elif len(value) <= _SHORT_CODE and value.isupper():
-            if not any(_abbreviates(value, text) for text in self._texts):
+            if not any(abbreviates(value, text) for text in self._texts):
                 yield self._untraced("id", "doubtful", near=self._like(value))
         else:
             yield from self._name(value)
@@ -459,18 +465,6 @@ def _is_prose(value: str) -> bool:
     return len(value.split()) > 6 or (  # noqa: PLR2004
         len([word for word in small if word.folded not in FUNCTION_WORDS]) >= 3  # noqa: PLR2004
     )
-
-
-def _abbreviates(code: str, text: str) -> bool:
-    """Say whether the letters of a code stand in this order in a name that begins with the first.
-
-    Examples
-    --------
-    >>> _abbreviates("VN", "chairs from Vietnam"), _abbreviates("CRK", "in Cork")
-    (True, True)
-    """
-    pattern = r"\b" + r"\w*".join(map(re.escape, code))
-    return re.search(pattern, text, re.IGNORECASE) is not None
 
 
 def _counts(texts: Collection[str], units: Collection[str]) -> list[float]:

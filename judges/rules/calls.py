@@ -399,7 +399,7 @@ class _Turn:
                 yield self._span(ORDER, explanation, count=count, severity=4, evidence=evidence)
             words = is_untold(call.name, self.context)
             if words:
-                explanation = f"No reply informed the user yet, and the instructions say {words!r}."
+                explanation = f"No reply went to the user yet, and it was said: {words!r}."
                 evidence = self.context.evidence(words)
                 yield self._span(ORDER, explanation, count=count, severity=4, evidence=evidence)
         if self._is_repeated(count, call) and not is_reading_again(self.trajectory, call):

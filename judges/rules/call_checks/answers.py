@@ -101,7 +101,7 @@ def false_successes(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     for name, token in failed.items():
         if admits(text, f"{name} {token}"):
             return
-        stems = _action_stems(name)
+        stems = action_stems(name)
         for start, end in sentence_intervals(text):
             sentence = text[start:end]
             own = {*map(stem, folded_words(sentence))}
@@ -137,7 +137,7 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     done = {
         stem(part)
         for name in called
-        for part in (*_action_stems(name), *folded_words(_described(trajectory, name)))
+        for part in (*action_stems(name), *folded_words(_described(trajectory, name)))
     }
     for start, end in sentence_intervals(text):
         if text[start:end].rstrip().endswith("?"):
@@ -152,7 +152,7 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
             uncalled = [
                 tool.name
                 for tool in trajectory.tools
-                if tool.name not in called and verb in _action_stems(tool.name)
+                if tool.name not in called and verb in action_stems(tool.name)
             ]
             if uncalled and verb not in done:
                 explanation = (
@@ -225,7 +225,7 @@ def _is_batch(trajectory: Trajectory, count: int) -> bool:
     return turn is not None and len(turn.calls) > 1
 
 
-def _action_stems(name: str) -> set[str]:
+def action_stems(name: str) -> set[str]:
     """Return stems of the verbs and nouns that tell of the action of a tool."""
     parts = {stem(part) for part in words_of(f"$.{name}")}
     verbs = parts - _READS

@@ -55,6 +55,7 @@ _BOUND = re.compile(
 )
 _BESIDES = re.compile(r"[^.!?\n]*?\b(?:with|but|that|which|if|and)\b", re.IGNORECASE)
 """What a user may want besides the cheapest, the closest and so on."""
+_BY_NAME = frozenset(("name", "query", "q", "search"))
 _SHORT = 12  # words of a turn that says little beside which one is wanted
 
 
@@ -182,21 +183,20 @@ def _named_other(  # noqa: PLR0917
 def _choosing(text: str, *, records: Sequence[Record], context: Context) -> str:
     """Return `text` without bounds of numbers, and without what the agent searched for.
 
-    Neither tells the records of a list apart, unless it is the name of one alone: all others fit.
+    Neither tells the records of a list apart, since all fit; a name that one alone has does.
     """
-    names = Counter(
+    counts = Counter(
         squeezed(word)
         for record in records
-        for word in {
-            word for key in record.values if "name" in key for word in _words_in(record, key)
-        }
+        for word in {*" ".join(map(str, record.values.values())).split()}
     )
     searched = {
         squeezed(str(leaf))
         for own in context.own
         if own.startswith("{")
-        for _, leaf in json_leaves(parsed(own))
-    } - {word for word, count in names.items() if count == 1}
+        for path, leaf in json_leaves(parsed(own))
+        if not (words_of(path) & _BY_NAME and counts[squeezed(str(leaf))] == 1)
+    }
     unbound = _BOUND.sub(" ", text)
     return " ".join(token for token in unbound.split() if squeezed(token) not in searched)
 
@@ -232,10 +232,6 @@ def _fits(day: date | None, minute: int | None, named: Moments) -> bool:
     if day is not None:
         return named.names(day) and (minute is None or not named.times or minute in named.times)
     return minute is not None and minute in named.times
-
-
-def _words_in(record: Record, key: str) -> list[str]:
-    return str(record.values[key]).split()
 
 
 def _words(leaf: object) -> list[str]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.rules.call_checks.answers import action_stems, is_action
 from spanjury.judges.rules.call_checks.choices import record_of
 from spanjury.judges.rules.call_checks.context import Context, Record, abbreviates, is_failure
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
@@ -58,11 +59,19 @@ _THEN = re.compile(
 )
 _AFTER = re.compile(r"((?:\w+ ){1,6})(?:only )?(?:after|once) ((?:\w+\W){1,6})", re.IGNORECASE)
 _TELL_FIRST = re.compile(
-    r"\b(?:tell|inform|warn|ask|show|check with|confirm with) (?:the |your )?"
-    r"(?:customer|user|caller|guest|client|member|patient|passenger|them)s?\b[^.]*?"
-    r"\bbefore (?:you )?((?:\w+\W){1,6})",
+    r"\b(?:(?:tell|inform|warn|ask|show|check with|confirm with) (?:the |your )?"
+    r"(?:customer|user|caller|guest|client|member|patient|passenger|them|me)s?\b|ask (?:for|first)"
+    r"|(?:get|obtain|wait for|need) (?:an? |the |explicit )*(?:confirmation|consent|go-ahead|ok)\b"
+    r"|confirm|read back|repeat)\b[^.;]*?\bbefore (?:you )?(?P<before>(?:\w+\W){1,6})"
+    r"|\bbefore (?P<next>(?:\w+[ ,]+){1,8}?)(?:always |first )?"
+    r"(?:ask|confirm|get|obtain|repeat|read back|summari[sz]e)\b"
+    r"|\b(?:do not|don't|never) (?P<not>(?:\w+ ){1,6}?)(?:without|until)"
+    r"[^.;]*?\b(?:asking|ask|confirm\w*|consent\w*|permission|ok|okay|go-ahead|says? (?:so|yes))\b"
+    r"|(?P<act>(?:\w+ ){1,5}?)(?:only after|requires?|needs?) (?:\w+ ){0,3}?(?:customer|user|"
+    r"client|guest|member|explicit)(?:'s)? (?:confirm\w*|consent\w*|approv\w*|agree\w*)\b",
     re.IGNORECASE,
 )
+_ANYTHING = ([], [stem("changes")])
 _NONE = re.compile(r"\b(?:no|never|not|nothing|don't)\b", re.IGNORECASE)
 _TIMED = frozenset("time start at from begin hour slot departure pickup pick when".split())  # noqa: SIM905
 
@@ -126,20 +135,21 @@ def out_of_order(  # noqa: PLR0917
 
 
 def is_untold(name: str, context: Context) -> str:
-    """Return the words that want the user informed before the tool is called, if no reply did."""
+    """Return the words that want a reply to the user before the tool is called, if there is none.
+
+    They name the tool, or anything that an agent does.
+    """
     if any(not text.startswith("{") for text in context.own):
         return ""
-    return next(
-        (
-            match.group().strip()
-            for header, text in context.sources.items()
-            for match in _TELL_FIRST.finditer(text)
-            if header.startswith("Instructions")
-            and {*map(stem, folded_words(match[1]))}
-            & {stem(part) for part in words_of(f"$.{name}")}
-        ),
-        "",
-    )
+    own = action_stems(name)
+    for header, text in context.sources.items():
+        for match in _TELL_FIRST.finditer(text) if not header.startswith("Result") else ():
+            act = next(filter(None, match.groups()))
+            words = [stem(word) for word in folded_words(act) if word not in FUNCTION_WORDS]
+            is_any = words[:1] in _ANYTHING and is_action(name)
+            if (own & {*words[:1]} or is_any) and not any(map(str.isdigit, act)):
+                return match.group().strip()
+    return ""
 
 
 def refused(arguments: Mapping[str, object], context: Context) -> tuple[str, str] | None:

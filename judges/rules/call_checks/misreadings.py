@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
-from spanjury.judges.rules.call_checks.answers import Claim, clauses
+from spanjury.judges.rules.call_checks.answers import Claim, clauses, is_action
 from spanjury.judges.rules.call_checks.context import arguments_of, is_failure, parsed
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
 from spanjury.judges.rules.call_checks.numerals import numerals
@@ -23,7 +23,7 @@ from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import words
 
 _COMPARES = re.compile(
-    r"\b(?:than|instead|rather|unlike|versus|vs|except|between|difference|both|not|n't|from|of)\b",
+    r"\b(?:than|instead|rather|unlike|versus|vs|except|other|another|else|between|difference|both|not|n't|from|of)\b",
     re.IGNORECASE,
 )
 """Words of a sentence that may hold values of several rows, in any order."""
@@ -54,19 +54,33 @@ def misread(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     """Yield values in reply `number` that belong to another row than the one named beside them."""
     text = stating(trajectory.turns[number - 1].text)
     asked = " ".join(turn.text for turn in trajectory.turns[:number] if turn.role == "user")
+    called = _called(trajectory, number)
     for table in _tables(trajectory, number):
-        last: _Row | None = None
+        chosen = [row for row in table if row.names & called]
+        last = chosen[0] if len(chosen) == 1 else None
         is_object = all({*row.values} == {"$"} for row in table)
         for start, end in clauses(text) if is_object else sentence_intervals(text):
             sentence = text[start:end]
             parts = _parts(sentence, table)
-            if not parts and last and not is_object and _CONTINUES.match(sentence):
-                parts = [_Part(last, 0, len(sentence))]
-            last = parts[0].row if len(parts) == 1 else None
+            if not parts and last and not is_object:
+                is_meant = last in chosen or _CONTINUES.match(sentence)
+                parts = [_Part(last, 0, len(sentence))] if is_meant else []
+            last = parts[0].row if len(parts) == 1 else last if last in chosen else None
             claim = _foreign(sentence, table, parts, asked=asked)
             if claim:
                 yield claim._replace(start=start + claim.start, end=start + claim.end)
                 break
+
+
+def _called(trajectory: Trajectory, number: int) -> frozenset[str]:
+    """Return the values that the actions since the user spoke were called with."""
+    values: set[str] = set()
+    for turn in reversed(trajectory.turns[: number - 1]):
+        if turn.role == "user":
+            break
+        for call in filter(lambda call: is_action(call.name), turn.calls):
+            values |= {str(leaf) for _, leaf in json_leaves(arguments_of(call) or {})}
+    return frozenset(values)
 
 
 def _parts(sentence: str, table: Sequence[_Row]) -> list[_Part]:

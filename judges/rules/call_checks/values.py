@@ -452,9 +452,7 @@ class _Own:
 
 def _is_named(option: str, stems: Sequence[str]) -> bool:
     """Say whether a text with these stems has the words of an option, side by side."""
-    parts = [
-        stem(word) for word in folded_words(option.replace("_", " ")) if word not in FUNCTION_WORDS
-    ]
+    parts = [*map(stem, folded_words(option.replace("_", " ")))]
     runs = (stems[at : at + len(parts)] for at in range(len(stems)))
     return bool(parts) and any(run == parts for run in runs)
 

@@ -56,6 +56,14 @@ _BOUND = re.compile(
 _BESIDES = re.compile(r"[^.!?\n]*?\b(?:with|but|that|which|if|and)\b", re.IGNORECASE)
 """What a user may want besides the cheapest, the closest and so on."""
 _BY_NAME = frozenset(("name", "query", "q", "search"))
+_CORRECTS = re.compile(
+    r"\b(?:actually|sorry|i mean\b|i meant|correction|wait|oops|make (?:it|that|them)|scratch that"
+    r"|change (?:it|that)|on second thoughts?|no, (?!thank))",
+    re.IGNORECASE,
+)
+_CLOSE = (0.2, 5.0)  # ratios of two values of which one may correct the other
+_ENDS = (("from", "to"), ("origin", "destination"), ("source", "target"))
+_BACK = re.compile(r"\b(?:back|return(?:ing)?|way home)\b", re.IGNORECASE)
 _SHORT = 12  # words of a turn that says little beside which one is wanted
 
 
@@ -121,6 +129,64 @@ def mislabelled(
         for other, leaf in leaves.items():
             if leaf == value and other != name and other in arguments and len(str(value)) > 1:
                 yield path, str(value), other, str(leaves[name])
+
+
+def superseded(arguments: Mapping[str, object], context: Context) -> Iterator[tuple[str, str, str]]:
+    """Yield path, value and words of the user's where a call keeps what they have corrected."""
+    cues = [
+        (number, match.start())
+        for number, text in enumerate(context.asked)
+        for match in _CORRECTS.finditer(text)
+    ]
+    if not cues:
+        return
+    number, start = cues[-1]
+    corrected = context.asked[number]
+    after = " ".join((corrected if number else corrected[start:], *context.asked[number + 1 :]))
+    before = " ".join((*context.asked[:number], "" if number else corrected[:start]))
+    told = tuple(text for header, text in context.sources.items() if header[0] == "I")
+    old, new, bare = (moments((*told, text)) for text in (before, after, ""))
+    was, now = _amounts(before), _amounts(after)
+    leaves = [*json_leaves(arguments)]
+    own = {leaf for _, leaf in leaves if isinstance(leaf, int | float)}
+    days = [moment[0] for _, leaf in leaves if (moment := read_moment(str(leaf))) and moment[0]]
+    has_days = bool((new.full | new.yearless | new.weekdays) - (bare.full | bare.yearless))
+    for path, leaf in leaves:
+        day, minute = read_moment(str(leaf)) or (None, None)
+        is_kept = bool(day and has_days and old.names(day) and not any(map(new.names, days)))
+        times = new.times - bare.times
+        is_kept |= bool(minute and times and minute in old.times and minute not in new.times)
+        if isinstance(leaf, int | float) and not isinstance(leaf, bool) and leaf in was - now:
+            rivals = [n for n in now - was - own if n and _CLOSE[0] < leaf / n < _CLOSE[1]]
+            is_kept |= len(rivals) == 1
+        if is_kept:
+            yield path, str(leaf), corrected[start : start + 40]
+
+
+def exchanged(arguments: Mapping[str, object], context: Context) -> Iterator[tuple[str, str]]:
+    """Yield path and value of a beginning that the user named as the end, or set out from before.
+
+    The user names both the other way round, or wants to go back, and an earlier call has the same.
+    """
+    last = context.asked[-1] if context.asked else ""
+    for first, second in _ENDS:
+        start, end = arguments.get(first), arguments.get(second)
+        if not isinstance(start, str) or not isinstance(end, str):
+            continue
+        swapped = all(
+            re.search(rf"\b{word}\b(?: (?:the|my))? {re.escape(value)}\b", last, re.IGNORECASE)
+            for word, value in (("from", end), ("to", start))
+        )
+        made = [parsed(own) for own in context.own if own.startswith("{")]
+        ways = [(call.get(first), call.get(second)) for call in made if isinstance(call, Mapping)]
+        is_back = _BACK.search(last) and (start, end) in ways and (end, start) not in ways
+        if swapped or is_back:
+            yield f"$.{first}", start
+
+
+def _amounts(text: str) -> frozenset[float]:
+    thousands = {1000 * float(number) for number in re.findall(r"\b(\d+(?:\.\d+)?) ?k\b", text)}
+    return frozenset((*numerals((text,)).amounts, *thousands))
 
 
 def record_of(value: object, context: Context) -> Record | None:

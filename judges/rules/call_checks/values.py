@@ -23,6 +23,7 @@ from spanjury.judges.rules.call_checks.context import (
     squeezed,
     tokens_of,
 )
+from spanjury.judges.rules.call_checks.measures import other_unit
 from spanjury.judges.rules.call_checks.moments import (
     Moments,
     lengths,
@@ -84,7 +85,7 @@ _SHORTEST_SLIP = 4  # characters of an id that is like another by no chance
 _SHORTEST_NUMBER = 3  # digits of such a number
 
 Kind = Literal["date", "time", "number", "name", "word", "id", "choice"]
-Grade = Literal["slip", "strange", "doubtful"]
+Grade = Literal["slip", "unit", "strange", "doubtful"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,8 @@ class Untraced:
     kind
         What it is.
     grade
-        ``"slip"`` for one that differs from a given value in a character or two, ``"strange"`` for
+        ``"slip"`` for one that differs from a given value in a character or two, ``"unit"`` for a
+        number that was given in another unit, ``"strange"`` for
         one that had to be given, and ``"doubtful"`` for one that may follow from what was given in
         a manner that no rule knows.
     """
@@ -235,6 +237,10 @@ class _Own:
     def number(self, value: float) -> Iterator[Untraced]:
         """Yield a number that is neither stated nor follows from what is."""
         if self._is_chosen or value in {0.0, 1.0, -1.0}:
+            return
+        name = " ".join((*sorted(words_of(self.path)), str(self.schema.get("description", ""))))
+        if given := other_unit(value, name=name, asked=self.context.asked):
+            yield self._untraced("number", "unit", near=given)
             return
         counts = self._counts(value)
         if counts:

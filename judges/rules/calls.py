@@ -65,7 +65,7 @@ from spanjury.judges.rules.call_checks.context import (
     tool_of,
 )
 from spanjury.judges.rules.call_checks.limits import broken, is_untold, out_of_order, refused
-from spanjury.judges.rules.call_checks.misreadings import misread
+from spanjury.judges.rules.call_checks.misreadings import misread, untouched
 from spanjury.judges.rules.call_checks.schema import breaches
 from spanjury.judges.rules.call_checks.statements import (
     contradicted,
@@ -455,11 +455,12 @@ class _Turn:
         """Yield the errors of what the turn tells the user."""
         checks: tuple[tuple[str, Iterator[Claim], int], ...] = (
             (FALSE_SUCCESS, false_successes(self.trajectory, self.number), 5),
+            (FALSE_SUCCESS, untouched(self.trajectory, self.number), 5),
             (FALSE_SUCCESS, hidden_failures(self.trajectory, self.number), 4),
             (UNDONE, claimed_actions(self.trajectory, self.number), 4),
             (MISREAD, misread(self.trajectory, self.number), 4),
             (MISREAD, contrary(self.trajectory, self.number), 4),
-            (MISREAD, contradicted(self.trajectory, self.number, self.context), 4),
+            (MISREAD, contradicted(self.trajectory, self.number), 4),
             (UNSTATED, unstated_values(self.trajectory, self.number, self.context), 4),
             (UNSTATED, unstated_lengths(self.trajectory, self.number, self.context), 4),
             (UNSTATED, unsupported(self.trajectory, self.number, self.context), 4),

@@ -14,7 +14,7 @@ from spanjury.judges.rules.call_checks.context import (
     squeezed,
     tokens_of,
 )
-from spanjury.judges.rules.call_checks.moments import Moments, moments
+from spanjury.judges.rules.call_checks.moments import Moments, lengths, moments
 from spanjury.judges.rules.call_checks.numerals import Numerals, nearest, numerals
 from spanjury.judges.rules.call_checks.wishes import words_of
 from spanjury.judges.rules.quantities import quantities
@@ -80,8 +80,16 @@ _DATE_LIKE = re.compile(
     r"|\b\d\d?[:.]\d\d(?: ?[ap]m)?\b|\b\d\d? ?[ap]\.?m\b"
 )
 _SMALL = 12
-_LONG = re.compile(r"([\w.,]+)[ -](?:\w+ )?(days?|nights?|weeks?|months?)\b", re.IGNORECASE)
-_DAYS = {stem(unit): days for unit, days in (("day", 1), ("night", 1), ("week", 7), ("month", 30))}
+_LONG = re.compile(
+    r"([\w.,]+)[ -](?:\w+ )?(minutes?|hours?|days?|nights?|weeks?|months?)\b", re.IGNORECASE
+)
+_SIZES = {
+    stem(unit): size
+    for unit, size in (
+        *(("minute", 1), ("hour", 60)),  # minutes
+        *(("day", 1), ("night", 1), ("week", 7), ("month", 30)),  # days
+    )
+}
 _ENDED = re.compile(r'"(?:state|status)": ?"(?:done|completed?|finished|succeeded|closed)"')
 
 
@@ -312,23 +320,25 @@ def _unnamed(sentence: str, named: Moments, numbers: Numerals) -> Iterator[str]:
 
 
 def unstated_lengths(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:
-    """Yield lengths of time in days, weeks, months or years whose number no text before has."""
+    """Yield lengths of time in reply `number` whose number no text before has or leads to."""
     text = trajectory.turns[number - 1].text
     stating_text = stating(text)
-    given = [quantity.value for source in context.texts for quantity in quantities(source)]
-    gaps = moments(context.texts).numbers(with_parts=False)
-    numbers = numerals(context.texts)
-    written = "\n".join(context.texts)
+    texts = context.texts
+    given = [quantity.value for source in texts for quantity in quantities(source)]
+    gaps, numbers = moments(texts).numbers(with_parts=False), numerals(texts)
+    written = "\n".join(texts)
     for quantity in quantities(text):
         match, value = _LONG.match(text, quantity.start), quantity.value
         if match is None or not stating_text[quantity.start].strip() or value < 2:  # noqa: PLR2004
             continue
-        days = value * _DAYS[stem(match[2].lower())]
-        slack = 3 if days > 27 else 0  # noqa: PLR2004  months are not all alike
-        is_gap = any(abs(gap - days) <= slack for gap in gaps) or (
-            not value.is_integer() and numbers.lead_to(value)
-        )
-        if not is_gap and value not in given and not re.search(rf"(?<![\d.,]){value:g}\D", written):
+        size = _SIZES[stem(match[2].lower())]
+        slack = 3 if value * size > 27 else 0  # noqa: PLR2004  months are not all alike
+        follows = any(abs(gap - value * size) <= slack for gap in gaps) or value in given
+        if match[2].lower().startswith(("h", "m")) and "on" not in match[2]:
+            follows |= numbers.lead_to(value, loosely=True) or value * size in {*lengths(written)}
+        elif not value.is_integer():
+            follows |= numbers.lead_to(value)
+        if not follows and not re.search(rf"(?<![\d.,/:-]){value:g}(?![\d/:-])", written):
             yield Claim(match.start(), match.end(), "No result or turn gives this length of time.")
 
 

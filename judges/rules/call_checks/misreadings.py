@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
-from spanjury.judges.rules.call_checks.answers import Claim, clauses, is_action
+from spanjury.judges.rules.call_checks.answers import Claim, action_stems, clauses, is_action
 from spanjury.judges.rules.call_checks.context import arguments_of, is_failure, parsed
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
 from spanjury.judges.rules.call_checks.numerals import numerals
@@ -23,10 +23,18 @@ from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import words
 
 _COMPARES = re.compile(
-    r"\b(?:than|instead|rather|unlike|versus|vs|except|other|another|else|between|difference|both|not|n't|from|of)\b",
+    r"\b(?:than|instead|rather|unlike|versus|vs|except|other|another|else|between|difference|both|not|n't)\b",
     re.IGNORECASE,
 )
 """Words of a sentence that may hold values of several rows, in any order."""
+_DONE = re.compile(
+    r"\b(?:(?:is|are|been)(?: now| both| all)*|i(?:'ve| have)?) ([a-z]+ed|sent|paid)\b",
+    re.IGNORECASE,
+)
+_NOT_DONE = re.compile(
+    r"\b(?:not|no|never|could|can|cannot|will|would|already|only|but|except|was|were|if)\b|n't\b",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w:/-]|[.,]\d)")
 _CONTINUES = re.compile(r"(?:it|its|he|she|his|her|they|their)\b", re.IGNORECASE)
 _TIME = re.compile(r"(?<![\d:])\d\d?:\d\d(?![\d:])")
@@ -54,7 +62,9 @@ def misread(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     """Yield values in reply `number` that belong to another row than the one named beside them."""
     text = stating(trajectory.turns[number - 1].text)
     asked = " ".join(turn.text for turn in trajectory.turns[:number] if turn.role == "user")
-    called = _called(trajectory, number)
+    turns = trajectory.turns[: number - 1]
+    spoken = [count for count, turn in enumerate(turns, 1) if turn.role == "user"]
+    called = _called(trajectory, number, since=max(spoken, default=0))
     for table in _tables(trajectory, number):
         chosen = [row for row in table if row.names & called]
         last = chosen[0] if len(chosen) == 1 else None
@@ -72,12 +82,31 @@ def misread(trajectory: Trajectory, number: int) -> Iterator[Claim]:
                 break
 
 
-def _called(trajectory: Trajectory, number: int) -> frozenset[str]:
-    """Return the values that the actions since the user spoke were called with."""
+def untouched(trajectory: Trajectory, number: int) -> Iterator[Claim]:
+    """Yield sentences of reply `number` that call done for a row what was done for others alone."""
+    text = stating(trajectory.turns[number - 1].text)
+    calls = [call for turn in trajectory.turns[:number] for call in turn.calls]
+    done = {part for call in calls if is_action(call.name) for part in action_stems(call.name)}
+    called = _called(trajectory, number, since=0)
+    for table in _tables(trajectory, number):
+        acted = [row for row in table if _held(row) & called]
+        for start, end in sentence_intervals(text) if acted else ():
+            named = [part.row for part in _parts(text[start:end], table)]
+            verbs = {stem(match.lower()) for match in _DONE.findall(text[start:end])}
+            missed = [row for row in named if row not in acted]
+            if missed and verbs & done and not _NOT_DONE.search(text, start, end):
+                names = " / ".join(sorted(missed[0].names))
+                yield Claim(start, end, f"No call did this for {names}.")
+
+
+def _held(row: _Row) -> frozenset[str]:
+    return frozenset(str(value) for values in row.values.values() for value in values)
+
+
+def _called(trajectory: Trajectory, number: int, *, since: int) -> frozenset[str]:
+    """Return the values that the actions after turn `since` were called with."""
     values: set[str] = set()
-    for turn in reversed(trajectory.turns[: number - 1]):
-        if turn.role == "user":
-            break
+    for turn in trajectory.turns[since : number - 1]:
         for call in filter(lambda call: is_action(call.name), turn.calls):
             values |= {str(leaf) for _, leaf in json_leaves(arguments_of(call) or {})}
     return frozenset(values)
@@ -231,7 +260,7 @@ def _values(value: object) -> dict[str, frozenset[Leaf]]:
         column = re.sub(r"\[\d+\]", "", path)
         if _is_number(leaf):
             values[column].add(float(str(leaf)))
-        elif isinstance(leaf, str) and 0 < len(leaf.split()) <= _LONGEST:
+        elif isinstance(leaf, str) and len(leaf) > 2 and len(leaf.split()) <= _LONGEST:  # noqa: PLR2004
             values[column].add(leaf)
     return {column: frozenset(held) for column, held in values.items()}
 

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from spanjury.judges.rules.dates import dates as dates_in_digits
 from spanjury.judges.text.lexicon import MONTHS
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _HOURS = MappingProxyType(
     {
         word: hour
@@ -61,7 +61,7 @@ _MONTH_FIRST = re.compile(
 _BARE_DAY = re.compile(r"\b(\d\d?)(?:st|nd|rd|th)\b|\bthe (\d\d?)(?= |[.,?!]|$)")
 _MONTH_DAY = re.compile(r"(?<![\w-])(\d\d)-(\d\d)(?![\w-])")
 _WEEKDAY = re.compile(
-    rf"\b({'|'.join(WEEKDAYS)}|mon|tue|tues|wed|thu|thurs|fri|sat|sun)s?\b", re.IGNORECASE
+    rf"\b({'|'.join(_DAYS)}|mon|tue|tues|wed|thu|thurs|fri|sat|sun)s?\b", re.IGNORECASE
 )
 _DATE_NEXT = re.compile(
     rf"\)?,? (?:the )?(?:\d{{4}}-|\d\d?(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|(?:{_MONTH})\b)",
@@ -407,7 +407,7 @@ def _weekdays(text: str) -> Iterator[tuple[int, bool]]:
         if re.match(_DATE_NEXT, after):
             continue
         beside = text[max(0, match.start() - _BESIDE) : match.end() + _BESIDE]
-        weekday = next(n for n, day in enumerate(WEEKDAYS) if day.startswith(match[1].lower()[:3]))
+        weekday = next(n for n, day in enumerate(_DAYS) if day.startswith(match[1].lower()[:3]))
         yield weekday, bool(_BEYOND.search(beside)) or match.group().lower().endswith("days")
 
 

@@ -14,9 +14,9 @@ from spanjury.judges.rules.call_checks.context import (
     parsed,
     squeezed,
 )
-from spanjury.judges.rules.call_checks.moments import WEEKDAYS, moments, read_moment
+from spanjury.judges.rules.call_checks.moments import moments, read_moment
 from spanjury.judges.rules.call_checks.wishes import words_of
-from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS
+from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.replies import stating
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import stem
@@ -90,13 +90,10 @@ _OPEN = re.compile(
     re.IGNORECASE,
 )
 """Words of a sentence that denies, or that tells of what may come."""
-_DATED = re.compile(
-    rf"\b({'|'.join(WEEKDAYS)})(?:,| the| \()? ?(?=\d|{'|'.join(MONTHS)})", re.IGNORECASE
-)
 
 
-def contradicted(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:
-    """Yield what reply `number` says of a flag, a state or a weekday that is otherwise."""
+def contradicted(trajectory: Trajectory, number: int) -> Iterator[Claim]:
+    """Yield what reply `number` says of a flag or a state that is otherwise."""
     text = stating(trajectory.turns[number - 1].text)
     facts = [
         (re.sub(r".*\.", "", path), leaf)
@@ -120,26 +117,6 @@ def contradicted(trajectory: Trajectory, number: int, context: Context) -> Itera
         is_early = own & _UNENDED and not own & {*map(stem, folded_words(text))}
         if is_early and stems & _ENDED and not _OPEN.search(text):
             yield Claim(start, end, f"The result has the state {states[0]!r}.", states[0])
-        yield from _misdated(sentence, start, context)
-
-
-def _misdated(sentence: str, offset: int, context: Context) -> Iterator[Claim]:
-    """Yield a weekday beside a date that is another weekday in the year of the conversation."""
-    today = moments(context.texts).today
-    for match in _DATED.finditer(sentence) if today else ():
-        rest = sentence[match.end() : match.end() + 24]
-        stated = moments((rest,))
-        named = sorted(stated.yearless | {(day.month, day.day) for day in stated.full})
-        years = {day.year for day in stated.full} or range(today.year - 1, today.year + 2)
-        is_date = len(named) == 1 and named[0][0] and named[0] != (2, 29)
-        days = [date(year, *named[0]) for year in years] if is_date else []
-        given = [day for day in days if day in moments(context.texts).full] or days
-        weekday = WEEKDAYS.index(match[1].lower())
-        if days and all(day.weekday() != weekday for day in given):
-            day = min(given, key=lambda day: abs((day - today).days))
-            start = offset + match.start()
-            explanation = f"{day} is a {WEEKDAYS[day.weekday()].capitalize()}."
-            yield Claim(start, offset + match.end(), explanation)
 
 
 def unsupported(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:

@@ -236,11 +236,11 @@ class _Own:
 
     def number(self, value: float) -> Iterator[Untraced]:
         """Yield a number that is neither stated nor follows from what is."""
-        if self._is_chosen or value in {0.0, 1.0, -1.0}:
-            return
         name = " ".join((*sorted(words_of(self.path)), str(self.schema.get("description", ""))))
         if given := other_unit(value, name=name, asked=self.context.asked):
             yield self._untraced("number", "unit", near=given)
+            return
+        if self._is_chosen or value in {0.0, 1.0, -1.0}:
             return
         counts = self._counts(value)
         if counts:

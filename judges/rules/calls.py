@@ -68,7 +68,6 @@ from spanjury.judges.rules.call_checks.limits import broken, is_untold, out_of_o
 from spanjury.judges.rules.call_checks.misreadings import misread, untouched
 from spanjury.judges.rules.call_checks.schema import breaches
 from spanjury.judges.rules.call_checks.statements import (
-    contradicted,
     contrary,
     hidden_failures,
     unsupported,
@@ -460,7 +459,6 @@ class _Turn:
             (UNDONE, claimed_actions(self.trajectory, self.number), 4),
             (MISREAD, misread(self.trajectory, self.number), 4),
             (MISREAD, contrary(self.trajectory, self.number), 4),
-            (MISREAD, contradicted(self.trajectory, self.number), 4),
             (UNSTATED, unstated_values(self.trajectory, self.number, self.context), 4),
             (UNSTATED, unstated_lengths(self.trajectory, self.number, self.context), 4),
             (UNSTATED, unsupported(self.trajectory, self.number, self.context), 4),

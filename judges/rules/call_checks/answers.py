@@ -14,7 +14,7 @@ from spanjury.judges.rules.call_checks.context import (
     squeezed,
     tokens_of,
 )
-from spanjury.judges.rules.call_checks.moments import Moments, lengths, moments
+from spanjury.judges.rules.call_checks.moments import Moments, moments
 from spanjury.judges.rules.call_checks.numerals import Numerals, nearest, numerals
 from spanjury.judges.rules.call_checks.wishes import words_of
 from spanjury.judges.rules.quantities import quantities
@@ -69,6 +69,15 @@ _LINKED = (
     frozenset(map(stem, ("create", "add", "open", "register", "record", "enter", "file"))),
     frozenset(map(stem, ("order", "buy", "purchase", "request"))),
 )
+_ACTS = frozenset(
+    map(
+        stem,
+        """renew extend upgrade assign apply submit approve release start stop lock unlock merge
+        deploy restart enable disable redeem enrol enroll hold respond decline accept
+        confirm""".split(),  # noqa: SIM905
+    )
+)
+"""Verbs of actions that have no usual other word."""
 _CLAUSE = re.compile(r"[,;:()]|\band\b|\bbut\b|\bwhile\b|\n|\.(?=\s|$)")
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-]|[.,]\d)")
 _VALUE = re.compile(r"(?<![\w.,/@-])(?=[A-Za-z-]*\d)[A-Za-z0-9]+(?:[-./_:,][A-Za-z0-9]+)*(?![\w@])")
@@ -80,16 +89,8 @@ _DATE_LIKE = re.compile(
     r"|\b\d\d?[:.]\d\d(?: ?[ap]m)?\b|\b\d\d? ?[ap]\.?m\b"
 )
 _SMALL = 12
-_LONG = re.compile(
-    r"([\w.,]+)[ -](?:\w+ )?(minutes?|hours?|days?|nights?|weeks?|months?)\b", re.IGNORECASE
-)
-_SIZES = {
-    stem(unit): size
-    for unit, size in (
-        *(("minute", 1), ("hour", 60)),  # minutes
-        *(("day", 1), ("night", 1), ("week", 7), ("month", 30)),  # days
-    )
-}
+_LONG = re.compile(r"([\w.,]+)[ -](?:\w+ )?(days?|nights?|weeks?|months?)\b", re.IGNORECASE)
+_DAYS = {stem(unit): days for unit, days in (("day", 1), ("night", 1), ("week", 7), ("month", 30))}
 _ENDED = re.compile(r'"(?:state|status)": ?"(?:done|completed?|finished|succeeded|closed)"')
 
 
@@ -251,7 +252,7 @@ def is_action(name: str) -> bool:
     return (
         bool(parts)
         and parts[0].lower() not in _READS
-        and any(part in group for part in parts for group in _LINKED)
+        and any(part in group for part in parts for group in (*_LINKED, _ACTS))
     )
 
 
@@ -331,13 +332,10 @@ def unstated_lengths(trajectory: Trajectory, number: int, context: Context) -> I
         match, value = _LONG.match(text, quantity.start), quantity.value
         if match is None or not stating_text[quantity.start].strip() or value < 2:  # noqa: PLR2004
             continue
-        size = _SIZES[stem(match[2].lower())]
-        slack = 3 if value * size > 27 else 0  # noqa: PLR2004  months are not all alike
-        follows = any(abs(gap - value * size) <= slack for gap in gaps) or value in given
-        if match[2].lower().startswith(("h", "m")) and "on" not in match[2]:
-            follows |= numbers.lead_to(value, loosely=True) or value * size in {*lengths(written)}
-        elif not value.is_integer():
-            follows |= numbers.lead_to(value)
+        days = value * _DAYS[stem(match[2].lower())]
+        slack = 3 if days > 27 else 0  # noqa: PLR2004  months are not all alike
+        follows = any(abs(gap - days) <= slack for gap in gaps) or value in given
+        follows |= not value.is_integer() and numbers.lead_to(value)
         if not follows and not re.search(rf"(?<![\d.,/:-]){value:g}(?![\d/:-])", written):
             yield Claim(match.start(), match.end(), "No result or turn gives this length of time.")
 

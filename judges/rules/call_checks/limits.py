@@ -30,6 +30,7 @@ _MONEY = frozenset(
 _IN_TOTAL = re.compile(r"[^.;!?\n]{0,24}\b(?:total|altogether|all in|with|including)\b")
 _BOUNDS = frozenset(("max", "maximum", "limit", "budget"))
 _TOTALS = frozenset(("total", "price", "cost", "amount", "charged"))
+_CENTS = 20  # how many times a limit a value is that is in cents
 _PRICE, _NEAR = 20, 3  # a limit without a unit that may be a price; how far beyond it is the same
 _CLOCK = (
     r"(?:noon|midday|midnight|\d{1,2}(?::\d\d)?(?: ?[ap]\.?m\.?)?"
@@ -189,13 +190,13 @@ def _above(
 
     for path, value in json_leaves(arguments):
         if isinstance(value, int | float) and not isinstance(value, bool):
-            if counts(path, value) and value > limit:
+            if counts(path, value) and limit < value < _CENTS * limit:
                 yield Broken(path, words, f"{value} is more than the limit: {words!r}.")
             continue
         record = record_of(value, context) if isinstance(value, str) else None
         for name, leaf in (record.values if record else {}).items():
             is_number = isinstance(leaf, int | float) and not isinstance(leaf, bool)
-            if is_number and counts(name) and float(str(leaf)) > limit:
+            if is_number and counts(name) and limit < float(str(leaf)) < _CENTS * limit:
                 yield Broken(
                     path,
                     words,

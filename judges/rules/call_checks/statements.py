@@ -15,9 +15,7 @@ from spanjury.judges.rules.call_checks.context import (
     squeezed,
 )
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
-from spanjury.judges.rules.call_checks.wishes import words_of
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
-from spanjury.judges.text.replies import stating
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
@@ -67,56 +65,6 @@ _BENEFITS = tuple(
         ),
     )
 )
-_VAGUE = frozenset(map(stem, ("ok", "success", "more", "error", "found", "valid", "next")))
-_ENDED = frozenset(
-    map(
-        stem,
-        """approved confirmed completed complete delivered paid resolved shipped refunded active
-        accepted finished done closed""".split(),  # noqa: SIM905
-    )
-)
-_UNENDED = frozenset(
-    map(
-        stem,
-        """pending processing requested queued waiting waitlisted draft review hold unpaid delayed
-        inactive suspended blocked backordered awaiting preparing progress scheduled open
-        unconfirmed""".split(),  # noqa: SIM905
-    )
-)
-_OPEN = re.compile(
-    r"\b(?:not|no|never|once|when|as soon as|until|if|unless|whether|after|before|will|would|should"
-    r"|can|could|may|might|must|needs?|to be|without|neither|cannot|nor|still|yet|await\w*|only)\b"
-    r"|n't\b|\bun(?=\w)",
-    re.IGNORECASE,
-)
-"""Words of a sentence that denies, or that tells of what may come."""
-
-
-def contradicted(trajectory: Trajectory, number: int) -> Iterator[Claim]:
-    """Yield what reply `number` says of a flag or a state that is otherwise."""
-    text = stating(trajectory.turns[number - 1].text)
-    facts = [
-        (re.sub(r".*\.", "", path), leaf)
-        for value in _results(trajectory, number)
-        if isinstance(value, Mapping)
-        for path, leaf in json_leaves(value)
-        if "[" not in path
-    ]
-    states = [str(leaf) for key, leaf in facts if key in {"status", "state", "stage"}]
-    true = {key for key, leaf in facts if leaf is not False}
-    for start, end in sentence_intervals(text):
-        sentence = text[start:end]
-        stems = {*map(stem, folded_words(sentence))}
-        is_open = _OPEN.search(sentence)
-        for key, leaf in facts:
-            parts = {stem(part) for part in words_of(f"$.{key}") if part not in FUNCTION_WORDS}
-            is_named = parts <= stems and parts - _VAGUE and key not in true
-            if leaf is False and is_named and not is_open:
-                yield Claim(start, end, f"The result has false for {key!r}.", f'"{key}": false')
-        own = {*map(stem, folded_words(states[0].replace("_", " ")))} if len(states) == 1 else set()
-        is_early = own & _UNENDED and not own & {*map(stem, folded_words(text))}
-        if is_early and stems & _ENDED and not _OPEN.search(text):
-            yield Claim(start, end, f"The result has the state {states[0]!r}.", states[0])
 
 
 def unsupported(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:

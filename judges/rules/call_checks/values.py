@@ -62,14 +62,6 @@ _PEOPLE = frozenset(
 )
 _BOUNDS = frozenset("from to start end since until after before first last min max limit".split())  # noqa: SIM905
 _LONG_ID = 5  # digits of an id that nobody composes by a rule
-_CURRENCIES = {
-    "eur": ("euro", "euros", "€"),
-    "usd": ("dollar", "dollars", "$"),
-    "gbp": ("pound", "pounds", "£", "sterling"),
-    "jpy": ("yen", "¥"),
-    "chf": ("franc", "francs"),
-    "inr": ("rupee", "rupees", "₹"),
-}
 _CODE = re.compile(
     r"^(?:[\d*/,-]+ ){4}[\d*/,-]+$|^P(?:T?\d+[A-Z])+|[=<>*(){}\[\]]|\b(?:select|where|from) \w+ ",
     re.IGNORECASE,
@@ -316,8 +308,6 @@ class _Own:
                 yield self._untraced("date")
         elif words_of(self.path) & _COMPOSED or _CODE.search(value) or _is_prose(value):
             yield from self._composed(value)
-        elif value.casefold() in _CURRENCIES:
-            yield from self._currency(value)
         elif any(map(str.isdigit, value)) or _MAIL.fullmatch(value):
             yield from self._identifier(value)
         elif len(value) <= _SHORT_CODE and value.isupper():
@@ -370,11 +360,6 @@ class _Own:
         return bool(
             (day and named.names(day)) or (day is None and minute and named.names_time(minute))
         )
-
-    def _currency(self, value: str) -> Iterator[Untraced]:
-        whole = " ".join(self._texts).casefold()
-        if not any(word in whole for word in _CURRENCIES[value.casefold()]):
-            yield self._untraced("id", "doubtful")
 
     def _identifier(self, value: str) -> Iterator[Untraced]:
         """Yield an id, a number in digits, or an address that no text before has."""

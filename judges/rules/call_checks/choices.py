@@ -54,7 +54,7 @@ _BOUND = re.compile(
     re.IGNORECASE,
 )
 _BESIDES = re.compile(r"[^.!?\n]*?\b(?:with|but|that|which|if|and)\b", re.IGNORECASE)
-"""What a user may want besides the cheapest, the closest and so on."""
+"""Other wishes that may stand beside the cheapest, the closest and so on."""
 _BY_NAME = frozenset(("name", "query", "q", "search"))
 _CORRECTS = re.compile(
     r"\b(?:actually|sorry|i mean\b|i meant|correction|wait|oops|make (?:it|that|them)|scratch that"
@@ -144,8 +144,8 @@ def superseded(arguments: Mapping[str, object], context: Context) -> Iterator[tu
     corrected = context.asked[number]
     after = " ".join((corrected if number else corrected[start:], *context.asked[number + 1 :]))
     before = " ".join((*context.asked[:number], "" if number else corrected[:start]))
-    told = tuple(text for header, text in context.sources.items() if header[0] == "I")
-    old, new, bare = (moments((*told, text)) for text in (before, after, ""))
+    instructions = tuple(text for header, text in context.sources.items() if header[0] == "I")
+    old, new, bare = (moments((*instructions, text)) for text in (before, after, ""))
     was, now = _amounts(before), _amounts(after)
     leaves = [*json_leaves(arguments)]
     own = {leaf for _, leaf in leaves if isinstance(leaf, int | float)}

@@ -72,7 +72,7 @@ _TELL_FIRST = re.compile(
     r"client|guest|member|explicit)(?:'s)? (?:confirm\w*|consent\w*|approv\w*|agree\w*)\b",
     re.IGNORECASE,
 )
-_ANYTHING = ([], [stem("changes")])
+_ANYTHING: tuple[list[str], ...] = ([], [stem("changes")])
 _NONE = re.compile(r"\b(?:no|never|not|nothing|don't)\b", re.IGNORECASE)
 _TIMED = frozenset("time start at from begin hour slot departure pickup pick when".split())  # noqa: SIM905
 

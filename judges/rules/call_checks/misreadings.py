@@ -115,9 +115,9 @@ def _called(trajectory: Trajectory, number: int, *, since: int) -> frozenset[str
 def _parts(sentence: str, table: Sequence[_Row]) -> list[_Part]:
     """Return the rows that a sentence names, each with the text from its name to the next."""
     starts = sorted(
-        (min(found), number)
+        (min(offsets), number)
         for number, row in enumerate(table)
-        if (found := [*_named(sentence, row, [other for other in table if other is not row])])
+        if (offsets := [*_named(sentence, row, [other for other in table if other is not row])])
     )
     ends = [start for start, _ in starts[1:]] + [len(sentence)]
     if len(starts) < 2:  # noqa: PLR2004
@@ -191,9 +191,9 @@ def _named(sentence: str, row: _Row, others: Sequence[_Row]) -> Iterator[int]:
     for name in row.names:
         if any(map(str.isdigit, name)) or len(name) <= 2:  # noqa: PLR2004
             runs = r"\W?".join(map(re.escape, re.findall(r"[^\W_]+", name)))
-            match = re.search(rf"(?<!\w){runs}(?!\w)", sentence)
-            if match:
-                yield match.start()
+            named = re.search(rf"(?<!\w){runs}(?!\w)", sentence)
+            if named:
+                yield named.start()
             continue
         wanted = {
             stem(word.folded) for word in words(name) if word.folded not in FUNCTION_WORDS
@@ -270,10 +270,10 @@ def _texts(
 ) -> Iterator[str]:
     """Yield the texts of an object that may name it `among` others: no dates, no sentences."""
     for key, leaf in value.items():
-        is_name = (
-            isinstance(leaf, str) and len(leaf.split()) <= _LONGEST and any(map(str.isalpha, leaf))
-        )
-        if is_name and not read_moment(leaf) and [item.get(key) for item in among].count(leaf) < 2:  # noqa: PLR2004
+        if not isinstance(leaf, str) or not any(map(str.isalpha, leaf)) or read_moment(leaf):
+            continue
+        is_own = [item.get(key) for item in among].count(leaf) < 2  # noqa: PLR2004
+        if is_own and len(leaf.split()) <= _LONGEST:
             yield leaf
 
 

@@ -61,7 +61,7 @@ _PEOPLE = frozenset(
     attendee applicant holder""".split()  # noqa: SIM905
 )
 _BOUNDS = frozenset("from to start end since until after before first last min max limit".split())  # noqa: SIM905
-_LONG_ID = 5  # digits of an id that nobody composes by a rule
+_LONG_ID = 5  # digits of an id that no rule composes
 _CODE = re.compile(
     r"^(?:[\d*/,-]+ ){4}[\d*/,-]+$|^P(?:T?\d+[A-Z])+|[=<>*(){}\[\]]|\b(?:select|where|from) \w+ ",
     re.IGNORECASE,

@@ -467,9 +467,9 @@ TRAINS = json.dumps(
 async def test_a_call_follows_what_the_user_said_last_and_in_which_unit(
     asked: tuple[str, ...], arguments: Mapping[str, object], category: str | None
 ) -> None:
-    said = [Turn(role="user", text=text) for text in asked]
+    wishes = [Turn(role="user", text=text) for text in asked]
     listed = (calling("list_trains", {}), Turn(role="tool", text=TRAINS))
-    turns = (Turn(role="system", text="Today is Monday 4 May 2026."), *said, *listed)
+    turns = (Turn(role="system", text="Today is Monday 4 May 2026."), *wishes, *listed)
     tools = (TRIP, ToolSpec(name="list_trains", description="Trains.", parameters={}))
     made = segment_of(Trajectory(turns=(*turns, calling("book_trip", arguments)), tools=tools))
     report = await CallsJudge().assess(made, Catalogue.load().aspect("agent", "calls"))

@@ -26,6 +26,7 @@ DEVELOPMENT = (
     ROOT / "perturbations" / "demo" / "trajectories.jsonl",
     WRITTEN / "trajectories.jsonl",
     WRITTEN / "trajectories_more.jsonl",
+    WRITTEN / "trajectories_dev.jsonl",
 )
 PRIOR = 2
 """Right and wrong errors that each category begins with, as in `judges/rules/calls.py`."""

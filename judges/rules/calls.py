@@ -45,11 +45,15 @@ from spanjury.judges.rules.call_checks.answers import (
     is_action,
     is_reading,
     is_reading_again,
-    misread_fields,
     unstated_lengths,
     unstated_values,
 )
-from spanjury.judges.rules.call_checks.choices import mislabelled, mistaken
+from spanjury.judges.rules.call_checks.choices import (
+    exchanged,
+    mislabelled,
+    mistaken,
+    superseded,
+)
 from spanjury.judges.rules.call_checks.context import (
     Context,
     arguments_of,
@@ -61,6 +65,7 @@ from spanjury.judges.rules.call_checks.context import (
     tool_of,
 )
 from spanjury.judges.rules.call_checks.limits import broken, is_untold, out_of_order, refused
+from spanjury.judges.rules.call_checks.misreadings import misread, untouched
 from spanjury.judges.rules.call_checks.schema import breaches
 from spanjury.judges.rules.call_checks.statements import (
     contrary,
@@ -79,6 +84,7 @@ UNTRACED = "value from nowhere"
 ALTERED = "altered value"
 DOUBTFUL = "value of unclear origin"
 OTHER_CHOICE = "another choice than asked for"
+SUPERSEDED = "value that the user corrected"
 OTHER_RECORD = "value of another record"
 EARLY = "value before its result"
 UNWANTED = "unwanted action"
@@ -93,7 +99,7 @@ UNSTATED = "value without a result"
 _ARGUMENTS = frozenset(
     (
         *(SCHEMA, MISSING, UNTRACED, ALTERED, DOUBTFUL),
-        *(OTHER_CHOICE, OTHER_RECORD, EARLY, LIMIT),
+        *(OTHER_CHOICE, OTHER_RECORD, SUPERSEDED, EARLY, LIMIT),
     )
 )
 ASPECTS: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -259,33 +265,13 @@ class _Turn:
             preference = "wants" if wanted else "does not want"
             explanation = f"The user {preference} {name!r}, and the call leaves it to the default."
             yield self._span(MISSING, explanation, count=count, path="$", severity=4), f"$.{name}"
-        for path, text, field, own in mislabelled(arguments, self.context):
-            explanation = f"The result has {own} here, and {text} for {field!r}."
-            evidence = self.context.evidence(own)
-            yield (
-                self._span(
-                    OTHER_RECORD, explanation, count=count, path=path, severity=4, evidence=evidence
-                ),
-                path,
-            )
         others = [
             other.arguments
             for turn in self.trajectory.turns
             for other in turn.calls
             if other is not call
         ]
-        for choice in mistaken(arguments, self.context, others=others):
-            yield (
-                self._span(
-                    OTHER_RECORD,
-                    f"Another entry was meant, {choice.better}: {choice.why}.",
-                    count=count,
-                    path=choice.path,
-                    severity=4 if choice.is_sure else 3,
-                    evidence=self.context.evidence(choice.better),
-                ),
-                choice.path,
-            )
+        yield from self._choices(count, arguments, others)
         for limit in broken(arguments, self.context, outcome=self._outcome(call)):
             yield (
                 self._span(
@@ -303,6 +289,44 @@ class _Turn:
         yield from (
             (span, "") for span in (*self._unwanted(count, call), *self._sequence(count, call))
         )
+
+    def _choices(
+        self, count: int, arguments: Mapping[str, object], others: Sequence[str]
+    ) -> Iterator[tuple[ErrorSpan, str]]:
+        """Yield values in whose place the user, or the result, has another one."""
+        for path, text, field, own in mislabelled(arguments, self.context):
+            explanation = f"The result has {own} here, and {text} for {field!r}."
+            evidence = self.context.evidence(own)
+            yield (
+                self._span(
+                    OTHER_RECORD, explanation, count=count, path=path, severity=4, evidence=evidence
+                ),
+                path,
+            )
+        for path, value, words in superseded(arguments, self.context):
+            explanation = f"The user corrected {value}: {words!r}."
+            evidence = self.context.evidence(words)
+            yield (
+                self._span(
+                    SUPERSEDED, explanation, count=count, path=path, severity=4, evidence=evidence
+                ),
+                path,
+            )
+        for path, value in exchanged(arguments, self.context):
+            explanation = f"The user goes to {value}, and not from it."
+            yield self._span(OTHER_RECORD, explanation, count=count, path=path, severity=4), path
+        for choice in mistaken(arguments, self.context, others=others):
+            yield (
+                self._span(
+                    OTHER_RECORD,
+                    f"Another entry was meant, {choice.better}: {choice.why}.",
+                    count=count,
+                    path=choice.path,
+                    severity=4 if choice.is_sure else 3,
+                    evidence=self.context.evidence(choice.better),
+                ),
+                choice.path,
+            )
 
     def _outcome(self, call: ToolCall) -> object:
         """Return what the result of an action holds; None for a lookup, or without a result."""
@@ -327,6 +351,9 @@ class _Turn:
         beside = f" The nearest is {value.nearest!r}." if evidence else ""
         if value.grade == "slip":
             explanation = f"It is nearly {value.nearest!r}, which was given or follows."
+            return mark(ALTERED, explanation, severity=4)
+        if value.grade == "unit":
+            explanation = f"The user gave {value.nearest!r}, which is another unit."
             return mark(ALTERED, explanation, severity=4)
         if value.grade == "doubtful":
             explanation = f"It is not clear where the {value.kind} comes from.{beside}"
@@ -398,7 +425,7 @@ class _Turn:
                 yield self._span(ORDER, explanation, count=count, severity=4, evidence=evidence)
             words = is_untold(call.name, self.context)
             if words:
-                explanation = f"No reply informed the user yet, and the instructions say {words!r}."
+                explanation = f"No reply went to the user yet, and it was said: {words!r}."
                 evidence = self.context.evidence(words)
                 yield self._span(ORDER, explanation, count=count, severity=4, evidence=evidence)
         if self._is_repeated(count, call) and not is_reading_again(self.trajectory, call):
@@ -427,9 +454,10 @@ class _Turn:
         """Yield the errors of what the turn tells the user."""
         checks: tuple[tuple[str, Iterator[Claim], int], ...] = (
             (FALSE_SUCCESS, false_successes(self.trajectory, self.number), 5),
+            (FALSE_SUCCESS, untouched(self.trajectory, self.number), 5),
             (FALSE_SUCCESS, hidden_failures(self.trajectory, self.number), 4),
             (UNDONE, claimed_actions(self.trajectory, self.number), 4),
-            (MISREAD, misread_fields(self.trajectory, self.number), 4),
+            (MISREAD, misread(self.trajectory, self.number), 4),
             (MISREAD, contrary(self.trajectory, self.number), 4),
             (UNSTATED, unstated_values(self.trajectory, self.number, self.context), 4),
             (UNSTATED, unstated_lengths(self.trajectory, self.number, self.context), 4),

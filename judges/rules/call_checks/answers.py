@@ -1,7 +1,8 @@
 """Answers: replies that claim what no call did, or state values that no result leads to."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from datetime import date
 from typing import NamedTuple
 
 from spanjury.judges.core import ToolCall
@@ -10,13 +11,11 @@ from spanjury.judges.rules.call_checks.context import (
     Context,
     arguments_of,
     is_failure,
-    parsed,
-    raw_tokens,
     squeezed,
     tokens_of,
 )
-from spanjury.judges.rules.call_checks.moments import moments
-from spanjury.judges.rules.call_checks.numerals import nearest, numerals
+from spanjury.judges.rules.call_checks.moments import Moments, moments
+from spanjury.judges.rules.call_checks.numerals import Numerals, nearest, numerals
 from spanjury.judges.rules.call_checks.wishes import words_of
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
@@ -70,6 +69,15 @@ _LINKED = (
     frozenset(map(stem, ("create", "add", "open", "register", "record", "enter", "file"))),
     frozenset(map(stem, ("order", "buy", "purchase", "request"))),
 )
+_ACTS = frozenset(
+    map(
+        stem,
+        """renew extend upgrade assign apply submit approve release start stop lock unlock merge
+        deploy restart enable disable redeem enrol enroll hold respond decline accept
+        confirm""".split(),  # noqa: SIM905
+    )
+)
+"""Verbs of actions that have no usual other word."""
 _CLAUSE = re.compile(r"[,;:()]|\band\b|\bbut\b|\bwhile\b|\n|\.(?=\s|$)")
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-]|[.,]\d)")
 _VALUE = re.compile(r"(?<![\w.,/@-])(?=[A-Za-z-]*\d)[A-Za-z0-9]+(?:[-./_:,][A-Za-z0-9]+)*(?![\w@])")
@@ -77,23 +85,13 @@ _WITH_UNIT = re.compile(r"(?<![\w.,-])(\d+(?:,\d{3})*(?:\.\d+)?) ?([^\W\d_]+)")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _DATE_LIKE = re.compile(
     rf"\b\d{{4}}-\d\d-\d\d\b|\b\d\d?(?:st|nd|rd|th)? (?:of )?{_MONTH}(?: \d{{4}})?"
-    rf"|{_MONTH} \d\d?(?:,? \d{{4}})?"
+    rf"|{_MONTH} \d\d?(?!\d)(?:,? \d{{4}})?"
     r"|\b\d\d?[:.]\d\d(?: ?[ap]m)?\b|\b\d\d? ?[ap]\.?m\b"
 )
 _SMALL = 12
 _LONG = re.compile(r"([\w.,]+)[ -](?:\w+ )?(days?|nights?|weeks?|months?)\b", re.IGNORECASE)
 _DAYS = {stem(unit): days for unit, days in (("day", 1), ("night", 1), ("week", 7), ("month", 30))}
 _ENDED = re.compile(r'"(?:state|status)": ?"(?:done|completed?|finished|succeeded|closed)"')
-
-
-class _Labelled(NamedTuple):
-    """Numbers of a result that labels tell apart: fields of one object, or a field of several.
-
-    `key` is the name of that field; empty for the fields of one object.
-    """
-
-    key: str
-    numbers: Mapping[str, float]
 
 
 class Claim(NamedTuple):
@@ -112,7 +110,7 @@ def false_successes(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     for name, token in failed.items():
         if admits(text, f"{name} {token}"):
             return
-        stems = _action_stems(name)
+        stems = action_stems(name)
         for start, end in sentence_intervals(text):
             sentence = text[start:end]
             own = {*map(stem, folded_words(sentence))}
@@ -148,7 +146,7 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     done = {
         stem(part)
         for name in called
-        for part in (*_action_stems(name), *folded_words(_described(trajectory, name)))
+        for part in (*action_stems(name), *folded_words(_described(trajectory, name)))
     }
     for start, end in sentence_intervals(text):
         if text[start:end].rstrip().endswith("?"):
@@ -163,7 +161,7 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
             uncalled = [
                 tool.name
                 for tool in trajectory.tools
-                if tool.name not in called and verb in _action_stems(tool.name)
+                if tool.name not in called and verb in action_stems(tool.name)
             ]
             if uncalled and verb not in done:
                 explanation = (
@@ -190,48 +188,8 @@ def _described(trajectory: Trajectory, name: str) -> str:
     return next((tool.description for tool in trajectory.tools if tool.name == name), "")
 
 
-def misread_fields(trajectory: Trajectory, number: int) -> Iterator[Claim]:
-    """Yield numbers in reply `number` that stand beside the name of another field or record."""
-    text = trajectory.turns[number - 1].text
-    groups = [*_labelled(trajectory, number)]
-    yield from _misread_units(text, groups)
-    for start, end in _clauses(text):
-        clause = text[start:end]
-        tokens = {squeezed(token): token for token in raw_tokens(clause)}
-        stems = {stem(word) for word in folded_words(clause)}
-        for match in _NUMBER.finditer(text, start, end):
-            value = float(match.group().replace(",", ""))
-            for group in groups:
-                finding = _misread(value, group.numbers, stems=stems, tokens=tokens)
-                if finding:
-                    label, own, other = finding
-                    explanation = (
-                        f"The result has {own:g} for {label}, and {match.group()} for {other}."
-                    )
-                    yield Claim(match.start(), match.end(), explanation, token=f"{own:g}")
-                    break
-
-
-def _misread_units(text: str, groups: Sequence["_Labelled"]) -> Iterator[Claim]:
-    """Yield numbers with the unit of a field in a sentence that names another record's owner."""
-    for start, end in sentence_intervals(text):
-        sentence = text[start:end]
-        stems = {stem(word) for word in folded_words(sentence)}
-        tokens = {squeezed(token): token for token in raw_tokens(sentence)}
-        for match in _WITH_UNIT.finditer(text, start, end):
-            value = float(match[1].replace(",", ""))
-            for group in groups:
-                if group.key.lower() != match[2].lower():
-                    continue
-                finding = _misread(value, group.numbers, stems=stems, tokens=tokens)
-                if finding:
-                    label, own, other = finding
-                    explanation = f"The result has {own:g} for {label}, and {value:g} for {other}."
-                    yield Claim(match.start(1), match.end(1), explanation, token=f"{own:g}")
-                    break
-
-
-def _clauses(text: str) -> Iterator[tuple[int, int]]:
+def clauses(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the half-open offsets of the clauses of a text."""
     start = 0
     for match in _CLAUSE.finditer(text):
         if match.start() > start:
@@ -239,80 +197,6 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
         start = match.end()
     if start < len(text):
         yield start, len(text)
-
-
-def _labelled(trajectory: Trajectory, number: int) -> Iterator[_Labelled]:
-    """Yield each set of numbers in the results that labels tell apart."""
-    for count, turn in enumerate(trajectory.turns[: number - 1], 1):
-        if turn.role == "tool" and not is_failure(trajectory, count):
-            yield from _groups(parsed(turn.text))
-
-
-def _groups(value: object) -> Iterator[_Labelled]:
-    if isinstance(value, Mapping):
-        own = {key: float(leaf) for key, leaf in value.items() if _is_number(leaf)}
-        if len(own) > 1:
-            yield _Labelled("", own)
-        for inner in value.values():
-            yield from _groups(inner)
-    elif isinstance(value, list):
-        items = [item for item in value if isinstance(item, Mapping)]
-        keys = dict.fromkeys(
-            key for item in items for key, leaf in item.items() if _is_number(leaf)
-        )
-        names = dict.fromkeys(
-            key for item in items for key, leaf in item.items() if isinstance(leaf, str)
-        )
-        for key in keys:
-            for name in names:
-                column = {
-                    str(item[name]): float(item[key])
-                    for item in items
-                    if _is_number(item.get(key)) and isinstance(item.get(name), str)
-                }
-                if len(column) > 1:
-                    yield _Labelled(key, column)
-        for item in value:
-            yield from _groups(item)
-
-
-def _misread(
-    value: float, group: Mapping[str, float], *, stems: set[str], tokens: Mapping[str, str]
-) -> tuple[str, float, str] | None:
-    """Return the label that a clause names beside another's number, its own number, the other."""
-    holders = [label for label, number in group.items() if number == value]
-    named = [label for label in group if _is_named(label, group, stems=stems, tokens=tokens)]
-    if len(holders) != 1 or len(named) != 1 or named[0] in holders:
-        return None
-    label = named[0]
-    written = {f"{group[label]:g}", f"{group[label]:.2f}", f"{group[label]:,.0f}"}
-    if (
-        written & {*tokens.values()}
-        or group[label] in numerals((" ".join(tokens.values()),)).stated
-    ):
-        return None
-    return label, group[label], holders[0]
-
-
-def _is_named(
-    label: str, group: Mapping[str, float], *, stems: set[str], tokens: Mapping[str, str]
-) -> bool:
-    others = {part for other in group if other != label for part in _parts(other)}
-    parts = [part for part in _parts(label) if part not in others]
-    if not parts:
-        return squeezed(label) in tokens and len(label) <= 2 and label.isupper()  # noqa: PLR2004
-    return all(part in stems for part in parts)
-
-
-def _parts(label: str) -> list[str]:
-    if len(label) <= 2:  # noqa: PLR2004
-        return []
-    words = folded_words(" ".join(words_of(f"$.{label}")) if label.isidentifier() else label)
-    return [stem(word) for word in words if word not in FUNCTION_WORDS]
-
-
-def _is_number(leaf: object) -> bool:
-    return isinstance(leaf, int | float) and not isinstance(leaf, bool)
 
 
 def _unmended(trajectory: Trajectory, number: int) -> dict[str, str]:
@@ -350,7 +234,7 @@ def _is_batch(trajectory: Trajectory, count: int) -> bool:
     return turn is not None and len(turn.calls) > 1
 
 
-def _action_stems(name: str) -> set[str]:
+def action_stems(name: str) -> set[str]:
     """Return stems of the verbs and nouns that tell of the action of a tool."""
     parts = {stem(part) for part in words_of(f"$.{name}")}
     verbs = parts - _READS
@@ -368,13 +252,11 @@ def is_action(name: str) -> bool:
     return (
         bool(parts)
         and parts[0].lower() not in _READS
-        and any(part in group for part in parts for group in _LINKED)
+        and any(part in group for part in parts for group in (*_LINKED, _ACTS))
     )
 
 
-def unstated_values(  # noqa: C901  a case each for ids, dates and numbers
-    trajectory: Trajectory, number: int, context: Context
-) -> Iterator[Claim]:
+def unstated_values(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:
     """Yield ids, dates and numbers of reply `number` that nothing before it leads to."""
     text = trajectory.turns[number - 1].text
     texts = context.texts
@@ -385,11 +267,11 @@ def unstated_values(  # noqa: C901  a case each for ids, dates and numbers
         if stating_text[start:end].isspace():
             continue
         sentence = text[start:end]
-        dated = moments((sentence,))
-        for day in dated.full:
-            if not named.names(day):
-                yield Claim(start, end, f"Nothing before the answer leads to the date {day}.")
-                return
+        token = next(_unnamed(sentence, named, numbers), "")
+        if token:
+            at = start + sentence.find(token)
+            yield Claim(at, at + len(token), f"Nothing before the answer leads to {token}.")
+            return
         rest = _DATE_LIKE.sub(lambda match: " " * len(match.group()), sentence)
         for match in _VALUE.finditer(rest):
             token = match.group()
@@ -398,7 +280,7 @@ def unstated_values(  # noqa: C901  a case each for ids, dates and numbers
             if any(map(str.isalpha, token)) and not re.fullmatch(
                 r"\d+(?:st|nd|rd|th|[a-z]{1,3})", token
             ):
-                if len(token) > 3 and any(map(str.isdigit, token)):  # noqa: PLR2004
+                if len(re.findall(r"\d", token)) > 1:
                     yield Claim(
                         start + match.start(), start + match.end(), f"No result gives {token!r}."
                     )
@@ -419,21 +301,42 @@ def unstated_values(  # noqa: C901  a case each for ids, dates and numbers
                 )
 
 
+def _unnamed(sentence: str, named: Moments, numbers: Numerals) -> Iterator[str]:
+    """Yield the dates and times of a sentence that no text before it leads to."""
+    for match in _DATE_LIKE.finditer(sentence):
+        stated = moments((match.group(),))
+        years = {day.year for day in named.full} | ({named.today.year} if named.today else set())
+        days = stated.full or {
+            date(year, month, day)
+            for month, day in stated.yearless
+            if month and (month, day) != (2, 29)
+            for year in years | {max(years, default=2000) + 1}
+        }
+        if days and not any(map(named.names, days)):
+            yield match.group()
+        elif ":" in match.group() and stated.times:
+            is_named = any(map(named.names_time, stated.times))
+            if not is_named and not any(map(numbers.lead_to, stated.times)):  # 4:51 may be a length
+                yield match.group()
+
+
 def unstated_lengths(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:
-    """Yield lengths of time in days, weeks, months or years whose number no text before has."""
+    """Yield lengths of time in reply `number` whose number no text before has or leads to."""
     text = trajectory.turns[number - 1].text
     stating_text = stating(text)
-    given = [quantity.value for source in context.texts for quantity in quantities(source)]
-    gaps = moments(context.texts).numbers(with_parts=True)
-    written = "\n".join(context.texts)
+    texts = context.texts
+    given = [quantity.value for source in texts for quantity in quantities(source)]
+    gaps, numbers = moments(texts).numbers(with_parts=False), numerals(texts)
+    written = "\n".join(texts)
     for quantity in quantities(text):
         match, value = _LONG.match(text, quantity.start), quantity.value
         if match is None or not stating_text[quantity.start].strip() or value < 2:  # noqa: PLR2004
             continue
         days = value * _DAYS[stem(match[2].lower())]
         slack = 3 if days > 27 else 0  # noqa: PLR2004  months are not all alike
-        is_gap = any(abs(gap - days) <= slack for gap in gaps)
-        if not is_gap and value not in given and not re.search(rf"(?<![\d.,]){value:g}\D", written):
+        follows = any(abs(gap - days) <= slack for gap in gaps) or value in given
+        follows |= not value.is_integer() and numbers.lead_to(value)
+        if not follows and not re.search(rf"(?<![\d.,/:-]){value:g}(?![\d/:-])", written):
             yield Claim(match.start(), match.end(), "No result or turn gives this length of time.")
 
 

@@ -1,6 +1,7 @@
 """Choices: whether the record that a call takes from a list is the one that the user meant."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
@@ -52,20 +53,32 @@ _BOUND = re.compile(
     r"\b(?:at (?:least|most)|up to|under|over|below|above|(?:more|less) than|within)\s\S*\d\S*",
     re.IGNORECASE,
 )
+_BESIDES = re.compile(r"[^.!?\n]*?\b(?:with|but|that|which|if|and)\b", re.IGNORECASE)
+"""Other wishes that may stand beside the cheapest, the closest and so on."""
+_BY_NAME = frozenset(("name", "query", "q", "search"))
+_CORRECTS = re.compile(
+    r"\b(?:actually|sorry|i mean\b|i meant|correction|wait|oops|make (?:it|that|them)|scratch that"
+    r"|change (?:it|that)|on second thoughts?|no, (?!thank))",
+    re.IGNORECASE,
+)
+_CLOSE = (0.2, 5.0)  # ratios of two values of which one may correct the other
+_ENDS = (("from", "to"), ("origin", "destination"), ("source", "target"))
+_BACK = re.compile(r"\b(?:back|return(?:ing)?|way home)\b", re.IGNORECASE)
 _SHORT = 12  # words of a turn that says little beside which one is wanted
 
 
 class Mistaken(NamedTuple):
     """A value of one record where the user meant another record of the same list.
 
-    `better` is the value of the record that was meant, `why` what names it in words; `is_sure`
-    tells whether the user named that record itself.
+    `better` is the value of the record that was meant, `why` what names it, by `words` of the
+    user's; `is_sure` tells whether the user named that record itself.
     """
 
     path: str
     better: str
     why: str
     is_sure: bool
+    words: Sequence[str] = ()
 
 
 def mistaken(
@@ -79,6 +92,7 @@ def mistaken(
         The arguments of all other calls: what these take, the call need not.
     """
     taken = frozenset().union(*map(tokens_of, others))
+    own = {squeezed(str(leaf)) for _, leaf in json_leaves(arguments)}
     for path, value in json_leaves(arguments):
         if isinstance(value, bool) or not isinstance(value, str | int) or not squeezed(str(value)):
             continue
@@ -89,7 +103,8 @@ def mistaken(
             finding = _without_feature(record, siblings, key, context, path=path)
             finding = finding or _named_other(record, siblings, key, context, path=path)
             finding = finding or _not_extreme(record, siblings, key, context, path=path)
-            if finding and squeezed(finding.better) not in taken:
+            is_action = own & {*map(squeezed, finding.words)} if finding else False
+            if finding and not is_action and squeezed(finding.better) not in taken:
                 yield finding
             break
 
@@ -114,6 +129,64 @@ def mislabelled(
         for other, leaf in leaves.items():
             if leaf == value and other != name and other in arguments and len(str(value)) > 1:
                 yield path, str(value), other, str(leaves[name])
+
+
+def superseded(arguments: Mapping[str, object], context: Context) -> Iterator[tuple[str, str, str]]:
+    """Yield path, value and words of the user's where a call keeps what they have corrected."""
+    cues = [
+        (number, match.start())
+        for number, text in enumerate(context.asked)
+        for match in _CORRECTS.finditer(text)
+    ]
+    if not cues:
+        return
+    number, start = cues[-1]
+    corrected = context.asked[number]
+    after = " ".join((corrected if number else corrected[start:], *context.asked[number + 1 :]))
+    before = " ".join((*context.asked[:number], "" if number else corrected[:start]))
+    instructions = tuple(text for header, text in context.sources.items() if header[0] == "I")
+    old, new, bare = (moments((*instructions, text)) for text in (before, after, ""))
+    was, now = _amounts(before), _amounts(after)
+    leaves = [*json_leaves(arguments)]
+    own = {leaf for _, leaf in leaves if isinstance(leaf, int | float)}
+    days = [moment[0] for _, leaf in leaves if (moment := read_moment(str(leaf))) and moment[0]]
+    has_days = bool((new.full | new.yearless | new.weekdays) - (bare.full | bare.yearless))
+    for path, leaf in leaves:
+        day, minute = read_moment(str(leaf)) or (None, None)
+        is_kept = bool(day and has_days and old.names(day) and not any(map(new.names, days)))
+        times = new.times - bare.times
+        is_kept |= bool(minute and times and minute in old.times and minute not in new.times)
+        if isinstance(leaf, int | float) and not isinstance(leaf, bool) and leaf in was - now:
+            rivals = [n for n in now - was - own if n and _CLOSE[0] < leaf / n < _CLOSE[1]]
+            is_kept |= len(rivals) == 1
+        if is_kept:
+            yield path, str(leaf), corrected[start : start + 40]
+
+
+def exchanged(arguments: Mapping[str, object], context: Context) -> Iterator[tuple[str, str]]:
+    """Yield path and value of a beginning that the user named as the end, or set out from before.
+
+    The user names both the other way round, or wants to go back, and an earlier call has the same.
+    """
+    last = context.asked[-1] if context.asked else ""
+    for first, second in _ENDS:
+        start, end = arguments.get(first), arguments.get(second)
+        if not isinstance(start, str) or not isinstance(end, str):
+            continue
+        swapped = all(
+            re.search(rf"\b{word}\b(?: (?:the|my))? {re.escape(value)}\b", last, re.IGNORECASE)
+            for word, value in (("from", end), ("to", start))
+        )
+        made = [parsed(own) for own in context.own if own.startswith("{")]
+        ways = [(call.get(first), call.get(second)) for call in made if isinstance(call, Mapping)]
+        is_back = _BACK.search(last) and (start, end) in ways and (end, start) not in ways
+        if swapped or is_back:
+            yield f"$.{first}", start
+
+
+def _amounts(text: str) -> frozenset[float]:
+    thousands = {1000 * float(number) for number in re.findall(r"\b(\d+(?:\.\d+)?) ?k\b", text)}
+    return frozenset((*numerals((text,)).amounts, *thousands))
 
 
 def record_of(value: object, context: Context) -> Record | None:
@@ -150,7 +223,8 @@ def _named_other(  # noqa: PLR0917
     record: Record, siblings: Sequence[Record], key: str, context: Context, *, path: str
 ) -> Mistaken | None:
     """Return the sibling that the last turn names which names any of the list."""
-    for text in map(partial(_choosing, context=context), reversed(context.asked)):
+    choosing = partial(_choosing, records=[record, *siblings], context=context)
+    for text in map(choosing, reversed(context.asked)):
         own = _mentions(record, siblings, text)
         scores = [
             _mentions(
@@ -167,20 +241,27 @@ def _named_other(  # noqa: PLR0917
         if _is_taken(meant) or _is_proposed(record, siblings, context):
             return None
         why = ", ".join(best)
-        return Mistaken(path, str(meant.values[key]), f"the user named {why}", is_sure=True)
+        better = str(meant.values[key])
+        return Mistaken(path, better, f"the user named {why}", is_sure=True, words=best)
     return None
 
 
-def _choosing(text: str, context: Context) -> str:
+def _choosing(text: str, *, records: Sequence[Record], context: Context) -> str:
     """Return `text` without bounds of numbers, and without what the agent searched for.
 
-    Neither tells the records of a list apart: all of them fit.
+    Neither tells the records of a list apart, since all fit; a name that one alone has does.
     """
+    counts = Counter(
+        squeezed(word)
+        for record in records
+        for word in {*" ".join(map(str, record.values.values())).split()}
+    )
     searched = {
         squeezed(str(leaf))
         for own in context.own
         if own.startswith("{")
-        for _, leaf in json_leaves(parsed(own))
+        for path, leaf in json_leaves(parsed(own))
+        if not (words_of(path) & _BY_NAME and counts[squeezed(str(leaf))] == 1)
     }
     unbound = _BOUND.sub(" ", text)
     return " ".join(token for token in unbound.split() if squeezed(token) not in searched)
@@ -304,7 +385,8 @@ def _not_extreme(  # noqa: PLR0917
                 return None
             own, other = best.values[column], record.values[column]
             why = f"the user asked for the {match.group().lower()}: {own}, not {other}"
-            is_sure = len(text.split()) <= _SHORT and len(free) <= 4  # noqa: PLR2004
+            is_alone = not _BESIDES.match(text, match.end())
+            is_sure = len(text.split()) <= _SHORT and len(free) <= 4 and is_alone  # noqa: PLR2004
             return Mistaken(path, str(best.values[key]), why, is_sure=is_sure)
     return None
 

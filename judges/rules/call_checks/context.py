@@ -131,11 +131,33 @@ def arguments_of(call: ToolCall) -> Mapping[str, object] | None:
 
 
 def parsed(text: str) -> object:
-    """Return what a result holds as JSON; the text itself if it is none."""
+    r"""Return what a result holds as JSON, or as rows below a header; the text if it is neither.
+
+    Examples
+    --------
+    >>> parsed("day;high\nMon;7\nTue;9")
+    [{'day': 'Mon', 'high': 7}, {'day': 'Tue', 'high': 9}]
+    """
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return text
+        return [*_rows(text)] or text
+
+
+def _rows(text: str) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of a text of comma-separated values, or of such with another mark."""
+    lines = [line.strip().strip("|") for line in text.strip().splitlines()]
+    mark = next((mark for mark in "\t;|," if mark in lines[0]), "") if len(lines) > 2 else ""  # noqa: PLR2004
+    if not mark or {line.count(mark) for line in lines} != {lines[0].count(mark)}:
+        return
+    header, *cells = ([cell.strip() for cell in line.split(mark)] for line in lines)
+    if all(re.fullmatch(r"[^\W\d][\w .()/-]{0,30}", name) for name in header):
+        for row in cells:
+            yield {name: _cell(cell) for name, cell in zip(header, row, strict=True)}
+
+
+def _cell(text: str) -> object:
+    return json.loads(text) if re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", text) else text
 
 
 def is_failure(trajectory: Trajectory, number: int) -> bool:
@@ -188,6 +210,18 @@ def raw_tokens(text: str) -> tuple[str, ...]:
     return tuple(filter(None, (token.strip(_EDGE) for token in _TOKEN.findall(text))))
 
 
+def abbreviates(code: str, text: str) -> bool:
+    """Say whether the letters of a code stand in this order in a name that begins with the first.
+
+    Examples
+    --------
+    >>> abbreviates("VN", "chairs from Vietnam"), abbreviates("CRK", "in Cork")
+    (True, True)
+    """
+    pattern = r"\b" + r"\w*".join(map(re.escape, code))
+    return re.search(pattern, text, re.IGNORECASE) is not None
+
+
 def _records(text: str, *, turn: int, first: int) -> Iterator[Record]:
     """Yield the objects of each list of two or more objects in a result."""
     for offset, siblings in enumerate(_lists(parsed(text))):
@@ -204,5 +238,8 @@ def _lists(value: object) -> Iterator[Sequence[Mapping[str, object]]]:
         for item in value:
             yield from _lists(item)
     elif isinstance(value, Mapping):
+        named = [{"name": key, **item} for key, item in value.items() if isinstance(item, Mapping)]
+        if len(named) >= 2 and len({frozenset(item) for item in named}) == 1:  # noqa: PLR2004
+            yield named
         for item in value.values():
             yield from _lists(item)

@@ -59,6 +59,7 @@ _MONTH_FIRST = re.compile(
     re.IGNORECASE,
 )
 _BARE_DAY = re.compile(r"\b(\d\d?)(?:st|nd|rd|th)\b|\bthe (\d\d?)(?= |[.,?!]|$)")
+_MONTH_DAY = re.compile(r"(?<![\w-])(\d\d)-(\d\d)(?![\w-])")
 _WEEKDAY = re.compile(
     rf"\b({'|'.join(_DAYS)}|mon|tue|tues|wed|thu|thurs|fri|sat|sun)s?\b", re.IGNORECASE
 )
@@ -79,15 +80,21 @@ _BESIDE = 24  # characters
 _UNREAD = re.compile(
     r"\b(?:ago|eve|new year(?:'s)?|christmas|easter|holidays?|quarter|terms?|semesters?|summer"
     r"|winter|spring|autumn|and a half|(?:that|any|some|which) (?:\w+ )?(?:days?|weeks?|months?"
-    r"|mornings?|afternoons?|evenings?)|(?:end|start|beginning|middle) of)\b",
+    r"|mornings?|afternoons?|evenings?)"
+    r"|(?:end|start|beginning|middle) of (?!(?:this|next|the) week))\b",
     re.IGNORECASE,
 )
 """Words for dates that nothing here reads."""
+_FOREIGN = re.compile(
+    r"\b(?:ich|und|nicht|bin|ist|seit|morgen|bitte|een|het|ik|naar|mijn|graag|je|est|pour|une|les"
+    r"|mon|avec|el|una|para|quiero|por|ma[nñ]ana|il|della|voglio|domani|jag|och|att|jeg|som|com)\b"
+)
+"""Words of other languages, two of which tell that a text is not all English."""
 _WHOLE_MONTH = re.compile(rf"\b({_MONTH})\b", re.IGNORECASE)
 _TODAY = re.compile(r"\b(?:today|current date|date|now)\b[^.\n]{0,24}", re.IGNORECASE)
 _STEPS: tuple[tuple[str, tuple[int, ...]], ...] = (
     (r"\b(?:today|tonight|now|this (?:morning|afternoon|evening))\b", (0,)),
-    (r"\btomorrow\b", (1,)),
+    (r"\b(?:tomorrow|tonight|overnight)\b", (1,)),
     (r"\bday after tomorrow\b", (2,)),
     (r"\byesterday\b|\blast (?:night|evening)\b", (-1,)),
     (r"\bday before yesterday\b", (-2,)),
@@ -110,7 +117,8 @@ _SPAN = re.compile(
 _HOURS_LONG = re.compile(r"\b(\d{2,3})[ -]?h(?:ours?|rs?)?\b", re.IGNORECASE)
 _FIELD_SPAN = re.compile(r"\"(\w*(day|night|week|month|year)s?)\": ?(\d{1,3})\b")
 _CLOCK = re.compile(
-    r"(?<![\d:.,-])([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d)(?: ?([ap])\.?m)?", re.IGNORECASE
+    r"(?:(?<![\d:.,-])|(?<=\d-))([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d)(?: ?([ap])\.?m)?",
+    re.IGNORECASE,
 )
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ](\d\d):(\d\d)")
 _MERIDIEM = re.compile(rf"\b(\d\d?|{'|'.join(_HOURS)}) ?([ap])\.?m\b", re.IGNORECASE)
@@ -291,6 +299,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
     yearless |= {
         (0, int(match[1] or match[2])) for match in _BARE_DAY.finditer(_without_months(whole))
     }
+    yearless |= {(int(match[1]), int(match[2])) for match in _MONTH_DAY.finditer(whole)}
     for match, readings in dates_in_digits(whole):
         del match
         full |= {
@@ -323,7 +332,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
         has_steps=bool(steps or shifts),
         soon=frozenset(weekday for weekday, _ in weekdays if weekday not in beyond),
         is_wide=bool(_ORDINAL_WEEK.search(whole)),
-        is_open=bool(_UNREAD.search(whole)),
+        is_open=bool(_UNREAD.search(whole)) or len({*_FOREIGN.findall(lower)}) > 1,
     )
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, permutations
 from types import MappingProxyType
 
 from spanjury.judges.core.transcript import json_leaves
@@ -16,7 +16,8 @@ from spanjury.judges.rules.numbers import ORDINALS
 from spanjury.judges.rules.quantities import other_readings, quantities
 
 _NUMERAL = re.compile(
-    r"(?<![\w.,/:-])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w/-])|(?<![\w.,/:-])-?\d+(?:\.\d+)?(?![\w/:-]|\.\d|,\d{3})"
+    r"(?:(?<![\w.,/:-])|(?<=\":))-?"
+    r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w/-])|\d+(?:\.\d+)?(?![\w/:-]|\.\d|,\d{3}))"
 )
 _ANY = re.compile(r"\d+(?:[.,]\d+)*")
 _TWO_PARTS = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d)(?![\d:])")
@@ -173,6 +174,9 @@ class Numerals:
                     yield product / third
         for a, b, c, d in combinations(self.amounts[:12], 4):
             yield from (a + b + c + d, a * b + c * d, a * c + b * d, a * d + b * c)
+            yield from (x + y / 100 for x, y in permutations((a * b, c * d), 2))
+            yield from (x + y / 100 for x, y in permutations((a * c, b * d), 2))
+            yield from (x + y / 100 for x, y in permutations((a * d, b * c), 2))
             for w, x, y, z in (
                 (a, b, c, d),
                 (a, c, b, d),

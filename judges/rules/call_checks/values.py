@@ -15,7 +15,15 @@ from typing import Literal
 
 from spanjury.judges.core import ToolSpec
 from spanjury.judges.core.transcript import json_leaves
-from spanjury.judges.rules.call_checks.context import Context, raw_tokens, squeezed, tokens_of
+from spanjury.judges.rules.call_checks.answers import is_action
+from spanjury.judges.rules.call_checks.context import (
+    Context,
+    abbreviates,
+    raw_tokens,
+    squeezed,
+    tokens_of,
+)
+from spanjury.judges.rules.call_checks.measures import other_unit
 from spanjury.judges.rules.call_checks.moments import (
     Moments,
     lengths,
@@ -48,23 +56,18 @@ _COMPOSED = frozenset(
 _PARTS = frozenset(("year", "month", "day", "hour", "week", "minute", "season", "date", "start"))
 _KID = stem("kids")
 _HOURS = frozenset(("hour", "hours", "minutes", "min"))
-_NAMED = frozenset(
-    """name guest passenger patient customer city town recipient owner person member driver doctor
-    contact author attendee place address origin destination to""".split()  # noqa: SIM905
+_PEOPLE = frozenset(
+    """guest passenger patient customer recipient owner person member driver doctor contact author
+    attendee applicant holder""".split()  # noqa: SIM905
 )
-_CURRENCIES = {
-    "eur": ("euro", "euros", "€"),
-    "usd": ("dollar", "dollars", "$"),
-    "gbp": ("pound", "pounds", "£", "sterling"),
-    "jpy": ("yen", "¥"),
-    "chf": ("franc", "francs"),
-    "inr": ("rupee", "rupees", "₹"),
-}
+_BOUNDS = frozenset("from to start end since until after before first last min max limit".split())  # noqa: SIM905
+_LONG_ID = 5  # digits of an id that no rule composes
 _CODE = re.compile(
     r"^(?:[\d*/,-]+ ){4}[\d*/,-]+$|^P(?:T?\d+[A-Z])+|[=<>*(){}\[\]]|\b(?:select|where|from) \w+ ",
     re.IGNORECASE,
 )
 """A schedule, a length of time, a condition or a query: texts of a language of their own."""
+_WEEK = re.compile(r"\d{4}-?W\d\d")
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _RANGE = re.compile(r"\d\s?(?:to|-|–)\s?\d|\bbetween \d", re.IGNORECASE)
 _ENDS = re.compile(r"/|–| to |(?<=:\d\d)-")  # marks between the two ends of a range
@@ -74,7 +77,7 @@ _SHORTEST_SLIP = 4  # characters of an id that is like another by no chance
 _SHORTEST_NUMBER = 3  # digits of such a number
 
 Kind = Literal["date", "time", "number", "name", "word", "id", "choice"]
-Grade = Literal["slip", "strange", "doubtful"]
+Grade = Literal["slip", "unit", "strange", "doubtful"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +95,8 @@ class Untraced:
     kind
         What it is.
     grade
-        ``"slip"`` for one that differs from a given value in a character or two, ``"strange"`` for
+        ``"slip"`` for one that differs from a given value in a character or two, ``"unit"`` for a
+        number that was given in another unit, ``"strange"`` for
         one that had to be given, and ``"doubtful"`` for one that may follow from what was given in
         a manner that no rule knows.
     """
@@ -198,12 +202,20 @@ class _Own:
         parts = words_of(self.path)
         return bool(parts & _CHOSEN) or (bool(parts & _COUNTED) and parts <= _COUNTED | {"items"})
 
+    @property
+    def _is_bound(self) -> bool:
+        return bool(words_of(self.path) & _BOUNDS)
+
+    @property
+    def _acts(self) -> bool:
+        return self.tool is not None and is_action(self.tool.name)
+
     def choice(self, value: object, *, made: Collection[str]) -> Iterator[Untraced]:
         """Yield a choice of the schema in whose place the user names another one."""
         options = self.schema.get("enum")
         asked = " ".join(self.context.asked)
-        stems = {*map(stem, folded_words(asked))}
-        stems -= {stem(part) for part in words_of(f"$.{self.tool.name if self.tool else ''}")}
+        own = {stem(part) for part in words_of(f"$.{self.tool.name if self.tool else ''}")}
+        stems = [part for part in map(stem, folded_words(asked)) if part not in own]
         named = [
             option
             for option in (options if isinstance(options, list) else ())
@@ -216,11 +228,18 @@ class _Own:
 
     def number(self, value: float) -> Iterator[Untraced]:
         """Yield a number that is neither stated nor follows from what is."""
+        name = " ".join((*sorted(words_of(self.path)), str(self.schema.get("description", ""))))
+        if given := other_unit(value, name=name, asked=self.context.asked):
+            yield self._untraced("number", "unit", near=given)
+            return
         if self._is_chosen or value in {0.0, 1.0, -1.0}:
             return
         counts = self._counts(value)
         if counts:
-            yield self._untraced("number", near=_token_of(counts[-1], self.context.conversation))
+            is_count = value.is_integer() or bool(words_of(self.path) & _HOURS)
+            grade: Grade = "strange" if is_count and not self._is_bound else "doubtful"
+            near = _token_of(counts[-1], self.context.conversation)
+            yield self._untraced("number", grade, near=near)
             return
         if numerals(self._texts).lead_to(value):
             yield from self._listed(value)
@@ -289,12 +308,10 @@ class _Own:
                 yield self._untraced("date")
         elif words_of(self.path) & _COMPOSED or _CODE.search(value) or _is_prose(value):
             yield from self._composed(value)
-        elif value.casefold() in _CURRENCIES:
-            yield from self._currency(value)
         elif any(map(str.isdigit, value)) or _MAIL.fullmatch(value):
             yield from self._identifier(value)
         elif len(value) <= _SHORT_CODE and value.isupper():
-            if not any(_abbreviates(value, text) for text in self._texts):
+            if not any(abbreviates(value, text) for text in self._texts):
                 yield self._untraced("id", "doubtful", near=self._like(value))
         else:
             yield from self._name(value)
@@ -306,13 +323,15 @@ class _Own:
             dated = [*nearest_dates(texts)]
             near = min(dated, key=lambda item: abs((item[3] - day).days), default=None)
             passage = texts[near[0]][near[1] : near[2]] if near else ""
-            grade: Grade = "doubtful" if named.is_open else "strange"
-            yield self._untraced("date", grade, text=value[:10], near=passage)
+            is_free = named.is_open or (self._is_bound and not self._acts)
+            yield self._untraced(
+                "date", "doubtful" if is_free else "strange", text=value[:10], near=passage
+            )
         elif minute is not None and not named.names_time(
             minute, in_utc=value.endswith("Z") or "utc" in words_of(self.path)
         ):
             # without a time of the user's the agent chooses one that is free
-            grade = "strange" if moments(self.context.asked).times else "doubtful"
+            grade: Grade = "strange" if moments(self.context.asked).times else "doubtful"
             yield self._untraced("time", grade, text=value[-5:] if day is None else "")
 
     def _composed(self, value: str) -> Iterator[Untraced]:
@@ -342,11 +361,6 @@ class _Own:
             (day and named.names(day)) or (day is None and minute and named.names_time(minute))
         )
 
-    def _currency(self, value: str) -> Iterator[Untraced]:
-        whole = " ".join(self._texts).casefold()
-        if not any(word in whole for word in _CURRENCIES[value.casefold()]):
-            yield self._untraced("id", "doubtful")
-
     def _identifier(self, value: str) -> Iterator[Untraced]:
         """Yield an id, a number in digits, or an address that no text before has."""
         parts = [part for part in raw_tokens(value) if any(map(str.isdigit, part))]
@@ -371,7 +385,10 @@ class _Own:
                 return
         near = self._like(value)
         is_slip = _slip(squeezed(value), self._tokens) is not None
-        yield self._untraced("id", "slip" if is_slip else "strange", near=near)
+        is_long = len(digits) >= _LONG_ID and not _WEEK.fullmatch(value)
+        is_strange = is_long or "@" in value
+        grade: Grade = "slip" if is_slip else "strange" if is_strange else "doubtful"
+        yield self._untraced("id", grade, near=near)
 
     def _is_joined(self, value: str) -> bool:
         """Say whether `value` joins given values and words, as a path or a key does."""
@@ -396,7 +413,8 @@ class _Own:
         ]
         if not capital or ("/" in value and len(capital) < len(words(value))):
             return
-        is_sure = len(capital) > 1 or bool(words_of(self.path) & _NAMED)
+        named = [word for word in words(value) if word.text[:1].isupper()]
+        is_sure = len(capital) == len(named) > 1 and bool(words_of(self.path) & _PEOPLE)
         kind: Kind = "name" if is_sure else "word"
         yield self._untraced(kind, "strange" if is_sure else "doubtful", near=self._like(value))
 
@@ -423,11 +441,11 @@ class _Own:
         return best
 
 
-def _is_named(option: str, stems: Collection[str]) -> bool:
-    parts = [
-        stem(word) for word in folded_words(option.replace("_", " ")) if word not in FUNCTION_WORDS
-    ]
-    return bool(parts) and all(part in stems for part in parts)
+def _is_named(option: str, stems: Sequence[str]) -> bool:
+    """Say whether a text with these stems has the words of an option, side by side."""
+    parts = [*map(stem, folded_words(option.replace("_", " ")))]
+    runs = (stems[at : at + len(parts)] for at in range(len(stems)))
+    return bool(parts) and any(run == parts for run in runs)
 
 
 def _is_prose(value: str) -> bool:
@@ -436,18 +454,6 @@ def _is_prose(value: str) -> bool:
     return len(value.split()) > 6 or (  # noqa: PLR2004
         len([word for word in small if word.folded not in FUNCTION_WORDS]) >= 3  # noqa: PLR2004
     )
-
-
-def _abbreviates(code: str, text: str) -> bool:
-    """Say whether the letters of a code stand in this order in a name that begins with the first.
-
-    Examples
-    --------
-    >>> _abbreviates("VN", "chairs from Vietnam"), _abbreviates("CRK", "in Cork")
-    (True, True)
-    """
-    pattern = r"\b" + r"\w*".join(map(re.escape, code))
-    return re.search(pattern, text, re.IGNORECASE) is not None
 
 
 def _counts(texts: Collection[str], units: Collection[str]) -> list[float]:

@@ -74,7 +74,7 @@ async def test_values_that_follow_from_what_was_asked_are_no_errors() -> None:
     ("arguments", "text", "category"),
     [
         ({"town": "Brill", "day": "2026-05-09"}, "2026-05-09", "value from nowhere"),
-        ({"town": "Delft", "day": "2026-05-05"}, "Delft", "value from nowhere"),
+        ({"town": "Delft", "day": "2026-05-05"}, "Delft", "value of unclear origin"),
         ({"town": "Brill", "day": "2026-05-05", "nights": 8}, "8", "value from nowhere"),
         ({"town": "Brill", "day": "5 May"}, "5 May", "argument against the schema"),
         (
@@ -357,6 +357,165 @@ async def test_an_action_is_repeated_even_after_a_look_and_may_break_a_limit_aft
     errors = await marks("calls", asked, book, paid, looked, Turn(role="tool", text="{}"), book)
     assert ("repeated call", "book_room") in errors
     assert ("broken limit", "book_room") in errors
+
+
+STARS = "hotel;stars\nGull;3\nAnchor;4\nSwan;5"
+
+
+@pytest.mark.parametrize(
+    ("result", "reply", "marked"),
+    [
+        (STARS, "The Gull has 4 stars, the Anchor 3 and the Swan 5.", "4"),
+        (STARS, "It is 3 for the Gull, 4 for the Anchor and 5 for the Swan.", None),
+        (ROOMS, "The Gull (90) and the Anchor (160) are free.", None),
+        (ROOMS, "It is 160 a night at the Gull.", "160"),
+        (ROOMS, "The Anchor costs more than the Gull at 90.", None),
+        (STARS, "The Swan has 3 stars.", "3"),
+        (STARS, "The Swan has 5 stars.", None),
+        ('{"sea": {"price": 140}, "yard": {"price": 95}}', "The sea side costs 95.", "95"),
+        ('{"from": "03-01", "opens": "09:30-17:00"}', "From 1 March, 9:30 to 17:00.", None),
+        ('{"from": "03-01", "opens": "09:30-17:00"}', "From 2 March it is open.", "2 March"),
+        ('{"from": "03-01", "opens": "09:30-17:00"}', "It opens at 8:15.", "8:15"),
+        ('{"price_cents":825000}', "It comes to 8,250.", None),
+        ('{"taken": 19.5, "days": 25}', "You have 5.5 days left.", None),
+    ],
+)
+async def test_a_value_in_an_answer_must_be_that_of_its_row(
+    result: str, reply: str, marked: str | None
+) -> None:
+    asked = Turn(role="user", text="How does it stand?")
+    answer = Turn(role="assistant", text=reply)
+    errors = await marks("groundedness", asked, LOOKED, Turn(role="tool", text=result), answer)
+    assert [text for _, text in errors] == [marked] * (marked is not None)
+
+
+async def test_an_answer_after_a_choice_must_tell_of_the_row_that_was_chosen() -> None:
+    asked, listed = Turn(role="user", text="Book a room."), Turn(role="tool", text=ROOMS)
+    booked = (calling("book_room", {"room": "r-17"}), Turn(role="tool", text="{}"))
+    for price, error in ((160, ["160"]), (90, [])):
+        answer = Turn(role="assistant", text=f"You pay {price} for the night.")
+        errors = await marks("groundedness", asked, LOOKED, listed, *booked, answer)
+        assert [text for _, text in errors] == error
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_error"),
+    [
+        ("The Gull and the Anchor are booked.", True),
+        ("The Gull is booked.", False),
+        ("The Gull is booked, but the Anchor was not.", False),
+    ],
+)
+async def test_success_for_a_row_that_no_call_touched_is_false(
+    reply: str, *, is_error: bool
+) -> None:
+    asked, listed = Turn(role="user", text="Book both rooms."), Turn(role="tool", text=ROOMS)
+    booked = (calling("book_room", {"room": "r-17"}), Turn(role="tool", text="{}"))
+    answer = Turn(role="assistant", text=reply)
+    errors = await marks("honesty", asked, LOOKED, listed, *booked, answer)
+    assert errors == [("false success", reply)] * is_error
+
+
+TRIP = ToolSpec(
+    name="book_trip",
+    description="Book a trip.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "from": {"type": "string"},
+            "to": {"type": "string"},
+            "day": {"type": "string", "format": "date"},
+            "amount": {"type": "number"},
+            "price_limit": {"type": "integer", "description": "Cents"},
+            "weight_kg": {"type": "number"},
+            "train": {"type": "string"},
+            "username": {"type": "string"},
+            "reason": {"type": "string", "enum": ["too_big", "too_small"]},
+        },
+    },
+)
+TRAINS = json.dumps(
+    [
+        {"train": "IC-7", "via": "FRA", "bikes": True, "milestone": None},
+        {"train": "IC-9", "via": "ZRH", "bikes": False, "milestone": "5.0"},
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "arguments", "category"),
+    [
+        (("For 48k on Monday.", "Sorry, 46k."), {"amount": 48000}, "value that the user corrected"),
+        (("For 48k on Monday.", "Sorry, 46k."), {"amount": 46000}, None),
+        (("On 5 May. No, on 6 May.",), {"day": "2026-05-05"}, "value that the user corrected"),
+        (("On 5 May. No, on 6 May.",), {"day": "2026-05-06"}, None),
+        (("From Ghent to Basel.",), {"from": "Basel", "to": "Ghent"}, "value of another record"),
+        (("From Ghent to Basel.",), {"from": "Ghent", "to": "Basel"}, None),
+        (("At most 250 euros.",), {"price_limit": 250}, "altered value"),
+        (("At most 250 euros.",), {"price_limit": 25000}, None),
+        (("A parcel of 22 lbs.",), {"weight_kg": 22}, "altered value"),
+        (("A parcel of 22 lbs.",), {"weight_kg": 9.98}, None),
+        (("Not via Frankfurt please.",), {"train": "IC-7"}, "broken limit"),
+        (("Not via Frankfurt please.",), {"train": "IC-9"}, None),
+        (("Not those that have a milestone.",), {"train": "IC-9"}, "broken limit"),
+        (("The boots are too tight, a size bigger.",), {"reason": "too_small"}, None),
+        (("The boots are too big.",), {"reason": "too_small"}, "another choice than asked for"),
+        (("A name for Jana.",), {"username": "jana2"}, "value of unclear origin"),
+        (("Ik kom morgen, graag een kamer.",), {"day": "2026-05-20"}, "value of unclear origin"),
+    ],
+)
+async def test_a_call_follows_what_the_user_said_last_and_in_which_unit(
+    asked: tuple[str, ...], arguments: Mapping[str, object], category: str | None
+) -> None:
+    wishes = [Turn(role="user", text=text) for text in asked]
+    listed = (calling("list_trains", {}), Turn(role="tool", text=TRAINS))
+    turns = (Turn(role="system", text="Today is Monday 4 May 2026."), *wishes, *listed)
+    tools = (TRIP, ToolSpec(name="list_trains", description="Trains.", parameters={}))
+    made = segment_of(Trajectory(turns=(*turns, calling("book_trip", arguments)), tools=tools))
+    report = await CallsJudge().assess(made, Catalogue.load().aspect("agent", "calls"))
+    assert [span.category for span in report.spans] == [category] * (category is not None)
+
+
+async def test_the_way_back_begins_where_the_way_there_ended() -> None:
+    there = calling("book_trip", {"from": "Ghent", "to": "Basel"})
+    asked = Turn(role="user", text="From Ghent to Basel.")
+    back = Turn(role="user", text="And back on Sunday.")
+    answer = (Turn(role="tool", text="{}"), Turn(role="assistant", text="Done."))
+    turns = (asked, there, *answer, back, there)
+    made = segment_of(Trajectory(turns=turns, tools=(TRIP,)))
+    report = await CallsJudge().assess(made, Catalogue.load().aspect("agent", "calls"))
+    assert [span.category for span in report.spans] == ["value of another record"]
+
+
+@pytest.mark.parametrize(
+    ("system", "is_error"),
+    [
+        ("Ask for confirmation before you cancel a room.", True),
+        ("Never cancel a room without the guest's consent.", True),
+        ("Cancelling requires explicit confirmation.", True),
+        ("Ask for confirmation before you hold a room.", False),
+        ("Cancelling above 120 euros requires explicit confirmation.", False),
+    ],
+)
+async def test_an_action_that_wants_a_reply_first_does_not_come_at_once(
+    system: str, *, is_error: bool
+) -> None:
+    asked = Turn(role="user", text="Cancel the room.")
+    call = calling("cancel_room", {})
+    assert (
+        await marks("calls", asked, call, system=system)
+        == [("wrong order", "cancel_room")] * is_error
+    )
+    agreed = (Turn(role="assistant", text="Cancel it?"), Turn(role="user", text="Yes."))
+    assert not await marks("calls", asked, *agreed, call, system=system)
+
+
+async def test_the_second_of_two_steps_comes_first_where_the_first_is_ruled_out() -> None:
+    asked = Turn(role="user", text="Cancel the room and hold another.")
+    system = "Never cancel a room before the hold has succeeded."
+    assert not await marks("calls", asked, calling("hold_room", {}), system=system)
+    errors = await marks("calls", asked, calling("cancel_room", {}), system=system)
+    assert errors == [("wrong order", "cancel_room")]
 
 
 def test_a_long_list_of_numbers_takes_no_longer_than_it_is() -> None:

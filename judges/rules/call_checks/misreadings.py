@@ -1,0 +1,281 @@
+"""Misreadings: values in a reply that stand beside the name of another row of a table.
+
+A table is what results tell apart by names: the objects of a list, the fields of an object, or the
+results of several calls of one tool.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from spanjury.judges.core.trajectory import Trajectory
+from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.rules.call_checks.answers import Claim, action_stems, clauses, is_action
+from spanjury.judges.rules.call_checks.context import arguments_of, is_failure, parsed
+from spanjury.judges.rules.call_checks.moments import moments, read_moment
+from spanjury.judges.rules.call_checks.numerals import numerals
+from spanjury.judges.rules.call_checks.wishes import words_of
+from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.replies import stating
+from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.text.stems import stem
+from spanjury.judges.text.words import words
+
+_COMPARES = re.compile(
+    r"\b(?:than|instead|rather|unlike|versus|vs|except|other|another|else|between|difference|both|not|n't)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that may hold values of several rows, in any order."""
+_DONE = re.compile(
+    r"\b(?:(?:is|are|been)(?: now| both| all)*|i(?:'ve| have)?) ([a-z]+ed|sent|paid)\b",
+    re.IGNORECASE,
+)
+_NOT_DONE = re.compile(
+    r"\b(?:not|no|never|could|can|cannot|will|would|already|only|but|except|was|were|if)\b|n't\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w:/-]|[.,]\d)")
+_CONTINUES = re.compile(r"(?:it|its|he|she|his|her|they|their)\b", re.IGNORECASE)
+_TIME = re.compile(r"(?<![\d:])\d\d?:\d\d(?![\d:])")
+_MOST_ROWS, _LONGEST = 60, 4  # words of a value that a reply repeats as it is
+
+Leaf = str | float
+
+
+class _Row(NamedTuple):
+    """A row of a table: its names, and its values by column."""
+
+    names: frozenset[str]
+    values: Mapping[str, frozenset[Leaf]]
+
+
+class _Part(NamedTuple):
+    """A part of a sentence that tells of one row; offsets in the sentence."""
+
+    row: _Row
+    start: int
+    end: int
+
+
+def misread(trajectory: Trajectory, number: int) -> Iterator[Claim]:
+    """Yield values in reply `number` that belong to another row than the one named beside them."""
+    text = stating(trajectory.turns[number - 1].text)
+    asked = " ".join(turn.text for turn in trajectory.turns[:number] if turn.role == "user")
+    turns = trajectory.turns[: number - 1]
+    spoken = [count for count, turn in enumerate(turns, 1) if turn.role == "user"]
+    called = _called(trajectory, number, since=max(spoken, default=0))
+    for table in _tables(trajectory, number):
+        chosen = [row for row in table if row.names & called]
+        last = chosen[0] if len(chosen) == 1 else None
+        is_object = all({*row.values} == {"$"} for row in table)
+        for start, end in clauses(text) if is_object else sentence_intervals(text):
+            sentence = text[start:end]
+            parts = _parts(sentence, table)
+            if not parts and last and not is_object:
+                is_meant = last in chosen or _CONTINUES.match(sentence)
+                parts = [_Part(last, 0, len(sentence))] if is_meant else []
+            last = parts[0].row if len(parts) == 1 else last if last in chosen else None
+            claim = _foreign(sentence, table, parts, asked=asked)
+            if claim:
+                yield claim._replace(start=start + claim.start, end=start + claim.end)
+                break
+
+
+def untouched(trajectory: Trajectory, number: int) -> Iterator[Claim]:
+    """Yield sentences of reply `number` that call done for a row what was done for others alone."""
+    text = stating(trajectory.turns[number - 1].text)
+    calls = [call for turn in trajectory.turns[:number] for call in turn.calls]
+    done = {part for call in calls if is_action(call.name) for part in action_stems(call.name)}
+    called = _called(trajectory, number, since=0)
+    for table in _tables(trajectory, number):
+        acted = [row for row in table if _held(row) & called]
+        for start, end in sentence_intervals(text) if acted else ():
+            named = [part.row for part in _parts(text[start:end], table)]
+            verbs = {stem(match.lower()) for match in _DONE.findall(text[start:end])}
+            missed = [row for row in named if row not in acted]
+            if missed and verbs & done and not _NOT_DONE.search(text, start, end):
+                names = " / ".join(sorted(missed[0].names))
+                yield Claim(start, end, f"No call did this for {names}.")
+
+
+def _held(row: _Row) -> frozenset[str]:
+    return frozenset(str(value) for values in row.values.values() for value in values)
+
+
+def _called(trajectory: Trajectory, number: int, *, since: int) -> frozenset[str]:
+    """Return the values that the actions after turn `since` were called with."""
+    values: set[str] = set()
+    for turn in trajectory.turns[since : number - 1]:
+        for call in filter(lambda call: is_action(call.name), turn.calls):
+            values |= {str(leaf) for _, leaf in json_leaves(arguments_of(call) or {})}
+    return frozenset(values)
+
+
+def _parts(sentence: str, table: Sequence[_Row]) -> list[_Part]:
+    """Return the rows that a sentence names, each with the text from its name to the next."""
+    starts = sorted(
+        (min(offsets), number)
+        for number, row in enumerate(table)
+        if (offsets := [*_named(sentence, row, [other for other in table if other is not row])])
+    )
+    ends = [start for start, _ in starts[1:]] + [len(sentence)]
+    if len(starts) < 2:  # noqa: PLR2004
+        return [_Part(table[n], 0, len(sentence)) for _, n in starts]
+    return [_Part(table[n], start, end) for (start, n), end in zip(starts, ends, strict=True)]
+
+
+def _foreign(
+    sentence: str, table: Sequence[_Row], parts: Sequence[_Part], *, asked: str
+) -> Claim | None:
+    """Return the first value of another row, unless each value precedes its own row's name."""
+    if _COMPARES.search(sentence):
+        return None
+    first = [*_foreign_in(sentence, table, parts, asked=asked)]
+    if not first or len(parts) < 2:  # noqa: PLR2004
+        return first[0] if first else None
+    starts = [0, *(part.start for part in parts[:-1])]
+    names = [part._replace(start=n, end=part.start) for n, part in zip(starts, parts, strict=True)]
+    return first[0] if any(_foreign_in(sentence, table, names, asked=asked)) else None
+
+
+def _foreign_in(
+    sentence: str, table: Sequence[_Row], parts: Sequence[_Part], *, asked: str
+) -> Iterator[Claim]:
+    for part in parts:
+        text = sentence[part.start : part.end]
+        own = frozenset().union(*part.row.values.values(), *(row.names for row in table))
+        for column, values in part.row.values.items():
+            if any(_stands(value, text) for value in values):
+                continue
+            for other in table:
+                for value in other.values.get(column, frozenset()) - own:
+                    interval = _stands(value, text)
+                    if interval and not _stands(value, asked):
+                        start, end = (part.start + offset for offset in interval)
+                        is_own = f"{next(iter(values))}" if len(values) == 1 else "another value"
+                        names = " / ".join(sorted(part.row.names))
+                        token = is_own if len(values) == 1 else ""
+                        yield Claim(
+                            start, end, f"The result has {is_own} for {names}, not {value}.", token
+                        )
+
+
+def _stands(value: Leaf, text: str) -> tuple[int, int] | None:
+    """Return where a text has a value, in any usual form; None if it does not."""
+    if isinstance(value, float):
+        for match in _NUMBER.finditer(text):
+            if float(match.group().replace(",", "")) == value:
+                return match.span()
+        return (0, len(text)) if value in numerals((text,)).stated else None
+    moment = read_moment(value)
+    if moment:
+        day, minute = moment
+        stated = moments((text,))
+        is_day = day and (day in stated.full or (day.month, day.day) in stated.yearless)
+        is_time = day is None and minute is not None and minute in _times(text)
+        return (0, len(text)) if is_day or is_time else None
+    named = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE)
+    return named.span() if named else None
+
+
+def _times(text: str) -> Iterator[int]:
+    for token in _TIME.findall(text):
+        hour, _, minute = token.partition(":")
+        yield int(hour) * 60 + int(minute)
+
+
+def _named(sentence: str, row: _Row, others: Sequence[_Row]) -> Iterator[int]:
+    """Yield the offsets at which a sentence names a row by words that name no other."""
+    taken = {stem(part.folded) for other in others for name in other.names for part in words(name)}
+    for name in row.names:
+        if any(map(str.isdigit, name)) or len(name) <= 2:  # noqa: PLR2004
+            runs = r"\W?".join(map(re.escape, re.findall(r"[^\W_]+", name)))
+            named = re.search(rf"(?<!\w){runs}(?!\w)", sentence)
+            if named:
+                yield named.start()
+            continue
+        wanted = {
+            stem(word.folded) for word in words(name) if word.folded not in FUNCTION_WORDS
+        } - taken
+        starts = {stem(word.folded): word.start for word in reversed(words(sentence))}
+        if wanted and wanted <= {*starts}:
+            yield min(starts[word] for word in wanted)
+
+
+def _tables(trajectory: Trajectory, number: int) -> Iterator[list[_Row]]:
+    """Yield each table of the results before turn `number`."""
+    by_tool: defaultdict[str, list[tuple[Mapping[str, object], object]]] = defaultdict(list)
+    for count, turn in enumerate(trajectory.turns[: number - 1], 1):
+        call = trajectory.caller_of(count)
+        if turn.role != "tool" or is_failure(trajectory, count):
+            continue
+        yield from _within(parsed(turn.text))
+        if call:
+            by_tool[call.name].append((arguments_of(call) or {}, parsed(turn.text)))
+    for made in by_tool.values():
+        if len(made) > 1:
+            rows = [_row(value, names=_texts(arguments)) for arguments, value in made]
+            yield _telling(rows)
+
+
+def _within(value: object) -> Iterator[list[_Row]]:
+    if isinstance(value, Mapping):
+        fields = [
+            _row(leaf, names=(" ".join(words_of(f"$.{key}")) if len(key) > 2 else key,))  # noqa: PLR2004
+            for key, leaf in value.items()
+            if _is_number(leaf) and not key.isdecimal()
+        ]
+        rows = [
+            _row(held, names=(str(key).replace("_", " "),))
+            for key, held in value.items()
+            if isinstance(held, Mapping)
+        ]
+        yield from (_telling(table) for table in (fields, rows) if len(table) > 1)
+        for held in value.values():
+            yield from _within(held)
+    elif isinstance(value, list):
+        items = [item for item in value if isinstance(item, Mapping)]
+        if 1 < len(items) <= _MOST_ROWS:
+            yield _telling([_row(item, names=_texts(item, among=items)) for item in items])
+        for item in value:
+            yield from _within(item)
+
+
+def _telling(rows: Sequence[_Row]) -> list[_Row]:
+    """Return rows with the names alone that no other row has; none if one row has no such."""
+    counts = Counter(name for row in rows for name in row.names)
+    made = [row._replace(names=frozenset(n for n in row.names if counts[n] == 1)) for row in rows]
+    return made if all(row.names for row in made) else []
+
+
+def _row(value: object, *, names: Iterable[str]) -> _Row:
+    return _Row(frozenset(names), _values(value))
+
+
+def _values(value: object) -> dict[str, frozenset[Leaf]]:
+    """Return column -> values; those of a list stand in one column."""
+    values: defaultdict[str, set[Leaf]] = defaultdict(set)
+    for path, leaf in json_leaves(value):
+        column = re.sub(r"\[\d+\]", "", path)
+        if _is_number(leaf):
+            values[column].add(float(str(leaf)))
+        elif isinstance(leaf, str) and len(leaf) > 2 and len(leaf.split()) <= _LONGEST:  # noqa: PLR2004
+            values[column].add(leaf)
+    return {column: frozenset(held) for column, held in values.items()}
+
+
+def _texts(
+    value: Mapping[str, object], *, among: Sequence[Mapping[str, object]] = ()
+) -> Iterator[str]:
+    """Yield the texts of an object that may name it `among` others: no dates, no sentences."""
+    for key, leaf in value.items():
+        if not isinstance(leaf, str) or not any(map(str.isalpha, leaf)) or read_moment(leaf):
+            continue
+        is_own = [item.get(key) for item in among].count(leaf) < 2  # noqa: PLR2004
+        if is_own and len(leaf.split()) <= _LONGEST:
+            yield leaf
+
+
+def _is_number(leaf: object) -> bool:
+    return isinstance(leaf, int | float) and not isinstance(leaf, bool)

@@ -133,7 +133,7 @@ def test_alignscores_heads_answer_in_their_authors_way(head: str, tmp_path: Path
     weights["reg_layer.bias"].fill_(0.5)  # so that no number lies outside of 0 to 1
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     model.load_state_dict(weights)
-    ways = {
+    ways: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
         "tri": lambda pooled: torch.softmax(model.tri_layer(pooled), dim=-1)[0, 0],
         "bin": lambda pooled: torch.softmax(model.bin_layer(pooled), dim=-1)[0, 1],
         "reg": lambda pooled: model.reg_layer(pooled)[0, 0],

@@ -175,7 +175,7 @@ def _stands(value: Leaf, text: str) -> tuple[int, int] | None:
         is_day = day and (day in stated.full or (day.month, day.day) in stated.yearless)
         is_time = day is None and minute is not None and minute in _times(text)
         return (0, len(text)) if is_day or is_time else None
-    match = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE)
+    named = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE)
     return match.span() if match else None
 
 

@@ -186,7 +186,8 @@ def _mean(values: Sequence[tuple[str, float | None]], settings: Settings) -> Mea
     if not defined:
         return Mean(np.nan, np.nan, np.nan, 0)
     sources, _ = numbered([source for source, _ in defined])
-    sums = np.bincount(sources, weights=[value for _, value in defined])
+    weights = [value for _, value in defined]
+    sums = np.bincount(sources, weights=weights).astype(np.float64)
     counts = np.bincount(sources).astype(np.float64)
     rng = np.random.default_rng(settings.seed)
     (mean,) = ratios_of(sums, counts, rng=rng, draws=settings.draws)

@@ -112,10 +112,9 @@ def _short_reading(settings: Settings) -> str:
 def _seen(findings: Findings) -> Iterator[Section]:
     """Yield whether each judge tells the damaged texts from the good ones."""
     if findings.damaged:
+        columns = numeric("damaged scores lower", "95 %")
         rows = (row(j, *value_and_interval(s, _SHARE)) for j, s in findings.seen.items())
-        yield Section(
-            "Flaws seen", [table(["judge", *numeric("damaged scores lower", "95 %")], rows)]
-        )
+        yield Section("Flaws seen", [table(["judge", *columns], rows)])
 
 
 def _of_judge(findings: Findings, judge: str) -> Section:

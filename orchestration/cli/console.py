@@ -14,7 +14,7 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.exits import say
 
 with lazily():
-    from spanjury.orchestration.report import document, terminal
+    from spanjury.orchestration.cli import report_view as reports
 
 _PICTURES = frozenset({".png", ".svg"})
 
@@ -62,9 +62,9 @@ def print_view(view: RenderableType) -> None:
     CleanConsole().print(view)
 
 
-def print_report(report: "document.Report") -> None:
+def print_report(report: "reports.Report") -> None:
     """Print a report as tables."""
-    print_view(terminal.report_view(report))
+    print_view(reports.report_view(report))
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

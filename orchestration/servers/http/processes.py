@@ -14,8 +14,6 @@ from types import FrameType
 
 from spanjury.judges.core import ConfigError, EvaluationError, EventLog, ServiceError
 
-__all__ = ["Work", "has_parent", "report_errors", "say_ready", "supervise"]
-
 log = EventLog()
 
 Work = Callable[[int, Connection], None]

@@ -175,8 +175,8 @@ def _stands(value: Leaf, text: str) -> tuple[int, int] | None:
         is_day = day and (day in stated.full or (day.month, day.day) in stated.yearless)
         is_time = day is None and minute is not None and minute in _times(text)
         return (0, len(text)) if is_day or is_time else None
-    phrase = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE)
-    return phrase.span() if phrase else None
+    named = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE)
+    return named.span() if named else None
 
 
 def _times(text: str) -> Iterator[int]:

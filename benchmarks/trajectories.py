@@ -3,7 +3,8 @@
     python benchmarks/trajectories.py [FILE…]
 
 Judges each FILE, by default those that the rules were written on. A row is flagged if any aspect
-is *faulty*. Prints the flagged rows by kind of error. Then it prints the errors that `calls` marks
+is *faulty*, and marked if `calls` marks an error in the turn of the written one, or any if none is
+written. Prints both by kind of error. Then it prints the errors that `calls` marks
 by category, as tables for ``judges/rules/precision.toml``: an error is right if it stands in the
 turn of a written one, and is not counted if it stands in a later turn, which may follow from it.
 Last comes how well the probabilities hold on each file if they are fitted to the other ones.
@@ -56,14 +57,27 @@ def judged(path: Path) -> list[Row]:
         return rows_of(results)
 
 
-def flags(rows: Sequence[Row], results: Sequence[Row]) -> str:
-    """Return how many rows are flagged, in one line and by kind of error."""
-    flagged = {result["id"] for result in results if result["decision"] == "faulty"}
+def flagged(results: Sequence[Row]) -> set[str]:
+    """Return the rows of which any aspect is *faulty*."""
+    return {result["id"] for result in results if result["decision"] == "faulty"}
+
+
+def marked(rows: Sequence[Row], results: Sequence[Row]) -> set[str]:
+    """Return the rows with an error that `calls` marks in the turn of a written one, if any is."""
+    return {
+        row["id"]
+        for row in rows
+        if any(f.is_right or not row["errors"] for f in findings([row], results))
+    }
+
+
+def counts(rows: Sequence[Row], chosen: set[str]) -> str:
+    """Return how many rows are among `chosen`, in one line and by kind of error."""
     total: Counter[str] = Counter()
     caught: Counter[str] = Counter()
     for row in rows:
         total[row["label"]] += 1
-        caught[row["label"]] += row["id"] in flagged
+        caught[row["label"]] += row["id"] in chosen
     kinds = [f"{kind} {caught[kind]}/{count}" for kind, count in total.items() if kind != "clean"]
     errors = sum(count for kind, count in caught.items() if kind != "clean")
     return (
@@ -75,24 +89,25 @@ def flags(rows: Sequence[Row], results: Sequence[Row]) -> str:
 def findings(rows: Sequence[Row], results: Sequence[Row]) -> Iterator[Finding]:
     """Yield the errors that `calls` marks, a category once for each row and turn."""
     turns = {row["id"]: [error["turn"] for error in row["errors"]] for row in rows}
-    marked = {
+    errors = {
         (result["id"], span["category"], span["at"]["turn"])
         for result in results
+        if result["id"] in turns
         for span in result["spans"]
         if "calls" in span["found_by"] and "at" in span
     }
-    for row, category, turn in sorted(marked):
+    for row, category, turn in sorted(errors):
         planted = turns[row]
         if turn in planted or not planted or turn < min(planted):
             yield Finding(category, turn in planted)
 
 
-def precision(marked: Sequence[Finding]) -> dict[str, tuple[int, int]]:
+def precision(listed: Sequence[Finding]) -> dict[str, tuple[int, int]]:
     """Return category -> right errors and all."""
-    counts: defaultdict[str, list[bool]] = defaultdict(list)
-    for finding in marked:
-        counts[finding.category].append(finding.is_right)
-    return {name: (sum(rights), len(rights)) for name, rights in sorted(counts.items())}
+    by_category: defaultdict[str, list[bool]] = defaultdict(list)
+    for finding in listed:
+        by_category[finding.category].append(finding.is_right)
+    return {name: (sum(rights), len(rights)) for name, rights in sorted(by_category.items())}
 
 
 def probability(right: int, count: int) -> float:
@@ -105,14 +120,15 @@ def main(paths: Sequence[Path]) -> None:
     by_file: dict[str, list[Finding]] = {}
     for path in paths:
         rows, results = rows_of(path), judged(path)
-        print(f"{path.name}: {flags(rows, results)}")
+        print(f"{path.name}, flagged: {counts(rows, flagged(results))}")
+        print(f"{path.name}, marked: {counts(rows, marked(rows, results))}")
         by_file[str(path)] = [*findings(rows, results)]
     for category, (right, count) in precision([*chain(*by_file.values())]).items():
         share = round(right / count, 2)
         print(f'\n[[calls]]\ncategory = "{category}"\nprecision = {share}\nspans = {count}')
     for name, own in by_file.items():
         others = precision(
-            [f for other, marked in by_file.items() if other != name for f in marked]
+            [f for other, theirs in by_file.items() if other != name for f in theirs]
         )
         stated = [probability(*others.get(finding.category, (0, 0))) for finding in own]
         if own and len(by_file) > 1:

@@ -123,6 +123,8 @@ _BY_SCHEMA = frozenset((UNKNOWN_TOOL, SCHEMA))
 """The categories that the tools' schemas alone decide."""
 _SURE = 0.95  # probability of an error of these
 _PRIOR = 2  # right and wrong errors that every other category begins with
+_EVEN = 0.5
+_SLIGHT = 3  # severity that makes a trajectory unsure, and not faulty
 _REST = 0.25  # probability of an error that no rule finds
 
 
@@ -137,7 +139,12 @@ def _probabilities() -> Mapping[str, float]:
 
 
 def _probability(category: str) -> float:
-    return _SURE if category in _BY_SCHEMA else _probabilities().get(category, 0.5)
+    return _SURE if category in _BY_SCHEMA else _probabilities().get(category, _EVEN)
+
+
+def _severity(category: str, severity: int) -> int:
+    """Return the severity of an error: none is grave that is likelier right than wrong."""
+    return severity if _probability(category) >= _EVEN else min(severity, _SLIGHT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -471,7 +478,7 @@ class _Turn:
                 yield ErrorSpan(
                     text=self.transcript.text[start:end],
                     explanation=claim.explanation,
-                    severity=severity,
+                    severity=_severity(category, severity),
                     start=start,
                     end=end,
                     category=category,
@@ -500,7 +507,7 @@ class _Turn:
         return ErrorSpan(
             text=self.transcript.text[start:end],
             explanation=explanation,
-            severity=severity,
+            severity=_severity(category, severity),
             start=start,
             end=end,
             category=category,

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from datetime import date
 from typing import NamedTuple
 
 from spanjury.judges.core import ToolCall
@@ -14,7 +13,7 @@ from spanjury.judges.rules.call_checks.context import (
     squeezed,
     tokens_of,
 )
-from spanjury.judges.rules.call_checks.moments import Moments, moments
+from spanjury.judges.rules.call_checks.moments import Moments, date_of, moments
 from spanjury.judges.rules.call_checks.numerals import Numerals, nearest, numerals
 from spanjury.judges.rules.call_checks.wishes import words_of
 from spanjury.judges.rules.quantities import quantities
@@ -307,10 +306,10 @@ def _unnamed(sentence: str, named: Moments, numbers: Numerals) -> Iterator[str]:
         stated = moments((match.group(),))
         years = {day.year for day in named.full} | ({named.today.year} if named.today else set())
         days = stated.full or {
-            date(year, month, day)
-            for month, day in stated.yearless
-            if month and (month, day) != (2, 29)
+            day
+            for month, number in stated.yearless
             for year in years | {max(years, default=2000) + 1}
+            if month and (day := date_of(year, month, number))
         }
         if days and not any(map(named.names, days)):
             yield match.group()

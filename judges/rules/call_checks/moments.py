@@ -232,7 +232,7 @@ class Moments:
         dated = [*self.full, *((self.today,) if self.today else ())]
         parts = {part for day in dated for part in (day.year, day.month, day.day)}
         year = self.today.year if self.today else 2000
-        stated = {*self.full, *filter(None, (_date(year, m or 1, d) for m, d in self.yearless))}
+        stated = {*self.full, *filter(None, (date_of(year, m or 1, d) for m, d in self.yearless))}
         gaps = {abs((a - b).days) for a, b in combinations(sorted(stated)[:_MOST], 2)}
         times = sorted(self.times)[:_MOST] if len(self.times) <= 2 * _MOST else []
         lasting = {abs(a - b) for a, b in combinations(times, 2)}
@@ -292,7 +292,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
     full, yearless = {*_iso(whole)}, set()
     for year, month, days in _in_words(whole):
         for number in days:
-            if year and (made := _date(year, month, number)):
+            if year and (made := date_of(year, month, number)):
                 full.add(made)
             else:
                 yearless.add((month, number))
@@ -305,7 +305,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
         full |= {
             made
             for month, number, year, _ in readings
-            if (made := _date(int(year), MONTHS.index(month) + 1, int(number)))
+            if (made := date_of(int(year), MONTHS.index(month) + 1, int(number)))
         }
     full |= {*_with_short_years(whole)}
     steps = {step for pattern, days in _STEPS if re.search(pattern, lower) for step in days}
@@ -343,13 +343,14 @@ def _stated_today(text: str) -> date | None:
         stated = next(_iso(window), None)
         if stated is None:
             days = ((y, m, d[0]) for y, m, d in _in_words(window) if y and d)
-            stated = next(filter(None, (_date(*parts) for parts in days)), None)
+            stated = next(filter(None, (date_of(*parts) for parts in days)), None)
         if stated:
             return stated
     return None
 
 
-def _date(year: int, month: int, day: int) -> date | None:
+def date_of(year: int, month: int, day: int) -> date | None:
+    """Return a date; None if there is none such, as 30 February."""
     try:
         return date(year, month, day)
     except ValueError:
@@ -358,7 +359,7 @@ def _date(year: int, month: int, day: int) -> date | None:
 
 def _iso(text: str) -> Iterator[date]:
     for match in _ISO.finditer(text):
-        made = _date(int(match[1]), int(match[2]), int(match[3]))
+        made = date_of(int(match[1]), int(match[2]), int(match[3]))
         if made:
             yield made
 
@@ -369,7 +370,7 @@ def _with_short_years(text: str) -> Iterator[date]:
         first, second, year = int(match[1]), int(match[3]), int(match[4])
         for century in (1900, 2000):
             for day, month in ((first, second), (second, first)):
-                made = _date(century + year, month, day)
+                made = date_of(century + year, month, day)
                 if made:
                     yield made
 
@@ -563,6 +564,6 @@ def nearest_dates(texts: Sequence[str]) -> Iterator[tuple[int, int, int, date]]:
     """Yield the number of the text, the offsets and the date of each date that texts state."""
     for number, text in enumerate(texts):
         for match in _ISO.finditer(text):
-            made = _date(int(match[1]), int(match[2]), int(match[3]))
+            made = date_of(int(match[1]), int(match[2]), int(match[3]))
             if made:
                 yield number, match.start(), match.end(), made

@@ -323,9 +323,7 @@ async def test_an_argument_needs_an_origin_if_it_identifies_something(
     made = segment_of(Trajectory(turns=turns, tools=(FIND,)))
     report = await CallsJudge().assess(made, Catalogue.load().aspect("agent", "calls"))
     assert [span.category for span in report.spans] == [category] * (category is not None)
-    assert all(
-        (span.severity == 3) == (category == "value of unclear origin") for span in report.spans
-    )
+    assert all((span.severity == 3) == ((span.probability or 0) < 0.5) for span in report.spans)
 
 
 @pytest.mark.parametrize(
@@ -333,6 +331,7 @@ async def test_an_argument_needs_an_origin_if_it_identifies_something(
     [
         ("It will be ready in 3 weeks.", "3 weeks"),
         ("It will be ready in five days.", None),
+        ("It will be ready on 31 April.", None),  # which no year has
         ("The Retail Park, 300 kW and 2.2 km away, has a free point.", "2.2"),
         ("The Retail Park, 300 kW and 0.8 km away, has a free point.", None),
     ],

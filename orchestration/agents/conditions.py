@@ -6,8 +6,17 @@ from spanjury.judges.core import Outcome
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.studies.failing.conditions import Condition, parse_condition
 
-FAIL_ON = ("decision=faulty", "severity>=4")
-"""The conditions under which a text is sent back, unless others are named."""
+FAIL_ON = (
+    "decision=faulty",
+    "severity>=4",
+    "category=value from nowhere",
+    "category=altered value",
+    "category=broken limit",
+)
+"""The conditions under which a text is sent back, unless others are named.
+
+An agent can look up an argument again, so one is sent back that may be right.
+"""
 
 
 def parsed(fail_on: str | Sequence[str]) -> list[Condition]:

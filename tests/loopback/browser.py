@@ -26,7 +26,15 @@ from typing import Literal
 from urllib.parse import urldefrag, urlsplit
 
 from PIL import Image
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Request,
+    expect,
+    sync_playwright,
+)
 
 CHROMIUM = Path("/usr/bin/chromium")
 COLOURS = 128
@@ -144,8 +152,12 @@ def origin(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
+_PATIENCE = 30_000  # milliseconds for what a page shows, where the cores have much else to do
+
+
 def started_chromium() -> Iterator[Chromium]:
     """Start the browser, and end it when the iterator is asked again."""
+    expect.set_options(timeout=_PATIENCE)
     driver = sync_playwright().start()
     chromium = Chromium(
         browser=driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS)),

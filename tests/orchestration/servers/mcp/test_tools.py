@@ -315,6 +315,6 @@ def checking(task: str) -> ModelResponse:
 
 async def test_an_agent_corrects_a_text_by_the_report_of_the_server() -> None:
     server = StdioTransport(sys.executable, arguments(), env=environment(), keep_alive=False)
-    agent = Agent(FunctionModel(script), toolsets=[MCPToolset(server)])
+    agent = Agent(FunctionModel(script), toolsets=[MCPToolset(server, init_timeout=60)])
     result = await agent.run("Check the summary and correct it.")
     assert result.output == WRONG_YEAR.replace("1935", "1932")

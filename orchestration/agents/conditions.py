@@ -12,10 +12,12 @@ FAIL_ON = (
     "category=value from nowhere",
     "category=altered value",
     "category=broken limit",
+    "category=misread result",
+    "category=value without a result",
 )
 """The conditions under which a text is sent back, unless others are named.
 
-An agent can look up an argument again, so one is sent back that may be right.
+An agent can look up a value again, so one is sent back that may be right.
 """
 
 

@@ -345,8 +345,8 @@ def forced_logprobs(reply: Reply, text: str) -> tuple[LikelyToken, ...]:
 
     Examples
     --------
-    >>> said = (TokenLogprob(token="a", logprob=-1.0), TokenLogprob(token=" b", logprob=-2.0))
-    >>> [token.end for token in forced_logprobs(Reply(text="a b", logprobs=said), "a b")]
+    >>> tokens = (TokenLogprob(token="a", logprob=-1.0), TokenLogprob(token=" b", logprob=-2.0))
+    >>> [token.end for token in forced_logprobs(Reply(text="a b", logprobs=tokens), "a b")]
     [1, 3]
     """
     if not reply.logprobs:

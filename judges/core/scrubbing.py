@@ -144,8 +144,8 @@ def reason_of(error: Exception, *, kind: bool = False) -> str:
 class _Secrets:
     """Secrets in all forms, folded.
 
-    Of `forms` the letters and digits are found in those of a text, whatever stands between; `exact`
-    are found as they are.
+    The letters and digits of `forms` are matched with those of a text, whatever stands between
+    them; `exact` forms are matched literally.
     """
 
     forms: tuple[str, ...]

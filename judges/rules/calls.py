@@ -432,7 +432,7 @@ class _Turn:
                 yield self._span(ORDER, explanation, count=count, severity=4, evidence=evidence)
             words = is_untold(call.name, self.context)
             if words:
-                explanation = f"No reply went to the user yet, and it was said: {words!r}."
+                explanation = f"The user must be answered first: {words!r}."
                 evidence = self.context.evidence(words)
                 yield self._span(ORDER, explanation, count=count, severity=4, evidence=evidence)
         if self._is_repeated(count, call) and not is_reading_again(self.trajectory, call):

@@ -93,7 +93,7 @@ class SeenInTraining:
 def groups_of(cases: Sequence[Case], seen: SeenInTraining | None) -> Mapping[str, BoolArray]:
     """Return which cases are like those that a model was trained on, and which are not.
 
-    `seen`: none where it is not known: then there is the group of all cases only.
+    Without `seen` there is only the group of all cases.
 
     Returns
     -------

@@ -131,17 +131,17 @@ def _movements(sentence: Phrase) -> Iterator[_Movement]:
 
 
 def _contrary(movement: _Movement, stated: Sequence[_Sentence]) -> Iterator[_Sentence]:
-    """Yield the sentences that let a noun move the other way, unless one lets it move likewise.
+    """Yield the sentences in which a noun moves the other way; none if it ever moves the same way.
 
     A word of direction in such a sentence whose subject is not sure may have the same noun.
     """
     contrary = []
     for sentence in stated:
         opposed = any(_is_contrary(each, movement) for each in sentence.movements)
-        likewise = [each for each in sentence.movements if each.rises == movement.rises]
-        sure = {each.verb.start for each in likewise if each.is_clause}
-        if any(each.noun.key == movement.noun.key for each in likewise) or (
-            opposed and any(each.verb.start not in sure for each in likewise)
+        same_way = [each for each in sentence.movements if each.rises == movement.rises]
+        sure = {each.verb.start for each in same_way if each.is_clause}
+        if any(each.noun.key == movement.noun.key for each in same_way) or (
+            opposed and any(each.verb.start not in sure for each in same_way)
         ):
             return
         if opposed:

@@ -118,7 +118,7 @@ class Failure:
     says: str
     """Outcome, decision and score of the report, with their reason."""
     positions: tuple[Position | None, ...]
-    """Of each span, its position in a trajectory; None in a text."""
+    """The position of each span in a trajectory; None in a text."""
 
 
 def parse_condition(text: str) -> Condition:

@@ -2,12 +2,19 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from pydantic_ai import ModelRetry, RunContext
 
-from spanjury.judges.core import Aspect, ConfigError, JudgeError
-from spanjury.orchestration.agents.conditions import FAIL_ON, parsed, unread
+from spanjury.judges.core import Aspect, ConfigError
+from spanjury.orchestration.agents.conditions import (
+    FAIL_ON,
+    OnUnscored,
+    check_policy,
+    feedback_on_unread,
+    parsed,
+    unread,
+)
 from spanjury.orchestration.agents.sources import SourceOf, source_in
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.agent_reports import feedback_on
@@ -17,8 +24,6 @@ from spanjury.orchestration.wiring.config import PanelConfig
 
 D = TypeVar("D")
 T = TypeVar("T")
-
-OnUnscored = Literal["raise", "retry", "accept"]
 
 
 def plain_text(output: object) -> str:
@@ -75,8 +80,7 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
         If a condition or the policy cannot be read.
     """
     conditions = parsed(fail_on)
-    if on_unscored not in {"raise", "retry", "accept"}:
-        raise ConfigError(f"on_unscored is raise, retry or accept, not {on_unscored!r}")
+    check_policy(on_unscored)
 
     async def validate(context: RunContext[D], output: T) -> T:
         if context.partial_output:  # more of it is to come
@@ -90,19 +94,10 @@ def jury_validator(  # noqa: PLR0913  all but the panel have defaults
             aspects_files=aspects_files,
         )
         on_report(report)
-        if feedback := feedback_on(report, conditions):
+        lacking = unread(report, are_named=bool(aspects))
+        feedback = feedback_on(report, conditions) or feedback_on_unread(lacking, on_unscored)
+        if feedback:
             raise ModelRetry(feedback)
-        _settle_unscored(report, on_unscored, are_named=bool(aspects))
         return output
 
     return validate
-
-
-def _settle_unscored(report: TextReport, policy: OnUnscored, *, are_named: bool) -> None:
-    lacking = unread(report, are_named=are_named)
-    if not lacking or policy == "accept":
-        return
-    reasons = "; ".join(f"{aspect}: {reason}" for aspect, reason in lacking.items())
-    if policy == "raise":
-        raise JudgeError(f"the output is not judged: {reasons}")
-    raise ModelRetry("Judges could not read your answer. Answer again, in the same form.")

@@ -1,8 +1,9 @@
-"""Reviews, tools, an output validator, a judged stream and a repair loop for agents.
+"""Reviews, tools, a capability, an output validator, a judged stream and a repair loop for agents.
 
 Those for pydantic-ai need asyncio, as pydantic-ai does.
 """
 
+from spanjury.orchestration.agents.capability import JuryCapability
 from spanjury.orchestration.agents.graphs import JuryNode, OnFailure, jury_node
 from spanjury.orchestration.agents.repairing import arepair, repair
 from spanjury.orchestration.agents.reviewing import Review, areview, review
@@ -16,6 +17,7 @@ __all__ = [
     "Attempt",
     "Ended",
     "JudgedRun",
+    "JuryCapability",
     "JuryNode",
     "OnFailure",
     "Repair",

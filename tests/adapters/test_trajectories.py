@@ -132,6 +132,35 @@ DIALECTS: Mapping[str, list[Message]] = {
         },
         {"kind": "response", "parts": [{"part_kind": "text", "content": ANSWER}]},
     ],
+    "pydantic-ai 2": [
+        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": ASK}]},
+        {
+            "kind": "response",
+            "parts": [
+                {"part_kind": "thinking", "content": "Hm."},
+                {"part_kind": "text", "content": "I look."},
+                {
+                    "part_kind": "tool-call",
+                    "tool_name": "weather",
+                    "args": CITY,
+                    "tool_call_id": "c1",
+                },
+            ],
+        },
+        {
+            "kind": "request",
+            "parts": [
+                {
+                    "part_kind": "tool-return",
+                    "outcome": "failed",
+                    "tool_name": "weather",
+                    "tool_call_id": "c1",
+                    "content": FAULT,
+                }
+            ],
+        },
+        {"kind": "response", "parts": [{"part_kind": "text", "content": ANSWER}]},
+    ],
     "langchain": [
         {"type": "human", "data": {"content": ASK}},
         {

@@ -15,7 +15,8 @@ from spanjury.orchestration.engine.text_repair.loop import Stopped
 PAGE = read_page("agents")
 EXAMPLES = ROOT / "examples" / "agent"
 EXAMPLE = EXAMPLES / "repair_summaries.py"
-REVIEW, SUPERVISED, PYDANTIC, _, _, TOOLS, VALIDATOR, STREAM, RUN, REPAIR = blocks(PAGE, "python")
+REVIEW, SUPERVISED, PYDANTIC, _, _, CAPABILITY, *OTHERS = blocks(PAGE, "python")
+TOOLS, VALIDATOR, STREAM, RUN, REPAIR = OTHERS
 SENT_REVIEW, SENT_BACK = blocks(PAGE, "text")
 
 
@@ -65,6 +66,10 @@ def test_a_supervised_run_prints_its_attempts(capsys: pytest.CaptureFixture[str]
     )
 
 
+def calling(date: str) -> ToolCallPart:
+    return ToolCallPart("book_table", {"date": date, "guests": 4})
+
+
 def test_a_supervised_agent_of_pydantic_ai_books_again(capsys: pytest.CaptureFixture[str]) -> None:
     booked: list[str] = []
 
@@ -72,13 +77,23 @@ def test_a_supervised_agent_of_pydantic_ai_books_again(capsys: pytest.CaptureFix
         booked.append(date)
         return f"Table 12 is booked for {guests}."
 
-    def calling(date: str) -> ToolCallPart:
-        return ToolCallPart("book_table", {"date": date, "guests": 4})
-
     model = saying(calling("2026-05-09"), "Booked.", calling("2026-05-08"), "Booked for 8 May.")
     run_code(PYDANTIC, {"model": model, "book_table": book_table})
     assert capsys.readouterr().out == "Booked for 8 May.\n"
     assert booked == ["2026-05-09", "2026-05-08"]
+
+
+def test_a_capability_stops_the_wrong_booking(capsys: pytest.CaptureFixture[str]) -> None:
+    booked: list[str] = []
+
+    def book_table(date: str, guests: int) -> str:
+        booked.append(date)
+        return f"Table 12 is booked for {guests}."
+
+    model = saying(calling("2026-05-09"), calling("2026-05-08"), "Booked for 8 May.")
+    run_code(CAPABILITY, {"model": model, "book_table": book_table})
+    assert capsys.readouterr().out == "Booked for 8 May.\n"
+    assert booked == ["2026-05-08"]
 
 
 def test_the_agent_of_the_example_mends_its_booking(

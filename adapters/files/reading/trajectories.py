@@ -52,7 +52,7 @@ _RESULTS = frozenset(
         *("tool-return", "builtin-tool-return"),
     }
 )
-_RETRY = "retry-prompt"  # pydantic-ai: a tool failed, or the answer does not fit
+_RETRY = "retry-prompt"  # pydantic-ai 1: a tool failed, or the answer does not fit
 _IMAGES = frozenset({"image", "image_url", "image-url", "input_image", "binary"})
 _KEYED: Mapping[str, str] = MappingProxyType(
     {
@@ -75,7 +75,8 @@ _SCHEMAS = (
     *("parameters", "input_schema", "inputSchema", "parameters_json_schema", "schema"),
     *("params_json_schema", "tool_call_schema"),
 )
-_FAULTY = frozenset({"error", "failed", "incomplete"})
+_FAULTY = frozenset({"error", "failed", "incomplete", "denied", "interrupted", "retried"})
+"""Values of `status`, or of the `outcome` of pydantic-ai 2, in the result of a call that failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -537,7 +538,7 @@ def _result(value: Mapping[str, object]) -> Turn:
         name=_text(_first(value, _NAMES)),
         failed=bool(error)
         or True in (value.get("is_error"), value.get("isError"))
-        or value.get("status") in _FAULTY
+        or not _FAULTY.isdisjoint((value.get("status"), value.get("outcome")))
         or value.get("success") is False
         or _kind(value) == _RETRY,
         images=tuple(image for piece in pieces for image in piece.images),

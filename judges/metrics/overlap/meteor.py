@@ -10,18 +10,17 @@ References
        suffixes are those of its manual pages wndb(5WN) and morphy(7WN)
 """
 
+import os
 import re
+import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
-import nltk.data
-from nltk.stem.porter import PorterStemmer
-from nltk.translate.meteor_score import meteor_score
-
 from spanjury.judges.core import ConfigError, Sample, signature
+from spanjury.judges.core.lazy import library
 from spanjury.judges.metrics.checks import check_choice, check_least
 from spanjury.judges.metrics.overlap.bleu import TOKENIZERS, Tokenizer, bleu_tokens
 from spanjury.judges.metrics.versions import version
@@ -124,7 +123,7 @@ class Meteor:
             alpha=self.alpha,
             beta=self.beta,
             gamma=self.gamma,
-            wordnet=self._words().wordnet.version,
+            wordnet=wordnet_version(_find(self.wordnet)) if self.synonyms else "none",
             tokenize=self.tokenize,
             bleuscore=version("bleuscore"),
             nltk=version("nltk"),
@@ -142,7 +141,7 @@ class Meteor:
     def _score(self, sample: Sample, words: "_Words") -> float:
         if is_blank(sample.output):
             return float(any(map(is_blank, sample.references)))
-        score: float = meteor_score(
+        score: float = words.meteor(
             [bleu_tokens(reference, self.tokenize) for reference in sample.references],
             bleu_tokens(sample.output, self.tokenize),
             stemmer=words,
@@ -170,12 +169,26 @@ class _Synset:
 
 
 class _Words:
-    """A stemmer and a WordNet as NLTK expects them, which look each word up once."""
+    """A stemmer and a WordNet as NLTK expects them, which look each word up once.
+
+    NLTK takes seconds to import, so it is not imported before something is measured.
+    """
 
     def __init__(self, wordnet: WordNet) -> None:
         self.wordnet = wordnet
-        self.stem: Callable[[str], str] = lru_cache(maxsize=_KEPT)(PorterStemmer().stem)
         self.synsets: Callable[[str], list[_Synset]] = lru_cache(maxsize=_KEPT)(self._synsets)
+
+    @cached_property
+    def meteor(self) -> Callable[..., float]:
+        """NLTK's function, which takes words, a stemmer, a WordNet and the constants."""
+        function: Callable[..., float] = library("nltk.translate.meteor_score").meteor_score
+        return function
+
+    @cached_property
+    def stem(self) -> Callable[[str], str]:
+        """Porter's stemmer."""
+        stemmer = library("nltk.stem.porter").PorterStemmer()
+        return lru_cache(maxsize=_KEPT)(stemmer.stem)
 
     def _synsets(self, word: str) -> list[_Synset]:
         return [_Synset(synonym) for synonym in self.wordnet.synonyms(word)]
@@ -189,9 +202,7 @@ def _words(path: Path | None) -> _Words:
 def _find(folder: str) -> Path:
     """Return where WordNet is: in `folder` if one is named, else in one of the usual places."""
     usual = [
-        Path(root) / "corpora" / name
-        for root in nltk.data.path
-        for name in ("wordnet", "wordnet.zip")
+        root / "corpora" / name for root in _data_folders() for name in ("wordnet", "wordnet.zip")
     ]
     wordnet = find_wordnet(*([Path(folder)] if folder else [*usual, _DEBIAN]))
     if not wordnet:
@@ -202,6 +213,16 @@ def _find(folder: str) -> Path:
             "wordnet=FOLDER, or match by form and stem alone with synonyms=false"
         )
     return wordnet
+
+
+def _data_folders() -> Iterator[Path]:
+    """Yield the folders of NLTK's data, in the order of `nltk.data.path`."""
+    yield from map(Path, filter(None, os.environ.get("NLTK_DATA", "").split(os.pathsep)))
+    yield Path.home() / "nltk_data"
+    for root in ("", "share", "lib"):
+        yield Path(sys.prefix, root, "nltk_data")
+    for root in ("share", "local/share", "lib", "local/lib"):
+        yield Path("/usr", root, "nltk_data")
 
 
 _SUFFIXES = {
@@ -248,12 +269,20 @@ def read_wordnet(path: Path) -> WordNet:
 
     Raises `OSError` or `KeyError` if a file is not there.
     """
-    folder = zipfile.Path(path) / "wordnet" if path.suffix == ".zip" else path
-    parts = {name: _read_part(folder, name) for name in _SUFFIXES}
-    version = _VERSION.search(parts["noun"].data, 0, _HEAD)
-    return WordNet(
-        version=version.group(1).decode() if version else "unknown", parts=tuple(parts.values())
-    )
+    folder = _opened(path)
+    parts = tuple(_read_part(folder, name) for name in _SUFFIXES)
+    return WordNet(version=wordnet_version(path), parts=parts)
+
+
+def wordnet_version(path: Path) -> str:
+    """Return the version of WordNet in a folder or archive; raise as `read_wordnet` does."""
+    with (_opened(path) / "data.noun").open("rb") as file:
+        version = _VERSION.search(file.read(_HEAD))
+    return version.group(1).decode() if version else "unknown"
+
+
+def _opened(path: Path) -> Path | zipfile.Path:
+    return zipfile.Path(path) / "wordnet" if path.suffix == ".zip" else path
 
 
 def _read_part(folder: Path | zipfile.Path, name: str) -> _Part:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 
 from pydantic_ai import ModelRetry, RunContext, ToolDefinition
@@ -121,9 +122,11 @@ class _ReviewedRun(AbstractCapability[object]):
         calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
         if any(call.tool_name in outputs for call in calls) or not (calls or response.text):
             return response
+        earlier = takewhile(lambda message: message.run_id != ctx.run_id, ctx.messages)
         review = await self._review(
             [*ctx.messages, response],
             tools=(*offered.function_tools, *offered.output_tools),
+            since=sum(1 for _ in earlier),
             after=self._rejections,
         )
         self._on_review(review)

@@ -57,6 +57,7 @@ class JuryNode:
         review = await areview(
             messages,
             tools=self.tools,
+            since=len(messages) - len(_since_request(messages)),
             after=rejections,
             panel=self.panel,
             task=self.task,

@@ -86,6 +86,7 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
     messages: Messages | Trajectory,
     *,
     tools: Sequence[object] = (),
+    since: int = 0,
     after: Sequence[Rejection] = (),
     panel: Panel | PanelConfig | Path | str | None = None,
     judges: Judges = (),
@@ -106,6 +107,9 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
         All messages so far, as OpenAI, Anthropic, pydantic-ai, LangChain and others write them.
     tools
         The tools that the agent can call: specifications, or tools of OpenAI's SDK or LangChain.
+    since
+        How many of the first messages belong to earlier requests. They are sources as the others
+        are, but an error in them is not sent back.
     after
         The `rejections` of the last review of the same conversation. What they rejected is not
         judged again, unless the agent repeats a wrong value, and feedback is no source.
@@ -134,6 +138,8 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
         models=models,
         aspects_files=aspects_files,
     )
+    if since and not isinstance(messages, Trajectory):
+        report = _without_earlier(report, turns=_turns_of(messages[:since]))
     return _reviewed(
         report, conditions, waiting=waiting, earlier=tuple(after), are_named=bool(aspects)
     )
@@ -149,6 +155,35 @@ review = synchronous(
 def waiting_calls(trajectory: Trajectory) -> tuple[ToolCall, ...]:
     """Return the calls of the last turn, which no result answers yet."""
     return trajectory.turns[-1].calls
+
+
+def _turns_of(messages: Messages) -> int:
+    """Return how many turns messages are; 0 without a reply, in which nothing can be wrong."""
+    try:
+        return len(as_trajectory(messages).turns)
+    except ConfigError:
+        return 0
+
+
+def _without_earlier(report: TextReport, *, turns: int) -> TextReport:
+    """Return a report without errors in the first `turns`.
+
+    An aspect with no other errors keeps no decision, since that rests on those that go.
+    """
+    results = []
+    for result in report.results:
+        spans = result.report.spans
+        positions = map(report.position_of, spans)
+        kept = tuple(
+            span
+            for span, position in zip(spans, positions, strict=True)
+            if position is None or position.turn > turns
+        )
+        rest = replace(result.report, spans=kept)
+        if spans and not kept:
+            rest = replace(rest, decision=None, basis=None)
+        results.append(replace(result, report=rest))
+    return replace(report, results=tuple(results))
 
 
 def without_rejected(trajectory: Trajectory, rejections: Sequence[Rejection]) -> Trajectory:
@@ -176,7 +211,8 @@ def without_rejected(trajectory: Trajectory, rejections: Sequence[Rejection]) ->
                 kept = tuple(call for count, call in calls if (index, count) not in rejected)
                 turns[index] = replace(turns[index], text="", calls=kept)
         for index in range(rejection.turns, end):
-            turns[index] = replace(turns[index], text="")
+            # A call that was sent back did not fail, so it is no reason to repeat it.
+            turns[index] = replace(turns[index], text="", failed=False)
     return replace(trajectory, turns=tuple(turns))
 
 

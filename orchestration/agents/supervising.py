@@ -46,7 +46,7 @@ class Attempt(Generic[R]):
     messages
         All messages up to the end of the run, earlier attempts and feedback included.
     kept
-        Whether the panel finds it better than the best before it.
+        True if it passed, or the panel finds it better than the best before it.
     """
 
     result: R
@@ -136,7 +136,11 @@ async def asupervise(  # noqa: PLR0913  all but the agent and the messages have 
                 aspects_files=aspects_files,
             )
             best = next((attempt for attempt in reversed(attempts) if attempt.kept), None)
-            kept = best is None or is_better(_version(reviewed), _version(best.review))
+            kept = (
+                best is None
+                or reviewed.passed
+                or is_better(_version(reviewed), _version(best.review))
+            )
             attempts.append(
                 Attempt(result=result, messages=(*history.messages,), review=reviewed, kept=kept)
             )

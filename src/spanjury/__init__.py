@@ -15,6 +15,7 @@ __all__ = [
     "Evidence",
     "FailurePolicy",
     "Judge",
+    "JudgeError",
     "JudgedSentence",
     "Limits",
     "Located",

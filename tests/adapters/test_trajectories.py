@@ -421,3 +421,25 @@ def test_a_text_is_a_trajectory_only_if_an_assistant_speaks_in_it() -> None:
         assert trajectory_in_text(text) is None
     with pytest.raises(ConfigError, match="one of them the assistant's"):
         as_trajectory(CHAT[:1])
+
+
+def test_the_arguments_of_an_output_tool_are_the_reply() -> None:
+    call = {"part_kind": "tool-call", "tool_name": "final_result", "tool_call_id": "c1"}
+    returned = {"part_kind": "tool-return", "tool_name": "final_result", "tool_call_id": "c1"}
+    trajectory = trajectory_of(
+        [
+            {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Where?"}]},
+            {"kind": "response", "parts": [{**call, "args": {"city": "Lyon"}}]},
+            {"kind": "request", "parts": [{**returned, "content": "Final result processed."}]},
+        ]
+    )
+    assert trajectory is not None
+    assert [(turn.role, turn.text, turn.calls) for turn in trajectory.turns] == [
+        ("user", "Where?", ()),
+        ("assistant", '{"city": "Lyon"}', ()),
+    ]
+
+
+def test_a_reply_without_content_is_a_reply() -> None:
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": None}]
+    assert [turn.role for turn in as_trajectory(messages).turns] == ["user", "assistant"]

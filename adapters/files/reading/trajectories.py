@@ -7,7 +7,7 @@ messages and MCP transcripts. Thoughts of a model are left out.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -52,6 +52,7 @@ _RESULTS = frozenset(
         *("tool-return", "builtin-tool-return"),
     }
 )
+_FINAL = "Final result processed."  # pydantic-ai's return for a call that hands in the answer
 _RETRY = "retry-prompt"  # pydantic-ai 1: a tool failed, or the answer does not fit
 _IMAGES = frozenset({"image", "image_url", "image-url", "input_image", "binary"})
 _KEYED: Mapping[str, str] = MappingProxyType(
@@ -150,13 +151,30 @@ def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> 
             continue
         is_part = _role(message) is None
         read = _merged(_pieces(message) if is_part else _of_message(message))
+        if not read and _role(message) == "assistant":
+            read = [Turn(role="assistant")]  # a reply without content is one, too
         if is_part and read and turns and turns[-1].role == read[0].role == "assistant":
             read = _merged([turns.pop(), *read])
         repeated = turns if message.get("instructions") else []  # pydantic-ai: in every request
         turns += (turn for turn in read if turn.role != "system" or turn not in repeated)
     if not any(turn.role == "assistant" for turn in turns):
         return None
-    return Trajectory(turns=tuple(turns), tools=tools_of(tools) or listed)
+    return Trajectory(turns=_with_outputs(turns), tools=tools_of(tools) or listed)
+
+
+def _with_outputs(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Return turns in which the arguments of an output tool are the text of the reply."""
+    outputs = {turn.call_id for turn in turns if turn.role == "tool" and turn.text == _FINAL}
+    kept = (turn for turn in turns if turn.role != "tool" or turn.call_id not in outputs)
+    return tuple(_with_output(turn, outputs) for turn in kept)
+
+
+def _with_output(turn: Turn, outputs: Collection[str]) -> Turn:
+    handed = [call.arguments for call in turn.calls if call.call_id in outputs]
+    if not handed:
+        return turn
+    calls = tuple(call for call in turn.calls if call.call_id not in outputs)
+    return replace(turn, text="\n".join(filter(None, (turn.text, *handed))), calls=calls)
 
 
 def as_trajectory(value: object, tools: object = ()) -> Trajectory:

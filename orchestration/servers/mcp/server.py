@@ -124,7 +124,7 @@ class Toolbox:
         self,
         *,
         context: Context,
-        output: Annotated[str, Field(description="The text to check.")] = "",
+        output: Annotated[str | None, Field(description="The text to check.")] = None,
         messages: Messages = [],  # noqa: B006  the SDK copies it, and nothing here changes it
         tools: Tools = [],  # noqa: B006  as above
         source: Source = "",
@@ -140,13 +140,13 @@ class Toolbox:
         nothing else. A text without a score was not judged, which is no praise.
         """
         with _readable_errors():
-            if bool(output) == bool(messages):
+            if (output is None) != bool(messages):
                 raise ToolError("give either output or messages")
-            text = json.dumps([messages, tools]) if messages else output
+            text = output if output is not None else json.dumps([messages, tools])
             _check_lengths(text, source, inputs)
             checked = await agent_tools.check_text(
                 self.panel,
-                messages or output,
+                messages if output is None else output,
                 source=_source(source, inputs),
                 tools=tools,
                 task=task or None,

@@ -155,6 +155,24 @@ async def test_runs_of_one_agent_know_nothing_of_each_other() -> None:
     assert desk.booked == [RIGHT, RIGHT]
 
 
+async def test_a_call_that_is_repeated_again_and_again_is_carried_out_once() -> None:
+    agent, desk = reviewed([RIGHT], [RIGHT], [RIGHT], ANSWER)
+    done = await agent.run(ASKED)
+    assert done.output == ANSWER
+    assert desk.booked == [RIGHT]
+    first, second = sent_back(done.all_messages())
+    assert "it had succeeded" in first
+    assert "it had succeeded" in second
+
+
+async def test_an_error_of_an_earlier_run_is_not_sent_back() -> None:
+    unreviewed = Agent(scripted("Your old booking is R-907."))
+    history = (await unreviewed.run("Which booking do I have?")).all_messages()
+    agent, _ = reviewed("never", "You are welcome.", retries=0)
+    done = await agent.run("Thanks!", message_history=history)
+    assert done.output == "You are welcome."
+
+
 async def test_a_stream_is_reviewed_too() -> None:
     desk = Desk()
     model = FunctionModel(stream_function=streamed(scripted([WRONG], [RIGHT], ANSWER)))

@@ -58,6 +58,19 @@ async def test_the_best_attempt_is_kept_once_the_rounds_are_used() -> None:
     assert [span.text for span in done.report.spans] == ["bad"]
 
 
+async def test_the_attempt_that_passes_is_the_result_even_if_less_of_it_was_judged() -> None:
+    call = {"id": "a", "function": {"name": "find", "arguments": "{}"}}
+    given = [
+        {"role": "user", "content": "Which ticket do I have?"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": '{"ticket": "T-5581"}'},
+    ]
+    agent = Script("Your ticket is T-5518.", "Sorry, your ticket is T-5581.")
+    done = await asupervise(agent, given)
+    assert done.ended is Ended.PASSED
+    assert done.result[-1] == {"role": "assistant", "content": "Sorry, your ticket is T-5581."}
+
+
 async def test_a_panel_that_cannot_judge_ends_it() -> None:
     failing = FixedJudge(says=ModelTimeoutError("the server is silent"))
     done = await asupervise(Script("In 1932."), ASKED, judges=[failing], aspects="honesty")

@@ -202,6 +202,14 @@ async def test_a_source_that_looks_like_json_is_a_text() -> None:
     assert not result.is_error, text_of(result)
 
 
+async def test_an_empty_text_is_judged_as_everywhere_else() -> None:
+    async with connected("grounding") as client:
+        result = await called(client, "check_text", output="", source=SOURCE, task="summarization")
+    assert not result.is_error, text_of(result)
+    assert result.structured_content is not None
+    assert result.structured_content["decision"] == "faulty"
+
+
 async def test_a_judge_that_fails_is_an_outcome_and_no_error() -> None:
     async with connected(FixedJudge(says=JudgeError("the reply broke off"))) as client:
         result = await called(

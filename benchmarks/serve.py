@@ -1,8 +1,9 @@
 """Checks over HTTP: requests a second, how long they take, and what is left of them in a crowd.
 
 Run as ``python -m benchmarks.serve [--requests N] [--clients N] [--endurance N] [--overload]``. The
-service and its clients share this machine. Beside it stands a bare application on the same server,
-which answers with the same bytes. ``--overload`` measures the crowd alone.
+service and its clients share this machine. Beside it stand the service with several processes
+behind one port, and a bare application on the same server, which answers with the same bytes.
+``--overload`` measures the crowd alone.
 """
 
 import argparse
@@ -16,11 +17,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import batch_server
-from benchmarks.serve_load import Load, answers, ask, bare_service, offer
+from benchmarks.serve_load import answers, ask, bare_service, offer
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "summaries.jsonl"
 DELAY = 0.05
 RULES = ("--judge", "grounding", "--judge", "form")
+PROCESSES = (2,)
 WARM = 200
 CROWD = 5
 """Times as many checks as the service can judge."""
@@ -70,9 +72,15 @@ def memory_mb(process: int) -> float:
 
 
 def cpu_seconds(process: int) -> float:
-    """Return the CPU time that a process has had."""
-    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Return the CPU time that a process and those that it started have had."""
+    stats = (path.read_text("utf-8") for path in Path("/proc").glob("[0-9]*/stat"))
+    fields = [(stat.partition(" ")[0], stat.rpartition(")")[2].split()) for stat in stats]
+    ticks = (
+        int(after[11]) + int(after[12])
+        for number, after in fields
+        if str(process) in {number, after[1]}
+    )
+    return sum(ticks) / os.sysconf("SC_CLK_TCK")
 
 
 def overload(asked: Sequence[bytes], *, clients: int, requests: int) -> Iterator[str]:
@@ -102,16 +110,17 @@ def overload(asked: Sequence[bytes], *, clients: int, requests: int) -> Iterator
     yield f"A check takes (ms; p50, p99): {times}"
 
 
-def row(name: str, load: Load) -> str:
-    """Return a row of the table."""
-    times = " | ".join(f"{load.quantile(share):.1f}" for share in (0.5, 0.99))
-    return f"| {name} | {load.rate:,.0f} | {times} |"
-
-
-def measured(port: int, asked: Sequence[bytes], *, clients: int, requests: int) -> Load:
-    """Ask some requests first, so that all is loaded, and then those that count."""
+def row(
+    name: str, served: tuple[int, int], asked: Sequence[bytes], *, clients: int, requests: int
+) -> str:
+    """Return a row of the table on a port and its process, once all is loaded there."""
+    port, process = served
     ask(port, asked, clients=clients, requests=max(WARM, clients))
-    return ask(port, asked, clients=clients, requests=requests)
+    began = cpu_seconds(process)
+    load = ask(port, asked, clients=clients, requests=requests)
+    spent = 1e3 * (cpu_seconds(process) - began) / requests
+    times = " | ".join(f"{load.quantile(share):.1f}" for share in (0.5, 0.99))
+    return f"| {name} | {load.rate:,.0f} | {spent:.2f} | {times} |"
 
 
 def growth(port: int, process: int, asked: Sequence[bytes], *, requests: int) -> Iterator[str]:
@@ -141,19 +150,24 @@ def main() -> None:
         for line in overload(asked, **many):
             print(line, flush=True)
         return
-    print(f"| {options.clients} clients | requests/s | p50, ms | p99, ms |\n|---|---|---|---|")
-    with service(*RULES) as (port, process):
-        print(row("offline judges (rules)", measured(port, asked, **many)), flush=True)
-        alone = measured(port, asked, clients=1, requests=max(options.requests // 10, 20))
-        print(row("the same, one client", alone), flush=True)
-        memory = ", ".join(growth(port, process, asked, requests=options.endurance))
-        with bare_service(answers(port, asked)) as (bare, _):
-            print(row("a bare application, the same bytes", measured(bare, asked, **many)))
+    print(f"| {options.clients} clients | requests/s | CPU ms | p50, ms | p99, ms |")
+    print("|---|---|---|---|---|")
+    with service(*RULES) as served:
+        print(row("offline judges (rules)", served, asked, **many), flush=True)
+        few = {"clients": 1, "requests": max(options.requests // 10, 20)}
+        print(row("the same, one client", served, asked, **few), flush=True)
+        memory = ", ".join(growth(*served, asked, requests=options.endurance))
+        with bare_service(answers(served[0], asked)) as bare:
+            print(row("a bare application, the same bytes", bare, asked, **many), flush=True)
+    for count in PROCESSES:
+        with service(*RULES, "--workers", str(count)) as served:
+            name = f"offline judges, {count} processes"
+            print(row(name, served, asked, **many), flush=True)
     with batch_server.served(delay=DELAY) as address:
         model = ("--model", "openai-compatible/stub", "--model-base-url", f"{address}/v1")
-        with service(*model, "--max-connections", str(options.clients)) as (port, _):
+        with service(*model, "--max-connections", str(options.clients)) as served:
             name = f"a model that answers after {1e3 * DELAY:.0f} ms"
-            print(row(name, measured(port, asked, **many)))
+            print(row(name, served, asked, **many))
         made = batch_server.counts(address).calls
         if made < options.requests:
             raise RuntimeError(f"expected {options.requests} calls or more, and {made} were made")

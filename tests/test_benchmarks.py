@@ -158,9 +158,10 @@ def test_the_service_is_measured_beside_a_bare_application(
     monkeypatch.setattr(sys, "argv", few)
     importlib.import_module("benchmarks.serve").main()
     lines = capsys.readouterr().out.splitlines()
-    rates = [float(line.split("|")[2].replace(",", "")) for line in lines[2:6]]
-    own, _, bare, model = rates
+    rates = [float(line.split("|")[2].replace(",", "")) for line in lines[2:7]]
+    own, _, bare, several, model = rates
     assert bare > own > 0
+    assert several > 0
     assert 0 < model < 4 / 0.05  # four clients, and 50 ms an answer
 
 

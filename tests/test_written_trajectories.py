@@ -18,6 +18,8 @@ SETS = {
     "fresh": WRITTEN / "trajectories_fresh.jsonl",
     "dev": WRITTEN / "trajectories_dev.jsonl",
     "blind": WRITTEN / "trajectories_blind.jsonl",
+    "work": WRITTEN / "trajectories_work.jsonl",
+    "trade": WRITTEN / "trajectories_trade.jsonl",
 }
 KINDS = {
     *("wrong-argument", "missing-required", "schema-violation", "wrong-tool", "needless-repeat"),

@@ -1,16 +1,22 @@
 """CPU time of metrics: beside the programs that people use, as a panel, and compared with people.
 
-Run as ``python -m benchmarks.metrics [--pairs N]``. Every figure is of one process, one thread
-and texts that were not seen before, 25 and 60 words long, whose words recur as those of a language
-do, or are new where it says so; values are compared as well. What is
-missing of pycocoevalcap and torchmetrics, which nothing here installs, is left out.
+Run as ``python -m benchmarks.metrics [--pairs N] [--only TABLE]``. Every figure is of one process,
+one thread and texts that were not seen before, 25 and 60 words long, whose words recur as those of
+a language do, or are new where it says so; values are compared as well. What is missing of
+pycocoevalcap and torchmetrics, which nothing here installs, is left out.
 """
 
 import argparse
+import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 from unittest.mock import patch
 from zlib import crc32
@@ -33,6 +39,7 @@ T = TypeVar("T")
 WORDS = (25, 60)
 WARMING = 10  # pairs
 ROUNDS = 5  # into which the pairs are divided; the best one counts, as others need the machine
+START = 100  # pairs of the command whose time counts as its start
 CHUNK = 500  # samples that metrics measure at a time, as in a run
 SINGLE = 50  # pairs that are measured one by one
 OPTIONS = {"carburacy": ":emissions_kg=0.0004"}
@@ -160,6 +167,50 @@ def _least_spent(
     return min(rounds, key=lambda spent: sum(spent.values()))
 
 
+def command(pairs: int) -> None:
+    """Print what `spanjury metrics score` takes with all these metrics: a segment, and its start.
+
+    The command also reads the texts, gives chunks of them to a process, resamples each metric's
+    corpus score a thousand times, and writes the scores.
+    """
+    specs = [
+        ("--metric", f"{name}{OPTIONS.get(name, '')}")
+        for name, card in metric_cards().items()
+        if not card.weights and not availability(card) and name not in APART
+    ]
+    print(f"\n{'spanjury metrics score':<24}{'start, s':>9}{'segments a CPU second':>24}  words")
+    for words in WORDS:
+        start, whole = (
+            _commanded([*chain.from_iterable(specs)], samples_of(words=words, pairs=count))
+            for count in (START, pairs)
+        )
+        speed = (pairs - START) / (whole - start)
+        print(f"{f'{len(specs)} metrics':<24}{start:>9.2f}{speed:>24,.0f}  {words}", flush=True)
+
+
+def _commanded(flags: Sequence[str], samples: Sequence[Sample]) -> float:
+    """Return the CPU seconds of the command on some samples, and of its process."""
+    with TemporaryDirectory() as folder:
+        data, scores = Path(folder) / "texts.jsonl", Path(folder) / "scores.jsonl"
+        rows = (
+            {"output": each.output, "reference": each.references[0], "source": each.source}
+            for each in samples
+        )
+        data.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+        before = os.times()
+        subprocess.run(  # noqa: S603
+            [
+                *(sys.executable, "-m", "spanjury", "metrics", "score", str(data), *flags),
+                *("--workers", "1", "--no-progress", "-o", str(scores)),
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        after = os.times()
+    return sum(after[2:4]) - sum(before[2:4])
+
+
 def permutation() -> None:
     """Print what PERM-BOTH takes."""
     rng = np.random.default_rng(1)
@@ -171,15 +222,24 @@ def permutation() -> None:
         print(f"{level:<24}{seconds:>9.2f}")
 
 
+TABLES: dict[str, Callable[[int], None]] = {
+    "peers": compare,
+    "compiled": compiled,
+    "panel": lambda pairs: panel(min(pairs, 2 * CHUNK)),
+    "command": command,
+    "permutation": lambda _: permutation(),
+}
+
+
 def main() -> None:
-    """Print the four tables."""
+    """Print the tables, or those that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=10_000)
-    pairs = parser.parse_args().pairs
-    compare(pairs)
-    compiled(pairs)
-    panel(min(pairs, 2 * CHUNK))
-    permutation()
+    parser.add_argument("--only", choices=TABLES, help="one table")
+    options = parser.parse_args()
+    for name, show in TABLES.items():
+        if options.only in {None, name}:
+            show(options.pairs)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
-"""Work done in a process of its own, so that memory and caches are its own, and its cost."""
+"""Work and commands in a process of their own, so that memory and caches are too; their cost."""
 
 import multiprocessing
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -8,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
-__all__ = ["Spent", "apart", "spending"]
+__all__ = ["Spent", "apart", "commanded", "spending"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,3 +38,16 @@ def apart(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=spawn) as pool:
         return pool.submit(function, *args, **kwargs).result()
+
+
+def commanded(*arguments: str) -> float:
+    """Run ``spanjury ARGUMENTS``; return the CPU seconds of it and of its processes."""
+    before = os.times()
+    subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "spanjury", *arguments],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    after = os.times()
+    return sum(after[2:4]) - sum(before[2:4])

@@ -9,8 +9,6 @@ pycocoevalcap and torchmetrics, which nothing here installs, is left out.
 import argparse
 import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,6 +20,7 @@ from unittest.mock import patch
 from zlib import crc32
 
 import numpy as np
+from benchmarks.apart import commanded
 from benchmarks.metrics_corpus import samples_of
 from benchmarks.metrics_peers import Comparison, Texts, absent_peers, comparisons
 
@@ -197,18 +196,8 @@ def _commanded(flags: Sequence[str], samples: Sequence[Sample]) -> float:
             for each in samples
         )
         data.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-        before = os.times()
-        subprocess.run(  # noqa: S603
-            [
-                *(sys.executable, "-m", "spanjury", "metrics", "score", str(data), *flags),
-                *("--workers", "1", "--no-progress", "-o", str(scores)),
-            ],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        after = os.times()
-    return sum(after[2:4]) - sum(before[2:4])
+        flags = [*flags, "--workers", "1", "--no-progress", "-o", str(scores)]
+        return commanded("metrics", "score", str(data), *flags)
 
 
 def permutation() -> None:

@@ -1,13 +1,14 @@
 """Pairs of segment and aspect that the offline judges assess in a second of CPU time.
 
-Run as ``python benchmarks/offline_speed.py [FILE]``. FILE is qags_four_judges.jsonl.gz, whose
+Run as ``python -m benchmarks.offline_speed [FILE]``. FILE is qags_four_judges.jsonl.gz, whose
 articles are all different; what is kept of texts is forgotten before every round, so that no
 source comes twice. For sources that systems share, the 1,600 rows of SummEval (16 systems, 100
 articles) are judged in a shuffled order, each beside its own baseline. Panels go the whole road:
-consolidation, batch and result rows included. "Beside the baseline" is the time a pair takes
-beside cutting article and summary into words and intersecting the two sets. The judge `reader`
-takes long, so it and the default panel judge every eighth row; "reader, windows" counts windows,
-not pairs, and what its model said of them is forgotten, too.
+consolidation, batch and result rows included. The first rows are of the command ``spanjury
+evaluate``: a pair beyond the start, which is what a sixteenth of the rows shows. "Beside the
+baseline" is the time a pair takes beside cutting article and summary into words and intersecting
+the two sets. The judge `reader` takes long, so it and the default panel judge every eighth row;
+"reader, windows" counts windows, not pairs, and what its model said of them is forgotten, too.
 """
 
 import gc
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import anyio
 import numpy as np
+from benchmarks.apart import commanded
 
 import spanjury
 from spanjury import Aspect, Segment
@@ -42,6 +44,7 @@ CONSISTENCY = spanjury.find_aspect("summarization", "consistency")
 FLUENCY = spanjury.find_aspect("summarization", "fluency")
 ROUNDS = 5
 EVERY = 8  # of so many segments one for the reader and the default panel, which take long
+FEW = 16  # of so many segments one shows what the start of the command takes
 
 Work = Callable[[Sequence[Segment]], Awaitable[int]]
 
@@ -132,6 +135,24 @@ async def seconds_a_pair(segments: Sequence[Segment], work: Work) -> float:
     return best
 
 
+def of_the_command(segments: Sequence[Segment], *judges: str) -> float:
+    """Return the CPU seconds that `spanjury evaluate` takes for a further segment."""
+    few = segments[::FEW]
+    seconds = []
+    with tempfile.TemporaryDirectory() as name:
+        data, results = Path(name) / "rows.jsonl", Path(name) / "results.jsonl"
+        flags = [flag for judge in judges for flag in ("--judge", judge)]
+        flags += ["--aspect", CONSISTENCY.name, "--no-memory", "--no-progress", "--show", "none"]
+        for chosen in (few, segments):
+            rows = (
+                {"id": s.segment_id, "inputs": dict(s.inputs), "output": s.output} for s in chosen
+            )
+            data.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+            seconds.append(commanded("evaluate", str(data), "-o", str(results), *flags))
+            results.unlink()
+    return (seconds[1] - seconds[0]) / (len(segments) - len(few))
+
+
 async def main(path: Path) -> None:
     """Print the table."""
     different = [*spanjury.read_segments(path)]
@@ -154,6 +175,14 @@ async def main(path: Path) -> None:
         "default panel, both aspects": (some, panel(*both)),
     }
     print(f"{'work':<36}{'pairs a CPU s':>14}{'beside the baseline':>21}{'CPU ms':>9}")
+    commands: dict[str, tuple[Sequence[Segment], Sequence[str]]] = {
+        "evaluate, grounding": (different, ("grounding",)),
+        "evaluate, both rules": (different, rules),
+        "evaluate, default panel": (some, ()),
+    }
+    for name, (judged, judges) in commands.items():
+        bare, took = await seconds_a_pair(judged, baseline), of_the_command(judged, *judges)
+        print(f"{name:<36}{1 / took:>14.0f}{took / bare:>21.1f}{1e3 * took:>9.2f}", flush=True)
     for name, (segments, work) in works.items():
         bare = await seconds_a_pair(segments, baseline)
         took = await seconds_a_pair(segments, work)

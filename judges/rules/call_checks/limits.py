@@ -2,14 +2,21 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.answers import action_stems, is_action
 from spanjury.judges.rules.call_checks.choices import record_of
-from spanjury.judges.rules.call_checks.context import Context, Record, abbreviates, is_failure
+from spanjury.judges.rules.call_checks.context import (
+    Context,
+    Record,
+    abbreviates,
+    is_failure,
+    squeezed,
+    tokens_of,
+)
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
 from spanjury.judges.rules.call_checks.wishes import DESTRUCTIVE, words_of
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
@@ -21,9 +28,11 @@ _MOST = re.compile(
     r"\b(?P<words>(?:no|not|never)(?: \w+){0,6}? (?:more than|above|over|exceed(?:ing)?|beyond)"
     r"|at most|max(?:imum)?(?: of)?|under|below|less than|cheaper than|up to|within"
     r"|(?:limit|budget)(?: is| of)?:?)\W{0,2}"
-    rf"(?P<before>{_CURRENCY})?\s?(?P<number>\d[\d,]*(?:\.\d+)?)\s?(?P<unit>{_CURRENCY}|[a-z]+)?",
+    rf"(?P<before>{_CURRENCY})?\s?(?P<number>\d+(?:,\d{{3}})*(?:\.\d+)?)\s?(?P<unit>{_CURRENCY}|[a-z]+)?",
     re.IGNORECASE,
 )
+_CASES = frozenset(("under", "below", "less than", "cheaper than", "up to", "within"))
+"""Words by which instructions tell what holds for small values, and limit nothing."""
 _MONEY = frozenset(
     """price cost fare total amount fee rate eur usd gbp night budget rent sum value""".split()  # noqa: SIM905
 )
@@ -98,11 +107,42 @@ def broken(
     yield from _above_result(arguments, context)
     yield from _excluded(arguments, context)
     texts = [text for header, text in context.sources.items() if not header.startswith("Result")]
-    for text in texts:
-        for match in _MOST.finditer(text):
-            over = [*_above(arguments, context, match)]
-            yield from over or _priced_above(outcome, match)
-        yield from _late(arguments, context, text)
+    for match in _limits(texts, asked=context.asked):
+        over = [*_above(_unproposed(arguments, match.string, context), context, match)]
+        yield from over or _priced_above(outcome, match)
+    for text in context.asked:
+        yield from _late(_unproposed(arguments, text, context), context, text)
+
+
+def _unproposed(
+    arguments: Mapping[str, object], text: str, context: Context
+) -> Iterator[tuple[str, object]]:
+    """Yield path and value of what the agent did not propose after `text`, a turn of the user's."""
+    replies = [own for own in context.own if not own.startswith("{")]
+    first = context.asked.index(text) if text in context.asked[:-1] else len(replies)
+    proposed = frozenset().union(*map(tokens_of, replies[first:]))
+    for path, value in json_leaves(arguments):
+        if squeezed(str(value)) not in proposed:
+            yield path, value
+
+
+def _limits(texts: Sequence[str], *, asked: Sequence[str]) -> Iterator[re.Match[str]]:
+    """Yield the limits of `texts`, without those that a later turn of the user's moves."""
+    limits = [
+        match
+        for text in texts
+        for match in _MOST.finditer(text)
+        if text in asked or match["words"].lower() not in _CASES
+    ]
+    for number, limit in enumerate(limits):
+        same = {None, limit["unit"], *FUNCTION_WORDS}
+        later = [
+            other
+            for other in limits[number + 1 :]
+            if other["unit"] in same and limit.string in asked and other.string != limit.string
+        ]
+        if not later:
+            yield limit
 
 
 def out_of_order(  # noqa: PLR0917
@@ -172,7 +212,7 @@ def _tool_for(word: str, tools: Sequence[str]) -> str | None:
 
 
 def _above(
-    arguments: Mapping[str, object], context: Context, match: re.Match[str]
+    leaves: Iterable[tuple[str, object]], context: Context, match: re.Match[str]
 ) -> Iterator[Broken]:
     limit = float(match["number"].replace(",", ""))
     unit = (match["unit"] or "").lower()
@@ -188,7 +228,7 @@ def _above(
             else bool(unit) and stem(unit) in {*map(stem, parts)}
         )
 
-    for path, value in json_leaves(arguments):
+    for path, value in leaves:
         if isinstance(value, int | float) and not isinstance(value, bool):
             if counts(path, value) and limit < value < _CENTS * limit:
                 yield Broken(path, words, f"{value} is more than the limit: {words!r}.")
@@ -217,19 +257,19 @@ def _priced_above(outcome: object, match: re.Match[str]) -> Iterator[Broken]:
 
 def _excluded(arguments: Mapping[str, object], context: Context) -> Iterator[Broken]:
     """Yield values of records that have what the user excludes, and what another record lacks."""
-    for path, value in json_leaves(arguments):
+    unproposed = [
+        (text, item) for text in context.asked for item in _unproposed(arguments, text, context)
+    ]
+    for text, (path, value) in unproposed:
         record = record_of(value, context) if isinstance(value, str | int) else None
         if record is None or isinstance(value, bool):
             continue
         group = [other for other in context.records if other.group == record.group]
-        for text in context.asked:
-            for match in _EXCLUDED.finditer(text):
-                words = folded_words(match[1])
-                if any(
-                    _has(record, word) and not all(_has(r, word) for r in group) for word in words
-                ):
-                    yield Broken(path, match.group(), f"The user wants none: {match.group()!r}.")
-                    break
+        for match in _EXCLUDED.finditer(text):
+            words = folded_words(match[1])
+            if any(_has(record, word) and not all(_has(r, word) for r in group) for word in words):
+                yield Broken(path, match.group(), f"The user wants none: {match.group()!r}.")
+                break
 
 
 def _has(record: Record, word: str) -> bool:
@@ -265,11 +305,11 @@ def _above_result(arguments: Mapping[str, object], context: Context) -> Iterator
                 yield Broken(path, words, f"{value} is more than the limit of the result: {words}.")
 
 
-def _late(arguments: Mapping[str, object], context: Context, text: str) -> Iterator[Broken]:
+def _late(leaves: Iterable[tuple[str, object]], context: Context, text: str) -> Iterator[Broken]:
     """Yield times of day after the latest or before the earliest that `text` allows."""
     times = [
         (path, moment[1])
-        for path, value in json_leaves(arguments)
+        for path, value in leaves
         if isinstance(value, str)
         and words_of(path) & _TIMED
         and (moment := read_moment(value))

@@ -329,7 +329,7 @@ class _Turn:
                     f"Another entry was meant, {choice.better}: {choice.why}.",
                     count=count,
                     path=choice.path,
-                    severity=4 if choice.is_sure else 3,
+                    severity=4,
                     evidence=self.context.evidence(choice.better),
                 ),
                 choice.path,
@@ -346,7 +346,7 @@ class _Turn:
 
     def _untraced(self, value: Untraced, count: int) -> ErrorSpan:
         mark = partial(self._span, count=count, path=value.path)
-        later = self._later(value.path, count)
+        later = self._later(value.path, count) if value.kind == "id" else ()
         if later:
             explanation = "The value is used before the result that gives it."
             return mark(EARLY, explanation, severity=4, evidence=later)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
+from itertools import combinations, pairwise
 from typing import Literal
 
 from spanjury.judges.core import ToolSpec
@@ -33,7 +34,7 @@ from spanjury.judges.rules.call_checks.moments import (
 )
 from spanjury.judges.rules.call_checks.numerals import nearest, numerals
 from spanjury.judges.rules.call_checks.schema import resolved
-from spanjury.judges.rules.call_checks.wishes import wish, words_of
+from spanjury.judges.rules.call_checks.wishes import denial, wish, words_of
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
@@ -75,6 +76,8 @@ _JOINTS = re.compile(r"[/:_,;|.=&?-]")
 _SHORT_CODE = 5
 _SHORTEST_SLIP = 4  # characters of an id that is like another by no chance
 _SHORTEST_NUMBER = 3  # digits of such a number
+_STEPPED = 3  # dates of a list whose steps are no chance
+_MOST_HELD = 12  # numbers of results that are added up
 
 Kind = Literal["date", "time", "number", "name", "word", "id", "choice"]
 Grade = Literal["slip", "unit", "strange", "doubtful"]
@@ -124,9 +127,10 @@ def untraced(
     """
     made = frozenset().union(*map(tokens_of, others))
     leaves = [*json_leaves(arguments)]
+    stepped = {*_stepped(arguments, moments(context.texts))}
     for path, value in leaves:
         schema = _schema_at(tool, path)
-        if value is None or value in ("", [], {}):
+        if value is None or value in ("", [], {}) or value in stepped:
             continue
         is_default = "default" in schema and schema["default"] == value
         if is_default and not isinstance(value, bool):
@@ -143,6 +147,20 @@ def untraced(
             yield from own.number(float(value))
         elif isinstance(value, str):
             yield from own.text(value)
+
+
+def _stepped(arguments: Mapping[str, object], named: Moments) -> Iterator[str]:
+    """Yield the dates of each list in equal steps whose first or last date is named."""
+    for value in arguments.values():
+        dated = [
+            (str(item), moment[0])
+            for item in (value if isinstance(value, list) else ())
+            if (moment := read_moment(str(item))) and moment[0]
+        ]
+        days = [day for _, day in dated]
+        steps = {later - day for day, later in pairwise(days)}
+        if len(days) >= _STEPPED and len(steps) == 1 and any(map(named.names, (days[0], days[-1]))):
+            yield from (item for item, _ in dated)
 
 
 def _schema_at(tool: ToolSpec | None, path: str) -> Mapping[str, object]:
@@ -221,10 +239,12 @@ class _Own:
             for option in (options if isinstance(options, list) else ())
             if isinstance(option, str) and _is_named(option, stems) and squeezed(option) not in made
         ]
-        if isinstance(value, str) and named and value not in named and len(named) == 1:
-            wanted = {*map(stem, folded_words(named[0].replace("_", " ")))}
-            tokens = (token for token in raw_tokens(asked) if stem(token.lower()) in wanted)
-            yield self._untraced("choice", near=next(tokens, named[0]))
+        if not isinstance(value, str) or value in named or len(named) != 1:
+            return
+        parts = folded_words(named[0].replace("_", " "))
+        tokens = [token for token in raw_tokens(asked) if token.lower() in parts]  # no "pay": paid
+        if tokens and wish(parts, self.context.asked) is not False:
+            yield self._untraced("choice", near=tokens[0])
 
     def number(self, value: float) -> Iterator[Untraced]:
         """Yield a number that is neither stated nor follows from what is."""
@@ -256,19 +276,37 @@ class _Own:
             yield self._untraced("number", "doubtful", near=near)
 
     def _counts(self, value: float) -> list[float]:
-        """Return the numbers of what the argument counts that user and agent name instead."""
+        """Return the numbers of what the argument counts that the user names instead."""
         parts = words_of(self.path)
-        spoken = self.context.conversation
-        lasting = [*lengths("\n".join(spoken))]
+        asked = numerals(self.context.asked)
+        lasting = [*lengths("\n".join(self.context.asked))]
         if parts & _HOURS and len({*lasting}) == 1:
             minutes = value * (60 if parts & {"hour", "hours"} else 1)
             is_stated = minutes in lasting or value in numerals(self.context.texts).stated
             return [] if is_stated else [lasting[0]]
-        counts = _counts(spoken, {stem(part) for part in parts - _PARTS})
-        asked = numerals(self.context.asked)
-        multiples = {count * factor for count in counts for factor in asked.factors}
-        is_stated = value in {*counts, sum(counts), *multiples, *asked.stated}
-        return [] if is_stated else counts
+        counted = {stem(part) for part in parts - _PARTS}
+        named = _counts(self.context.conversation, counted)
+        counts = [count for count in named if count in asked.stated]
+        held = self._held(counted)
+        follow = {count * factor for count in counts for factor in asked.factors}
+        follow |= {
+            abs(count - sum(some))
+            for count in counts
+            for size in (1, 2, 3)
+            for some in combinations(held[:_MOST_HELD], size)
+        }
+        stated = {*named, sum(named), *held, *asked.stated, *asked.factors}
+        return [] if abs(value) in stated | follow else counts
+
+    def _held(self, counted: Collection[str]) -> list[float]:
+        """Return the numbers that results have under a name with a word of these stems."""
+        return [
+            float(leaf)
+            for values in (*(r.values for r in self.context.records), *self.context.objects)
+            for key, leaf in values.items()
+            if isinstance(leaf, int | float) and not isinstance(leaf, bool)
+            if {*map(stem, words_of(f"$.{key}"))} & {*counted}
+        ]
 
     def _swapped(self, value: float) -> str:
         """Return the number that is given, or follows, with two neighbouring digits swapped."""
@@ -291,10 +329,12 @@ class _Own:
             yield self._untraced("choice", near=f"{others[0]:g}")
 
     def flag(self, *, value: bool) -> Iterator[Untraced]:
-        """Yield a flag that is off although the user named what it turns on."""
+        """Yield a flag that is off although the user named what it turns on, or the reverse."""
         parts = words_of(self.path)
         if not value and wish(parts, self.context.asked):
-            yield self._untraced("choice", near=self._like(" ".join(parts)))
+            yield self._untraced("choice", near=self._like(" ".join(sorted(parts))))
+        elif value and (words := denial(parts, self.context.asked)):
+            yield self._untraced("choice", near=words)
 
     def text(self, value: str) -> Iterator[Untraced]:
         """Yield what is from nowhere in a text: all of it, or what it quotes with a slip."""
@@ -318,14 +358,16 @@ class _Own:
 
     def _moment(self, value: str, day: date | None, minute: int | None) -> Iterator[Untraced]:
         named = self._moments
+        is_further = any(header.startswith("Result") for header in self.context.sources)
+        if not self._acts and (self._is_bound or is_further):
+            return  # the agent chooses how far it looks, and where it looks next
         if day is not None and not named.names(day):
             texts = [*self.context.sources.values()]
             dated = [*nearest_dates(texts)]
             near = min(dated, key=lambda item: abs((item[3] - day).days), default=None)
             passage = texts[near[0]][near[1] : near[2]] if near else ""
-            is_free = named.is_open or (self._is_bound and not self._acts)
             yield self._untraced(
-                "date", "doubtful" if is_free else "strange", text=value[:10], near=passage
+                "date", "doubtful" if named.is_open else "strange", text=value[:10], near=passage
             )
         elif minute is not None and not named.names_time(
             minute, in_utc=value.endswith("Z") or "utc" in words_of(self.path)
@@ -343,7 +385,7 @@ class _Own:
                 continue
             slipped = _slip(squeezed(token), self._tokens)
             if slipped and slipped not in tokens_of(value) and not self._leads_to(token):
-                yield self._untraced("id", "slip", text=token, near=self._like(token))
+                yield self._untraced("id", "slip", text=token, near=self._written(slipped))
                 return
         for quantity in quantities(value) if not _CODE.search(value) and _is_prose(value) else ():
             counts = _counts(self.context.asked, {quantity.unit} - {""})
@@ -383,11 +425,11 @@ class _Own:
             numbers = re.findall(r"\d+(?:\.\d+)?", value)
             if all(numerals(self._texts).lead_to(float(number)) for number in numbers):
                 return
-        near = self._like(value)
-        is_slip = _slip(squeezed(value), self._tokens) is not None
+        slipped = _slip(squeezed(value), self._tokens)
+        near = self._written(slipped) if slipped else self._like(value)
         is_long = len(digits) >= _LONG_ID and not _WEEK.fullmatch(value)
         is_strange = is_long or "@" in value
-        grade: Grade = "slip" if is_slip else "strange" if is_strange else "doubtful"
+        grade: Grade = "slip" if slipped else "strange" if is_strange else "doubtful"
         yield self._untraced("id", grade, near=near)
 
     def _is_joined(self, value: str) -> bool:
@@ -425,6 +467,12 @@ class _Own:
             if len(token) >= 4 and len(word) >= 4 and token[:4] == word[:4]  # noqa: PLR2004
         ]
 
+    def _written(self, token: str) -> str:
+        """Return how a text before the call writes a squeezed token, such as ``XK 09 534``."""
+        pattern = r"[\W_]{0,3}".join(map(re.escape, token))
+        matches = (re.search(pattern, text, re.IGNORECASE) for text in self._texts)
+        return next((match.group() for match in matches if match), token)
+
     def _like(self, value: str) -> str:
         """Return the token before the call that is most like `value`; empty if none is like it."""
         size = len(value.split())
@@ -460,7 +508,12 @@ def _counts(texts: Collection[str], units: Collection[str]) -> list[float]:
     """Return the numbers that `texts` give for any of the `units`, which are stems."""
     units = {*units, _KID} if stem("children") in units else units
     return [
-        quantity.value for text in texts for quantity in quantities(text) if quantity.unit in units
+        quantity.value
+        for text in texts
+        for quantity in quantities(text)
+        if quantity.unit in units
+        and not text[: quantity.start][-1:].isalnum()  # A5
+        and text[quantity.end : quantity.end + 1] not in {",", ";", ":"}
     ]
 
 

@@ -82,7 +82,6 @@ SCHEMA = "argument against the schema"
 MISSING = "missing argument"
 UNTRACED = "value from nowhere"
 ALTERED = "altered value"
-DOUBTFUL = "value of unclear origin"
 OTHER_CHOICE = "another choice than asked for"
 SUPERSEDED = "value that the user corrected"
 OTHER_RECORD = "value of another record"
@@ -98,7 +97,7 @@ UNSTATED = "value without a result"
 
 _ARGUMENTS = frozenset(
     (
-        *(SCHEMA, MISSING, UNTRACED, ALTERED, DOUBTFUL),
+        *(SCHEMA, MISSING, UNTRACED, ALTERED),
         *(OTHER_CHOICE, OTHER_RECORD, SUPERSEDED, EARLY, LIMIT),
     )
 )
@@ -362,9 +361,6 @@ class _Turn:
         if value.grade == "unit":
             explanation = f"The user gave {value.nearest!r}, which is another unit."
             return mark(ALTERED, explanation, severity=4)
-        if value.grade == "doubtful":
-            explanation = f"It is not clear where the {value.kind} comes from.{beside}"
-            return mark(DOUBTFUL, explanation, severity=3)
         return mark(
             UNTRACED,
             f"The {value.kind} was not given by anyone: no turn, result or description has it."

@@ -244,12 +244,6 @@ class Moments:
             day.weekday() in self.beside and min(map(abs, gaps), default=_FAR) <= _NEXT
         )
 
-    def names_month(self, year: int, month: int) -> bool:
-        """Say whether the texts name this month, or a date in it."""
-        dated = (*self.full, *((self.today,) if self.today else ()))
-        stepped = any((day.year, day.month) == (year, month) for day in dated)
-        return stepped or month in self.months or self.today is None
-
     def numbers(self, *, with_parts: bool) -> frozenset[int]:
         """Return the days and minutes between any two moments; `with_parts`, their parts, too."""
         dated = [*self.full, *((self.today,) if self.today else ())]

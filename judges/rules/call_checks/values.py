@@ -19,7 +19,6 @@ from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.answers import is_action
 from spanjury.judges.rules.call_checks.context import (
     Context,
-    abbreviates,
     raw_tokens,
     squeezed,
     tokens_of,
@@ -32,7 +31,7 @@ from spanjury.judges.rules.call_checks.moments import (
     nearest_dates,
     read_moment,
 )
-from spanjury.judges.rules.call_checks.numerals import nearest, numerals
+from spanjury.judges.rules.call_checks.numerals import numerals
 from spanjury.judges.rules.call_checks.schema import resolved
 from spanjury.judges.rules.call_checks.wishes import denial, wish, words_of
 from spanjury.judges.rules.quantities import quantities
@@ -57,10 +56,6 @@ _COMPOSED = frozenset(
 _PARTS = frozenset(("year", "month", "day", "hour", "week", "minute", "season", "date", "start"))
 _KID = stem("kids")
 _HOURS = frozenset(("hour", "hours", "minutes", "min"))
-_PEOPLE = frozenset(
-    """guest passenger patient customer recipient owner person member driver doctor contact author
-    attendee applicant holder""".split()  # noqa: SIM905
-)
 _BOUNDS = frozenset("from to start end since until after before first last min max limit".split())  # noqa: SIM905
 _LONG_ID = 5  # digits of an id that no rule composes
 _CODE = re.compile(
@@ -68,19 +63,18 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 """A schedule, a length of time, a condition or a query: texts of a language of their own."""
-_WEEK = re.compile(r"\d{4}-?W\d\d")
+_MINIMUM = re.compile(r"\bmin(?:_|[A-Z])")  # a bound, and no unit, in the name of an argument
+_PERIOD = re.compile(r"\d{4}(?:-W?|W)\d\d")  # a week or a month
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_RANGE = re.compile(r"\d\s?(?:to|-|–)\s?\d|\bbetween \d", re.IGNORECASE)
 _ENDS = re.compile(r"/|–| to |(?<=:\d\d)-")  # marks between the two ends of a range
 _JOINTS = re.compile(r"[/:_,;|.=&?-]")
-_SHORT_CODE = 5
 _SHORTEST_SLIP = 4  # characters of an id that is like another by no chance
 _SHORTEST_NUMBER = 3  # digits of such a number
 _STEPPED = 3  # dates of a list whose steps are no chance
 _MOST_HELD = 12  # numbers of results that are added up
 
-Kind = Literal["date", "time", "number", "name", "word", "id", "choice"]
-Grade = Literal["slip", "unit", "strange", "doubtful"]
+Kind = Literal["date", "time", "number", "id", "choice"]
+Grade = Literal["slip", "unit", "strange"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +93,7 @@ class Untraced:
         What it is.
     grade
         ``"slip"`` for one that differs from a given value in a character or two, ``"unit"`` for a
-        number that was given in another unit, ``"strange"`` for
-        one that had to be given, and ``"doubtful"`` for one that may follow from what was given in
-        a manner that no rule knows.
+        number that was given in another unit, and ``"strange"`` for one that had to be given.
     """
 
     path: str
@@ -248,7 +240,8 @@ class _Own:
 
     def number(self, value: float) -> Iterator[Untraced]:
         """Yield a number that is neither stated nor follows from what is."""
-        name = " ".join((*sorted(words_of(self.path)), str(self.schema.get("description", ""))))
+        own = words_of(self.path) - {"min" if _MINIMUM.search(self.path) else ""}
+        name = " ".join((*sorted(own), str(self.schema.get("description", ""))))
         if given := other_unit(value, name=name, asked=self.context.asked):
             yield self._untraced("number", "unit", near=given)
             return
@@ -257,23 +250,15 @@ class _Own:
         counts = self._counts(value)
         if counts:
             is_count = value.is_integer() or bool(words_of(self.path) & _HOURS)
-            grade: Grade = "strange" if is_count and not self._is_bound else "doubtful"
-            near = _token_of(counts[-1], self.context.conversation)
-            yield self._untraced("number", grade, near=near)
+            if is_count and not self._is_bound:
+                near = _token_of(counts[-1], self.context.conversation)
+                yield self._untraced("number", near=near)
             return
-        if numerals(self._texts).lead_to(value):
-            yield from self._listed(value)
-            return
-        if value in self._moments.numbers(with_parts=bool(words_of(self.path) & _PARTS)):
-            return
-        if numerals((*self._texts, self.beside)).lead_to(value):
-            return
-        elif near := self._swapped(value):
+        parts = self._moments.numbers(with_parts=bool(words_of(self.path) & _PARTS))
+        bases = (self._texts, (*self._texts, self.beside))
+        is_led_to = value in parts or any(numerals(texts).lead_to(value) for texts in bases)
+        if not is_led_to and (near := self._swapped(value)):
             yield self._untraced("number", "slip", near=near)
-        elif not _RANGE.search(self._described) and not {"minimum", "maximum"} & {*self.schema}:
-            asked = nearest(value, self.context.asked)
-            near = asked or nearest(value, [*self.context.sources.values()])
-            yield self._untraced("number", "doubtful", near=near)
 
     def _counts(self, value: float) -> list[float]:
         """Return the numbers of what the argument counts that the user names instead."""
@@ -320,14 +305,6 @@ class _Own:
                 return swapped
         return ""
 
-    def _listed(self, value: float) -> Iterator[Untraced]:
-        """Yield a choice of a description in whose place the user names another of its numbers."""
-        listed = numerals((str(self.schema.get("description", "")),)).amounts
-        stated = numerals(self.context.asked).stated
-        others = [number for number in listed if number in stated and number != value]
-        if len(listed) > 1 and value in listed and value not in stated and len(others) == 1:
-            yield self._untraced("choice", near=f"{others[0]:g}")
-
     def flag(self, *, value: bool) -> Iterator[Untraced]:
         """Yield a flag that is off although the user named what it turns on, or the reverse."""
         parts = words_of(self.path)
@@ -343,38 +320,28 @@ class _Own:
             yield from self._moment(value, *moment)
         elif squeezed(value) in self._tokens or not squeezed(value):
             return
-        elif re.fullmatch(r"\d{4}-\d\d", value):
-            if not self._moments.names_month(int(value[:4]), int(value[5:])):
-                yield self._untraced("date")
         elif words_of(self.path) & _COMPOSED or _CODE.search(value) or _is_prose(value):
             yield from self._composed(value)
         elif any(map(str.isdigit, value)) or _MAIL.fullmatch(value):
             yield from self._identifier(value)
-        elif len(value) <= _SHORT_CODE and value.isupper():
-            if not any(abbreviates(value, text) for text in self._texts):
-                yield self._untraced("id", "doubtful", near=self._like(value))
-        else:
-            yield from self._name(value)
 
     def _moment(self, value: str, day: date | None, minute: int | None) -> Iterator[Untraced]:
         named = self._moments
         is_further = any(header.startswith("Result") for header in self.context.sources)
         if not self._acts and (self._is_bound or is_further):
             return  # the agent chooses how far it looks, and where it looks next
-        if day is not None and not named.names(day):
+        if day is not None and not named.names(day) and not named.is_open:
             texts = [*self.context.sources.values()]
             dated = [*nearest_dates(texts)]
             near = min(dated, key=lambda item: abs((item[3] - day).days), default=None)
             passage = texts[near[0]][near[1] : near[2]] if near else ""
-            yield self._untraced(
-                "date", "doubtful" if named.is_open else "strange", text=value[:10], near=passage
-            )
-        elif minute is not None and not named.names_time(
-            minute, in_utc=value.endswith("Z") or "utc" in words_of(self.path)
-        ):
-            # without a time of the user's the agent chooses one that is free
-            grade: Grade = "strange" if moments(self.context.asked).times else "doubtful"
-            yield self._untraced("time", grade, text=value[-5:] if day is None else "")
+            yield self._untraced("date", text=value[:10], near=passage)
+            return
+        in_utc = value.endswith("Z") or "utc" in words_of(self.path)
+        # without a time of the user's the agent chooses one that is free
+        is_asked = bool(moments(self.context.asked).times)
+        if minute is not None and is_asked and not named.names_time(minute, in_utc=in_utc):
+            yield self._untraced("time", text=value[-5:] if day is None else "")
 
     def _composed(self, value: str) -> Iterator[Untraced]:
         """Yield the first id or count of a text by the agent that was given otherwise."""
@@ -405,32 +372,34 @@ class _Own:
 
     def _identifier(self, value: str) -> Iterator[Untraced]:
         """Yield an id, a number in digits, or an address that no text before has."""
-        parts = [part for part in raw_tokens(value) if any(map(str.isdigit, part))]
-        if len(value.split()) > 1 and all(squeezed(part) in self._tokens for part in parts):
-            yield from self._name(value)
-            return
-        digits = "".join(filter(str.isdigit, value))
-        if len(digits) >= 7 and any(digits[-7:] in token for token in self._tokens):  # noqa: PLR2004
-            return
-        if re.fullmatch(r"-?\d+(?:\.\d+)?", value) and numerals(self._texts).lead_to(float(value)):
-            return
         ends = [*map(read_moment, _ENDS.split(value))]
         if len(ends) == 2 and all(ends):  # noqa: PLR2004  a range
             for part, moment in zip(_ENDS.split(value), filter(None, ends), strict=True):
                 yield from self._moment(part, *moment)
             return
-        if self._is_joined(value):
+        if _PERIOD.fullmatch(value) or self._is_composed(value):
             return
-        if len(value) <= 8 and re.search(r"\d+ ?[a-z]+$|^\d", value) and not value.isdigit():  # noqa: PLR2004
+        slipped = _slip(squeezed(value), self._tokens)
+        if slipped:
+            yield self._untraced("id", "slip", near=self._written(slipped))
+        elif len(re.findall(r"\d", value)) >= _LONG_ID or "@" in value:
+            yield self._untraced("id", near=self._like(value))
+
+    def _is_composed(self, value: str) -> bool:
+        """Say whether the numbers of an id are given, or follow from those that are."""
+        parts = [part for part in raw_tokens(value) if any(map(str.isdigit, part))]
+        if len(value.split()) > 1 and all(squeezed(part) in self._tokens for part in parts):
+            return True
+        digits = "".join(filter(str.isdigit, value))
+        if len(digits) >= 7 and any(digits[-7:] in token for token in self._tokens):  # noqa: PLR2004
+            return True
+        is_number = re.fullmatch(r"-?\d+(?:\.\d+)?", value)
+        is_measure = len(value) <= 8 and re.search(r"\d+ ?[a-z]+$|^\d", value)  # noqa: PLR2004
+        if is_number or (is_measure and not value.isdigit()):
             numbers = re.findall(r"\d+(?:\.\d+)?", value)
             if all(numerals(self._texts).lead_to(float(number)) for number in numbers):
-                return
-        slipped = _slip(squeezed(value), self._tokens)
-        near = self._written(slipped) if slipped else self._like(value)
-        is_long = len(digits) >= _LONG_ID and not _WEEK.fullmatch(value)
-        is_strange = is_long or "@" in value
-        grade: Grade = "slip" if slipped else "strange" if is_strange else "doubtful"
-        yield self._untraced("id", grade, near=near)
+                return True
+        return self._is_joined(value)
 
     def _is_joined(self, value: str) -> bool:
         """Say whether `value` joins given values and words, as a path or a key does."""
@@ -438,34 +407,6 @@ class _Own:
         return len(joined) > 1 and all(
             squeezed(part) in self._tokens or not any(map(str.isdigit, part)) for part in joined
         )
-
-    def _name(self, value: str) -> Iterator[Untraced]:
-        """Yield a value with a name that no text before has."""
-        stems = {stem(word) for text in self._texts for word in folded_words(text)}
-        capital = [
-            word
-            for word in words(value.replace("_", " "))
-            if word.text[:1].isupper()
-            and word.folded not in FUNCTION_WORDS
-            and stem(word.folded) not in stems
-            and not any(
-                word.folded in token or token in word.folded
-                for token in self._near_tokens(word.folded)
-            )
-        ]
-        if not capital or ("/" in value and len(capital) < len(words(value))):
-            return
-        named = [word for word in words(value) if word.text[:1].isupper()]
-        is_sure = len(capital) == len(named) > 1 and bool(words_of(self.path) & _PEOPLE)
-        kind: Kind = "name" if is_sure else "word"
-        yield self._untraced(kind, "strange" if is_sure else "doubtful", near=self._like(value))
-
-    def _near_tokens(self, word: str) -> list[str]:
-        return [
-            token
-            for token in self._tokens
-            if len(token) >= 4 and len(word) >= 4 and token[:4] == word[:4]  # noqa: PLR2004
-        ]
 
     def _written(self, token: str) -> str:
         """Return how a text before the call writes a squeezed token, such as ``XK 09 534``."""

@@ -74,7 +74,6 @@ async def test_values_that_follow_from_what_was_asked_are_no_errors() -> None:
     ("arguments", "text", "category"),
     [
         ({"town": "Brill", "day": "2026-05-09"}, "2026-05-09", "value from nowhere"),
-        ({"town": "Delft", "day": "2026-05-05"}, "Delft", "value of unclear origin"),
         ({"town": "Brill", "day": "2026-05-05", "nights": 8}, "8", "value from nowhere"),
         ({"town": "Brill", "day": "5 May"}, "5 May", "argument against the schema"),
         (
@@ -94,9 +93,9 @@ async def test_a_wrong_argument_is_marked_at_its_value(
 
 
 async def test_the_nearest_value_is_the_evidence_of_one_from_nowhere() -> None:
-    report = await report_on(SEARCHED, LISTED, calling("book_room", {"room": "r-71"}))
+    report = await report_on(SEARCHED, LISTED, calling("book_room", {"room": "r-17731"}))
     (span,) = report.spans
-    assert span.text == "r-71"
+    assert span.text == "r-17731"
     assert [(evidence.input, evidence.text) for evidence in span.evidence] == [
         ("Result [4]", "r-17")
     ]
@@ -307,10 +306,10 @@ ORDERING = (
         ({"path": "/in/may/list_03.csv"}, None),
         ({"people": 5}, "value from nowhere"),
         ({"amount": 88}, None),
-        ({"amount": 88.31}, "value of unclear origin"),
+        ({"amount": 88.31}, None),
         ({"max_price": 130}, "broken limit"),
         ({"country": "NO"}, None),
-        ({"country": "PT"}, "value of unclear origin"),
+        ({"country": "PT"}, None),
         ({"page_size": 50}, None),
         ({"day": "2026-05-09"}, None),
         ({"day": "2026-05-16"}, "value from nowhere"),
@@ -454,6 +453,7 @@ TRIP = ToolSpec(
             "state": {"type": "string", "enum": ["open", "paid"]},
             "guide_seen": {"type": "boolean"},
             "lift": {"type": "boolean"},
+            "min_nights": {"type": "integer"},
         },
     },
 )
@@ -478,6 +478,7 @@ TRAINS = json.dumps(
         (("At most 250 euros.",), {"price_limit": 25000}, None),
         (("A parcel of 22 lbs.",), {"weight_kg": 22}, "altered value"),
         (("A parcel of 22 lbs.",), {"weight_kg": 9.98}, None),
+        (("For 3 days.",), {"min_nights": 3}, None),
         (("Not via Frankfurt please.",), {"train": "IC-7"}, "broken limit"),
         (("Not via Frankfurt please.",), {"train": "IC-9"}, None),
         (("Not those that have a milestone.",), {"train": "IC-9"}, "broken limit"),
@@ -508,8 +509,8 @@ TRAINS = json.dumps(
         (("At most 15 km.",), {"radius_km": 25}, "broken limit"),
         (("At most 15 km.", "Up to 25, that is fine."), {"radius_km": 25}, None),
         (("It must end before noon.",), {"time": "12:30"}, "broken limit"),
-        (("A name for Jana.",), {"username": "jana2"}, "value of unclear origin"),
-        (("Ik kom morgen, graag een kamer.",), {"day": "2026-05-20"}, "value of unclear origin"),
+        (("A name for Jana.",), {"username": "jana2"}, None),
+        (("Ik kom morgen, graag een kamer.",), {"day": "2026-05-20"}, None),
     ],
 )
 async def test_a_call_follows_what_the_user_said_last_and_in_which_unit(

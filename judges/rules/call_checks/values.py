@@ -272,8 +272,11 @@ class _Own:
         counted = {stem(part) for part in parts - _PARTS}
         named = _counts(self.context.conversation, counted)
         counts = [count for count in named if count in asked.stated]
-        held = self._held(counted)
+        held, rates = (self._held(counted, is_rate=is_rate) for is_rate in (False, True))
+        amounts = numerals(self.context.conversation).amounts
+        wholes = {amount / rate for amount in amounts for rate in rates if rate}
         follow = {count * factor for count in counts for factor in asked.factors}
+        follow |= {*wholes, *(abs(whole - count) for whole in wholes for count in counts)}
         follow |= {
             abs(count - sum(some))
             for count in counts
@@ -283,14 +286,15 @@ class _Own:
         stated = {*named, sum(named), *held, *asked.stated, *asked.factors}
         return [] if abs(value) in stated | follow else counts
 
-    def _held(self, counted: Collection[str]) -> list[float]:
-        """Return the numbers that results have under a name with a word of these stems."""
+    def _held(self, counted: Collection[str], *, is_rate: bool) -> list[float]:
+        """Return the numbers, or rates, of results under names with a word of these stems."""
         return [
             float(leaf)
             for values in (*(r.values for r in self.context.records), *self.context.objects)
             for key, leaf in values.items()
             if isinstance(leaf, int | float) and not isinstance(leaf, bool)
             if {*map(stem, words_of(f"$.{key}"))} & {*counted}
+            and ("per" in words_of(f"$.{key}")) is is_rate
         ]
 
     def _swapped(self, value: float) -> str:

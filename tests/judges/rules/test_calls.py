@@ -567,6 +567,19 @@ async def test_a_count_may_be_that_of_a_result_or_what_it_leaves(
     assert [span.category for span in report.spans] == ["value from nowhere"] * is_error
 
 
+@pytest.mark.parametrize(("cases", "is_error"), [(40, False), (35, False), (7, True)])
+async def test_a_count_may_be_a_quotient_and_what_is_lacking_to_it(
+    cases: int, *, is_error: bool
+) -> None:
+    asked = Turn(role="user", text="We have 5 cases, and need 480 bottles.")
+    looked = (calling("get_article", {}), Turn(role="tool", text='{"bottles_per_case": 12}'))
+    turns = (asked, *looked, calling("order", {"cases": cases}))
+    report = await CallsJudge().assess(
+        segment_of(Trajectory(turns=turns)), Catalogue.load().aspect("agent", "calls")
+    )
+    assert [span.category for span in report.spans] == ["value from nowhere"] * is_error
+
+
 async def test_an_agent_that_has_seen_results_may_look_at_other_days() -> None:
     elsewhere = calling("search_rooms", {"town": "Brill", "day": "2026-05-09"})
     assert not (await report_on(SEARCHED, LISTED, elsewhere)).spans

@@ -290,7 +290,7 @@ class _Turn:
                 ),
                 limit.path,
             )
-        for value in untraced(arguments, tool, self.context, others=others):
+        for value in untraced(arguments, tool, self.context, name=call.name, others=others):
             yield self._untraced(value, count), value.path
         yield from (
             (span, "") for span in (*self._unwanted(count, call), *self._sequence(count, call))

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from spanjury.judges.core.trajectory import Trajectory
@@ -18,6 +19,7 @@ from spanjury.judges.rules.call_checks.context import (
     tokens_of,
 )
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
+from spanjury.judges.rules.call_checks.numerals import numerals
 from spanjury.judges.rules.call_checks.wishes import DESTRUCTIVE, words_of
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
@@ -108,22 +110,20 @@ def broken(
     yield from _excluded(arguments, context)
     texts = [text for header, text in context.sources.items() if not header.startswith("Result")]
     for match in _limits(texts, asked=context.asked):
-        over = [*_above(_unproposed(arguments, match.string, context), context, match)]
-        yield from over or _priced_above(outcome, match)
+        over = [*_above(arguments, context, match)]
+        yield from over or _priced_above(outcome, context, match)
     for text in context.asked:
-        yield from _late(_unproposed(arguments, text, context), context, text)
+        yield from _late(arguments, context, text)
 
 
-def _unproposed(
-    arguments: Mapping[str, object], text: str, context: Context
-) -> Iterator[tuple[str, object]]:
-    """Yield path and value of what the agent did not propose after `text`, a turn of the user's."""
+def _is_proposed(value: object, text: str, context: Context) -> bool:
+    """Say whether the agent named `value` to the user after `text`, a turn of the user's."""
     replies = [own for own in context.own if not own.startswith("{")]
     first = context.asked.index(text) if text in context.asked[:-1] else len(replies)
-    proposed = frozenset().union(*map(tokens_of, replies[first:]))
-    for path, value in json_leaves(arguments):
-        if squeezed(str(value)) not in proposed:
-            yield path, value
+    return any(
+        squeezed(str(value)) in tokens_of(reply) or value in numerals((reply,)).stated
+        for reply in replies[first:]
+    )
 
 
 def _limits(texts: Sequence[str], *, asked: Sequence[str]) -> Iterator[re.Match[str]]:
@@ -212,12 +212,16 @@ def _tool_for(word: str, tools: Sequence[str]) -> str | None:
 
 
 def _above(
-    leaves: Iterable[tuple[str, object]], context: Context, match: re.Match[str]
+    arguments: Mapping[str, object], context: Context, match: re.Match[str]
 ) -> Iterator[Broken]:
     limit = float(match["number"].replace(",", ""))
     unit = (match["unit"] or "").lower()
     is_money = bool(match["before"]) or bool(re.fullmatch(_CURRENCY, unit))
     words = match.group().strip()
+
+    def is_over(value: float) -> bool:
+        is_above = limit < value < _CENTS * limit
+        return is_above and not _is_proposed(value, match.string, context)
 
     def counts(name: str, value: float = math.nan) -> bool:
         parts = words_of(f"$.{name}")
@@ -228,15 +232,15 @@ def _above(
             else bool(unit) and stem(unit) in {*map(stem, parts)}
         )
 
-    for path, value in leaves:
+    for path, value in json_leaves(arguments):
         if isinstance(value, int | float) and not isinstance(value, bool):
-            if counts(path, value) and limit < value < _CENTS * limit:
+            if counts(path, value) and is_over(value):
                 yield Broken(path, words, f"{value} is more than the limit: {words!r}.")
             continue
         record = record_of(value, context) if isinstance(value, str) else None
         for name, leaf in (record.values if record else {}).items():
             is_number = isinstance(leaf, int | float) and not isinstance(leaf, bool)
-            if is_number and counts(name) and limit < float(str(leaf)) < _CENTS * limit:
+            if is_number and counts(name) and is_over(float(str(leaf))):
                 yield Broken(
                     path,
                     words,
@@ -244,25 +248,23 @@ def _above(
                 )
 
 
-def _priced_above(outcome: object, match: re.Match[str]) -> Iterator[Broken]:
+def _priced_above(outcome: object, context: Context, match: re.Match[str]) -> Iterator[Broken]:
     """Yield what a call has come to if that is above a limit in money."""
     if not _IN_TOTAL.match(match.string, match.end()):
         return
     words = match.group().strip()
     for key, leaf in outcome.items() if isinstance(outcome, Mapping) else ():
         is_number = isinstance(leaf, int | float) and not isinstance(leaf, bool)
-        if is_number and key in _TOTALS and leaf > float(match["number"].replace(",", "")):
+        is_over = is_number and leaf > float(match["number"].replace(",", ""))
+        if is_over and key in _TOTALS and not _is_proposed(leaf, match.string, context):
             yield Broken("", words, f"The {key} is {leaf}, and the limit is: {words!r}.")
 
 
 def _excluded(arguments: Mapping[str, object], context: Context) -> Iterator[Broken]:
     """Yield values of records that have what the user excludes, and what another record lacks."""
-    unproposed = [
-        (text, item) for text in context.asked for item in _unproposed(arguments, text, context)
-    ]
-    for text, (path, value) in unproposed:
+    for text, (path, value) in product(context.asked, json_leaves(arguments)):
         record = record_of(value, context) if isinstance(value, str | int) else None
-        if record is None or isinstance(value, bool):
+        if record is None or isinstance(value, bool) or _is_proposed(value, text, context):
             continue
         group = [other for other in context.records if other.group == record.group]
         for match in _EXCLUDED.finditer(text):
@@ -305,16 +307,23 @@ def _above_result(arguments: Mapping[str, object], context: Context) -> Iterator
                 yield Broken(path, words, f"{value} is more than the limit of the result: {words}.")
 
 
-def _late(leaves: Iterable[tuple[str, object]], context: Context, text: str) -> Iterator[Broken]:
+def _late(arguments: Mapping[str, object], context: Context, text: str) -> Iterator[Broken]:
     """Yield times of day after the latest or before the earliest that `text` allows."""
-    times = [
-        (path, moment[1])
-        for path, value in leaves
-        if isinstance(value, str)
-        and words_of(path) & _TIMED
-        and (moment := read_moment(value))
-        and moment[1] is not None
+    timed = [
+        (path, moment)
+        for path, value in json_leaves(arguments)
+        if isinstance(value, str) and (moment := read_moment(value))
+        if not _is_proposed(value, text, context)
     ]
+    times = [
+        (path, minute)
+        for path, (_, minute) in timed
+        if words_of(path) & _TIMED and minute is not None
+    ]
+    days = {day.weekday() for _, (day, _) in timed if day}
+    weekdays = moments((text,)).weekdays
+    if days and weekdays and not days & weekdays:
+        return  # the limit is one of another day
     lasting = moments(context.texts).lengths
     for path, minute in times:
         for match in _LATEST.finditer(text):

@@ -142,10 +142,14 @@ _BARE_HOUR = re.compile(
     rf"({'|'.join(_HOURS)}|\d\d?)(?![\d:.,]\d)\b",
     re.IGNORECASE,
 )
+_HOUR_MINUTES = re.compile(
+    rf"\b({'|'.join(_HOURS)}) (fifteen|twenty|thirty|forty|fifty)(?:[- ](five))?\b", re.IGNORECASE
+)
 _HOUR_BESIDE = re.compile(
     rf"(?<![\w.,:/-])({'|'.join(_HOURS)}|\d\d?)"
     rf"(?: ?(?:to|till|until|[-–]) ?(?:half|quarter|noon|midday|midnight|{'|'.join(_HOURS)}"
-    r"|\d\d?(?![\d:.,]*\d))\b| or (?:later|earlier|after|before)\b| ?o['’]?clock\b| sharp\b)",
+    r"|\d\d?(?![\d:.,]*\d))\b| or (?:later|earlier|after|before)\b| ?o['’]?clock\b| sharp\b"
+    r"| ?ish\b)",
     re.IGNORECASE,
 )
 """An hour without a preposition, as in ``2 to half past 3`` and ``5 or later``."""
@@ -508,6 +512,9 @@ def _times(text: str) -> Iterator[int]:
         )
         past = past or _count(words.split()[0])
         yield from _of_clock(hour, 0, None, shift=-past if words.endswith("to") else past)
+    for match in _HOUR_MINUTES.finditer(text):
+        minute = _count(match[2]) + (5 if match[3] else 0)
+        yield from _of_clock(_count(match[1]), minute, None)
     bare = (*_BARE_HOUR.finditer(text), *_HOUR_BESIDE.finditer(_without_months(text)))
     for match in bare:
         hour = _count(match[1])

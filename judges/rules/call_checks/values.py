@@ -108,12 +108,15 @@ def untraced(
     tool: ToolSpec | None,
     context: Context,
     *,
+    name: str,
     others: Sequence[str],
 ) -> Iterator[Untraced]:
     """Yield the values among `arguments` that nothing before the call leads to.
 
     Parameters
     ----------
+    name
+        That of the tool, which need not be declared.
     others
         The arguments of all other calls: a choice that these make, the call need not.
     """
@@ -130,7 +133,8 @@ def untraced(
         beside = " ".join(
             str(other) for name, other in leaves if name != path and isinstance(other, int | float)
         )
-        own = _Own(path=path, tool=tool, schema=schema, context=context, beside=beside)
+        acts = is_action(name)
+        own = _Own(path=path, acts=acts, tool=tool, schema=schema, context=context, beside=beside)
         if isinstance(value, bool):
             yield from own.flag(value=value)
         elif isinstance(schema.get("enum"), list):
@@ -173,9 +177,13 @@ def _schema_at(tool: ToolSpec | None, path: str) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Own:
-    """An argument with its schema, what came before its call, and the numbers `beside` it."""
+    """An argument with its schema, what came before its call, and the numbers `beside` it.
+
+    `acts` tells whether the call changes something, and does not only look it up.
+    """
 
     path: str
+    acts: bool
     tool: ToolSpec | None
     schema: Mapping[str, object]
     context: Context
@@ -215,10 +223,6 @@ class _Own:
     @property
     def _is_bound(self) -> bool:
         return bool(words_of(self.path) & _BOUNDS)
-
-    @property
-    def _acts(self) -> bool:
-        return self.tool is not None and is_action(self.tool.name)
 
     def choice(self, value: object, *, made: Collection[str]) -> Iterator[Untraced]:
         """Yield a choice of the schema in whose place the user names another one."""
@@ -332,7 +336,7 @@ class _Own:
     def _moment(self, value: str, day: date | None, minute: int | None) -> Iterator[Untraced]:
         named = self._moments
         is_further = any(header.startswith("Result") for header in self.context.sources)
-        if not self._acts and (self._is_bound or is_further):
+        if not self.acts and (self._is_bound or is_further):
             return  # the agent chooses how far it looks, and where it looks next
         if day is not None and not named.names(day) and not named.is_open:
             texts = [*self.context.sources.values()]

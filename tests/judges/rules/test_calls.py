@@ -493,6 +493,15 @@ TRAINS = json.dumps(
         (("On Tuesday, 2 to half past 3.",), {"start": "14:00"}, None),
         (("On Tuesday, 2 to half past 3.",), {"start": "17:00"}, "value from nowhere"),
         (("On Tuesday, 5 or later.",), {"start": "17:00"}, None),
+        (("On Tuesday, 8ish.",), {"start": "08:00"}, None),
+        (("On Tuesday, ten forty-five.",), {"start": "10:45"}, None),
+        (("On Tuesday, ten forty-five.",), {"start": "10:40"}, "value from nowhere"),
+        (("There before noon on Friday.",), {"day": "2026-05-08", "time": "13:00"}, "broken limit"),
+        (
+            ("Leave tomorrow, home before noon on Friday.",),
+            {"day": "2026-05-05", "time": "13:00"},
+            None,
+        ),
         (("On Tuesday after work, not at noon.",), {"start": "18:30"}, None),
         (("sat 10 to 4",), {"day": "2026-05-09"}, None),
         (("We sat there. On 5 May.",), {"day": "2026-05-09"}, "value from nowhere"),
@@ -530,6 +539,15 @@ async def test_a_value_that_the_agent_proposed_breaks_no_limit_of_the_users() ->
     call = calling("book_trip", {"radius_km": 18, "time": "12:30"})
     proposed = Turn(role="assistant", text="There is one 18 km away, at 12:30. Shall I?")
     tools = (TRIP,)
+    prices = Turn(
+        role="tool", text=json.dumps([{"id": "b-1", "price": 34}, {"id": "b-2", "price": 36}])
+    )
+    agreed = (Turn(role="assistant", text="One is 34. Is that all right?"), ASKED)
+    listed = (Turn(role="user", text="Under 30 euros."), calling("list_trips", {}), prices)
+    for turns, errors in (((), 1), (agreed, 0)):
+        made = segment_of(Trajectory(turns=(*listed, *turns, calling("book", {"id": "b-1"}))))
+        report = await CallsJudge().assess(made, Catalogue.load().aspect("agent", "constraints"))
+        assert [span.category for span in report.spans] == ["broken limit"] * errors
     for turns, errors in (((), 2), ((proposed, Turn(role="user", text="Yes.")), 0)):
         made = segment_of(Trajectory(turns=(asked, *turns, call), tools=tools))
         report = await CallsJudge().assess(made, Catalogue.load().aspect("agent", "constraints"))

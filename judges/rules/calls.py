@@ -82,7 +82,6 @@ SCHEMA = "argument against the schema"
 MISSING = "missing argument"
 UNTRACED = "value from nowhere"
 ALTERED = "altered value"
-DOUBTFUL = "value of unclear origin"
 OTHER_CHOICE = "another choice than asked for"
 SUPERSEDED = "value that the user corrected"
 OTHER_RECORD = "value of another record"
@@ -98,7 +97,7 @@ UNSTATED = "value without a result"
 
 _ARGUMENTS = frozenset(
     (
-        *(SCHEMA, MISSING, UNTRACED, ALTERED, DOUBTFUL),
+        *(SCHEMA, MISSING, UNTRACED, ALTERED),
         *(OTHER_CHOICE, OTHER_RECORD, SUPERSEDED, EARLY, LIMIT),
     )
 )
@@ -291,7 +290,7 @@ class _Turn:
                 ),
                 limit.path,
             )
-        for value in untraced(arguments, tool, self.context, others=others):
+        for value in untraced(arguments, tool, self.context, name=call.name, others=others):
             yield self._untraced(value, count), value.path
         yield from (
             (span, "") for span in (*self._unwanted(count, call), *self._sequence(count, call))
@@ -329,7 +328,7 @@ class _Turn:
                     f"Another entry was meant, {choice.better}: {choice.why}.",
                     count=count,
                     path=choice.path,
-                    severity=4 if choice.is_sure else 3,
+                    severity=4,
                     evidence=self.context.evidence(choice.better),
                 ),
                 choice.path,
@@ -346,7 +345,7 @@ class _Turn:
 
     def _untraced(self, value: Untraced, count: int) -> ErrorSpan:
         mark = partial(self._span, count=count, path=value.path)
-        later = self._later(value.path, count)
+        later = self._later(value.path, count) if value.kind == "id" else ()
         if later:
             explanation = "The value is used before the result that gives it."
             return mark(EARLY, explanation, severity=4, evidence=later)
@@ -362,9 +361,6 @@ class _Turn:
         if value.grade == "unit":
             explanation = f"The user gave {value.nearest!r}, which is another unit."
             return mark(ALTERED, explanation, severity=4)
-        if value.grade == "doubtful":
-            explanation = f"It is not clear where the {value.kind} comes from.{beside}"
-            return mark(DOUBTFUL, explanation, severity=3)
         return mark(
             UNTRACED,
             f"The {value.kind} was not given by anyone: no turn, result or description has it."

@@ -71,13 +71,13 @@ _LINKED = (
 _ACTS = frozenset(
     map(
         stem,
-        """renew extend upgrade assign apply submit approve release start stop lock unlock merge
+        """end renew extend upgrade assign apply submit approve release start stop lock unlock merge
         deploy restart enable disable redeem enrol enroll hold respond decline accept
         confirm""".split(),  # noqa: SIM905
     )
 )
 """Verbs of actions that have no usual other word."""
-_CLAUSE = re.compile(r"[,;:()]|\band\b|\bbut\b|\bwhile\b|\n|\.(?=\s|$)")
+_CLAUSE = re.compile(r"[,:](?!\d)|[;()]|\band\b|\bbut\b|\bwhile\b|\n|\.(?=\s|$)")
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-]|[.,]\d)")
 _VALUE = re.compile(r"(?<![\w.,/@-])(?=[A-Za-z-]*\d)[A-Za-z0-9]+(?:[-./_:,][A-Za-z0-9]+)*(?![\w@])")
 _WITH_UNIT = re.compile(r"(?<![\w.,-])(\d+(?:,\d{3})*(?:\.\d+)?) ?([^\W\d_]+)")
@@ -85,10 +85,17 @@ _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _DATE_LIKE = re.compile(
     rf"\b\d{{4}}-\d\d-\d\d\b|\b\d\d?(?:st|nd|rd|th)? (?:of )?{_MONTH}(?: \d{{4}})?"
     rf"|{_MONTH} \d\d?(?!\d)(?:,? \d{{4}})?"
-    r"|\b\d\d?[:.]\d\d(?: ?[ap]m)?\b|\b\d\d? ?[ap]\.?m\b"
+    r"|\b\d\d?[:.]\d\d(?!:\d)(?: ?[ap]m)?\b|\b\d\d? ?[ap]\.?m\b"
 )
 _SMALL = 12
-_LONG = re.compile(r"([\w.,]+)[ -](?:\w+ )?(days?|nights?|weeks?|months?)\b", re.IGNORECASE)
+_LONG = re.compile(
+    r"(?:\d[\d.,]*|[a-z]+)[ -](?:(?!(?:an?|per|each|every|this|the)\b)\w+ )?"
+    r"(days?|nights?|weeks?|months?)\b",
+    re.IGNORECASE,
+)
+"""A length of time, and neither a rate nor an ordinal, as ``18.00 a day`` and ``149th day``."""
+_CALENDAR = frozenset(((7, "day"), (12, "month"), (52, "week"), (365, "day")))
+"""A week and a year."""
 _DAYS = {stem(unit): days for unit, days in (("day", 1), ("night", 1), ("week", 7), ("month", 30))}
 _ENDED = re.compile(r'"(?:state|status)": ?"(?:done|completed?|finished|succeeded|closed)"')
 
@@ -315,7 +322,11 @@ def _unnamed(sentence: str, named: Moments, numbers: Numerals) -> Iterator[str]:
             yield match.group()
         elif ":" in match.group() and stated.times:
             is_named = any(map(named.names_time, stated.times))
-            if not is_named and not any(map(numbers.lead_to, stated.times)):  # 4:51 may be a length
+            # 4:51 may be a length, or what a sum of such leaves of the time between two others
+            gaps = named.numbers(with_parts=False)
+            rests = {60.0 * gap - time for gap in gaps for time in stated.times}
+            is_length = any(map(numbers.lead_to, stated.times)) or rests & numbers.sums
+            if not is_named and not is_length:
                 yield match.group()
 
 
@@ -331,10 +342,13 @@ def unstated_lengths(trajectory: Trajectory, number: int, context: Context) -> I
         match, value = _LONG.match(text, quantity.start), quantity.value
         if match is None or not stating_text[quantity.start].strip() or value < 2:  # noqa: PLR2004
             continue
-        days = value * _DAYS[stem(match[2].lower())]
+        unit = stem(match[1].lower())
+        if (value, unit) in _CALENDAR:
+            continue
+        days = value * _DAYS[unit]
         slack = 3 if days > 27 else 0  # noqa: PLR2004  months are not all alike
         follows = any(abs(gap - days) <= slack for gap in gaps) or value in given
-        follows |= not value.is_integer() and numbers.lead_to(value)
+        follows |= (not value.is_integer() or value > _SMALL) and numbers.lead_to(value)
         if not follows and not re.search(rf"(?<![\d.,/:-]){value:g}(?![\d/:-])", written):
             yield Claim(match.start(), match.end(), "No result or turn gives this length of time.")
 

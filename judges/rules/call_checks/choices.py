@@ -64,20 +64,21 @@ _CORRECTS = re.compile(
 _CLOSE = (0.2, 5.0)  # ratios of two values of which one may correct the other
 _ENDS = (("from", "to"), ("origin", "destination"), ("source", "target"))
 _BACK = re.compile(r"\b(?:back|return(?:ing)?|way home)\b", re.IGNORECASE)
+_LEAST_ID = 100  # from which a number is likelier an id than a count
 _SHORT = 12  # words of a turn that says little beside which one is wanted
+_FEW = 4  # records among which no other reason for a choice is likely
 
 
 class Mistaken(NamedTuple):
     """A value of one record where the user meant another record of the same list.
 
     `better` is the value of the record that was meant, `why` what names it, by `words` of the
-    user's; `is_sure` tells whether the user named that record itself.
+    user's.
     """
 
     path: str
     better: str
     why: str
-    is_sure: bool
     words: Sequence[str] = ()
 
 
@@ -95,6 +96,8 @@ def mistaken(
     own = {squeezed(str(leaf)) for _, leaf in json_leaves(arguments)}
     for path, value in json_leaves(arguments):
         if isinstance(value, bool) or not isinstance(value, str | int) or not squeezed(str(value)):
+            continue
+        if isinstance(value, int) and abs(value) < _LEAST_ID:
             continue
         for record, key in _records_of(value, context):
             siblings = _siblings(record, key, context)
@@ -242,7 +245,7 @@ def _named_other(  # noqa: PLR0917
             return None
         why = ", ".join(best)
         better = str(meant.values[key])
-        return Mistaken(path, better, f"the user named {why}", is_sure=True, words=best)
+        return Mistaken(path, better, f"the user named {why}", words=best)
     return None
 
 
@@ -290,7 +293,10 @@ def _mentions(record: Record, others: Sequence[Record], text: str) -> list[str]:
             ):
                 mentioned.append(str(leaf))
             continue
-        mentioned += [word for word in _words(leaf) if stem(word) in stems and word not in strange]
+        spoken = [word for word in _words(leaf) if stem(word) in stems]
+        # "room" alone is no name of the "Living room"
+        is_kind = str(leaf)[:1].isupper() and str(leaf).endswith(f" {' '.join(spoken)}")
+        mentioned += [word for word in spoken if word not in strange and not is_kind]
     return list(dict.fromkeys(mentioned))
 
 
@@ -342,7 +348,7 @@ def _without_feature(  # noqa: PLR0917
     if not better or _is_proposed(record, siblings, context):
         return None
     why = f"the user asked for {lacking[0].removeprefix('$.')}, which this entry lacks"
-    return Mistaken(path, str(better[0].values[key]), why, is_sure=True)
+    return Mistaken(path, str(better[0].values[key]), why)
 
 
 def _is_proposed(record: Record, siblings: Sequence[Record], context: Context) -> bool:
@@ -359,7 +365,7 @@ def _not_extreme(  # noqa: PLR0917
     for text in reversed(context.asked):
         for pattern, keys, is_least in _SUPERLATIVES:
             match = pattern.search(text)
-            if not match or _EXCEPT.search(text):
+            if not match or _EXCEPT.search(text) or _BESIDES.match(text, match.end()):
                 continue
             column = next(
                 (
@@ -378,16 +384,14 @@ def _not_extreme(  # noqa: PLR0917
                 and _is_ordered(other.values.get(column))
                 and not _lacks(other, (text,))
             ]
-            if record not in free:
+            if record not in free or len(text.split()) > _SHORT or len(free) > _FEW:
                 return None
             best = (min if is_least else max)(free, key=lambda other: _order(other.values[column]))
             if _order(best.values[column]) == _order(record.values[column]):
                 return None
             own, other = best.values[column], record.values[column]
             why = f"the user asked for the {match.group().lower()}: {own}, not {other}"
-            is_alone = not _BESIDES.match(text, match.end())
-            is_sure = len(text.split()) <= _SHORT and len(free) <= 4 and is_alone  # noqa: PLR2004
-            return Mistaken(path, str(best.values[key]), why, is_sure=is_sure)
+            return Mistaken(path, str(best.values[key]), why)
     return None
 
 

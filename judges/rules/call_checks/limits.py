@@ -3,14 +3,23 @@
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.answers import action_stems, is_action
 from spanjury.judges.rules.call_checks.choices import record_of
-from spanjury.judges.rules.call_checks.context import Context, Record, abbreviates, is_failure
+from spanjury.judges.rules.call_checks.context import (
+    Context,
+    Record,
+    abbreviates,
+    is_failure,
+    squeezed,
+    tokens_of,
+)
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
+from spanjury.judges.rules.call_checks.numerals import numerals
 from spanjury.judges.rules.call_checks.wishes import DESTRUCTIVE, words_of
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
@@ -21,9 +30,11 @@ _MOST = re.compile(
     r"\b(?P<words>(?:no|not|never)(?: \w+){0,6}? (?:more than|above|over|exceed(?:ing)?|beyond)"
     r"|at most|max(?:imum)?(?: of)?|under|below|less than|cheaper than|up to|within"
     r"|(?:limit|budget)(?: is| of)?:?)\W{0,2}"
-    rf"(?P<before>{_CURRENCY})?\s?(?P<number>\d[\d,]*(?:\.\d+)?)\s?(?P<unit>{_CURRENCY}|[a-z]+)?",
+    rf"(?P<before>{_CURRENCY})?\s?(?P<number>\d+(?:,\d{{3}})*(?:\.\d+)?)\s?(?P<unit>{_CURRENCY}|[a-z]+)?",
     re.IGNORECASE,
 )
+_CASES = frozenset(("under", "below", "less than", "cheaper than", "up to", "within"))
+"""Words by which instructions tell what holds for small values, and limit nothing."""
 _MONEY = frozenset(
     """price cost fare total amount fee rate eur usd gbp night budget rent sum value""".split()  # noqa: SIM905
 )
@@ -98,11 +109,40 @@ def broken(
     yield from _above_result(arguments, context)
     yield from _excluded(arguments, context)
     texts = [text for header, text in context.sources.items() if not header.startswith("Result")]
-    for text in texts:
-        for match in _MOST.finditer(text):
-            over = [*_above(arguments, context, match)]
-            yield from over or _priced_above(outcome, match)
+    for match in _limits(texts, asked=context.asked):
+        over = [*_above(arguments, context, match)]
+        yield from over or _priced_above(outcome, context, match)
+    for text in context.asked:
         yield from _late(arguments, context, text)
+
+
+def _is_proposed(value: object, text: str, context: Context) -> bool:
+    """Say whether the agent named `value` to the user after `text`, a turn of the user's."""
+    replies = [own for own in context.own if not own.startswith("{")]
+    first = context.asked.index(text) if text in context.asked[:-1] else len(replies)
+    return any(
+        squeezed(str(value)) in tokens_of(reply) or value in numerals((reply,)).stated
+        for reply in replies[first:]
+    )
+
+
+def _limits(texts: Sequence[str], *, asked: Sequence[str]) -> Iterator[re.Match[str]]:
+    """Yield the limits of `texts`, without those that a later turn of the user's moves."""
+    limits = [
+        match
+        for text in texts
+        for match in _MOST.finditer(text)
+        if text in asked or match["words"].lower() not in _CASES
+    ]
+    for number, limit in enumerate(limits):
+        same = {None, limit["unit"], *FUNCTION_WORDS}
+        later = [
+            other
+            for other in limits[number + 1 :]
+            if other["unit"] in same and limit.string in asked and other.string != limit.string
+        ]
+        if not later:
+            yield limit
 
 
 def out_of_order(  # noqa: PLR0917
@@ -179,6 +219,10 @@ def _above(
     is_money = bool(match["before"]) or bool(re.fullmatch(_CURRENCY, unit))
     words = match.group().strip()
 
+    def is_over(value: float) -> bool:
+        is_above = limit < value < _CENTS * limit
+        return is_above and not _is_proposed(value, match.string, context)
+
     def counts(name: str, value: float = math.nan) -> bool:
         parts = words_of(f"$.{name}")
         is_bound = bool(parts & _BOUNDS) and value <= _NEAR * limit
@@ -190,13 +234,13 @@ def _above(
 
     for path, value in json_leaves(arguments):
         if isinstance(value, int | float) and not isinstance(value, bool):
-            if counts(path, value) and limit < value < _CENTS * limit:
+            if counts(path, value) and is_over(value):
                 yield Broken(path, words, f"{value} is more than the limit: {words!r}.")
             continue
         record = record_of(value, context) if isinstance(value, str) else None
         for name, leaf in (record.values if record else {}).items():
             is_number = isinstance(leaf, int | float) and not isinstance(leaf, bool)
-            if is_number and counts(name) and limit < float(str(leaf)) < _CENTS * limit:
+            if is_number and counts(name) and is_over(float(str(leaf))):
                 yield Broken(
                     path,
                     words,
@@ -204,32 +248,30 @@ def _above(
                 )
 
 
-def _priced_above(outcome: object, match: re.Match[str]) -> Iterator[Broken]:
+def _priced_above(outcome: object, context: Context, match: re.Match[str]) -> Iterator[Broken]:
     """Yield what a call has come to if that is above a limit in money."""
     if not _IN_TOTAL.match(match.string, match.end()):
         return
     words = match.group().strip()
     for key, leaf in outcome.items() if isinstance(outcome, Mapping) else ():
         is_number = isinstance(leaf, int | float) and not isinstance(leaf, bool)
-        if is_number and key in _TOTALS and leaf > float(match["number"].replace(",", "")):
+        is_over = is_number and leaf > float(match["number"].replace(",", ""))
+        if is_over and key in _TOTALS and not _is_proposed(leaf, match.string, context):
             yield Broken("", words, f"The {key} is {leaf}, and the limit is: {words!r}.")
 
 
 def _excluded(arguments: Mapping[str, object], context: Context) -> Iterator[Broken]:
     """Yield values of records that have what the user excludes, and what another record lacks."""
-    for path, value in json_leaves(arguments):
+    for text, (path, value) in product(context.asked, json_leaves(arguments)):
         record = record_of(value, context) if isinstance(value, str | int) else None
-        if record is None or isinstance(value, bool):
+        if record is None or isinstance(value, bool) or _is_proposed(value, text, context):
             continue
         group = [other for other in context.records if other.group == record.group]
-        for text in context.asked:
-            for match in _EXCLUDED.finditer(text):
-                words = folded_words(match[1])
-                if any(
-                    _has(record, word) and not all(_has(r, word) for r in group) for word in words
-                ):
-                    yield Broken(path, match.group(), f"The user wants none: {match.group()!r}.")
-                    break
+        for match in _EXCLUDED.finditer(text):
+            words = folded_words(match[1])
+            if any(_has(record, word) and not all(_has(r, word) for r in group) for word in words):
+                yield Broken(path, match.group(), f"The user wants none: {match.group()!r}.")
+                break
 
 
 def _has(record: Record, word: str) -> bool:
@@ -267,14 +309,21 @@ def _above_result(arguments: Mapping[str, object], context: Context) -> Iterator
 
 def _late(arguments: Mapping[str, object], context: Context, text: str) -> Iterator[Broken]:
     """Yield times of day after the latest or before the earliest that `text` allows."""
-    times = [
-        (path, moment[1])
+    timed = [
+        (path, moment)
         for path, value in json_leaves(arguments)
-        if isinstance(value, str)
-        and words_of(path) & _TIMED
-        and (moment := read_moment(value))
-        and moment[1] is not None
+        if isinstance(value, str) and (moment := read_moment(value))
+        if not _is_proposed(value, text, context)
     ]
+    times = [
+        (path, minute)
+        for path, (_, minute) in timed
+        if words_of(path) & _TIMED and minute is not None
+    ]
+    days = {day.weekday() for _, (day, _) in timed if day}
+    weekdays = moments((text,)).weekdays
+    if days and weekdays and not days & weekdays:
+        return  # the limit is one of another day
     lasting = moments(context.texts).lengths
     for path, minute in times:
         for match in _LATEST.finditer(text):

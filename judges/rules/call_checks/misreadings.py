@@ -6,7 +6,7 @@ results of several calls of one tool.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from spanjury.judges.core.trajectory import Trajectory
@@ -20,10 +20,11 @@ from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.replies import stating
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import stem
-from spanjury.judges.text.words import words
+from spanjury.judges.text.words import folded_words, words
 
 _COMPARES = re.compile(
-    r"\b(?:than|instead|rather|unlike|versus|vs|except|other|another|else|between|difference|both|not|n't)\b",
+    r"\b(?:than|instead|rather|unlike|versus|vs|except|apart|besides|other|another|else|between"
+    r"|difference|both|not|n't)\b",
     re.IGNORECASE,
 )
 """Words of a sentence that may hold values of several rows, in any order."""
@@ -37,7 +38,14 @@ _NOT_DONE = re.compile(
 )
 _NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w:/-]|[.,]\d)")
 _CONTINUES = re.compile(r"(?:it|its|he|she|his|her|they|their)\b", re.IGNORECASE)
+_BESIDE = re.compile(
+    r"\b(?:incl(?:uding|\.)?|excl(?:uding|\.)?|with|without|plus|less|minus|before|after) "
+    r"(?:(?:the|\d+ ?%) )?$",
+    re.IGNORECASE,
+)
+"""Words before the name of a field whose value does not stand beside it, as in ``with VAT``."""
 _TIME = re.compile(r"(?<![\d:])\d\d?:\d\d(?![\d:])")
+_SMALL = 10
 _MOST_ROWS, _LONGEST = 60, 4  # words of a value that a reply repeats as it is
 
 Leaf = str | float
@@ -61,8 +69,13 @@ class _Part(NamedTuple):
 def misread(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     """Yield values in reply `number` that belong to another row than the one named beside them."""
     text = stating(trajectory.turns[number - 1].text)
-    asked = " ".join(turn.text for turn in trajectory.turns[:number] if turn.role == "user")
     turns = trajectory.turns[: number - 1]
+    prompts = " ".join(turn.text for turn in turns if turn.role in {"system", "user"})
+    results = [turn.text for turn in turns if turn.role == "tool"]
+
+    def is_given(value: Leaf) -> bool:  # for something else as well
+        return _stands(value, prompts) or sum(_stands(value, result) for result in results) > 1
+
     spoken = [count for count, turn in enumerate(turns, 1) if turn.role == "user"]
     called = _called(trajectory, number, since=max(spoken, default=0))
     for table in _tables(trajectory, number):
@@ -76,7 +89,7 @@ def misread(trajectory: Trajectory, number: int) -> Iterator[Claim]:
                 is_meant = last in chosen or _CONTINUES.match(sentence)
                 parts = [_Part(last, 0, len(sentence))] if is_meant else []
             last = parts[0].row if len(parts) == 1 else last if last in chosen else None
-            claim = _foreign(sentence, table, parts, asked=asked)
+            claim = _foreign(sentence, table, parts, is_given=is_given)
             if claim:
                 yield claim._replace(start=start + claim.start, end=start + claim.end)
                 break
@@ -126,32 +139,44 @@ def _parts(sentence: str, table: Sequence[_Row]) -> list[_Part]:
 
 
 def _foreign(
-    sentence: str, table: Sequence[_Row], parts: Sequence[_Part], *, asked: str
+    sentence: str,
+    table: Sequence[_Row],
+    parts: Sequence[_Part],
+    *,
+    is_given: Callable[[Leaf], bool],
 ) -> Claim | None:
     """Return the first value of another row, unless each value precedes its own row's name."""
     if _COMPARES.search(sentence):
         return None
-    first = [*_foreign_in(sentence, table, parts, asked=asked)]
+    first = [*_foreign_in(sentence, table, parts, is_given=is_given)]
     if not first or len(parts) < 2:  # noqa: PLR2004
         return first[0] if first else None
     starts = [0, *(part.start for part in parts[:-1])]
     names = [part._replace(start=n, end=part.start) for n, part in zip(starts, parts, strict=True)]
-    return first[0] if any(_foreign_in(sentence, table, names, asked=asked)) else None
+    return first[0] if any(_foreign_in(sentence, table, names, is_given=is_given)) else None
 
 
 def _foreign_in(
-    sentence: str, table: Sequence[_Row], parts: Sequence[_Part], *, asked: str
+    sentence: str,
+    table: Sequence[_Row],
+    parts: Sequence[_Part],
+    *,
+    is_given: Callable[[Leaf], bool],
 ) -> Iterator[Claim]:
+    stems = {*map(stem, folded_words(sentence))}
     for part in parts:
         text = sentence[part.start : part.end]
         own = frozenset().union(*part.row.values.values(), *(row.names for row in table))
         for column, values in part.row.values.items():
             if any(_stands(value, text) for value in values):
                 continue
+            names_column = column == "$" or bool({*map(stem, words_of(column))} & stems)
             for other in table:
                 for value in other.values.get(column, frozenset()) - own:
-                    interval = _stands(value, text)
-                    if interval and not _stands(value, asked):
+                    if _is_small(value) and not names_column:
+                        continue
+                    interval = _written(value, text)
+                    if interval and not is_given(value):
                         start, end = (part.start + offset for offset in interval)
                         is_own = f"{next(iter(values))}" if len(values) == 1 else "another value"
                         names = " / ".join(sorted(part.row.names))
@@ -161,13 +186,19 @@ def _foreign_in(
                         )
 
 
-def _stands(value: Leaf, text: str) -> tuple[int, int] | None:
-    """Return where a text has a value, in any usual form; None if it does not."""
+def _stands(value: Leaf, text: str) -> bool:
+    """Say whether a text has a value, in any usual form."""
     if isinstance(value, float):
-        for match in _NUMBER.finditer(text):
-            if float(match.group().replace(",", "")) == value:
-                return match.span()
-        return (0, len(text)) if value in numerals((text,)).stated else None
+        return value in numerals((text,)).stated
+    return _written(value, text) is not None
+
+
+def _written(value: Leaf, text: str) -> tuple[int, int] | None:
+    """Return where a text has a value in digits or letters; None if it does not."""
+    if isinstance(value, float):
+        matches = _NUMBER.finditer(text)
+        same = (m.span() for m in matches if float(m.group().replace(",", "")) == value)
+        return next(same, None)
     moment = read_moment(value)
     if moment:
         day, minute = moment
@@ -200,7 +231,9 @@ def _named(sentence: str, row: _Row, others: Sequence[_Row]) -> Iterator[int]:
         } - taken
         starts = {stem(word.folded): word.start for word in reversed(words(sentence))}
         if wanted and wanted <= {*starts}:
-            yield min(starts[word] for word in wanted)
+            start = min(starts[word] for word in wanted)
+            if not _BESIDE.search(sentence[:start]):
+                yield start
 
 
 def _tables(trajectory: Trajectory, number: int) -> Iterator[list[_Row]]:
@@ -275,6 +308,11 @@ def _texts(
         is_own = [item.get(key) for item in among].count(leaf) < 2  # noqa: PLR2004
         if is_own and len(leaf.split()) <= _LONGEST:
             yield leaf
+
+
+def _is_small(leaf: Leaf) -> bool:
+    """Say whether a value may count anything, so that its column has to be named, too."""
+    return isinstance(leaf, float) and leaf < _SMALL and leaf.is_integer()
 
 
 def _is_number(leaf: object) -> bool:

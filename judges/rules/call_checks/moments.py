@@ -67,6 +67,9 @@ _DATE_NEXT = re.compile(
     rf"\)?,? (?:the )?(?:\d{{4}}-|\d\d?(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|(?:{_MONTH})\b)",
     re.IGNORECASE,
 )
+_DAY_BEFORE = re.compile(
+    rf"\b({'|'.join(_DAYS)}) (?:before|after|following|preceding)\b", re.IGNORECASE
+)
 _ORDINAL_WEEK = re.compile(
     r"\b(?:first|second|third|fourth|last|every) \w+day\b|\bmonths?\b", re.IGNORECASE
 )
@@ -76,6 +79,8 @@ _BEYOND = re.compile(
     re.IGNORECASE,
 )
 """Words beside a weekday that may lead beyond the next one."""
+_TIME_NEXT = re.compile(r" (?:\d|at\b|from\b|until\b|till\b|morning|afternoon|evening|night)")
+"""Text after ``sat``, ``sun`` or ``wed`` in small letters that makes it a day."""
 _BESIDE = 24  # characters
 _UNREAD = re.compile(
     r"\b(?:ago|eve|new year(?:'s)?|christmas|easter|holidays?|quarter|terms?|semesters?|summer"
@@ -101,8 +106,12 @@ _STEPS: tuple[tuple[str, tuple[int, ...]], ...] = (
     (r"\bfortnight\b", (14, -14)),
 )
 _SHIFTS: tuple[tuple[str, tuple[int, ...]], ...] = (
-    (r"\b(?:day after|day later|next day|following day|overnight|one night)\b", (1,)),
-    (r"\b(?:day before|day earlier|previous day|eve of)\b", (-1,)),
+    (
+        r"\b(?:(?:day|morning|evening) after|(?:next|following) (?:day|morning|evening))\b",
+        (1,),
+    ),
+    (r"\b(?:day later|overnight|one night)\b", (1,)),
+    (r"\b(?:(?:day|morning|evening|night) before|day earlier|previous day|eve of)\b", (-1,)),
     (
         r"\b(?:a week later|week after|next week|(?:in|by|for) (?:a|one) week|following week)\b",
         (7,),
@@ -133,12 +142,24 @@ _BARE_HOUR = re.compile(
     rf"({'|'.join(_HOURS)}|\d\d?)(?![\d:.,]\d)\b",
     re.IGNORECASE,
 )
+_HOUR_MINUTES = re.compile(
+    rf"\b({'|'.join(_HOURS)}) (fifteen|twenty|thirty|forty|fifty)(?:[- ](five))?\b", re.IGNORECASE
+)
+_HOUR_BESIDE = re.compile(
+    rf"(?<![\w.,:/-])({'|'.join(_HOURS)}|\d\d?)"
+    rf"(?: ?(?:to|till|until|[-–]) ?(?:half|quarter|noon|midday|midnight|{'|'.join(_HOURS)}"
+    r"|\d\d?(?![\d:.,]*\d))\b| or (?:later|earlier|after|before)\b| ?o['’]?clock\b| sharp\b"
+    r"| ?ish\b)",
+    re.IGNORECASE,
+)
+"""An hour without a preposition, as in ``2 to half past 3`` and ``5 or later``."""
 _PARTS: tuple[tuple[str, range], ...] = (
     (r"\bmorning\b", range(5 * 60, 12 * 60 + 1)),
     (r"\b(?:noon|midday|lunch\w*)\b", range(11 * 60, 14 * 60 + 1)),
     (r"\bafternoon\b", range(12 * 60, 18 * 60 + 1)),
     (r"\b(?:evening|tonight|dinner)\b", range(17 * 60, 23 * 60 + 1)),
     (r"\bmidnight\b", range(1)),
+    (r"\bafter (?:work|school)\b", range(15 * 60, 21 * 60 + 1)),
     (r"\b(?:end of (?:the )?day|close of business)\b", range(17 * 60, 24 * 60)),
 )
 _LENGTH = re.compile(
@@ -172,8 +193,10 @@ class Moments:
         Days by which texts lead on from a date.
     months
         Months that are named without a day.
+    clock
+        Times of day, as minutes since midnight.
     times
-        Minutes since midnight.
+        These, and all minutes of the parts of the day that texts name, such as its morning.
     lengths
         Minutes that something takes.
     offsets
@@ -182,6 +205,8 @@ class Moments:
         Whether a text counts from today, such as "tomorrow".
     soon
         Those of the `weekdays` that no text leads beyond the next one.
+    beside
+        Those of a week before or after another date, as in "the Friday before election day".
     is_wide
         Whether a weekday may be meant that is weeks away, such as the last one of a month.
     is_open
@@ -195,11 +220,13 @@ class Moments:
     weekdays: frozenset[int]
     shifts: frozenset[int]
     months: frozenset[int]
+    clock: frozenset[int]
     times: frozenset[int]
     lengths: frozenset[int]
     offsets: frozenset[int]
     has_steps: bool
     soon: frozenset[int]
+    beside: frozenset[int]
     is_wide: bool
     is_open: bool
 
@@ -216,16 +243,10 @@ class Moments:
         last = monthrange(day.year, day.month)[1]
         if day.month in self.months and day.day in {1, last}:
             return True
-        return any(
-            abs((day - base).days) <= _most(self.shifts) and (day - base).days in self.shifts
-            for base in self._bases(day)
+        gaps = {(day - base).days for base in self._bases(day)}
+        return bool(gaps & self.shifts) or (
+            day.weekday() in self.beside and min(map(abs, gaps), default=_FAR) <= _NEXT
         )
-
-    def names_month(self, year: int, month: int) -> bool:
-        """Say whether the texts name this month, or a date in it."""
-        dated = (*self.full, *((self.today,) if self.today else ()))
-        stepped = any((day.year, day.month) == (year, month) for day in dated)
-        return stepped or month in self.months or self.today is None
 
     def numbers(self, *, with_parts: bool) -> frozenset[int]:
         """Return the days and minutes between any two moments; `with_parts`, their parts, too."""
@@ -234,7 +255,7 @@ class Moments:
         year = self.today.year if self.today else 2000
         stated = {*self.full, *filter(None, (date_of(year, m or 1, d) for m, d in self.yearless))}
         gaps = {abs((a - b).days) for a, b in combinations(sorted(stated)[:_MOST], 2)}
-        times = sorted(self.times)[:_MOST] if len(self.times) <= 2 * _MOST else []
+        times = sorted(self.clock)[:_MOST] if len(self.clock) <= 2 * _MOST else []
         lasting = {abs(a - b) for a, b in combinations(times, 2)}
         hours = {minutes // 60 for minutes in (*times, *lasting)}
         named = {number for pair in self.yearless for number in pair}
@@ -279,10 +300,6 @@ class Moments:
         )
 
 
-def _most(shifts: frozenset[int]) -> int:
-    return max(map(abs, shifts), default=0)
-
-
 @lru_cache(maxsize=64)
 def moments(texts: tuple[str, ...]) -> Moments:
     """Return the dates and times that `texts` name, with a stated date of today taken as such."""
@@ -316,7 +333,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
     if today:
         full |= {today + timedelta(shift) for shift in shifts}
         full |= {*_calendar_steps(lower, today)}
-    weekdays = {*_weekdays(whole)}
+    weekdays, clock = {*_weekdays(whole)}, frozenset(_times(whole))
     beyond = {weekday for weekday, is_beyond in weekdays if is_beyond}
     return Moments(
         today=today,
@@ -326,11 +343,13 @@ def moments(texts: tuple[str, ...]) -> Moments:
         weekdays=frozenset(weekday for weekday, _ in weekdays),
         shifts=frozenset(shifts),
         months=frozenset(_month(name) for name in _WHOLE_MONTH.findall(whole)),
-        times=frozenset(_times(whole)),
+        clock=clock,
+        times=clock.union(*(part for pattern, part in _PARTS if re.search(pattern, lower))),
         lengths=frozenset(lengths(whole)),
         offsets=frozenset(_offsets(whole)),
         has_steps=bool(steps or shifts),
         soon=frozenset(weekday for weekday, _ in weekdays if weekday not in beyond),
+        beside=frozenset(_DAYS.index(day.lower()) for day in _DAY_BEFORE.findall(whole)),
         is_wide=bool(_ORDINAL_WEEK.search(whole)),
         is_open=bool(_UNREAD.search(whole)) or len({*_FOREIGN.findall(lower)}) > 1,
     )
@@ -402,10 +421,9 @@ def _weekdays(text: str) -> Iterator[tuple[int, bool]]:
     The weekday of a date that stands beside it is left out.
     """
     for match in _WEEKDAY.finditer(text):
-        if match.group().islower() and len(match[1]) == 3 and match[1] in {"sat", "sun", "wed"}:  # noqa: PLR2004
+        if match[1] in {"sat", "sun", "wed"} and not _TIME_NEXT.match(text, match.end()):
             continue
-        after = text[match.end() : match.end() + 24]
-        if re.match(_DATE_NEXT, after):
+        if _DATE_NEXT.match(text, match.end()):
             continue
         beside = text[max(0, match.start() - _BESIDE) : match.end() + _BESIDE]
         weekday = next(n for n, day in enumerate(_DAYS) if day.startswith(match[1].lower()[:3]))
@@ -494,13 +512,14 @@ def _times(text: str) -> Iterator[int]:
         )
         past = past or _count(words.split()[0])
         yield from _of_clock(hour, 0, None, shift=-past if words.endswith("to") else past)
-    for match in _BARE_HOUR.finditer(text):
+    for match in _HOUR_MINUTES.finditer(text):
+        minute = _count(match[2]) + (5 if match[3] else 0)
+        yield from _of_clock(_count(match[1]), minute, None)
+    bare = (*_BARE_HOUR.finditer(text), *_HOUR_BESIDE.finditer(_without_months(text)))
+    for match in bare:
         hour = _count(match[1])
         if hour <= 24:  # noqa: PLR2004
             yield from _of_clock(hour, 0, None)
-    for pattern, minutes in _PARTS:
-        if re.search(pattern, text, re.IGNORECASE):
-            yield from minutes
 
 
 def _of_clock(hour: int, minute: int, half: str | None, shift: int = 0) -> Iterator[int]:  # noqa: PLR0917

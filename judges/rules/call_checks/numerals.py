@@ -164,6 +164,7 @@ class Numerals:
             for first, second, third in ((a, b, c), (a, c, b), (b, c, a)):
                 product = first * second
                 yield from (product + third, abs(product - third), product / 100 + third)
+                yield from (product * (1 + third / 100), product * (1 - third / 100))
                 yield from (abs(first - second) * third, abs(first - second) * third / 100)
                 yield from (
                     (first + second) * (1 - third / 100),
@@ -210,6 +211,8 @@ def numerals(texts: tuple[str, ...]) -> Numerals:
         stated |= {*map(abs, alone), *other_readings(text), *map(float, lengths(text))}
         stated |= {number for part in _ANY.findall(text) for number in _readings(part)}
         sums |= {*_sums(data)}
+        parts = [60.0 * int(match[1]) + int(match[2]) for match in _TWO_PARTS.finditer(text)]
+        sums |= {sum(parts)} if len(parts) > 1 else set()  # of lengths such as 3:42
         lower = text.lower()
         sums |= {float(count) for count in _listed(text)}
         sums |= {float(f"{decade}{end}") for decade in _DECADE.findall(text) for end in "09"}

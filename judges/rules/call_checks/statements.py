@@ -14,8 +14,8 @@ from spanjury.judges.rules.call_checks.context import (
     parsed,
     squeezed,
 )
-from spanjury.judges.rules.call_checks.moments import moments, read_moment
-from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.rules.call_checks.moments import Moments, moments, read_moment
+from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
@@ -71,8 +71,10 @@ def unsupported(trajectory: Trajectory, number: int, context: Context) -> Iterat
     """Yield reasons and benefits in reply `number` that no result or instruction mentions."""
     text = trajectory.turns[number - 1].text
     sources = {header: own for header, own in context.sources.items() if "User" not in header}
-    whole, before = "\n".join(sources.values()), "\n".join(context.texts)
-    starts = {stem(word)[:4] for word in folded_words(before.replace("_", " "))}
+    whole, before = (
+        "\n".join(texts).replace("_", " ") for texts in (sources.values(), context.texts)
+    )
+    starts = {stem(word)[:4] for word in folded_words(before)}
     for start, end in sentence_intervals(text):
         sentence = text[start:end]
         if sentence.rstrip().endswith("?"):
@@ -114,7 +116,10 @@ def contrary(trajectory: Trajectory, number: int) -> Iterator[Claim]:
             if is_same and (left < right if compared["above"] else left > right):
                 interval = (start + compared.start(), start + compared.end())
                 yield Claim(*interval, f"{left:g} and {right:g} are compared the wrong way round.")
-        yield from _late(sentence, [*results, *_arguments(trajectory, number)], start)
+        for claim in _late(sentence, [*results, *_arguments(trajectory, number)], start):
+            stated = moments((text[claim.start : claim.end],))
+            if not any(_is_stated(stated, part) for part in _about(sentence, trajectory, number)):
+                yield claim
 
 
 def hidden_failures(trajectory: Trajectory, number: int) -> Iterator[Claim]:
@@ -154,6 +159,30 @@ def _is_full(value: object) -> bool:
         lists = [leaf for leaf in value.values() if isinstance(leaf, list)]
         return len(lists) == 1 and bool(lists[0])
     return isinstance(value, list) and bool(value)
+
+
+def _about(sentence: str, trajectory: Trajectory, number: int) -> Iterator[str]:
+    """Yield the user's turns before turn `number`, and what results tell of what `sentence` names.
+
+    That is a line or an object of a result that shares a word with it.
+    """
+    own = _names(sentence)
+    for turn in trajectory.turns[: number - 1]:
+        if turn.role == "user":
+            yield turn.text
+        elif turn.role == "tool":
+            yield from (part for part in re.split(r"[\n{}]", turn.text) if own & _names(part))
+
+
+def _names(text: str) -> set[str]:
+    named = {word for word in folded_words(text) if len(word) > 2 and word.isalpha()}  # noqa: PLR2004
+    return named - FUNCTION_WORDS - {*MONTHS}
+
+
+def _is_stated(day: Moments, text: str) -> bool:
+    stated = moments((text,))
+    days = {(full.month, full.day) for full in stated.full} | stated.yearless
+    return bool(({(full.month, full.day) for full in day.full} | day.yearless) & days)
 
 
 def _late(sentence: str, results: list[object], offset: int) -> Iterator[Claim]:

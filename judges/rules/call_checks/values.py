@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
+from itertools import combinations, pairwise
 from typing import Literal
 
 from spanjury.judges.core import ToolSpec
@@ -18,7 +19,6 @@ from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.answers import is_action
 from spanjury.judges.rules.call_checks.context import (
     Context,
-    abbreviates,
     raw_tokens,
     squeezed,
     tokens_of,
@@ -31,9 +31,9 @@ from spanjury.judges.rules.call_checks.moments import (
     nearest_dates,
     read_moment,
 )
-from spanjury.judges.rules.call_checks.numerals import nearest, numerals
+from spanjury.judges.rules.call_checks.numerals import numerals
 from spanjury.judges.rules.call_checks.schema import resolved
-from spanjury.judges.rules.call_checks.wishes import wish, words_of
+from spanjury.judges.rules.call_checks.wishes import denial, wish, words_of
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
@@ -56,10 +56,6 @@ _COMPOSED = frozenset(
 _PARTS = frozenset(("year", "month", "day", "hour", "week", "minute", "season", "date", "start"))
 _KID = stem("kids")
 _HOURS = frozenset(("hour", "hours", "minutes", "min"))
-_PEOPLE = frozenset(
-    """guest passenger patient customer recipient owner person member driver doctor contact author
-    attendee applicant holder""".split()  # noqa: SIM905
-)
 _BOUNDS = frozenset("from to start end since until after before first last min max limit".split())  # noqa: SIM905
 _LONG_ID = 5  # digits of an id that no rule composes
 _CODE = re.compile(
@@ -67,17 +63,18 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 """A schedule, a length of time, a condition or a query: texts of a language of their own."""
-_WEEK = re.compile(r"\d{4}-?W\d\d")
+_MINIMUM = re.compile(r"\bmin(?:_|[A-Z])")  # a bound, and no unit, in the name of an argument
+_PERIOD = re.compile(r"\d{4}(?:-W?|W)\d\d")  # a week or a month
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_RANGE = re.compile(r"\d\s?(?:to|-|–)\s?\d|\bbetween \d", re.IGNORECASE)
 _ENDS = re.compile(r"/|–| to |(?<=:\d\d)-")  # marks between the two ends of a range
 _JOINTS = re.compile(r"[/:_,;|.=&?-]")
-_SHORT_CODE = 5
 _SHORTEST_SLIP = 4  # characters of an id that is like another by no chance
 _SHORTEST_NUMBER = 3  # digits of such a number
+_STEPPED = 3  # dates of a list whose steps are no chance
+_MOST_HELD = 12  # numbers of results that are added up
 
-Kind = Literal["date", "time", "number", "name", "word", "id", "choice"]
-Grade = Literal["slip", "unit", "strange", "doubtful"]
+Kind = Literal["date", "time", "number", "id", "choice"]
+Grade = Literal["slip", "unit", "strange"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +93,7 @@ class Untraced:
         What it is.
     grade
         ``"slip"`` for one that differs from a given value in a character or two, ``"unit"`` for a
-        number that was given in another unit, ``"strange"`` for
-        one that had to be given, and ``"doubtful"`` for one that may follow from what was given in
-        a manner that no rule knows.
+        number that was given in another unit, and ``"strange"`` for one that had to be given.
     """
 
     path: str
@@ -113,20 +108,24 @@ def untraced(
     tool: ToolSpec | None,
     context: Context,
     *,
+    name: str,
     others: Sequence[str],
 ) -> Iterator[Untraced]:
     """Yield the values among `arguments` that nothing before the call leads to.
 
     Parameters
     ----------
+    name
+        That of the tool, which need not be declared.
     others
         The arguments of all other calls: a choice that these make, the call need not.
     """
     made = frozenset().union(*map(tokens_of, others))
     leaves = [*json_leaves(arguments)]
+    stepped = {*_stepped(arguments, moments(context.texts))}
     for path, value in leaves:
         schema = _schema_at(tool, path)
-        if value is None or value in ("", [], {}):
+        if value is None or value in ("", [], {}) or value in stepped:
             continue
         is_default = "default" in schema and schema["default"] == value
         if is_default and not isinstance(value, bool):
@@ -134,7 +133,8 @@ def untraced(
         beside = " ".join(
             str(other) for name, other in leaves if name != path and isinstance(other, int | float)
         )
-        own = _Own(path=path, tool=tool, schema=schema, context=context, beside=beside)
+        acts = is_action(name)
+        own = _Own(path=path, acts=acts, tool=tool, schema=schema, context=context, beside=beside)
         if isinstance(value, bool):
             yield from own.flag(value=value)
         elif isinstance(schema.get("enum"), list):
@@ -143,6 +143,20 @@ def untraced(
             yield from own.number(float(value))
         elif isinstance(value, str):
             yield from own.text(value)
+
+
+def _stepped(arguments: Mapping[str, object], named: Moments) -> Iterator[str]:
+    """Yield the dates of each list in equal steps whose first or last date is named."""
+    for value in arguments.values():
+        dated = [
+            (str(item), moment[0])
+            for item in (value if isinstance(value, list) else ())
+            if (moment := read_moment(str(item))) and moment[0]
+        ]
+        days = [day for _, day in dated]
+        steps = {later - day for day, later in pairwise(days)}
+        if len(days) >= _STEPPED and len(steps) == 1 and any(map(named.names, (days[0], days[-1]))):
+            yield from (item for item, _ in dated)
 
 
 def _schema_at(tool: ToolSpec | None, path: str) -> Mapping[str, object]:
@@ -163,9 +177,13 @@ def _schema_at(tool: ToolSpec | None, path: str) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Own:
-    """An argument with its schema, what came before its call, and the numbers `beside` it."""
+    """An argument with its schema, what came before its call, and the numbers `beside` it.
+
+    `acts` tells whether the call changes something, and does not only look it up.
+    """
 
     path: str
+    acts: bool
     tool: ToolSpec | None
     schema: Mapping[str, object]
     context: Context
@@ -206,10 +224,6 @@ class _Own:
     def _is_bound(self) -> bool:
         return bool(words_of(self.path) & _BOUNDS)
 
-    @property
-    def _acts(self) -> bool:
-        return self.tool is not None and is_action(self.tool.name)
-
     def choice(self, value: object, *, made: Collection[str]) -> Iterator[Untraced]:
         """Yield a choice of the schema in whose place the user names another one."""
         options = self.schema.get("enum")
@@ -221,14 +235,17 @@ class _Own:
             for option in (options if isinstance(options, list) else ())
             if isinstance(option, str) and _is_named(option, stems) and squeezed(option) not in made
         ]
-        if isinstance(value, str) and named and value not in named and len(named) == 1:
-            wanted = {*map(stem, folded_words(named[0].replace("_", " ")))}
-            tokens = (token for token in raw_tokens(asked) if stem(token.lower()) in wanted)
-            yield self._untraced("choice", near=next(tokens, named[0]))
+        if not isinstance(value, str) or value in named or len(named) != 1:
+            return
+        parts = folded_words(named[0].replace("_", " "))
+        tokens = [token for token in raw_tokens(asked) if token.lower() in parts]  # no "pay": paid
+        if tokens and wish(parts, self.context.asked) is not False:
+            yield self._untraced("choice", near=tokens[0])
 
     def number(self, value: float) -> Iterator[Untraced]:
         """Yield a number that is neither stated nor follows from what is."""
-        name = " ".join((*sorted(words_of(self.path)), str(self.schema.get("description", ""))))
+        own = words_of(self.path) - {"min" if _MINIMUM.search(self.path) else ""}
+        name = " ".join((*sorted(own), str(self.schema.get("description", ""))))
         if given := other_unit(value, name=name, asked=self.context.asked):
             yield self._untraced("number", "unit", near=given)
             return
@@ -237,38 +254,52 @@ class _Own:
         counts = self._counts(value)
         if counts:
             is_count = value.is_integer() or bool(words_of(self.path) & _HOURS)
-            grade: Grade = "strange" if is_count and not self._is_bound else "doubtful"
-            near = _token_of(counts[-1], self.context.conversation)
-            yield self._untraced("number", grade, near=near)
+            if is_count and not self._is_bound:
+                near = _token_of(counts[-1], self.context.conversation)
+                yield self._untraced("number", near=near)
             return
-        if numerals(self._texts).lead_to(value):
-            yield from self._listed(value)
-            return
-        if value in self._moments.numbers(with_parts=bool(words_of(self.path) & _PARTS)):
-            return
-        if numerals((*self._texts, self.beside)).lead_to(value):
-            return
-        elif near := self._swapped(value):
+        parts = self._moments.numbers(with_parts=bool(words_of(self.path) & _PARTS))
+        bases = (self._texts, (*self._texts, self.beside))
+        is_led_to = value in parts or any(numerals(texts).lead_to(value) for texts in bases)
+        if not is_led_to and (near := self._swapped(value)):
             yield self._untraced("number", "slip", near=near)
-        elif not _RANGE.search(self._described) and not {"minimum", "maximum"} & {*self.schema}:
-            asked = nearest(value, self.context.asked)
-            near = asked or nearest(value, [*self.context.sources.values()])
-            yield self._untraced("number", "doubtful", near=near)
 
     def _counts(self, value: float) -> list[float]:
-        """Return the numbers of what the argument counts that user and agent name instead."""
+        """Return the numbers of what the argument counts that the user names instead."""
         parts = words_of(self.path)
-        spoken = self.context.conversation
-        lasting = [*lengths("\n".join(spoken))]
+        asked = numerals(self.context.asked)
+        lasting = [*lengths("\n".join(self.context.asked))]
         if parts & _HOURS and len({*lasting}) == 1:
             minutes = value * (60 if parts & {"hour", "hours"} else 1)
             is_stated = minutes in lasting or value in numerals(self.context.texts).stated
             return [] if is_stated else [lasting[0]]
-        counts = _counts(spoken, {stem(part) for part in parts - _PARTS})
-        asked = numerals(self.context.asked)
-        multiples = {count * factor for count in counts for factor in asked.factors}
-        is_stated = value in {*counts, sum(counts), *multiples, *asked.stated}
-        return [] if is_stated else counts
+        counted = {stem(part) for part in parts - _PARTS}
+        named = _counts(self.context.conversation, counted)
+        counts = [count for count in named if count in asked.stated]
+        held, rates = (self._held(counted, is_rate=is_rate) for is_rate in (False, True))
+        amounts = numerals(self.context.conversation).amounts
+        wholes = {amount / rate for amount in amounts for rate in rates if rate}
+        follow = {count * factor for count in counts for factor in asked.factors}
+        follow |= {*wholes, *(abs(whole - count) for whole in wholes for count in counts)}
+        follow |= {
+            abs(count - sum(some))
+            for count in counts
+            for size in (1, 2, 3)
+            for some in combinations(held[:_MOST_HELD], size)
+        }
+        stated = {*named, sum(named), *held, *asked.stated, *asked.factors}
+        return [] if abs(value) in stated | follow else counts
+
+    def _held(self, counted: Collection[str], *, is_rate: bool) -> list[float]:
+        """Return the numbers, or rates, of results under names with a word of these stems."""
+        return [
+            float(leaf)
+            for values in (*(r.values for r in self.context.records), *self.context.objects)
+            for key, leaf in values.items()
+            if isinstance(leaf, int | float) and not isinstance(leaf, bool)
+            if {*map(stem, words_of(f"$.{key}"))} & {*counted}
+            and ("per" in words_of(f"$.{key}")) is is_rate
+        ]
 
     def _swapped(self, value: float) -> str:
         """Return the number that is given, or follows, with two neighbouring digits swapped."""
@@ -282,19 +313,13 @@ class _Own:
                 return swapped
         return ""
 
-    def _listed(self, value: float) -> Iterator[Untraced]:
-        """Yield a choice of a description in whose place the user names another of its numbers."""
-        listed = numerals((str(self.schema.get("description", "")),)).amounts
-        stated = numerals(self.context.asked).stated
-        others = [number for number in listed if number in stated and number != value]
-        if len(listed) > 1 and value in listed and value not in stated and len(others) == 1:
-            yield self._untraced("choice", near=f"{others[0]:g}")
-
     def flag(self, *, value: bool) -> Iterator[Untraced]:
-        """Yield a flag that is off although the user named what it turns on."""
+        """Yield a flag that is off although the user named what it turns on, or the reverse."""
         parts = words_of(self.path)
         if not value and wish(parts, self.context.asked):
-            yield self._untraced("choice", near=self._like(" ".join(parts)))
+            yield self._untraced("choice", near=self._like(" ".join(sorted(parts))))
+        elif value and (words := denial(parts, self.context.asked)):
+            yield self._untraced("choice", near=words)
 
     def text(self, value: str) -> Iterator[Untraced]:
         """Yield what is from nowhere in a text: all of it, or what it quotes with a slip."""
@@ -303,36 +328,28 @@ class _Own:
             yield from self._moment(value, *moment)
         elif squeezed(value) in self._tokens or not squeezed(value):
             return
-        elif re.fullmatch(r"\d{4}-\d\d", value):
-            if not self._moments.names_month(int(value[:4]), int(value[5:])):
-                yield self._untraced("date")
         elif words_of(self.path) & _COMPOSED or _CODE.search(value) or _is_prose(value):
             yield from self._composed(value)
         elif any(map(str.isdigit, value)) or _MAIL.fullmatch(value):
             yield from self._identifier(value)
-        elif len(value) <= _SHORT_CODE and value.isupper():
-            if not any(abbreviates(value, text) for text in self._texts):
-                yield self._untraced("id", "doubtful", near=self._like(value))
-        else:
-            yield from self._name(value)
 
     def _moment(self, value: str, day: date | None, minute: int | None) -> Iterator[Untraced]:
         named = self._moments
-        if day is not None and not named.names(day):
+        is_further = any(header.startswith("Result") for header in self.context.sources)
+        if not self.acts and (self._is_bound or is_further):
+            return  # the agent chooses how far it looks, and where it looks next
+        if day is not None and not named.names(day) and not named.is_open:
             texts = [*self.context.sources.values()]
             dated = [*nearest_dates(texts)]
             near = min(dated, key=lambda item: abs((item[3] - day).days), default=None)
             passage = texts[near[0]][near[1] : near[2]] if near else ""
-            is_free = named.is_open or (self._is_bound and not self._acts)
-            yield self._untraced(
-                "date", "doubtful" if is_free else "strange", text=value[:10], near=passage
-            )
-        elif minute is not None and not named.names_time(
-            minute, in_utc=value.endswith("Z") or "utc" in words_of(self.path)
-        ):
-            # without a time of the user's the agent chooses one that is free
-            grade: Grade = "strange" if moments(self.context.asked).times else "doubtful"
-            yield self._untraced("time", grade, text=value[-5:] if day is None else "")
+            yield self._untraced("date", text=value[:10], near=passage)
+            return
+        in_utc = value.endswith("Z") or "utc" in words_of(self.path)
+        # without a time of the user's the agent chooses one that is free
+        is_asked = bool(moments(self.context.asked).times)
+        if minute is not None and is_asked and not named.names_time(minute, in_utc=in_utc):
+            yield self._untraced("time", text=value[-5:] if day is None else "")
 
     def _composed(self, value: str) -> Iterator[Untraced]:
         """Yield the first id or count of a text by the agent that was given otherwise."""
@@ -343,7 +360,7 @@ class _Own:
                 continue
             slipped = _slip(squeezed(token), self._tokens)
             if slipped and slipped not in tokens_of(value) and not self._leads_to(token):
-                yield self._untraced("id", "slip", text=token, near=self._like(token))
+                yield self._untraced("id", "slip", text=token, near=self._written(slipped))
                 return
         for quantity in quantities(value) if not _CODE.search(value) and _is_prose(value) else ():
             counts = _counts(self.context.asked, {quantity.unit} - {""})
@@ -363,32 +380,34 @@ class _Own:
 
     def _identifier(self, value: str) -> Iterator[Untraced]:
         """Yield an id, a number in digits, or an address that no text before has."""
-        parts = [part for part in raw_tokens(value) if any(map(str.isdigit, part))]
-        if len(value.split()) > 1 and all(squeezed(part) in self._tokens for part in parts):
-            yield from self._name(value)
-            return
-        digits = "".join(filter(str.isdigit, value))
-        if len(digits) >= 7 and any(digits[-7:] in token for token in self._tokens):  # noqa: PLR2004
-            return
-        if re.fullmatch(r"-?\d+(?:\.\d+)?", value) and numerals(self._texts).lead_to(float(value)):
-            return
         ends = [*map(read_moment, _ENDS.split(value))]
         if len(ends) == 2 and all(ends):  # noqa: PLR2004  a range
             for part, moment in zip(_ENDS.split(value), filter(None, ends), strict=True):
                 yield from self._moment(part, *moment)
             return
-        if self._is_joined(value):
+        if _PERIOD.fullmatch(value) or self._is_composed(value):
             return
-        if len(value) <= 8 and re.search(r"\d+ ?[a-z]+$|^\d", value) and not value.isdigit():  # noqa: PLR2004
+        slipped = _slip(squeezed(value), self._tokens)
+        if slipped:
+            yield self._untraced("id", "slip", near=self._written(slipped))
+        elif len(re.findall(r"\d", value)) >= _LONG_ID or "@" in value:
+            yield self._untraced("id", near=self._like(value))
+
+    def _is_composed(self, value: str) -> bool:
+        """Say whether the numbers of an id are given, or follow from those that are."""
+        parts = [part for part in raw_tokens(value) if any(map(str.isdigit, part))]
+        if len(value.split()) > 1 and all(squeezed(part) in self._tokens for part in parts):
+            return True
+        digits = "".join(filter(str.isdigit, value))
+        if len(digits) >= 7 and any(digits[-7:] in token for token in self._tokens):  # noqa: PLR2004
+            return True
+        is_number = re.fullmatch(r"-?\d+(?:\.\d+)?", value)
+        is_measure = len(value) <= 8 and re.search(r"\d+ ?[a-z]+$|^\d", value)  # noqa: PLR2004
+        if is_number or (is_measure and not value.isdigit()):
             numbers = re.findall(r"\d+(?:\.\d+)?", value)
             if all(numerals(self._texts).lead_to(float(number)) for number in numbers):
-                return
-        near = self._like(value)
-        is_slip = _slip(squeezed(value), self._tokens) is not None
-        is_long = len(digits) >= _LONG_ID and not _WEEK.fullmatch(value)
-        is_strange = is_long or "@" in value
-        grade: Grade = "slip" if is_slip else "strange" if is_strange else "doubtful"
-        yield self._untraced("id", grade, near=near)
+                return True
+        return self._is_joined(value)
 
     def _is_joined(self, value: str) -> bool:
         """Say whether `value` joins given values and words, as a path or a key does."""
@@ -397,33 +416,11 @@ class _Own:
             squeezed(part) in self._tokens or not any(map(str.isdigit, part)) for part in joined
         )
 
-    def _name(self, value: str) -> Iterator[Untraced]:
-        """Yield a value with a name that no text before has."""
-        stems = {stem(word) for text in self._texts for word in folded_words(text)}
-        capital = [
-            word
-            for word in words(value.replace("_", " "))
-            if word.text[:1].isupper()
-            and word.folded not in FUNCTION_WORDS
-            and stem(word.folded) not in stems
-            and not any(
-                word.folded in token or token in word.folded
-                for token in self._near_tokens(word.folded)
-            )
-        ]
-        if not capital or ("/" in value and len(capital) < len(words(value))):
-            return
-        named = [word for word in words(value) if word.text[:1].isupper()]
-        is_sure = len(capital) == len(named) > 1 and bool(words_of(self.path) & _PEOPLE)
-        kind: Kind = "name" if is_sure else "word"
-        yield self._untraced(kind, "strange" if is_sure else "doubtful", near=self._like(value))
-
-    def _near_tokens(self, word: str) -> list[str]:
-        return [
-            token
-            for token in self._tokens
-            if len(token) >= 4 and len(word) >= 4 and token[:4] == word[:4]  # noqa: PLR2004
-        ]
+    def _written(self, token: str) -> str:
+        """Return how a text before the call writes a squeezed token, such as ``XK 09 534``."""
+        pattern = r"[\W_]{0,3}".join(map(re.escape, token))
+        matches = (re.search(pattern, text, re.IGNORECASE) for text in self._texts)
+        return next((match.group() for match in matches if match), token)
 
     def _like(self, value: str) -> str:
         """Return the token before the call that is most like `value`; empty if none is like it."""
@@ -460,7 +457,12 @@ def _counts(texts: Collection[str], units: Collection[str]) -> list[float]:
     """Return the numbers that `texts` give for any of the `units`, which are stems."""
     units = {*units, _KID} if stem("children") in units else units
     return [
-        quantity.value for text in texts for quantity in quantities(text) if quantity.unit in units
+        quantity.value
+        for text in texts
+        for quantity in quantities(text)
+        if quantity.unit in units
+        and not text[: quantity.start][-1:].isalnum()  # A5
+        and text[quantity.end : quantity.end + 1] not in {",", ";", ":"}
     ]
 
 

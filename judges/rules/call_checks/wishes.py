@@ -11,8 +11,12 @@ from spanjury.judges.text.words import folded_words
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W]+")
 _NEGATIONS = frozenset(
-    "no not without don never t needn cancel drop skip off isn doesn".split()  # noqa: SIM905
+    """no not without don never t needn cancel drop skip off isn doesn myself
+    ourselves""".split()  # noqa: SIM905
 )
+"""Words beside what the user does not want, or does without the agent."""
+_DENIES = frozenset(("no", "without"))
+_ABREAST = 6  # words within which those of a name stand
 _TELLING = frozenset(("all", "both", "each", "other", "own"))
 """Function words that tell one flag from another, as in ``reply_all``."""
 DESTRUCTIVE = frozenset(
@@ -52,16 +56,36 @@ def words_of(path: str) -> frozenset[str]:
 def wish(parts: Collection[str], texts: Sequence[str]) -> bool | None:
     """Say whether the user wants what `parts` name; None if nothing in `texts` names it.
 
-    The last text that names it counts, questions about it apart.
+    The last words that name it count, questions about it apart.
     """
-    wanted = [stem(part) for part in parts if part not in FUNCTION_WORDS - _TELLING]
+    mention = next(_mentions(parts, texts), None)
+    if mention is None:
+        return None
+    cut, at = mention
+    return not _NEGATIONS & {*cut[max(0, at - 5) : at + 3]}
+
+
+def denial(parts: Collection[str], texts: Sequence[str]) -> str:
+    """Return the words by which the user says that there is no such thing as `parts` name.
+
+    Empty if any other words name it, or `parts` themselves deny something.
+    """
+    if not _DENIES.isdisjoint(parts):
+        return ""
+    named = [cut[max(0, at - 1) : at + 1] for cut, at in _mentions(parts, texts)]
+    is_denied = all(len(words) > 1 and words[0] in _DENIES for words in named)
+    return " ".join(named[0]) if named and is_denied else ""
+
+
+def _mentions(parts: Collection[str], texts: Sequence[str]) -> Iterator[tuple[list[str], int]]:
+    """Yield the words of the texts and the position of what `parts` name, the last first."""
+    wanted = {stem(part) for part in parts if part not in FUNCTION_WORDS - _TELLING}
     for text in reversed(texts):
         cut = folded_words(_ASKS.sub(" ", text))
         stems = [*map(stem, cut)]
-        if wanted and all(part in stems for part in wanted):
-            at = stems.index(wanted[0])
-            return not _NEGATIONS & {*cut[max(0, at - 5) : at + 3]}
-    return None
+        for at in reversed(range(len(stems))):
+            if stems[at] in wanted and wanted <= {*stems[at : at + _ABREAST]}:
+                yield cut, at
 
 
 def omitted(

@@ -74,7 +74,6 @@ async def test_values_that_follow_from_what_was_asked_are_no_errors() -> None:
     ("arguments", "text", "category"),
     [
         ({"town": "Brill", "day": "2026-05-09"}, "2026-05-09", "value from nowhere"),
-        ({"town": "Delft", "day": "2026-05-05"}, "Delft", "value of unclear origin"),
         ({"town": "Brill", "day": "2026-05-05", "nights": 8}, "8", "value from nowhere"),
         ({"town": "Brill", "day": "5 May"}, "5 May", "argument against the schema"),
         (
@@ -94,9 +93,9 @@ async def test_a_wrong_argument_is_marked_at_its_value(
 
 
 async def test_the_nearest_value_is_the_evidence_of_one_from_nowhere() -> None:
-    report = await report_on(SEARCHED, LISTED, calling("book_room", {"room": "r-71"}))
+    report = await report_on(SEARCHED, LISTED, calling("book_room", {"room": "r-17731"}))
     (span,) = report.spans
-    assert span.text == "r-71"
+    assert span.text == "r-17731"
     assert [(evidence.input, evidence.text) for evidence in span.evidence] == [
         ("Result [4]", "r-17")
     ]
@@ -307,10 +306,10 @@ ORDERING = (
         ({"path": "/in/may/list_03.csv"}, None),
         ({"people": 5}, "value from nowhere"),
         ({"amount": 88}, None),
-        ({"amount": 88.31}, "value of unclear origin"),
+        ({"amount": 88.31}, None),
         ({"max_price": 130}, "broken limit"),
         ({"country": "NO"}, None),
-        ({"country": "PT"}, "value of unclear origin"),
+        ({"country": "PT"}, None),
         ({"page_size": 50}, None),
         ({"day": "2026-05-09"}, None),
         ({"day": "2026-05-16"}, "value from nowhere"),
@@ -358,6 +357,7 @@ async def test_an_action_is_repeated_even_after_a_look_and_may_break_a_limit_aft
     assert ("broken limit", "book_room") in errors
 
 
+LOANS = '{"item": "Road", "due": "2026-06-09", "others": [{"item": "Lichens", "on": "2026-05-19"}]}'
 STARS = "hotel;stars\nGull;3\nAnchor;4\nSwan;5"
 
 
@@ -377,6 +377,21 @@ STARS = "hotel;stars\nGull;3\nAnchor;4\nSwan;5"
         ('{"from": "03-01", "opens": "09:30-17:00"}', "It opens at 8:15.", "8:15"),
         ('{"price_cents":825000}', "It comes to 8,250.", None),
         ('{"taken": 19.5, "days": 25}', "You have 5.5 days left.", None),
+        ('{"net": 58.0, "vat": 11.02, "gross": 69.02}', "It is 69.02 including VAT.", None),
+        ('{"net": 58.0, "vat": 11.02, "gross": 69.02}', "The VAT is 69.02.", "69.02"),
+        ('{"open": 0, "won": 1000}', "There is 1,000 won.", None),
+        (STARS, "Apart from the Gull there are 5 stars.", None),
+        (STARS, "The Gull has five rooms.", None),
+        (STARS, "The Gull has 5 rooms.", None),
+        ('["3:42", "4:05", "2:58"]', "They last 10:45.", None),
+        ('["3:42", "4:05", "2:58"]', "They last 10:46.", "10:46"),
+        ('{"free_until": "2026-05-08"}', "You can cancel free of charge.", None),
+        ('{"month": 74.0}', "That is 888.00 for twelve months.", None),
+        ('{"hour": 74.0, "hours": 20}', "It is 1,480 a month.", None),
+        ('{"day": 5.0, "year": 740}', "It pays from the 149th day on.", None),
+        ('{"words": 1240, "each": 0.14, "rush": 25}', "That is 217.00 in all.", None),
+        (LOANS, "Bring the Lichens back by 19 May.", None),
+        (LOANS, "Bring the Road back by 19 May.", "by 19 May"),
     ],
 )
 async def test_a_value_in_an_answer_must_be_that_of_its_row(
@@ -430,6 +445,15 @@ TRIP = ToolSpec(
             "train": {"type": "string"},
             "username": {"type": "string"},
             "reason": {"type": "string", "enum": ["too_big", "too_small"]},
+            "start": {"type": "string"},
+            "days": {"type": "array", "items": {"type": "string"}},
+            "sides": {"type": "integer"},
+            "radius_km": {"type": "integer"},
+            "time": {"type": "string"},
+            "state": {"type": "string", "enum": ["open", "paid"]},
+            "guide_seen": {"type": "boolean"},
+            "lift": {"type": "boolean"},
+            "min_nights": {"type": "integer"},
         },
     },
 )
@@ -454,13 +478,48 @@ TRAINS = json.dumps(
         (("At most 250 euros.",), {"price_limit": 25000}, None),
         (("A parcel of 22 lbs.",), {"weight_kg": 22}, "altered value"),
         (("A parcel of 22 lbs.",), {"weight_kg": 9.98}, None),
+        (("For 3 days.",), {"min_nights": 3}, None),
         (("Not via Frankfurt please.",), {"train": "IC-7"}, "broken limit"),
         (("Not via Frankfurt please.",), {"train": "IC-9"}, None),
         (("Not those that have a milestone.",), {"train": "IC-9"}, "broken limit"),
         (("The boots are too tight, a size bigger.",), {"reason": "too_small"}, None),
         (("The boots are too big.",), {"reason": "too_small"}, "another choice than asked for"),
-        (("A name for Jana.",), {"username": "jana2"}, "value of unclear origin"),
-        (("Ik kom morgen, graag een kamer.",), {"day": "2026-05-20"}, "value of unclear origin"),
+        (("They are not too big, but too heavy.",), {"reason": "too_small"}, None),
+        (("Please pay for it.",), {"state": "open"}, None),
+        (("No guide seen, but eggs.",), {"guide_seen": False}, None),
+        (("The guide was seen.",), {"guide_seen": False}, "another choice than asked for"),
+        (("There is no lift.",), {"lift": True}, "another choice than asked for"),
+        (("There is no lift here, but a lift there.",), {"lift": True}, None),
+        (("On Tuesday, 2 to half past 3.",), {"start": "14:00"}, None),
+        (("On Tuesday, 2 to half past 3.",), {"start": "17:00"}, "value from nowhere"),
+        (("On Tuesday, 5 or later.",), {"start": "17:00"}, None),
+        (("On Tuesday, 8ish.",), {"start": "08:00"}, None),
+        (("On Tuesday, ten forty-five.",), {"start": "10:45"}, None),
+        (("On Tuesday, ten forty-five.",), {"start": "10:40"}, "value from nowhere"),
+        (("There before noon on Friday.",), {"day": "2026-05-08", "time": "13:00"}, "broken limit"),
+        (
+            ("Leave tomorrow, home before noon on Friday.",),
+            {"day": "2026-05-05", "time": "13:00"},
+            None,
+        ),
+        (("On Tuesday after work, not at noon.",), {"start": "18:30"}, None),
+        (("sat 10 to 4",), {"day": "2026-05-09"}, None),
+        (("We sat there. On 5 May.",), {"day": "2026-05-09"}, "value from nowhere"),
+        (("The Friday before 20 June.",), {"day": "2026-06-19"}, None),
+        (("The Friday before 20 June.",), {"day": "2026-06-12"}, "value from nowhere"),
+        (("The evening before 20 June.",), {"day": "2026-06-19"}, None),
+        (("From tomorrow.",), {"days": ["2026-05-05", "2026-05-08", "2026-05-11"]}, None),
+        (
+            ("From tomorrow.",),
+            {"days": ["2026-05-05", "2026-05-08", "2026-05-12"]},
+            "value from nowhere",
+        ),
+        (("250 flyers A5, both sides.",), {"sides": 2}, None),
+        (("At most 15 km.",), {"radius_km": 25}, "broken limit"),
+        (("At most 15 km.", "Up to 25, that is fine."), {"radius_km": 25}, None),
+        (("It must end before noon.",), {"time": "12:30"}, "broken limit"),
+        (("A name for Jana.",), {"username": "jana2"}, None),
+        (("Ik kom morgen, graag een kamer.",), {"day": "2026-05-20"}, None),
     ],
 )
 async def test_a_call_follows_what_the_user_said_last_and_in_which_unit(
@@ -472,7 +531,123 @@ async def test_a_call_follows_what_the_user_said_last_and_in_which_unit(
     tools = (TRIP, ToolSpec(name="list_trains", description="Trains.", parameters={}))
     made = segment_of(Trajectory(turns=(*turns, calling("book_trip", arguments)), tools=tools))
     report = await CallsJudge().assess(made, Catalogue.load().aspect("agent", "calls"))
-    assert [span.category for span in report.spans] == [category] * (category is not None)
+    assert {span.category for span in report.spans} == {category} - {None}
+
+
+async def test_a_value_that_the_agent_proposed_breaks_no_limit_of_the_users() -> None:
+    asked = Turn(role="user", text="A stop within 15 km, home before noon.")
+    call = calling("book_trip", {"radius_km": 18, "time": "12:30"})
+    proposed = Turn(role="assistant", text="There is one 18 km away, at 12:30. Shall I?")
+    tools = (TRIP,)
+    prices = Turn(
+        role="tool", text=json.dumps([{"id": "b-1", "price": 34}, {"id": "b-2", "price": 36}])
+    )
+    agreed = (Turn(role="assistant", text="One is 34. Is that all right?"), ASKED)
+    listed = (Turn(role="user", text="Under 30 euros."), calling("list_trips", {}), prices)
+    for turns, errors in (((), 1), (agreed, 0)):
+        made = segment_of(Trajectory(turns=(*listed, *turns, calling("book", {"id": "b-1"}))))
+        report = await CallsJudge().assess(made, Catalogue.load().aspect("agent", "constraints"))
+        assert [span.category for span in report.spans] == ["broken limit"] * errors
+    for turns, errors in (((), 2), ((proposed, Turn(role="user", text="Yes.")), 0)):
+        made = segment_of(Trajectory(turns=(asked, *turns, call), tools=tools))
+        report = await CallsJudge().assess(made, Catalogue.load().aspect("agent", "constraints"))
+        assert [span.category for span in report.spans] == ["broken limit"] * errors
+
+
+async def test_rules_for_small_values_in_the_instructions_limit_nothing() -> None:
+    asked = Turn(role="user", text="Send 25 euros, at 3 pm.")
+    call = calling("book_trip", {"amount": 25, "time": "15:00"})
+    for system, error in (
+        ("Below 20 euros there is a fee. What comes before 14:00 is sent the same day.", []),
+        ("Never more than 20 euros.", ["broken limit"]),
+    ):
+        turns = (Turn(role="system", text=system), asked, call)
+        made = segment_of(Trajectory(turns=turns, tools=(TRIP,)))
+        report = await CallsJudge().assess(made, Catalogue.load().aspect("agent", "constraints"))
+        assert [span.category for span in report.spans] == error
+
+
+STOCK = "depot;cases\nNorth;14\nQuay;9\nTannery;22"
+
+
+@pytest.mark.parametrize(
+    ("cases", "is_error"), [(22, False), (4, False), (26, False), (40, False), (6, True)]
+)
+async def test_a_count_may_be_that_of_a_result_or_what_it_leaves(
+    cases: int, *, is_error: bool
+) -> None:
+    asked = Turn(role="user", text="North needs 40 cases.")
+    listed = (calling("list_stock", {}), Turn(role="tool", text=STOCK))
+    turns = (asked, *listed, calling("move_stock", {"cases": cases}))
+    report = await CallsJudge().assess(
+        segment_of(Trajectory(turns=turns)), Catalogue.load().aspect("agent", "calls")
+    )
+    assert [span.category for span in report.spans] == ["value from nowhere"] * is_error
+
+
+@pytest.mark.parametrize(("cases", "is_error"), [(40, False), (35, False), (7, True)])
+async def test_a_count_may_be_a_quotient_and_what_is_lacking_to_it(
+    cases: int, *, is_error: bool
+) -> None:
+    asked = Turn(role="user", text="We have 5 cases, and need 480 bottles.")
+    looked = (calling("get_article", {}), Turn(role="tool", text='{"bottles_per_case": 12}'))
+    turns = (asked, *looked, calling("order", {"cases": cases}))
+    report = await CallsJudge().assess(
+        segment_of(Trajectory(turns=turns)), Catalogue.load().aspect("agent", "calls")
+    )
+    assert [span.category for span in report.spans] == ["value from nowhere"] * is_error
+
+
+async def test_an_agent_that_has_seen_results_may_look_at_other_days() -> None:
+    elsewhere = calling("search_rooms", {"town": "Brill", "day": "2026-05-09"})
+    assert not (await report_on(SEARCHED, LISTED, elsewhere)).spans
+    (span,) = (await report_on(elsewhere)).spans
+    assert span.category == "value from nowhere"
+
+
+async def test_an_id_but_no_time_is_used_before_its_result() -> None:
+    asked = Turn(role="user", text="Book me a room for noon.")
+    call = calling("hold_room", {"ticket": "RX-88120", "time": "17:45"})
+    given = Turn(role="tool", text='{"ticket": "RX-88120", "time": "17:45"}')
+    done = Turn(role="tool", text="{}")
+    errors = await marks("calls", asked, call, done, calling("find_code", {}), given)
+    assert ("value before its result", "RX-88120") in errors
+    assert ("value from nowhere", "17:45") in errors
+
+
+async def test_the_given_value_is_named_as_it_is_written() -> None:
+    asked = Turn(role="user", text="Enter XK 09 534 21877 in the book.")
+    made = Trajectory(turns=(asked, calling("find", {"order": "XK0953421787"})), tools=(FIND,))
+    report = await CallsJudge().assess(segment_of(made), Catalogue.load().aspect("agent", "calls"))
+    (span,) = report.spans
+    assert span.explanation == "It is nearly 'XK 09 534 21877', which was given or follows."
+    assert span.evidence[0].text == "XK 09 534 21877"
+
+
+async def test_the_kind_of_a_thing_does_not_name_it() -> None:
+    rooms = [{"id": "th-02", "place": "Nursery"}, {"id": "th-04", "place": "Living room"}]
+    listed = (LOOKED, Turn(role="tool", text=json.dumps(rooms)))
+    for asked, error in (
+        ("Warm up the baby's room.", []),
+        ("Warm up the living room.", [("value of another record", "th-02")]),
+    ):
+        turns = (Turn(role="user", text=asked), *listed, calling("hold_room", {"id": "th-02"}))
+        assert [mark for mark in await marks("calls", *turns) if "th" in mark[1]] == error
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_error"),
+    [
+        ("The cheapest one please.", True),
+        ("The cheapest one with a balcony.", False),
+    ],
+)
+async def test_the_cheapest_is_meant_where_nothing_else_is_asked_for(
+    asked: str, *, is_error: bool
+) -> None:
+    turns = (Turn(role="user", text=asked), LOOKED, LISTED, calling("book_room", {"room": "r-31"}))
+    errors = [mark for mark in await marks("calls", *turns) if mark[1] == "r-31"]
+    assert errors == [("value of another record", "r-31")] * is_error
 
 
 async def test_the_way_back_begins_where_the_way_there_ended() -> None:

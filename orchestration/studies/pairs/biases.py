@@ -11,18 +11,19 @@ from spanjury.orchestration.engine.families import Families, model_of
 from spanjury.orchestration.report import (
     Bounded,
     Bullets,
-    Cell,
-    Column,
+    Entry,
     Paragraph,
     Report,
     Section,
     Table,
     code,
     estimate_cell,
+    left,
     named,
-    numeric,
     prose,
-    table,
+    right,
+    spread,
+    table_of,
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.card import Measure, measured
@@ -368,64 +369,41 @@ Rows = list[tuple[str, BiasFindings]]
 
 
 def _agreement(rows: Rows) -> Table:
-    columns = (
-        Column("aspect"),
-        *numeric("compared", "answered", "separated by people"),
-        Column("agreement", "right", wrap=True),
-    )
-    return table(
-        columns,
+    return table_of(
         (
-            (
-                *(name, each.compared, Cell(each.answered.value, ".0%"), each.agreement.trials),
-                estimate_cell(each.agreement, _SHARE),
-            )
-            for name, each in rows
-        ),
+            left("aspect", name),
+            right("compared", each.compared),
+            right("answered", each.answered.value, ".0%"),
+            right("separated by people", each.agreement.trials),
+            spread("agreement", each.agreement, _SHARE, wrap=True),
+        )
+        for name, each in rows
     )
 
 
 def _lengths(rows: Rows) -> Table:
-    columns = (
-        Column("aspect"),
-        *numeric("pairs"),
-        *_lean_columns("longer wins"),
-        Column("longer wins where it should", "right", wrap=True),
-    )
-    return table(
-        columns,
+    should = "longer wins where it should"
+    return table_of(
         (
-            (
-                *(name, each.longer.share.trials),
-                *_lean_cells(each.longer),
-                estimate_cell(each.longer_better.share, _SHARE),
-            )
-            for name, each in rows
-        ),
+            *_leaning("longer wins", name, each.longer),
+            spread(should, each.longer_better.share, _SHARE, wrap=True),
+        )
+        for name, each in rows
     )
 
 
 def _own(biases: Biases, rows: Rows) -> Iterator[Section]:
     if biases.own_systems:
-        shown = table(
-            (Column("aspect"), *numeric("pairs"), *_lean_columns("own family wins")),
-            ((name, each.own.share.trials, *_lean_cells(each.own)) for name, each in rows),
+        shown = table_of(
+            (_leaning("own family wins", name, each.own) for name, each in rows),
             note=f"Own family, {biases.family}: {', '.join(biases.own_systems)}.",
         )
         yield Section("Own family", [shown])
 
 
-def _lean_columns(heading: str) -> tuple[Column, ...]:
-    return (
-        Column(heading, "right", wrap=True),
-        *numeric("people"),
-        Column("net", "right", wrap=True),
-    )
-
-
-def _lean_cells(lean: Lean) -> tuple[Cell, ...]:
-    return (
-        estimate_cell(lean.share, _SHARE),
-        Cell(lean.people, _SHARE),
-        estimate_cell(lean.beyond_people, _SIGNED),
-    )
+def _leaning(heading: str, aspect: str, lean: Lean) -> Iterator[Entry]:
+    yield left("aspect", aspect)
+    yield right("pairs", lean.share.trials)
+    yield spread(heading, lean.share, _SHARE, wrap=True)
+    yield right("people", lean.people, _SHARE)
+    yield spread("net", lean.beyond_people, _SIGNED, wrap=True)

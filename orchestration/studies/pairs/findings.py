@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from spanjury.judges.core import Preference
 from spanjury.orchestration.report import (
     Block,
-    Cell,
-    Column,
     Paragraph,
     Report,
     Section,
     Table,
     code,
-    estimate_cell,
-    numeric,
+    left,
     prose,
-    table,
+    right,
+    spread,
+    table_of,
 )
 from spanjury.orchestration.report.json import fields_of, plain
 from spanjury.orchestration.studies.card import Measure, measured
@@ -215,23 +214,14 @@ def _answer(aspect: AspectComparisons) -> str:
 
 def order_table(rows: Iterator[tuple[str, OrderFindings]], *, heading: str) -> Table:
     """Return the table of how far the order of the texts decides."""
-    columns = (
-        Column(heading),
-        *numeric("pairs"),
-        Column("same in both orders", "right", wrap=True),
-        Column("first preferred", "right", wrap=True),
-    )
-    return table(
-        columns,
+    return table_of(
         (
-            (
-                name,
-                order.consistent.trials,
-                estimate_cell(order.consistent, _SHARE),
-                estimate_cell(order.first, _SHARE),
-            )
-            for name, order in rows
-        ),
+            left(heading, name),
+            right("pairs", order.consistent.trials),
+            spread("same in both orders", order.consistent, _SHARE, wrap=True),
+            spread("first preferred", order.first, _SHARE, wrap=True),
+        )
+        for name, order in rows
     )
 
 
@@ -263,20 +253,17 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
 
 
 def _blocks(aspect: AspectComparisons) -> Iterator[Block]:
-    columns = (
-        Column("A", wrap=False),
-        Column("B", wrap=False),
-        *numeric("A wins", "ties", "B wins", "no answer", "share of A"),
-    )
-    yield table(
-        columns,
+    yield table_of(
         (
-            (
-                *(each.system_a, each.system_b, each.wins, each.ties, each.losses, each.failed),
-                Cell(each.share, _SHARE),
-            )
-            for each in aspect.pairs
-        ),
+            left("A", each.system_a, wrap=False),
+            left("B", each.system_b, wrap=False),
+            right("A wins", each.wins),
+            right("ties", each.ties),
+            right("B wins", each.losses),
+            right("no answer", each.failed),
+            right("share of A", each.share, _SHARE),
+        )
+        for each in aspect.pairs
     )
     if aspect.order.consistent.trials:
         yield order_table(iter([("all", aspect.order)]), heading="systems")

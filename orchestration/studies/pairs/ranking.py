@@ -13,17 +13,18 @@ from spanjury.orchestration.report import (
     Block,
     Bullets,
     Cell,
-    Column,
     Paragraph,
     Report,
     Section,
     Table,
     code,
     estimate_cell,
-    numeric,
+    left,
     prose,
+    right,
+    spread,
     strong,
-    table,
+    table_of,
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.estimates import LEVEL, Estimate, estimates_of, holm_adjusted
@@ -303,21 +304,16 @@ def _summary(ranking: PairRanking) -> str:
 
 
 def _systems(ranking: PairRanking) -> Table:
-    columns = (
-        Column("system", wrap=False),
-        *numeric("compared", "win share"),
-        Column("expected share", "right", wrap=True),
-        Column("strength", "right", only="page"),
-        *numeric("place"),
-        Column("groups", wrap=False),
-    )
-    return table(
-        columns,
+    return table_of(
         (
             (
-                *(each.system, each.compared, Cell(each.win_share, _SHARE)),
-                *(estimate_cell(each.share, _SHARE), estimate_cell(each.strength, _LOG_ODDS)),
-                *(each.rank.text, each.rank.groups),
+                left("system", each.system, wrap=False),
+                right("compared", each.compared),
+                right("win share", each.win_share, _SHARE),
+                spread("expected share", each.share, _SHARE, wrap=True),
+                spread("strength", each.strength, _LOG_ODDS, only="page"),
+                right("place", each.rank.text),
+                left("groups", each.rank.groups, wrap=False),
             )
             for each in ranking.systems
         ),
@@ -327,21 +323,15 @@ def _systems(ranking: PairRanking) -> Table:
 
 
 def _pair_table(ranking: PairRanking) -> Table:
-    columns = (
-        Column("first", wrap=False),
-        Column("second", wrap=False),
-        *numeric("difference of strengths", "p (Holm)"),
-        Column("separated"),
-    )
-    return table(
-        columns,
+    yes, no = Cell("yes", mark="good"), Cell("no", mark="unsure")
+    return table_of(
         (
             (
-                pair.first,
-                pair.second,
-                estimate_cell(pair.difference, _LOG_ODDS),
-                p_cell(pair.adjusted),
-                Cell("yes" if pair.differs else "no", mark="good" if pair.differs else "unsure"),
+                left("first", pair.first, wrap=False),
+                left("second", pair.second, wrap=False),
+                spread("difference of strengths", pair.difference, _LOG_ODDS),
+                right("p (Holm)", p_cell(pair.adjusted)),
+                left("separated", yes if pair.differs else no),
             )
             for pair in ranking.pairs
         ),

@@ -19,22 +19,20 @@ from spanjury.judges.core import VERSION
 from spanjury.orchestration.report import (
     Block,
     Bullets,
-    Cell,
-    Column,
+    Line,
     Paragraph,
     Report,
     Section,
     Table,
     code,
     figure,
-    numeric,
+    line,
     prose,
-    row,
-    table,
+    right,
+    table_of,
 )
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.report.plot import Plot, PlotPoint
-from spanjury.orchestration.report.tables import Row
 from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.panel_study.agreement import (
     VALUE,
@@ -544,14 +542,16 @@ _METHOD = (
 def _costs(findings: CascadeFindings) -> Table:
     short = short_names([seat for stage in findings.stages for seat in stage])
     names = [" + ".join(short[seat] for seat in stage) for stage in findings.stages]
-    stages = [Column(name, "right", wrap=True) for name in names]
-    return table(
-        [*numeric("aimed at", "cost"), *stages, *numeric("apart")],
+    return table_of(
         (
-            row(
-                *(Cell(point.share, _SHARE), Cell(point.cost, _SHARE)),
-                *(Cell(asked, _SHARE) for asked in point.asked),
-                Cell(point.apart, VALUE),
+            line(
+                right("aimed at", point.share, _SHARE),
+                right("cost", point.cost, _SHARE),
+                *(
+                    right(name, asked, _SHARE, wrap=True)
+                    for name, asked in zip(names, point.asked, strict=True)
+                ),
+                right("apart", point.apart, VALUE),
                 faint=point is not findings.chosen,
             )
             for point in findings.points
@@ -565,11 +565,7 @@ def _costs(findings: CascadeFindings) -> Table:
 
 def _agreement(findings: CascadeFindings, number: int) -> Iterator[Block]:
     part = findings.parts[number]
-    yield table(
-        [
-            *numeric("aimed at", "cost", "agreement", "against all seats", "of all seats'"),
-            *numeric("of those behind the first stage", only="page"),
-        ],
+    yield table_of(
         (_line(point, kept, findings) for point, kept in _lines(findings, number)),
         note=f"{part.texts} texts, {findings.settings.method}. Against all seats: the difference, "
         "with a 95 % interval over other inputs; of all seats': share of their agreement. All seats"
@@ -607,10 +603,13 @@ def _lines(findings: CascadeFindings, number: int) -> list[tuple[CascadePoint, K
     return [(point, point.kept[number]) for point in findings.points]
 
 
-def _line(point: CascadePoint, kept: Kept, findings: CascadeFindings) -> Row:
-    return row(
-        *(Cell(point.share, _SHARE), Cell(kept.cost, _SHARE), Cell(kept.agreement, VALUE)),
-        estimate_cell(kept.gain, _GAIN),
-        *(Cell(kept.of_whole, ".1%"), Cell(kept.of_paid, ".1%")),
+def _line(point: CascadePoint, kept: Kept, findings: CascadeFindings) -> Line:
+    return line(
+        right("aimed at", point.share, _SHARE),
+        right("cost", kept.cost, _SHARE),
+        right("agreement", kept.agreement, VALUE),
+        right("against all seats", estimate_cell(kept.gain, _GAIN)),
+        right("of all seats'", kept.of_whole, ".1%"),
+        right("of those behind the first stage", kept.of_paid, ".1%", only="page"),
         faint=point is not findings.chosen,
     )

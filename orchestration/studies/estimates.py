@@ -1,6 +1,6 @@
 """Figures with their intervals, by a bootstrap of texts, and p-values of several figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.proportions import Proportion, clustered_proportion
 from spanjury.stats.resampling import Resampled, bootstrap, percentile_interval
 from spanjury.stats.weighted import Weighted, on_sample, ratio
 
@@ -92,6 +93,19 @@ def ratios_of(
     """
     drawn = bootstrap(ratio(above, below), items=above.shape[-1], rng=rng, draws=draws)
     return [each if each.low < each.high else Estimate(each.value) for each in estimates_of(drawn)]
+
+
+def share_by_source(trials: Iterable[tuple[str, float, float]]) -> Proportion:
+    """Return the share of hits in trials, given as ``(source, hits, trials)``; a hit may be half.
+
+    Trials of one source are not independent: the interval is over sources.
+    """
+    hits: dict[str, float] = {}
+    tried: dict[str, float] = {}
+    for source, hit, of in trials:
+        hits[source] = hits.get(source, 0.0) + hit
+        tried[source] = tried.get(source, 0.0) + of
+    return clustered_proportion([*hits.values()], [*tried.values()])
 
 
 def holm_adjusted(pvalues: ArrayLike) -> FloatArray:

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from spanjury.judges.core import DataError, Result, Segment, StoreError, counted
+from spanjury.judges.core import DataError, Result, Segment, counted
 from spanjury.orchestration.report import Picture, Report, Table
 from spanjury.orchestration.report.document import tables_of
 from spanjury.orchestration.report.files import PICTURES, Destination, write_report, write_whole
@@ -370,10 +370,7 @@ def exam_report(
     findings = {**values, **card}
 
     def write(folder: Path) -> list[Path]:
-        try:
-            drawn = draw(folder / PICTURES)
-        except OSError as error:
-            raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
+        drawn = draw(folder / PICTURES)
         report = document([picture for picture, _ in drawn])
         written = write_report(folder, report, data=findings)
         if scores is not None:

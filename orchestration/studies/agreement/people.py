@@ -36,9 +36,15 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     annotator_pairs,
     gold_of,
 )
-from spanjury.orchestration.studies.estimates import Effects, Estimate, Settings, estimates
+from spanjury.orchestration.studies.estimates import (
+    Effects,
+    Estimate,
+    Settings,
+    estimates,
+    share_by_source,
+)
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.proportions import Proportion, clustered_proportion
+from spanjury.stats.proportions import Proportion
 from spanjury.stats.raters.agreement import cohen_kappa, krippendorff_alpha
 from spanjury.stats.weighted import Weighted
 
@@ -201,9 +207,7 @@ def kept_spans(verdicts: Iterable[SpanVerdict]) -> tuple[KeptSpans, ...]:
 
 def _counted(verdicts: Sequence[SpanVerdict], *, aspect: str, judge: str) -> KeptSpans:
     judged = [verdict for verdict in verdicts if verdict.verdict is not None]
-    _, sources = np.unique([verdict.source for verdict in judged], return_inverse=True)
     words = [verdict.verdict for verdict in judged]
-    is_kept = [word != "rejected" for word in words]
     return KeptSpans(
         aspect=aspect,
         judge=judge,
@@ -211,7 +215,7 @@ def _counted(verdicts: Sequence[SpanVerdict], *, aspect: str, judge: str) -> Kep
         accepted=words.count("accepted"),
         edited=words.count("edited"),
         rejected=words.count("rejected"),
-        kept=clustered_proportion(np.bincount(sources, is_kept), np.bincount(sources)),
+        kept=share_by_source((each.source, each.verdict != "rejected", 1) for each in judged),
     )
 
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
 
 from spanjury.orchestration.report import (
@@ -61,16 +60,13 @@ _WEIGHTS: tuple[KappaWeights, ...] = ("unweighted", "linear", "quadratic")
 _ALPHAS: tuple[AlphaLevel, ...] = ("nominal", "ordinal", "interval")
 
 
-def agreement_report(
-    findings: MetaFindings, *, pictures: Mapping[Path, str] = MappingProxyType({})
-) -> Report:
-    """Return the report of a meta-evaluation; `pictures` are files and what they show."""
-    shown = [Picture(file=file, alt=alt) for file, alt in pictures.items()]
+def agreement_report(findings: MetaFindings, *, pictures: Sequence[Picture] = ()) -> Report:
+    """Return the report of a meta-evaluation, with pictures."""
     seats = [seat for each in findings.aspects for seat in each.seats]
     return Report(
         title="Agreement with people",
         answer=_answer(findings),
-        picture=next(iter(shown), None),
+        picture=next(iter(pictures), None),
         facts=(
             prose("ratings: {}", code(findings.data)),
             *(prose("scores: {}", code(path)) for path in findings.results),
@@ -81,7 +77,7 @@ def agreement_report(
             Section("Seats of a panel", list(_seats(seats, findings.settings))),
             Section("Systems", list(_systems(findings.aspects)), only="page"),
             Section("Error spans", span_blocks(findings.spans, findings.annotators)),
-            Section("Pictures", shown[1:], only="page"),
+            Section("Pictures", pictures[1:], only="page"),
         ),
     )
 

@@ -27,7 +27,7 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.card import Measure, measured
-from spanjury.orchestration.studies.estimates import Estimate
+from spanjury.orchestration.studies.estimates import Estimate, share_by_source
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.comparing import ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import (
@@ -35,10 +35,9 @@ from spanjury.orchestration.studies.pairs.findings import (
     CONSISTENT,
     FIRST,
     OrderFindings,
-    is_answered,
+    answered_share,
     order_findings,
     order_table,
-    share_of,
 )
 from spanjury.stats.proportions import Proportion
 from spanjury.stats.resampling import bootstrap
@@ -211,7 +210,7 @@ def _findings(
     return BiasFindings(
         aspect=aspect,
         compared=len(rows),
-        answered=share_of(rows, hits=is_answered, of=lambda _: 1),
+        answered=answered_share(rows),
         agreement=_share(separated, lambda each: "A" if each.people == 1 else "B"),
         order=order_findings(rows),
         longer=_lean([each for each in judged if _people_of(each, longer_of) != 1], longer_of),
@@ -255,8 +254,7 @@ def _points_of(each: Judged, side: Side) -> float:
 
 
 def _share(judged: Sequence[Judged], side: Side) -> Proportion:
-    by_row = {id(each.row): _points_of(each, side) for each in judged}
-    return share_of([each.row for each in judged], hits=lambda row: by_row[id(row)], of=lambda _: 1)
+    return share_by_source((each.row.source, _points_of(each, side), 1) for each in judged)
 
 
 def _lean(judged: Sequence[Judged], side: Side) -> Lean:

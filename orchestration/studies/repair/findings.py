@@ -8,11 +8,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from spanjury.orchestration.engine.text_repair.loop import Stopped
-from spanjury.orchestration.studies.estimates import numbered, ratios_of
+from spanjury.orchestration.studies.estimates import numbered, ratios_of, share_by_source
 from spanjury.orchestration.studies.repair.attempts import ARMS, DELETION, REPAIR, Attempt
 from spanjury.perturbations.pairs import Skipped
-from spanjury.stats.arrays import FloatArray
-from spanjury.stats.proportions import Proportion, clustered_proportion
+from spanjury.stats.proportions import Proportion
 
 Scope = Literal["damaged", "condition", "clean"]
 """The texts of a finding: all damaged ones, those of one condition, or the clean ones."""
@@ -142,7 +141,7 @@ def _finding(rows: Sequence[Attempt], about: tuple[str, Scope, str], settings: S
     scored = [row for row in rows if row.before is not None and row.after is not None]
 
     def share(hits: Callable[[Attempt], float], of: Callable[[Attempt], float]) -> Proportion:
-        return clustered_proportion(_by_source(rows, hits), _by_source(rows, of))
+        return share_by_source((row.source, hits(row), of(row)) for row in rows)
 
     def mean(value: Callable[[Attempt], float | None], among: Sequence[Attempt]) -> Mean:
         return _mean([(row.source, value(row)) for row in among], settings)
@@ -191,13 +190,6 @@ def _mean(values: Sequence[tuple[str, float | None]], settings: Settings) -> Mea
     rng = np.random.default_rng(settings.seed)
     (mean,) = ratios_of(sums, counts, rng=rng, draws=settings.draws)
     return Mean(*mean, len(defined))
-
-
-def _by_source(rows: Sequence[Attempt], value: Callable[[Attempt], float]) -> FloatArray:
-    """Sum a number over the rows of each source."""
-    sources, _ = numbered([row.source for row in rows])
-    weights = np.array([value(row) for row in rows], dtype=np.float64)
-    return np.bincount(sources, weights=weights).astype(np.float64)
 
 
 def _stopped(damaged: Sequence[Attempt], clean: Sequence[Attempt]) -> dict[str, tuple[int, int]]:

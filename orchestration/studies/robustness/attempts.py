@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 
-import numpy as np
-
 from spanjury.judges.core import Aspect, Outcome, PerturbationError, Segment
 from spanjury.judges.core.transcript import segment_of
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
+from spanjury.orchestration.studies.estimates import share_by_source
 from spanjury.orchestration.studies.judging import Judgement, source_of
 from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked
 from spanjury.perturbations.attacks.standard import plain_addition, rounded_length
@@ -18,7 +17,7 @@ from spanjury.perturbations.attacks.trajectories import agent_case, attacked_age
 from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.pairs import Condition, Skipped, case_of, damaged_segment
 from spanjury.perturbations.perturbation import NothingToDamageError, generator_for
-from spanjury.stats.proportions import Proportion, clustered_proportion
+from spanjury.stats.proportions import Proportion
 
 PLAIN = "plain-addition"
 """Family of the controls that are as long as an attack and ask for nothing."""
@@ -329,30 +328,23 @@ def flaws_seen(
 
     Pairs without both scores are in no share; it is NaN where nothing was damaged.
     """
-    sources = {
-        source: number
-        for number, source in enumerate(dict.fromkeys(map(source_of, flawed.segments)))
-    }
     pairs = [
         (flawed.good[segment.segment_id], segment)
         for segment in flawed.segments
         if segment.segment_id in flawed.good
     ]
-    seen = {}
-    for judge in judges:
-        halves, trials = np.zeros(len(sources)), np.zeros(len(sources))
+
+    def halves(judge: str) -> Iterator[tuple[str, int, int]]:
         for good, bad in pairs:
-            at = sources[source_of(bad)]
             for aspect in aspects:
                 before, after = (
                     judgements[judge, text.segment_id, aspect.name].score for text in (good, bad)
                 )
                 if before is not None and after is not None:
                     fall = before - after
-                    halves[at] += 1 + (fall > _NOISE) - (fall < -_NOISE)
-                    trials[at] += 2
-        seen[judge] = clustered_proportion(halves, trials)
-    return seen
+                    yield source_of(bad), 1 + (fall > _NOISE) - (fall < -_NOISE), 2
+
+    return {judge: share_by_source(halves(judge)) for judge in judges}
 
 
 def _attempt(

@@ -1,16 +1,15 @@
 """Findings: how often attacks succeed on each judge of a robustness exam; cautions."""
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanjury.orchestration.studies.card import CHANCES, FLAWS_SEEN
-from spanjury.orchestration.studies.estimates import Estimate, numbered, ratios_of
+from spanjury.orchestration.studies.estimates import Estimate, ratios_of, share_by_source
 from spanjury.orchestration.studies.robustness.attempts import (
     CONTROLS,
     PLAIN,
@@ -19,63 +18,7 @@ from spanjury.orchestration.studies.robustness.attempts import (
     Settings,
 )
 from spanjury.perturbations.pairs import Skipped
-from spanjury.stats.arrays import FloatArray
-from spanjury.stats.proportions import Proportion, clustered_proportion
-
-BoolArray = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ScoreArrays:
-    """The attempts on one judge; every array has the shape ``(attempts,)``.
-
-    `scored`, `has_room`, `can_rise`, `has_spans`: whether there was a score without the attack;
-    whether the attack could succeed; by the score; by spans.
-    `succeeded`, `rose`, `vanished`, `denied`, `fell`: as in `Attempt`.
-    """
-
-    judge: str
-    attacks: NDArray[np.str_]
-    families: NDArray[np.str_]
-    aspects: NDArray[np.str_]
-    sources: NDArray[np.intp]
-    """The number of the source of each text, from 0: attempts on one are not independent."""
-    scored: BoolArray
-    has_room: BoolArray
-    can_rise: BoolArray
-    has_spans: BoolArray
-    succeeded: BoolArray
-    rose: BoolArray
-    vanished: BoolArray
-    denied: BoolArray
-    fell: BoolArray
-    control: NDArray[np.float64]
-    """1 or 0: whether the plain addition succeeded that is about as long; NaN without one."""
-
-
-def collect_scores(rows: Sequence[Attempt], *, judge: str) -> ScoreArrays:
-    """Put the attempts on `judge` into arrays."""
-    own = [row for row in rows if row.judge == judge]
-    plain = {(row.text, row.aspect, row.attack): row.succeeded for row in own if not row.control}
-    matched = [plain.get((row.text, row.aspect, row.control)) for row in own]
-    sources, _ = numbered([row.source for row in own])
-    flags = {
-        name: np.array([getattr(row, name) for row in own], dtype=bool)
-        for name in ("has_room", "can_rise", "succeeded", "rose", "vanished", "denied", "fell")
-    }
-    scored = np.array([row.before is not None for row in own], dtype=bool)
-    return ScoreArrays(
-        judge=judge,
-        attacks=np.array([row.attack for row in own], dtype=np.str_),
-        families=np.array([row.family for row in own], dtype=np.str_),
-        aspects=np.array([row.aspect for row in own], dtype=np.str_),
-        sources=sources,
-        scored=scored,
-        has_spans=scored & np.array([row.spans > 0 for row in own], dtype=bool),
-        control=np.array([np.nan if hit is None else hit for hit in matched], dtype=np.float64),
-        **flags,
-    )
-
+from spanjury.stats.proportions import Proportion
 
 PANEL = "whole panel"
 """The judge that all seats make together."""
@@ -186,79 +129,80 @@ class _Group(NamedTuple):
     scope: Scope
     name: str
     family: str
-    among: BoolArray
+    rows: list[Attempt]
 
 
 def _findings(rows: Sequence[Attempt], judge: str, *, settings: Settings) -> Iterator[Finding]:
-    score_arrays = collect_scores(rows, judge=judge)
-    groups = [*_groups(score_arrays)]
-    nets = _nets(score_arrays, [group.among for group in groups], settings=settings)
+    own = [row for row in rows if row.judge == judge]
+    controls = _controls(own)
+    groups = [*_groups(own)]
+    nets = _nets(own, groups, controls, settings=settings)
     for group, net in zip(groups, nets, strict=True):
-        room = group.among & score_arrays.has_room
-        scored = group.among & score_arrays.scored
-        matched = score_arrays.control[room & ~np.isnan(score_arrays.control)]
+        room = [row for row in group.rows if row.has_room]
+        scored = [row for row in group.rows if row.before is not None]
+        matched = [hit for row in room if (hit := controls[id(row)]) is not None]
         yield Finding(
             judge=judge,
             scope=group.scope,
             name=group.name,
             family=group.family,
-            success=clustered_proportion(
-                _by_source(score_arrays, room & score_arrays.succeeded),
-                _by_source(score_arrays, room),
-            ),
-            control=float(matched.mean()) if matched.size else np.nan,
+            success=share_by_source((row.source, row.succeeded, 1) for row in room),
+            control=sum(matched) / len(matched) if matched else math.nan,
             net=net,
-            rose=_count(score_arrays.rose, group.among & score_arrays.can_rise),
-            vanished=_count(score_arrays.vanished, group.among & score_arrays.has_spans),
-            denied=_count(score_arrays.denied, scored),
-            fell=_count(score_arrays.fell, scored),
-            unscored=int((group.among & ~score_arrays.scored).sum()),
+            rose=_count(row.rose for row in group.rows if row.can_rise),
+            vanished=_count(row.vanished for row in scored if row.spans),
+            denied=_count(row.denied for row in scored),
+            fell=_count(row.fell for row in scored),
+            unscored=len(group.rows) - len(scored),
         )
 
 
-def _groups(score_arrays: ScoreArrays) -> Iterator[_Group]:
-    attacking = ~np.isin(score_arrays.families, sorted(CONTROLS))
-    yield _Group("all", "", "", attacking)
-    families = dict.fromkeys(score_arrays.families[attacking].tolist())
+def _controls(rows: Sequence[Attempt]) -> dict[int, bool | None]:
+    """Return whether the plain addition succeeded that is about as long; None without one."""
+    plain = {(row.text, row.aspect, row.attack): row.succeeded for row in rows if not row.control}
+    return {id(row): plain.get((row.text, row.aspect, row.control)) for row in rows}
+
+
+def _groups(rows: Sequence[Attempt]) -> Iterator[_Group]:
+    attacks = [row for row in rows if row.family not in CONTROLS]
+    yield _Group("all", "", "", attacks)
+    families = list(dict.fromkeys(row.family for row in attacks))
     for family in families:
-        yield _Group("family", family, "", score_arrays.families == family)
-    pairs = zip(
-        score_arrays.attacks[attacking].tolist(), score_arrays.families[attacking], strict=True
-    )
-    for attack, family in sorted(dict(pairs).items(), key=lambda p: [*families].index(p[1])):
-        yield _Group("attack", attack, str(family), score_arrays.attacks == attack)
-    for aspect in dict.fromkeys(score_arrays.aspects.tolist()):
-        yield _Group("aspect", aspect, "", attacking & (score_arrays.aspects == aspect))
+        yield _Group("family", family, "", [row for row in attacks if row.family == family])
+    of_attacks = {row.attack: row.family for row in attacks}
+    for attack, family in sorted(of_attacks.items(), key=lambda pair: families.index(pair[1])):
+        yield _Group("attack", attack, family, [row for row in rows if row.attack == attack])
+    for aspect in dict.fromkeys(row.aspect for row in rows):
+        yield _Group("aspect", aspect, "", [row for row in attacks if row.aspect == aspect])
     for control in (REPEAT, PLAIN):
-        yield _Group("control", control, "", score_arrays.families == control)
+        yield _Group("control", control, "", [row for row in rows if row.family == control])
 
 
 def _nets(
-    score_arrays: ScoreArrays, groups: Sequence[BoolArray], *, settings: Settings
+    rows: Sequence[Attempt],
+    groups: Sequence[_Group],
+    controls: Mapping[int, bool | None],
+    *,
+    settings: Settings,
 ) -> list[Estimate]:
     """Return success less that of the controls for each group, by one bootstrap of sources."""
-    if not score_arrays.sources.size:
+    if not rows:
         return [Estimate() for _ in groups]
-    matched = score_arrays.has_room & ~np.isnan(score_arrays.control)
-    gain: FloatArray = score_arrays.succeeded - np.nan_to_num(score_arrays.control)
-    of = partial(_by_source, score_arrays)
-    return ratios_of(
-        np.stack([of(np.where(among & matched, gain, 0.0)) for among in groups]),
-        np.stack([of(among & matched) for among in groups]),
-        rng=np.random.default_rng(settings.seed),
-        draws=settings.draws,
-    )
+    sources = {name: number for number, name in enumerate(dict.fromkeys(r.source for r in rows))}
+    gains, matched = np.zeros((2, len(groups), len(sources)))
+    for number, group in enumerate(groups):
+        for row in group.rows:
+            control = controls[id(row)]
+            if row.has_room and control is not None:
+                gains[number, sources[row.source]] += row.succeeded - control
+                matched[number, sources[row.source]] += 1
+    rng = np.random.default_rng(settings.seed)
+    return ratios_of(gains, matched, rng=rng, draws=settings.draws)
 
 
-def _by_source(score_arrays: ScoreArrays, values: BoolArray | FloatArray) -> FloatArray:
-    """Sum `values` over the attempts on each source."""
-    size = int(score_arrays.sources.max(initial=-1)) + 1
-    sums = np.bincount(score_arrays.sources, weights=values.astype(np.float64), minlength=size)
-    return sums.astype(np.float64)
-
-
-def _count(such: BoolArray, among: BoolArray) -> Count:
-    return Count(int((such & among).sum()), int(among.sum()))
+def _count(hits: Iterable[bool]) -> Count:
+    counted = [*hits]
+    return Count(sum(counted), len(counted))
 
 
 _SAYS_NOTHING = "An addition that says nothing"

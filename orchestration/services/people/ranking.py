@@ -15,7 +15,7 @@ from spanjury.orchestration.services.people.marked_texts import (
     sourceless_note,
 )
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, read_readings
-from spanjury.orchestration.services.people.sampled import TextName, read_chances, text_name
+from spanjury.orchestration.services.people.sampled import read_chances, text_name
 from spanjury.orchestration.studies.agreement.scorers import known_input_of
 from spanjury.orchestration.studies.ranking.findings import annotators_caution, rank_systems
 from spanjury.orchestration.studies.ranking.score_table import RankedText, score_table
@@ -72,13 +72,10 @@ class TextsToRank:
 class _Row(NamedTuple):
     """A result, and people's scores of the same text."""
 
-    name: TextName
+    name: str
     aspect: str
-    source: str
-    score: float | None
+    text: RankedText
     signature: str
-    people: Mapping[str, float] = {}
-    chance: float | None = None
     scale: Scale | None = None
 
 
@@ -97,22 +94,22 @@ def read_texts_to_rank(source: MarkedSource) -> TextsToRank:
     rows = [row for path, name in _named(source.results) for row in reader.rows(path, name)]
     if (source.human or source.sample) and not reader.people and reader.problems:
         raise DataError(reader.problems[0])
-    judged = list(dict.fromkeys(row.aspect for _, row in rows))
+    judged = list(dict.fromkeys(row.aspect for row in rows))
     if strange := [name for name in source.aspects if name not in judged]:
         raise ConfigError(f"{', '.join(strange)} was not judged; judged: {', '.join(judged)}")
     _refuse_twice(rows)
-    systems = list(dict.fromkeys(name for name, _ in rows))
+    systems = list(dict.fromkeys(row.text.system for row in rows))
     if len(systems) < 2:  # noqa: PLR2004  a rank takes two
         called = f"one system only, {systems[0]!r}" if systems else "no system"
         raise DataError(
             f"there is {called}: a ranking needs two; name them in the rows, under 'system', or "
             "give a run of each"
         )
-    aspects = {name: [_text(row) for row in rows if row[1].aspect == name] for name in judged}
+    aspects = {name: [row.text for row in rows if row.aspect == name] for name in judged}
     return TextsToRank(
         aspects={name: aspects[name] for name in source.aspects or judged},
         people="; ".join(dict.fromkeys(reader.people)),
-        notes=(*reader.notes(), *_panel_notes([row for _, row in rows])),
+        notes=(*reader.notes(), *_panel_notes(rows)),
     )
 
 
@@ -136,13 +133,12 @@ class _Reader:
         self._other_versions = 0
         self._sourceless: list[str] = []
 
-    def rows(self, path: Path, name: str) -> Iterator[tuple[str, _Row]]:
-        """Yield the rows of a run, each with its system."""
+    def rows(self, path: Path, name: str) -> Iterator[_Row]:
+        """Yield the rows of a run."""
         of_data = self._source.columns if self._source.human is None else ()
         run = MarkedRun(path, data=self._source.data, columns=of_data)
         marked = self._marked(path, run)
-        for row in self._with_people(marked, name) if marked else self._bare(run, name):
-            yield row.name[1] or name, row
+        yield from self._with_people(marked, name) if marked else self._bare(run, name)
 
     def _marked(self, path: Path, run: MarkedRun) -> MarkedTexts | None:
         """Return the run beside people's scores; None where there are none of it."""
@@ -163,16 +159,14 @@ class _Reader:
             self._sourceless.append(name)
         left_out = {row_key(text.row): text.people for text in marked.left_out}
         for text in marked.texts:
-            yield _Row(
-                name=(text.row.id, text.row.system),
-                aspect=text.row.aspect,
+            ranked = RankedText(
+                system=text.row.system or name,
                 source=text.source,
                 score=text.row.score,
-                signature=text.row.signature,
                 people=left_out.get(row_key(text.row), text.people),
                 chance=text.chance,
-                scale=text.scale,
             )
+            yield _Row(text.row.id, text.row.aspect, ranked, text.row.signature, text.scale)
 
     def _bare(self, run: MarkedRun, run_name: str) -> Iterator[_Row]:
         own = {text_name(segment): known_input_of(segment) for segment in run.segments()}
@@ -181,13 +175,12 @@ class _Reader:
         if None in sources:
             self._sourceless.append(run_name)
         for row, source in zip(rows, sources, strict=True):
-            yield _Row(
-                name=(row.segment_id, row.system),
-                aspect=row.aspect,
+            ranked = RankedText(
+                system=row.system or run_name,
                 source=row.segment_id if source is None else source,
                 score=row.score,
-                signature=row.signature,
             )
+            yield _Row(row.segment_id, row.aspect, ranked, row.signature)
 
     def notes(self) -> Iterator[str]:
         """Say what is left out or taken for granted."""
@@ -199,20 +192,14 @@ class _Reader:
             yield other_versions_note(self._other_versions)
 
 
-def _text(row: tuple[str, _Row]) -> RankedText:
-    system, text = row
-    return RankedText(
-        system=system, source=text.source, score=text.score, people=text.people, chance=text.chance
-    )
-
-
-def _refuse_twice(rows: Sequence[tuple[str, _Row]]) -> None:
+def _refuse_twice(rows: Sequence[_Row]) -> None:
     seen: set[tuple[str, str, str]] = set()
-    for system, row in rows:
-        key = row.name[0], system, row.aspect
+    for row in rows:
+        system = row.text.system
+        key = row.name, system, row.aspect
         if key in seen:
             raise ConfigError(
-                f"{row.name[0]!r} of the system {system!r} was judged twice on {row.aspect}: name"
+                f"{row.name!r} of the system {system!r} was judged twice on {row.aspect}: name"
                 " runs of different systems, or one run of all; two panels on the same texts are"
                 " compared by 'spanjury compare'"
             )
@@ -230,7 +217,7 @@ def _panel_notes(rows: Sequence[_Row]) -> Iterator[str]:
                 f"{aspect}: {len(panels)} different panels judged these texts, so systems may "
                 "differ because of their judges"
             )
-        scores = [score for row in here for score in row.people.values()]
+        scores = [score for row in here for score in row.text.people.values()]
         scale = next((row.scale for row in here if row.scale is not None), None)
         if scale and scores and not (scale.low <= min(scores) and max(scores) <= scale.high):
             yield (

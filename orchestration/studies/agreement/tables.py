@@ -42,9 +42,9 @@ from spanjury.orchestration.studies.agreement.spans.findings import (
     OverAnnotation,
 )
 from spanjury.orchestration.studies.agreement.spans.measures import PairFinding
-from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.stats.correlations.correlation import LEAST_ITEMS
 from spanjury.stats.raters.agreement import AlphaLevel, KappaWeights
+from spanjury.stats.resampling import Estimate
 from spanjury.stats.spans.span_agreement import Agreement as SpanFigures
 
 _VALUE = ".3f"

@@ -22,8 +22,8 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.studies.agreement.scorers import Scorer
-from spanjury.orchestration.studies.estimates import LEVEL, Estimate, holm_adjusted
-from spanjury.stats.resampling import bootstrap
+from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
+from spanjury.stats.resampling import bootstrap, estimates
 from spanjury.stats.weighted import mean_drop
 
 with lazily():
@@ -185,7 +185,7 @@ def _interval(moved: np.ndarray, *, seed: int, draws: int) -> tuple[float, float
     if not moved.size:
         return math.nan, math.nan
     resampled = bootstrap(mean_drop(moved), items=moved.size, rng=default_rng(seed), draws=draws)
-    return Estimate.of(resampled)[1:]
+    return estimates(resampled)[0][1:]
 
 
 def _two_sided(moved: np.ndarray) -> float:

@@ -18,7 +18,7 @@ from spanjury.perturbations.pairs import PerturbedPair
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.flagging import auroc_of_drops, cutoff, flagged, most_by_chance
 from spanjury.stats.proportions import clustered_proportion
-from spanjury.stats.resampling import UNDEFINED, Estimate, Resampled, bootstrap, estimates
+from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates
 from spanjury.stats.spans.localisation import Localisation, localisation, new_spans, pooled
 from spanjury.stats.weighted import Weighted, mean_drop
 
@@ -274,7 +274,7 @@ def _mean_caught(resampled: Resampled, caught: NDArray[np.bool_]) -> Estimate:
     values, drawn = resampled.estimate[:, 1][caught], resampled.draws[:, :, 1][:, caught]
     defined = ~np.isnan(values)
     if not defined.any():
-        return UNDEFINED
+        return Estimate()
     means = np.nan_to_num(drawn[:, defined]).mean(axis=1)
     return estimates(Resampled(np.mean(values[defined], keepdims=True), means[:, np.newaxis]))[0]
 
@@ -302,7 +302,7 @@ def _detection(
 def _share(drawn: Estimate, scores: FloatArray, cut: float) -> Estimate:
     """Widen the interval by Wilson's: where all texts go one way, no draw of them differs."""
     if math.isnan(cut):
-        return UNDEFINED
+        return Estimate()
     scored = ~np.isnan(scores)
     wilson = clustered_proportion((scores < cut).astype(float), scored.astype(float))
     return Estimate(

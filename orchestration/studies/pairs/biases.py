@@ -27,7 +27,7 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.card import Measure, measured
-from spanjury.orchestration.studies.estimates import Estimate, share_by_source
+from spanjury.orchestration.studies.estimates import share_by_source
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.comparing import ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import (
@@ -40,7 +40,7 @@ from spanjury.orchestration.studies.pairs.findings import (
     order_table,
 )
 from spanjury.stats.proportions import Proportion
-from spanjury.stats.resampling import bootstrap
+from spanjury.stats.resampling import Estimate, bootstrap, estimates
 from spanjury.stats.weighted import ratio
 
 _SEED = 1
@@ -269,7 +269,8 @@ def _lean(judged: Sequence[Judged], side: Side) -> Lean:
         nets.setdefault(each.row.source, []).append(_points_of(each, side) - by_people)
     effect = ratio([sum(net) for net in nets.values()], [float(len(n)) for n in nets.values()])
     rng = np.random.default_rng(_SEED)
-    net, low, high = Estimate.of(bootstrap(effect, items=len(nets), rng=rng, draws=_DRAWS))
+    drawn = bootstrap(effect, items=len(nets), rng=rng, draws=_DRAWS)
+    ((net, low, high),) = estimates(drawn)
     if len(nets) == 1:
         low = high = np.nan
     return Lean(share=share, people=float(np.mean(people)), net=net, low=low, high=high)

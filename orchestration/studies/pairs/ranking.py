@@ -27,13 +27,13 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.json import fields_of
-from spanjury.orchestration.studies.estimates import LEVEL, Estimate, estimates_of, holm_adjusted
+from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
 from spanjury.orchestration.studies.pairs.comparing import POINTS, ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import OrderFindings, order_findings
 from spanjury.orchestration.studies.ranking.score_table import Rank, least_p, ranks, shown_above
 from spanjury.orchestration.studies.ranking.tables import p_cell
 from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect, win_shares
-from spanjury.stats.resampling import Resampled, bootstrap, two_sided_p
+from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates, two_sided_p
 
 _SEED = 1
 _SHOWN = {"A": 1, "B": -1, None: 0}
@@ -118,7 +118,7 @@ def rank_by_pairs(rows: Sequence[ComparisonRow], *, draws: int = 2000) -> PairRa
     )
     sources = len({*table.sources})
     drawn = bootstrap(effect, items=sources, rng=np.random.default_rng(_SEED), draws=draws)
-    figures = estimates_of(drawn)
+    figures = estimates(drawn)
     count = len(table.systems)
     order = sorted(range(count), key=lambda number: -fit.strengths[number])
     pairs = _pairs(table, drawn, order=order)
@@ -197,7 +197,7 @@ def _pairs(table: _Table, drawn: Resampled, *, order: Sequence[int]) -> tuple[Ra
             adjusted=adjusted,
         )
         for (one_end, other_end), difference, adjusted in zip(
-            chosen, estimates_of(differences), holm_adjusted(pvalues).tolist(), strict=True
+            chosen, estimates(differences), holm_adjusted(pvalues).tolist(), strict=True
         )
     )
 

@@ -33,7 +33,6 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.report.plot import Plot, PlotPoint
-from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.panel_study.agreement import (
     VALUE,
     Agreement,
@@ -53,6 +52,7 @@ from spanjury.orchestration.studies.panel_study.seats import (
 )
 from spanjury.stats import decreasing_fit
 from spanjury.stats.arrays import FloatArray
+from spanjury.stats.resampling import Estimate
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Shares of the whole panel's cost that cascades are fitted to."""

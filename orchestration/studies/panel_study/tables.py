@@ -26,7 +26,6 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.tables import Medium
-from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.panel_study.agreement import VALUE, estimate_cell
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
@@ -49,6 +48,7 @@ from spanjury.orchestration.studies.panel_study.seats import (
     short_names,
 )
 from spanjury.orchestration.studies.panel_study.subsets import Subset, SubsetFindings, Weighing
+from spanjury.stats.resampling import Estimate
 
 _THOUSAND = 1000
 _PER_TEXTS = MappingProxyType(

@@ -24,13 +24,13 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.report.tables import Medium
-from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.ranking.findings import (
     AspectRanking,
     PairFinding,
     cautions,
 )
 from spanjury.stats.powered_estimates import PoweredEstimate
+from spanjury.stats.resampling import Estimate
 
 _VALUE = ".2f"
 _CHANGE = "+.3f"

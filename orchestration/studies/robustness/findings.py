@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from spanjury.orchestration.studies.card import CHANCES, FLAWS_SEEN
-from spanjury.orchestration.studies.estimates import Estimate, ratios_of, share_by_source
+from spanjury.orchestration.studies.estimates import ratios_of, share_by_source
 from spanjury.orchestration.studies.robustness.attempts import (
     CONTROLS,
     PLAIN,
@@ -19,6 +19,7 @@ from spanjury.orchestration.studies.robustness.attempts import (
 )
 from spanjury.perturbations.pairs import Skipped
 from spanjury.stats.proportions import Proportion
+from spanjury.stats.resampling import Estimate
 
 PANEL = "whole panel"
 """The judge that all seats make together."""

@@ -24,7 +24,6 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.tables import Mark
-from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.span_bench.figures import FALSE_ALARMS, GAINS, OF_GROUPS, Group
 from spanjury.orchestration.studies.span_bench.findings import (
@@ -35,6 +34,7 @@ from spanjury.orchestration.studies.span_bench.findings import (
     cautions,
 )
 from spanjury.orchestration.studies.span_bench.gold import RIVAL
+from spanjury.stats.resampling import Estimate
 
 Figures = Mapping[str, str]
 """Heading of a column -> name of the figure in it."""

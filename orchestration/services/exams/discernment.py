@@ -28,6 +28,7 @@ with lazily():
         conclusions,
         exam,
         findings,
+        summary,
         tables,
     )
     from spanjury.orchestration.wiring import config, exam_plugins, plots
@@ -157,7 +158,7 @@ class Discernment(PanelStudy["exam.ExamResult"]):
             run=run,
             total=planned.assessments,
             scope=scope_of(segments, aspects, parts=f"{len(planned.conditions)} conditions"),
-            measures=conclusions.measure_names(condition.name for condition in planned.conditions),
+            measures=summary.measure_names(condition.name for condition in planned.conditions),
         )
 
 
@@ -175,9 +176,9 @@ def _report(
         document=lambda pictures: tables.discernment_report(
             result.findings, examinee=result.examinee, data=data, recipe=recipe, pictures=pictures
         ),
-        values=conclusions.findings_json(result.findings, examinee=result.examinee),
-        measures=conclusions.measures_of(result.findings),
-        cautions=conclusions.cautions(result.findings),
+        values=summary.findings_json(result.findings, examinee=result.examinee),
+        measures=summary.measures_of(result.findings),
+        cautions=summary.cautions(result.findings),
         scores=study_report.ExamScores(
             examinee=result.examinee, data=data, recipe=recipe, seed=seed, rows=result.scores
         ),

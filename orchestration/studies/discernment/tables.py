@@ -31,7 +31,6 @@ from spanjury.orchestration.report.tables import Mark
 from spanjury.orchestration.studies.discernment.conclusions import (
     Conclusion,
     DecisionRow,
-    cautions,
     conclusion,
     decision_rows,
     is_harmless,
@@ -39,9 +38,9 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     targeted,
     worst_net_drop,
 )
-from spanjury.orchestration.studies.discernment.detection import Alarms
+from spanjury.orchestration.studies.discernment.detection import Alarms, WrittenTwins
 from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
-from spanjury.orchestration.studies.discernment.written_twins import WrittenTwins
+from spanjury.orchestration.studies.discernment.summary import cautions
 from spanjury.orchestration.studies.judging import Examinee
 
 _SHARE, _SIGNED = ".0%", "+.2f"

@@ -26,7 +26,7 @@ from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.card import FLAWS_SEEN, Measure, measured
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attempts import CONTROLS, PLAIN, REPEAT, Settings
-from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings, cautions
+from spanjury.orchestration.studies.robustness.exam import Count, Finding, Findings, cautions
 
 _SHARE, _SIGNED = ".3f", "+.3f"
 _TOLERABLE = 0.05

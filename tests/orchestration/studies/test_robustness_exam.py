@@ -28,8 +28,7 @@ from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.card import parse_gate
 from spanjury.orchestration.studies.judging import Examinee, ExamRun, Recorder
 from spanjury.orchestration.studies.robustness.attempts import Flawed
-from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult, examine
-from spanjury.orchestration.studies.robustness.findings import PANEL, Finding
+from spanjury.orchestration.studies.robustness.exam import PANEL, Exam, ExamResult, Finding, examine
 from spanjury.orchestration.studies.robustness.tables import (
     findings_json,
     measures_of,

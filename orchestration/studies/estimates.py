@@ -1,6 +1,6 @@
 """Figures with their intervals, by a bootstrap of texts, and p-values of several figures."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.stats import resampling
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.combination.multiplicity import holm
-from spanjury.stats.proportions import Proportion, clustered_proportion
 from spanjury.stats.resampling import Estimate, bootstrap
 from spanjury.stats.weighted import Weighted, on_sample, ratio
 
@@ -75,19 +74,6 @@ def ratios_of(
         each if each.low < each.high else Estimate(each.value)
         for each in resampling.estimates(drawn)
     ]
-
-
-def share_by_source(trials: Iterable[tuple[str, float, float]]) -> Proportion:
-    """Return the share of hits in trials, given as ``(source, hits, trials)``; a hit may be half.
-
-    Trials of one source are not independent: the interval is over sources.
-    """
-    hits: dict[str, float] = {}
-    tried: dict[str, float] = {}
-    for source, hit, of in trials:
-        hits[source] = hits.get(source, 0.0) + hit
-        tried[source] = tried.get(source, 0.0) + of
-    return clustered_proportion([*hits.values()], [*tried.values()])
 
 
 def holm_adjusted(pvalues: ArrayLike) -> FloatArray:

@@ -36,7 +36,8 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     annotator_pairs,
     gold_of,
 )
-from spanjury.orchestration.studies.estimates import Effects, Settings, estimates, share_by_source
+from spanjury.orchestration.studies.estimates import Effects, Settings, estimates
+from spanjury.orchestration.studies.shares import share_by_source
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.proportions import Proportion
 from spanjury.stats.raters.agreement import cohen_kappa, krippendorff_alpha

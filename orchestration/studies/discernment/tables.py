@@ -134,6 +134,8 @@ def discernment_report(
     pictures: Sequence[Picture] = (),
 ) -> Report:
     """Return the report of an exam."""
+    reading = (Paragraph(text, only="page") for text in _READING)
+    care: list[Block] = [Bullets(cautions(findings), tone="caution"), *reading]
     return Report(
         title="Discernment exam",
         answer=_on_twins(findings.twins) if findings.twins else _answer(findings),
@@ -142,7 +144,7 @@ def discernment_report(
         sections=(
             *_summary(findings),
             Section("What it discerns", _decisions(findings), only="page"),
-            Section("Read with care", _care(findings)),
+            Section("Read with care", care),
             Section("D, the paper's figure", _overall(findings), only="page"),
             Section("Condition by condition", [_conditions(findings)], only="page"),
             Section("Which scores fall", [_matrix(findings)], only="page"),
@@ -162,7 +164,8 @@ def _facts(findings: Findings, *, examinee: Examinee, data: str, recipe: str) ->
     yield prose("data: {}, {} texts", code(data), findings.segments)
     yield prose("recipe: {}, {} conditions", code(recipe), len(findings.findings))
     times = "once" if repeats == 1 else f"{repeats} times"
-    yield f"judged: {times}, on {', '.join(_aspects(findings))}"
+    aspects = ", ".join(contrast.aspect for contrast in findings.control)
+    yield f"judged: {times}, on {aspects}"
     test = prose(", test {}", code(settings.test)) if settings.test else ()
     tail = f", seed {settings.seed}, {settings.draws} bootstrap draws"
     yield ("mode: ", code(settings.mode), *test, tail)
@@ -323,11 +326,6 @@ def _overall(findings: Findings) -> list[Block]:
     return [table(["", *numeric("D", "D, experts' weights")], rows, note=note)]
 
 
-def _care(findings: Findings) -> list[Block]:
-    reading = (Paragraph(text, only="page") for text in _READING)
-    return [Bullets(cautions(findings), tone="caution"), *reading]
-
-
 def _conditions(findings: Findings) -> Table:
     """Tabulate the conditions that should make a score fall."""
     draws = findings.settings.draws
@@ -451,7 +449,3 @@ def _net_drop(contrast: Contrast) -> Cell:
 
 def _verdict(word: Conclusion, *, max_width: int | None = None) -> Entry:
     return left("verdict", Cell(word.value, mark=_MARKS.get(word)), max_width=max_width)
-
-
-def _aspects(findings: Findings) -> tuple[str, ...]:
-    return tuple(contrast.aspect for contrast in findings.control)

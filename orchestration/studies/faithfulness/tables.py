@@ -213,6 +213,7 @@ def faithfulness_report(
     """Return `findings` as a report; `seats` has the judges' signatures by their names."""
     judges = dict.fromkeys(score_array.judge for score_array in findings.score_arrays)
     sentences = cautions(findings)
+    changed = (_figures(finding) for finding in findings.findings if not finding.is_control)
     return Report(
         title="Faithfulness",
         answer=_answer(findings),
@@ -231,7 +232,7 @@ def faithfulness_report(
             Bullets(sentences, tone="caution", only="terminal"),
             Section("By dataset", _by_dataset(averages(findings.findings)), only="page"),
             Section("Null control", _controls(findings.findings), only="page"),
-            Section("By aspect", [_by_aspect(findings.findings)], only="page"),
+            Section("By aspect", [table_of(changed)], only="page"),
             *_not_rescored(findings.findings),
             *_steps(findings.consistencies),
             Section("How scores came about", [_methods(findings)], only="page"),
@@ -330,10 +331,6 @@ def _controls(findings: Sequence[Finding]) -> list[Block]:
     figures = numeric("reports", "changed", "average change")
     none = table([*_WHOSE, "control", *figures], [["none was run", *[""] * 6]])
     return [Paragraph(_CONTROL), none]
-
-
-def _by_aspect(findings: Sequence[Finding]) -> Table:
-    return table_of(_figures(each) for each in findings if not each.is_control)
 
 
 def _figures(finding: Finding) -> Iterator[Entry]:

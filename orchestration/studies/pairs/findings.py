@@ -19,9 +19,9 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of, plain
 from spanjury.orchestration.studies.card import Measure, measured
-from spanjury.orchestration.studies.estimates import share_by_source
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.comparing import ComparisonRow, OrderRow
+from spanjury.orchestration.studies.shares import share_by_source
 from spanjury.stats.proportions import Proportion
 
 

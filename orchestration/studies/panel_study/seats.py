@@ -227,17 +227,9 @@ class PanelSeats:
 
     def of_texts(self, texts: IntArray) -> "PanelSeats":
         """Return those `texts` alone."""
-        return replace(
-            self,
-            scores=self.scores[:, texts],
-            fractions=self.fractions[:, texts],
-            estimates=self.estimates[:, texts],
-            failed=self.failed[:, texts],
-            human=self.human[texts],
-            systems=self.systems[texts],
-            sources=self.sources[texts],
-            groups=self.groups[texts],
-        )
+        of_seats = ("scores", "fractions", "estimates", "failed")
+        names = (*of_seats, "human", "systems", "sources", "groups")
+        return replace(self, **{name: getattr(self, name)[..., texts] for name in names})
 
     def within_groups(self, values: FloatArray) -> "list[GroupTable]":
         """Return people's scores beside values of shape ``(..., texts)``, group by group."""

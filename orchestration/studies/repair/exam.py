@@ -12,7 +12,7 @@ from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.text_repair.loop import Rewriter, Stopped, Writer, repair
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
-from spanjury.orchestration.studies.estimates import numbered, ratios_of, share_by_source
+from spanjury.orchestration.studies.estimates import numbered, ratios_of
 from spanjury.orchestration.studies.judging import (
     CLEAN,
     Examinee,
@@ -34,6 +34,7 @@ from spanjury.orchestration.studies.repair.attempts import (
     judged,
     put_in,
 )
+from spanjury.orchestration.studies.shares import share_by_source
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.stats.proportions import Proportion
 
@@ -136,7 +137,7 @@ def findings_of(
     clean = [row for row in rows if not row.is_damaged]
     groups: list[tuple[Scope, str, list[Attempt]]] = [
         ("damaged", "", damaged),
-        *(("condition", name, _of(damaged, name)) for name in conditions),
+        *(("condition", name, [r for r in damaged if r.condition == name]) for name in conditions),
         ("clean", "", clean),
     ]
     return Findings(
@@ -154,10 +155,6 @@ def findings_of(
         shared=shared,
         settings=settings,
     )
-
-
-def _of(rows: Sequence[Attempt], condition: str) -> list[Attempt]:
-    return [row for row in rows if row.condition == condition]
 
 
 def _finding(rows: Sequence[Attempt], about: tuple[str, Scope, str], settings: Settings) -> Finding:

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from spanjury.judges.core import Aspect, Outcome, PerturbationError, Segment
 from spanjury.judges.core.transcript import segment_of
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
-from spanjury.orchestration.studies.estimates import share_by_source
 from spanjury.orchestration.studies.judging import Judgement, source_of
+from spanjury.orchestration.studies.shares import share_by_source
 from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked
 from spanjury.perturbations.attacks.standard import plain_addition, rounded_length
 from spanjury.perturbations.attacks.trajectories import agent_case, attacked_agent
@@ -288,13 +288,7 @@ def attempts(
 ) -> Iterator[Attempt]:
     """Compare the judgement of every attacked text with that of the text without the attack."""
     for text in texts:
-        for aspect in text.aspects:
-            for judge in judges:
-                before, after = (
-                    judgements[judge, segment.segment_id, aspect.name]
-                    for segment in (text.base, text.attacked)
-                )
-                yield _attempt(text, (before, after), judge=judge, aspect=aspect, settings=settings)
+        yield from _attempts(text, (judgements, judgements), judges=judges, settings=settings)
 
 
 def repeats(
@@ -315,10 +309,22 @@ def repeats(
             edits=Damage(clean=base.output, edits=()),
             aspects=aspects,
         )
-        for aspect in aspects:
-            for judge in judges:
-                first, second = (draw[judge, base.segment_id, aspect.name] for draw in draws)
-                yield _attempt(text, (first, second), judge=judge, aspect=aspect, settings=settings)
+        yield from _attempts(text, draws, judges=judges, settings=settings)
+
+
+def _attempts(
+    text: AttackedText,
+    draws: tuple[Judgements, Judgements],
+    *,
+    judges: Sequence[str],
+    settings: Settings,
+) -> Iterator[Attempt]:
+    """Compare the judgement of a text in the first draw with that of its attack in the second."""
+    for aspect in text.aspects:
+        for judge in judges:
+            before = draws[0][judge, text.base.segment_id, aspect.name]
+            after = draws[1][judge, text.attacked.segment_id, aspect.name]
+            yield _attempt(text, (before, after), judge=judge, aspect=aspect, settings=settings)
 
 
 def flaws_seen(

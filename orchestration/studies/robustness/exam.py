@@ -10,7 +10,7 @@ import numpy as np
 
 from spanjury.judges.core import Aspect, DataError, Result, Segment
 from spanjury.orchestration.studies.card import CHANCES, FLAWS_SEEN
-from spanjury.orchestration.studies.estimates import ratios_of, share_by_source
+from spanjury.orchestration.studies.estimates import ratios_of
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
@@ -34,6 +34,7 @@ from spanjury.orchestration.studies.robustness.attempts import (
     flaws_seen,
     repeats,
 )
+from spanjury.orchestration.studies.shares import share_by_source
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.pairs import Skipped
 from spanjury.stats.proportions import Proportion

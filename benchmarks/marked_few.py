@@ -17,8 +17,8 @@ from statistics import fmean
 
 import numpy as np
 
+from spanjury.orchestration.services.exams.ranking import read_texts_to_rank
 from spanjury.orchestration.services.people.marked_texts import MarkedSource
-from spanjury.orchestration.services.people.ranking import read_texts_to_rank
 from spanjury.orchestration.studies.ranking.findings import AspectRanking, PairFinding, rank_systems
 from spanjury.orchestration.studies.ranking.score_table import (
     RankedText,

@@ -45,12 +45,9 @@ class Interval(NamedTuple):
 class Estimate(NamedTuple):
     """A figure and the bounds of its interval; NaN where undefined."""
 
-    value: float
-    low: float
-    high: float
-
-
-UNDEFINED = Estimate(np.nan, np.nan, np.nan)
+    value: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
 
 
 class EffectDifference(NamedTuple):

@@ -13,9 +13,15 @@ either medium.
             Section(
                 "Retest",
                 [
-                    table(
-                        ["measure", *numeric("value", "of")],
-                        ([one.name, Cell(one.value, ".3g"), one.count] for one in measures),
+                    table_of(
+                        (
+                            (
+                                left("measure", each.name),
+                                spread("value", each, ".3g"),
+                                right("of", each.count),
+                            )
+                            for each in measures
+                        ),
                         note="Intervals are of 95 %.",
                     ),
                     Bullets(cautions, tone="caution"),

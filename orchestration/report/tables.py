@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from spanjury.orchestration.report.numbers import between, bracketed, defined, figure
 from spanjury.orchestration.report.prose import Prose
@@ -103,11 +103,6 @@ def estimate_cell(estimate: Bounded | None, spec: str = "", *, note: str = "") -
         return Cell(None)
     interval = (estimate.low, estimate.high)
     return Cell(estimate.value, spec, interval=interval, note=note)
-
-
-def value_and_interval(estimate: Bounded, spec: str, *, ends: str = "") -> tuple[Cell, str]:
-    """Return a value and its interval as two cells; `ends` is the format of the interval's ends."""
-    return Cell(estimate.value, spec), between(estimate.low, estimate.high, ends or spec)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,3 +205,99 @@ def table(
         note=note,
         only=only,
     )
+
+
+class Entry(NamedTuple):
+    """A cell with the column that it stands in."""
+
+    column: Column
+    cell: Cell
+
+
+class Line(NamedTuple):
+    """A row with the columns that its cells stand in."""
+
+    columns: tuple[Column, ...]
+    row: Row
+
+
+def left(
+    heading: str,
+    value: Cell | Value,
+    *,
+    wrap: bool | None = None,
+    max_width: int | None = None,
+    only: Medium | None = None,
+) -> Entry:
+    """Return an entry of text."""
+    cell = value if isinstance(value, Cell) else Cell(value)
+    return Entry(Column(heading, wrap=wrap, max_width=max_width, only=only), cell)
+
+
+def right(
+    heading: str,
+    value: Cell | Value,
+    spec: str = "",
+    *,
+    wrap: bool | None = None,
+    only: Medium | None = None,
+) -> Entry:
+    """Return an entry of a number."""
+    cell = value if isinstance(value, Cell) else Cell(value, spec)
+    return Entry(Column(heading, "right", wrap=wrap, only=only), cell)
+
+
+def spread(
+    heading: str,
+    estimate: Bounded | None,
+    spec: str = "",
+    *,
+    wrap: bool | None = None,
+    only: Medium | None = None,
+) -> Entry:
+    """Return an entry of a value with its interval."""
+    return right(heading, estimate_cell(estimate, spec), wrap=wrap, only=only)
+
+
+def apart(
+    heading: str,
+    estimate: Bounded,
+    spec: str,
+    *,
+    ends: str = "",
+    only: Medium | None = None,
+    ends_only: Medium | None = None,
+) -> tuple[Entry, Entry]:
+    """Return entries of a value and of its interval.
+
+    `ends`, `ends_only`: format and medium of the interval, if these are not those of the value.
+    """
+    interval = between(estimate.low, estimate.high, ends or spec)
+    return (
+        right(heading, estimate.value, spec, only=only),
+        right("95 %", interval, only=ends_only or only),
+    )
+
+
+def line(*entries: Entry, faint: bool = False, ruled: bool = False) -> Line:
+    """Return a row of entries."""
+    cells = (entry.cell for entry in entries)
+    return Line(tuple(entry.column for entry in entries), row(*cells, faint=faint, ruled=ruled))
+
+
+def table_of(
+    lines: Iterable[Line | Iterable[Entry]],
+    *,
+    title: Prose = "",
+    note: Prose = "",
+    only: Medium | None = None,
+) -> Table:
+    """Return a table that has the columns of its rows; without a row it is not shown.
+
+    Raise `ValueError` if two rows have different columns.
+    """
+    drawn = [each if isinstance(each, Line) else line(*each) for each in lines]
+    columns, *others = dict.fromkeys(each.columns for each in drawn) or [()]
+    if others:
+        raise ValueError(f"expected rows with the same columns, got {columns!r} and {others[0]!r}")
+    return table(columns, (each.row for each in drawn), title=title, note=note, only=only)

@@ -189,10 +189,6 @@ class Gate:
         met = all(value is not None and holds(value, self.bound) for value in values)
         return DemandResult(demand=str(self), values=values, met=met and not reason, reason=reason)
 
-    def is_passed(self, measures: Mapping[str, Sequence[Measure]]) -> bool:
-        """Say whether `measures` meet the demand; raise as `result` does."""
-        return self.result(measures).met
-
 
 def unproven(name: str, measures: Mapping[str, Sequence[Measure]]) -> str:
     """Return why a measure proves nothing beside the others of a judge; empty if it does.

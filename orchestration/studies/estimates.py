@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from spanjury.stats import resampling
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.combination.multiplicity import holm
-from spanjury.stats.resampling import Resampled, bootstrap, percentile_interval
+from spanjury.stats.resampling import Estimate, bootstrap
 from spanjury.stats.weighted import Weighted, on_sample, ratio
 
 Effects = Mapping[tuple[str, ...], Weighted]
@@ -35,20 +35,6 @@ LEVEL = 0.05
 """Above this p-value no difference is shown."""
 
 
-class Estimate(NamedTuple):
-    """A figure and the bounds of its interval; NaN where undefined."""
-
-    value: float = np.nan
-    low: float = np.nan
-    high: float = np.nan
-
-    @classmethod
-    def of(cls, drawn: Resampled, *, confidence: float = 0.95) -> "Estimate":
-        """Return one figure with its interval of percentiles."""
-        low, high = percentile_interval(drawn, confidence=confidence)
-        return cls(float(drawn.estimate), float(low), float(high))
-
-
 def by_owner(effect: Weighted, owner: NDArray[np.int64]) -> Weighted:
     """Return an effect of readings as one of texts: a text is drawn with all its readings."""
     return lambda counts: effect(counts[:, owner])
@@ -65,16 +51,9 @@ def estimates(effects: Effects, *, texts: int, settings: Settings) -> dict[str, 
         else:
             rng = np.random.default_rng(settings.seed)
             drawn = bootstrap(effect, items=texts, rng=rng, draws=settings.draws)
-            figures = estimates_of(drawn, confidence=settings.confidence)
+            figures = resampling.estimates(drawn, confidence=settings.confidence)
         estimated |= zip(names, figures, strict=True)
     return estimated
-
-
-def estimates_of(drawn: Resampled, *, confidence: float = 0.95) -> list[Estimate]:
-    """Return each of several figures with its interval of percentiles."""
-    low, high = percentile_interval(drawn, confidence=confidence)
-    parts = (np.ravel(part).tolist() for part in (drawn.estimate, low, high))
-    return list(map(Estimate, *parts))
 
 
 def numbered(names: Sequence[str]) -> tuple[NDArray[np.intp], tuple[str, ...]]:
@@ -91,7 +70,10 @@ def ratios_of(
     An interval without width is left out: draws that are all alike say nothing of others.
     """
     drawn = bootstrap(ratio(above, below), items=above.shape[-1], rng=rng, draws=draws)
-    return [each if each.low < each.high else Estimate(each.value) for each in estimates_of(drawn)]
+    return [
+        each if each.low < each.high else Estimate(each.value)
+        for each in resampling.estimates(drawn)
+    ]
 
 
 def holm_adjusted(pvalues: ArrayLike) -> FloatArray:

@@ -15,12 +15,12 @@ from spanjury.orchestration.studies.card import Measure
 from spanjury.orchestration.studies.estimates import (
     DEFAULTS,
     Effects,
-    Estimate,
     Settings,
     by_owner,
     estimates,
 )
 from spanjury.stats.correlations.correlation import correlation
+from spanjury.stats.resampling import Estimate
 from spanjury.stats.spans.span_agreement import micro_effect
 from spanjury.stats.weighted import mean_drop, of_items, ratio
 

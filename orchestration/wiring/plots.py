@@ -1,4 +1,9 @@
-"""Pictures: modules that load matplotlib when something is drawn, and their inputs."""
+"""Pictures: modules that load matplotlib when something is drawn, their inputs, and files."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
 
 from spanjury.adapters.plots import discernment, faithfulness, meta
 from spanjury.adapters.plots.meta_inputs import (
@@ -8,16 +13,57 @@ from spanjury.adapters.plots.meta_inputs import (
     ScorerCost,
     SystemScore,
 )
+from spanjury.judges.core import ConfigError, StoreError
 from spanjury.judges.core.lazy import require
+from spanjury.orchestration.report import Picture
+from spanjury.orchestration.report.files import make_folder
 
 __all__ = [
     "Agreement",
     "CorrelationMap",
+    "Drawing",
     "EnsembleCurve",
     "ScorerCost",
     "SystemScore",
     "discernment",
+    "draw",
     "faithfulness",
     "meta",
-    "require",
 ]
+
+
+class Drawing(NamedTuple):
+    """A picture that is not drawn yet: the name of its files, and what it shows."""
+
+    name: str
+    alt: str
+    draw: Callable[..., None]
+    """Draws it into each file that it is given."""
+
+
+def draw(
+    folder: Path,
+    drawings: Iterable[Drawing],
+    *,
+    by: ModuleType,
+    endings: Sequence[str] = (".png", ".svg"),
+) -> list[tuple[Picture, list[Path]]]:
+    """Draw pictures `by` one of the modules, each into a file of every ending.
+
+    Return each with its files, of which pages show the first; nothing without matplotlib. Raise
+    `StoreError` if a file cannot be written.
+    """
+    try:
+        require(by)
+    except ConfigError:
+        return []
+    drawn = []
+    try:
+        make_folder(folder)
+        for drawing in drawings:
+            paths = [folder / f"{drawing.name}{ending}" for ending in endings]
+            drawing.draw(*paths)
+            drawn.append((Picture(file=paths[0], alt=drawing.alt), paths))
+    except OSError as error:
+        raise StoreError(f"{folder.parent}: cannot be written: {error.strerror}") from error
+    return drawn

@@ -1,7 +1,7 @@
 """The exam of discernment: whether the score falls when a text is damaged."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import isclose
@@ -22,14 +22,13 @@ from spanjury.orchestration.services.exams.study import (
 with lazily():
     import pydantic
 
-    from spanjury.orchestration import report
-    from spanjury.orchestration.report import files
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.studies.discernment import (
         conclusions,
         exam,
         findings,
+        summary,
         tables,
     )
     from spanjury.orchestration.wiring import config, exam_plugins, plots
@@ -159,7 +158,7 @@ class Discernment(PanelStudy["exam.ExamResult"]):
             run=run,
             total=planned.assessments,
             scope=scope_of(segments, aspects, parts=f"{len(planned.conditions)} conditions"),
-            measures=conclusions.measure_names(condition.name for condition in planned.conditions),
+            measures=summary.measure_names(condition.name for condition in planned.conditions),
         )
 
 
@@ -177,60 +176,48 @@ def _report(
         document=lambda pictures: tables.discernment_report(
             result.findings, examinee=result.examinee, data=data, recipe=recipe, pictures=pictures
         ),
-        values=conclusions.findings_json(result.findings, examinee=result.examinee),
-        measures=conclusions.measures_of(result.findings),
-        cautions=conclusions.cautions(result.findings),
+        values=summary.findings_json(result.findings, examinee=result.examinee),
+        measures=summary.measures_of(result.findings),
+        cautions=summary.cautions(result.findings),
         scores=study_report.ExamScores(
             examinee=result.examinee, data=data, recipe=recipe, seed=seed, rows=result.scores
         ),
         judged=result.judged,
-        draw=partial(_draw, result=result),
+        draw=lambda folder: plots.draw(
+            folder, _drawings(result), by=plots.discernment, endings=[".png"]
+        ),
     )
 
 
-def _draw(folder: Path, result: "exam.ExamResult") -> "list[tuple[report.Picture, list[Path]]]":
-    """Draw what can be drawn, and say what each picture shows; without matplotlib nothing."""
-    try:
-        plots.require(plots.discernment)
-    except ConfigError:
-        return []
-    files.make_folder(folder)
+def _drawings(result: "exam.ExamResult") -> "Iterator[plots.Drawing]":
     examined, score_arrays = result.findings.findings, result.score_arrays
-    names = [finding.condition for finding in examined]
-    bars, effects, spread = (
-        folder / f"{name}.png" for name in ("discernment", "specificity", "scores")
-    )
+    names, aspects = [finding.condition for finding in examined], score_arrays.aspects
     harmful = [finding for finding in examined if not conclusions.is_harmless(finding)]
     if harmful:  # of the others no score should fall, so that they have no D
-        plots.discernment.draw_scores(
-            bars,
+        scores = partial(
+            plots.discernment.draw_scores,
             conditions=[finding.condition for finding in harmful],
             levels=[finding.level for finding in harmful],
             discernment=[finding.discernment for finding in harmful],
             weighted=[finding.weighted for finding in harmful],
         )
-    plots.discernment.draw_effects(
-        effects,
+        yield plots.Drawing("discernment", "D of each condition, by level", scores)
+    effects = partial(
+        plots.discernment.draw_effects,
         conditions=names,
-        aspects=score_arrays.aspects,
-        effects=[
-            [contrast.effects.net_drop for contrast in finding.contrasts] for finding in examined
-        ],
-        targeted=[
-            [contrast.expected == "falls" for contrast in finding.contrasts] for finding in examined
-        ],
+        aspects=aspects,
+        effects=[[each.effects.net_drop for each in finding.contrasts] for finding in examined],
+        targeted=[[each.expected == "falls" for each in f.contrasts] for f in examined],
     )
-    plots.discernment.draw_distributions(
-        spread,
+    yield plots.Drawing(
+        "specificity", "P(drop) - P(rise) of each condition on each aspect", effects
+    )
+    spread = partial(
+        plots.discernment.draw_distributions,
         conditions=names,
-        aspects=score_arrays.aspects,
+        aspects=aspects,
         clean=score_arrays.clean / score_arrays.repeats,
         damaged=score_arrays.damaged / score_arrays.repeats,
         highest=5,
     )
-    says = {
-        **({bars: "D of each condition, by level"} if harmful else {}),
-        effects: "P(drop) - P(rise) of each condition on each aspect",
-        spread: "Scores of the clean and of the damaged texts",
-    }
-    return [(report.Picture(file=path, alt=alt), [path]) for path, alt in says.items()]
+    yield plots.Drawing("scores", "Scores of the clean and of the damaged texts", spread)

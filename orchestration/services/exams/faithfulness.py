@@ -1,10 +1,9 @@
 """The exam of faithfulness: whether scores follow from the judge's own error lists."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated
 
 from spanjury.judges.core import ConfigError
@@ -21,8 +20,7 @@ from spanjury.orchestration.services.exams.study import (
 with lazily():
     import anyio
 
-    from spanjury.orchestration import report
-    from spanjury.orchestration.report import files, json
+    from spanjury.orchestration.report import json
     from spanjury.orchestration.services.exams import faithfulness_record, study_report, terms
     from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.studies import judging
@@ -177,54 +175,35 @@ async def _evaluated(
         files={
             faithfulness_record.CHANGES: partial(faithfulness_record.write_changes, changes=changes)
         },
-        draw=partial(_draw, outcome=outcome),
+        draw=lambda folder: plots.draw(folder, _drawings(outcome), by=plots.faithfulness),
     )
 
 
-_STACKS = MappingProxyType({"steps": "by_start", "critical-error": "after_critical"})
-_CURVES = MappingProxyType({"severity-change": "by_severity", "deleted-errors": "by_deleted"})
-"""Names of pictures, and what computes them in `curves`."""
-
-_AXES = MappingProxyType(
-    {
-        "severity-change": ("severity added in all", "change of the score"),
-        "deleted-errors": ("errors deleted", "share of changed scores"),
-    }
-)
-"""Names of the axes of lines, across and up."""
-_ALTS = MappingProxyType(
-    {
-        "steps": "Scores after one step of severity and after two, by the score to begin with",
-        "critical-error": "Scores after a critical error, by the score to begin with",
-        "severity-change": "Change of the score by the severity that was added in all",
-        "deleted-errors": "Share of changed scores by the number of errors deleted",
-    }
-)
-
-
-def _draw(folder: Path, outcome: "findings.Findings") -> "list[tuple[report.Picture, list[Path]]]":
-    """Draw what can be drawn: each picture with its files; without matplotlib nothing."""
-    try:
-        plots.require(plots.faithfulness)
-    except ConfigError:
-        return []
-    files.make_folder(folder)
+def _drawings(outcome: "findings.Findings") -> "Iterator[plots.Drawing]":
     arrays = {findings.named(score_array): score_array for score_array in outcome.score_arrays}
-    drawn: dict[str, list[Path]] = {}
-    for name, stacks_of in _STACKS.items():
-        stacks = {whose: getattr(tables, stacks_of)(array) for whose, array in arrays.items()}
+    begin = "by the score to begin with"
+    for name, alt, stacks_of in (
+        ("steps", f"Scores after one step of severity and after two, {begin}", tables.by_start),
+        ("critical-error", f"Scores after a critical error, {begin}", tables.after_critical),
+    ):
+        stacks = {whose: stacks_of(array) for whose, array in arrays.items()}
         if any(stacks.values()):
-            drawn[name] = _files(folder, name)
-            plots.faithfulness.draw_stacks(*drawn[name], panels=stacks)
-    for name, curves_of in _CURVES.items():
-        lines = {whose: getattr(tables, curves_of)(array) for whose, array in arrays.items()}
+            yield plots.Drawing(name, alt, partial(plots.faithfulness.draw_stacks, panels=stacks))
+    for name, alt, axes, curves_of in (
+        (
+            "severity-change",
+            "Change of the score by the severity that was added in all",
+            ("severity added in all", "change of the score"),
+            tables.by_severity,
+        ),
+        (
+            "deleted-errors",
+            "Share of changed scores by the number of errors deleted",
+            ("errors deleted", "share of changed scores"),
+            tables.by_deleted,
+        ),
+    ):
+        lines = {whose: curves_of(array) for whose, array in arrays.items()}
         if any(lines.values()):
-            drawn[name] = _files(folder, name)
-            plots.faithfulness.draw_curves(*drawn[name], panels=lines, measure=_AXES[name])
-    return [
-        (report.Picture(file=paths[0], alt=_ALTS[name]), paths) for name, paths in drawn.items()
-    ]
-
-
-def _files(folder: Path, name: str) -> list[Path]:
-    return [folder / f"{name}{ending}" for ending in (".png", ".svg")]
+            draw = partial(plots.faithfulness.draw_curves, panels=lines, measure=axes)
+            yield plots.Drawing(name, alt, draw)

@@ -28,6 +28,7 @@ from spanjury.judges.core import VERSION, DataError, Outcome, Scale
 from spanjury.judges.llm.parse import parse
 from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.orchestration.report.files import write_whole
+from spanjury.orchestration.services.exams.study_report import problem_of
 from spanjury.orchestration.studies.faithfulness.outcomes import (
     Change,
     Direction,
@@ -275,7 +276,4 @@ def _valid(adapter: TypeAdapter[T], row: Row, where: str) -> T:
     try:
         return adapter.validate_python(row)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"]))
-        problem = f"{field}: {first['msg']}" if field else first["msg"]
-        raise DataError(f"{where}: {problem}") from error
+        raise DataError(f"{where}: {problem_of(error)}") from error

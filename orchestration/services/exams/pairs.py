@@ -188,10 +188,8 @@ def read_comparisons(path: Path) -> "list[comparing.ComparisonRow]":
         try:
             read.append(adapter.validate_json(line))
         except pydantic.ValidationError as error:
-            problem = error.errors(include_url=False, include_input=False)[0]
-            field = ".".join(map(str, problem["loc"]))
             raise DataError(
                 f"{file}, line {number}: is no comparison of 'spanjury pairs':"
-                f" {field + ': ' if field else ''}{problem['msg']}"
+                f" {study_report.problem_of(error)}"
             ) from error
     return read

@@ -15,6 +15,7 @@ with lazily():
     from spanjury.orchestration.services.people import panel_study as studying
     from spanjury.orchestration.studies.panel_study import (
         agreement,
+        cascade_tables,
         cascades,
         findings,
         tables,
@@ -245,7 +246,7 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
         return study_report.file_report(
             fitted,
             name="cascade",
-            document=cascades.cascade_report(fitted.findings),
+            document=cascade_tables.cascade_report(fitted.findings),
             values=cascades.cascade_json(fitted.findings),
             closing=closing,
         )

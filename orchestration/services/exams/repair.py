@@ -29,7 +29,7 @@ with lazily():
         session,
     )
     from spanjury.orchestration.services.judging import repair as repairs
-    from spanjury.orchestration.studies.repair import attempts, exam, findings, tables
+    from spanjury.orchestration.studies.repair import attempts, exam, tables
     from spanjury.orchestration.wiring import config
 
 _ATTEMPTS = "attempts.jsonl"  # a row for each text and each way of repairing it
@@ -108,7 +108,7 @@ class Repair(PanelStudy["exam.ExamResult"]):
             aspects=aspects,
             conditions=harmful,
             rounds=self.rounds,
-            settings=findings.Settings(seed=self.drawn_by),
+            settings=exam.Settings(seed=self.drawn_by),
         )
 
         agent = None if self.agent is None else agent_rewriter.agent_named(self.agent)
@@ -167,7 +167,7 @@ def _report(
             writer=result.writer,
         ),
         measures=tables.measures_of(result.findings),
-        cautions=tuple(findings.cautions(result.findings)),
+        cautions=tuple(exam.cautions(result.findings)),
         judged=result.judged,
         files={_ATTEMPTS: study_report.json_lines(attempts.Attempt, result.attempts)},
     )

@@ -19,7 +19,7 @@ with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.judging import conditions, exam_texts
     from spanjury.orchestration.studies.discernment import score_arrays
-    from spanjury.orchestration.studies.robustness import attempts, exam, findings, tables
+    from spanjury.orchestration.studies.robustness import attempts, exam, tables
     from spanjury.orchestration.wiring import exam_plugins
 
 _ATTEMPTS = "attempts.jsonl"  # a row for each attempt on each judge
@@ -119,14 +119,14 @@ def _report(
         ),
         values=tables.findings_json(result.findings, examinee=result.examinee),
         measures=tables.measures_of(result.findings),
-        cautions=findings.cautions(result.findings),
+        cautions=exam.cautions(result.findings),
         # In the form of the other exams, so that two judges can be compared by them.
         scores=study_report.ExamScores(
             examinee=result.examinee,
             data=data,
             recipe=f"robustness of {recipe or 'texts as they are'}",
             seed=seed,
-            rows=[_score(row) for row in result.attempts if row.judge == findings.PANEL],
+            rows=[_score(row) for row in result.attempts if row.judge == exam.PANEL],
         ),
         judged=result.judged,
         files={_ATTEMPTS: study_report.json_lines(attempts.Attempt, result.attempts)},

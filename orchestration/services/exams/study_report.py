@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from spanjury.judges.core import DataError, Result, Segment, StoreError, counted
+from spanjury.judges.core import DataError, Result, Segment, counted
 from spanjury.orchestration.report import Picture, Report, Table
 from spanjury.orchestration.report.document import tables_of
 from spanjury.orchestration.report.files import PICTURES, Destination, write_report, write_whole
@@ -146,7 +146,7 @@ def _head(line: bytes, path: Path) -> _Head:
     try:
         return _HEAD.validate_python(head)
     except ValidationError as error:
-        raise DataError(f"{path}:1: {_problem(error)}") from error
+        raise DataError(f"{path}:1: {problem_of(error)}") from error
 
 
 def _row(line: bytes, where: str) -> ScoreRow:
@@ -156,10 +156,11 @@ def _row(line: bytes, where: str) -> ScoreRow:
             row["condition"] = row.pop("treatment")
         return _ROW.validate_python(row)
     except ValidationError as error:
-        raise DataError(f"{where}: {_problem(error)}") from error
+        raise DataError(f"{where}: {problem_of(error)}") from error
 
 
-def _problem(error: ValidationError) -> str:
+def problem_of(error: ValidationError) -> str:
+    """Return the first problem of a row: the field, if it is one field's, and what is wrong."""
     first = error.errors(include_url=False)[0]
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
 
@@ -370,10 +371,7 @@ def exam_report(
     findings = {**values, **card}
 
     def write(folder: Path) -> list[Path]:
-        try:
-            drawn = draw(folder / PICTURES)
-        except OSError as error:
-            raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
+        drawn = draw(folder / PICTURES)
         report = document([picture for picture, _ in drawn])
         written = write_report(folder, report, data=findings)
         if scores is not None:

@@ -2,15 +2,13 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
-from spanjury.judges.core import ConfigError, StoreError
-from spanjury.orchestration.report.files import PICTURES, make_folder, write_report
+from spanjury.orchestration.report.files import PICTURES, write_report
 from spanjury.orchestration.services.people.agreement import Annotator, Collected
 from spanjury.orchestration.studies.agreement.findings import (
     PEOPLE,
@@ -26,24 +24,16 @@ from spanjury.orchestration.studies.agreement.tables import agreement_report
 from spanjury.orchestration.wiring.plots import (
     Agreement,
     CorrelationMap,
+    Drawing,
     EnsembleCurve,
     ScorerCost,
     SystemScore,
-    require,
+    draw,
 )
 from spanjury.orchestration.wiring.plots import meta as plots
 
-_SHOWN, _BESIDE = ".png", ".svg"
-"""Each picture is drawn as both; pages show the first."""
 _SCATTERED = 2
 """Number of scorers that are drawn against people, the nearest first."""
-
-
-class _Drawing(NamedTuple):
-    name: str
-    alt: str
-    draw: Callable[..., None]
-    """Draws it into each file that it is given."""
 
 
 def write_meta(folder: Path, findings: MetaFindings, collected: Collected) -> list[Path]:
@@ -53,37 +43,18 @@ def write_meta(folder: Path, findings: MetaFindings, collected: Collected) -> li
 
     Raise `StoreError` if something cannot be written.
     """
-    try:
-        pictures = _draw(folder / PICTURES, findings, collected)
-    except OSError as error:
-        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
-    shown = {path: alt for path, alt in pictures.items() if path.suffix == _SHOWN}
-    report = agreement_report(findings, pictures=shown)
+    drawn = draw(folder / PICTURES, _drawings(findings, collected), by=plots)
+    report = agreement_report(findings, pictures=[picture for picture, _ in drawn])
     written = write_report(folder, report, data=meta_json(findings), page="meta", values="meta")
-    return [*written, *pictures]
+    return [*written, *(path for _, paths in drawn for path in paths)]
 
 
-def _draw(folder: Path, findings: MetaFindings, collected: Collected) -> dict[Path, str]:
-    """Draw what can be drawn, and say what each picture shows; without matplotlib nothing."""
-    try:
-        require(plots)
-    except ConfigError:
-        return {}
-    make_folder(folder)
-    drawn: dict[Path, str] = {}
-    for drawing in _drawings(findings, collected):
-        paths = [folder / f"{drawing.name}{ending}" for ending in (_SHOWN, _BESIDE)]
-        drawing.draw(*paths)
-        drawn |= dict.fromkeys(paths, drawing.alt)
-    return drawn
-
-
-def _drawings(findings: MetaFindings, collected: Collected) -> Iterator[_Drawing]:
+def _drawings(findings: MetaFindings, collected: Collected) -> Iterator[Drawing]:
     measure = f"{findings.settings.method}, {findings.settings.level}"
     if findings.aspects:
         correlations = _with_people(findings.agreements, measure)
-        draw = partial(plots.draw_correlations, correlations=correlations)
-        yield _Drawing("agreement", "Agreement of each scorer with people", draw)
+        drawer = partial(plots.draw_correlations, correlations=correlations)
+        yield Drawing("agreement", "Agreement of each scorer with people", drawer)
     yield from _costs(findings, collected.annotators, measure=measure)
     names = _file_names([aspect.aspect for aspect in findings.aspects])
     for aspect_findings, ratings in zip(findings.aspects, collected.ratings, strict=True):
@@ -91,29 +62,29 @@ def _drawings(findings: MetaFindings, collected: Collected) -> Iterator[_Drawing
         yield from _of_seats(aspect_findings, name=names[aspect_findings.aspect], measure=measure)
 
 
-def _of_scores(findings: AspectFindings, ratings: Ratings, *, name: str) -> Iterator[_Drawing]:
+def _of_scores(findings: AspectFindings, ratings: Ratings, *, name: str) -> Iterator[Drawing]:
     for number, agreement in enumerate(_scatters(findings, ratings), start=1):
         alt = f"Scores of {agreement.scorer} against people's on {findings.aspect}"
-        draw = partial(plots.draw_agreement, agreement=agreement)
-        yield _Drawing(f"scatter-{name}-{number}", alt, draw)
+        drawer = partial(plots.draw_agreement, agreement=agreement)
+        yield Drawing(f"scatter-{name}-{number}", alt, drawer)
     for number, ranking in enumerate(findings.rankings):
         systems, scores = _systems(ranking)
         by = "scorer" if number else PEOPLE
-        draw = partial(plots.draw_ranking, systems=systems, measure=scores)
+        drawer = partial(plots.draw_ranking, systems=systems, measure=scores)
         alt = f"Systems by {findings.aspect}, as {ranking.by} score them"
-        yield _Drawing(f"ranking-{name}-{by}", alt, draw)
+        yield Drawing(f"ranking-{name}-{by}", alt, drawer)
 
 
-def _of_seats(findings: AspectFindings, *, name: str, measure: str) -> Iterator[_Drawing]:
+def _of_seats(findings: AspectFindings, *, name: str, measure: str) -> Iterator[Drawing]:
     if findings.seats:
         curves = [_curve(seats, several=len(findings.seats) > 1) for seats in findings.seats]
-        draw = partial(plots.draw_ensembles, curves=curves, measure=measure)
+        drawer = partial(plots.draw_ensembles, curves=curves, measure=measure)
         alt = f"Agreement with people on {findings.aspect} by the number of seats"
-        yield _Drawing(f"ensembles-{name}", alt, draw)
+        yield Drawing(f"ensembles-{name}", alt, drawer)
     for number, seats in enumerate(findings.seats, start=1):
-        draw = partial(plots.draw_correlations, correlations=_between(seats))
+        drawer = partial(plots.draw_correlations, correlations=_between(seats))
         alt = f"Agreement between the seats of {seats.run} on {findings.aspect}"
-        yield _Drawing(f"seats-{name}-{number}", alt, draw)
+        yield Drawing(f"seats-{name}-{number}", alt, drawer)
 
 
 def _with_people(agreements: Sequence[ScorerAgreement], measure: str) -> CorrelationMap:
@@ -196,7 +167,7 @@ def _curve(seats: SeatFindings, *, several: bool) -> EnsembleCurve:
 
 def _costs(
     findings: MetaFindings, annotators: Sequence[Annotator], *, measure: str
-) -> Iterator[_Drawing]:
+) -> Iterator[Drawing]:
     """Draw judges by what they took, in tokens if they took any, and in seconds."""
     values: dict[str, list[float]] = {}
     for agreement in findings.agreements:
@@ -208,14 +179,14 @@ def _costs(
         ("seconds", {(judge.name, judge.aspect): judge.seconds for judge in judges}),
     ):
         if any(costs.values()):
-            draw = partial(
+            drawer = partial(
                 plots.draw_costs,
                 scorers=_priced(costs, values, panels=panels),
                 unit=f"{unit} an aspect",
                 measure=f"{measure}, mean of aspects",
             )
             name = f"cost-{unit.split()[-1]}"
-            yield _Drawing(name, f"Agreement with people by cost in {unit}", draw)
+            yield Drawing(name, f"Agreement with people by cost in {unit}", drawer)
 
 
 def _priced(

@@ -14,16 +14,19 @@ from spanjury.judges.core import Segment
 from spanjury.orchestration.report import (
     Block,
     Cell,
-    Column,
+    Entry,
     Report,
     Section,
     Table,
     estimate_cell,
-    numeric,
-    table,
+    left,
+    right,
+    spread,
+    table_of,
 )
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.agreement.findings import (
+    Coefficient,
     SeatAgreement,
     SeatTable,
     seat_agreement,
@@ -33,10 +36,12 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     annotator_pairs,
     gold_of,
 )
-from spanjury.orchestration.studies.estimates import Effects, Estimate, Settings, estimates
+from spanjury.orchestration.studies.estimates import Effects, Settings, estimates
+from spanjury.orchestration.studies.shares import share_by_source
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.proportions import Proportion, clustered_proportion
+from spanjury.stats.proportions import Proportion
 from spanjury.stats.raters.agreement import cohen_kappa, krippendorff_alpha
+from spanjury.stats.resampling import Estimate
 from spanjury.stats.weighted import Weighted
 
 Verdict = Literal["accepted", "edited", "rejected"]
@@ -198,9 +203,7 @@ def kept_spans(verdicts: Iterable[SpanVerdict]) -> tuple[KeptSpans, ...]:
 
 def _counted(verdicts: Sequence[SpanVerdict], *, aspect: str, judge: str) -> KeptSpans:
     judged = [verdict for verdict in verdicts if verdict.verdict is not None]
-    _, sources = np.unique([verdict.source for verdict in judged], return_inverse=True)
     words = [verdict.verdict for verdict in judged]
-    is_kept = [word != "rejected" for word in words]
     return KeptSpans(
         aspect=aspect,
         judge=judge,
@@ -208,7 +211,7 @@ def _counted(verdicts: Sequence[SpanVerdict], *, aspect: str, judge: str) -> Kep
         accepted=words.count("accepted"),
         edited=words.count("edited"),
         rejected=words.count("rejected"),
-        kept=clustered_proportion(np.bincount(sources, is_kept), np.bincount(sources)),
+        kept=share_by_source((each.source, each.verdict != "rejected", 1) for each in judged),
     )
 
 
@@ -249,13 +252,16 @@ def judges_json(judges: Sequence[KeptSpans]) -> list[dict[str, object]]:
 
 def _kept(judges: Sequence[KeptSpans]) -> Iterator[Section]:
     for aspect in dict.fromkeys(judge.aspect for judge in judges):
-        shown = table(
-            ["judge", *numeric("spans", "accepted", "edited", "rejected", "kept")],
+        shown = table_of(
             (
-                [
-                    *(judge.judge, judge.spans, judge.accepted, judge.edited, judge.rejected),
-                    estimate_cell(judge.kept, ".2f"),
-                ]
+                (
+                    left("judge", judge.judge),
+                    right("spans", judge.spans),
+                    right("accepted", judge.accepted),
+                    right("edited", judge.edited),
+                    right("rejected", judge.rejected),
+                    spread("kept", judge.kept, ".2f"),
+                )
                 for judge in judges
                 if judge.aspect == aspect
             ),
@@ -267,13 +273,15 @@ def _kept(judges: Sequence[KeptSpans]) -> Iterator[Section]:
 
 
 def _scores(aspects: Sequence[PeopleOnAspect]) -> Table:
-    return table(
-        ["aspect", *numeric("annotators", "texts", "scored", "alpha")],
+    return table_of(
         (
-            [
-                *(aspect.aspect, len(aspect.annotators), aspect.shared, aspect.scored),
-                estimate_cell(aspect.alpha, _VALUE, note=aspect.scores.alpha["ordinal"].reason),
-            ]
+            (
+                left("aspect", aspect.aspect),
+                right("annotators", len(aspect.annotators)),
+                right("texts", aspect.shared),
+                right("scored", aspect.scored),
+                right("alpha", _noted(aspect.alpha, aspect.scores.alpha["ordinal"])),
+            )
             for aspect in aspects
         ),
         note="Texts: those that two or more people finished, and those that two or more scored. "
@@ -282,18 +290,15 @@ def _scores(aspects: Sequence[PeopleOnAspect]) -> Table:
 
 
 def _pairs(aspects: Sequence[PeopleOnAspect]) -> Table:
-    return table(
-        ["aspect", "annotator", "annotator", *numeric("texts", "kappa", "Spearman")],
+    return table_of(
         (
-            [
-                *(aspect.aspect, pair.first, pair.second, pair.outputs),
-                estimate_cell(
-                    aspect.kappas[pair.first, pair.second],
-                    _VALUE,
-                    note=pair.kappa["quadratic"].reason,
+            (
+                *_pair(aspect.aspect, pair.first, pair.second, texts=pair.outputs),
+                right(
+                    "kappa", _noted(aspect.kappas[pair.first, pair.second], pair.kappa["quadratic"])
                 ),
-                Cell(pair.spearman, _VALUE),
-            ]
+                right("Spearman", pair.spearman, _VALUE),
+            )
             for aspect in aspects
             for pair in aspect.scores.pairs
         ),
@@ -301,23 +306,33 @@ def _pairs(aspects: Sequence[PeopleOnAspect]) -> Table:
     )
 
 
+def _pair(aspect: str, first: str, second: str, *, texts: int) -> Iterator[Entry]:
+    yield left("aspect", aspect)
+    yield left("annotator", first)
+    yield left("annotator", second)
+    yield right("texts", texts)
+
+
+def _noted(estimate: Estimate, coefficient: Coefficient) -> Cell:
+    """Return the cell of a coefficient with its interval and why it has no value."""
+    return estimate_cell(estimate, _VALUE, note=coefficient.reason)
+
+
 def _spans(aspects: Sequence[PeopleOnAspect]) -> Iterator[Block]:
-    yield table(
-        [
-            *("aspect", "annotator", "annotator"),
-            *numeric("texts"),
-            *(
-                Column(heading, "right", wrap=True, only=None if name in _ALWAYS else "page")
-                for name, heading in _SPANS.items()
-            ),
-            *numeric("gamma"),
-        ],
+    yield table_of(
         (
-            [
-                *(aspect.aspect, pair.first, pair.second, pair.texts),
-                *(estimate_cell(pair.figures[name], _VALUE) for name in _SPANS),
-                Cell(pair.gamma.gamma, _VALUE),
-            ]
+            (
+                *_pair(aspect.aspect, pair.first, pair.second, texts=pair.texts),
+                *(
+                    spread(
+                        *(heading, pair.figures[name], _VALUE),
+                        wrap=True,
+                        only=None if name in _ALWAYS else "page",
+                    )
+                    for name, heading in _SPANS.items()
+                ),
+                right("gamma", pair.gamma.gamma, _VALUE),
+            )
             for aspect in aspects
             for pair in aspect.spans
         ),

@@ -11,7 +11,7 @@ from numpy.random import Generator, default_rng
 from numpy.typing import ArrayLike, NDArray
 
 from spanjury.judges.core import Segment
-from spanjury.orchestration.studies.estimates import LEVEL, Estimate, holm_adjusted
+from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlation
@@ -19,6 +19,7 @@ from spanjury.stats.correlations.metric_permutation import perm_both
 from spanjury.stats.correlations.pairwise import tie_calibrated_accuracy
 from spanjury.stats.correlations.resampled_correlations import resampled_correlations
 from spanjury.stats.correlations.system_pairs import soft_pairwise_accuracy, system_accuracy
+from spanjury.stats.resampling import Estimate, estimates
 
 K = TypeVar("K", bound=Hashable)
 L = TypeVar("L", bound=Hashable)
@@ -252,7 +253,7 @@ def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> list[
     if not settings.draws:
         return [Estimate()] * len(ratings.scorers)
     return [
-        Estimate.of(
+        estimates(
             resampled_correlations(
                 ratings.human,
                 scores,
@@ -261,7 +262,7 @@ def _intervals(ratings: Ratings, settings: Settings, *, rng: Generator) -> list[
                 rng=twin,
                 draws=settings.draws,
             )
-        )
+        )[0]
         for scores, twin in zip(ratings.scores, _twins(rng, len(ratings.scorers)), strict=True)
     ]
 

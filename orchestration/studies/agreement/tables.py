@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
 
 from spanjury.orchestration.report import (
@@ -11,6 +10,7 @@ from spanjury.orchestration.report import (
     Bullets,
     Cell,
     Column,
+    Entry,
     Paragraph,
     Picture,
     Report,
@@ -18,10 +18,14 @@ from spanjury.orchestration.report import (
     Table,
     code,
     estimate_cell,
+    left,
     named,
     numeric,
     prose,
+    right,
+    spread,
     table,
+    table_of,
 )
 from spanjury.orchestration.report.tables import Medium
 from spanjury.orchestration.studies.agreement.findings import (
@@ -40,7 +44,7 @@ from spanjury.orchestration.studies.agreement.spans.findings import (
 from spanjury.orchestration.studies.agreement.spans.measures import PairFinding
 from spanjury.stats.correlations.correlation import LEAST_ITEMS
 from spanjury.stats.raters.agreement import AlphaLevel, KappaWeights
-from spanjury.stats.spans.gamma import Gamma
+from spanjury.stats.resampling import Estimate
 from spanjury.stats.spans.span_agreement import Agreement as SpanFigures
 
 _VALUE = ".3f"
@@ -56,16 +60,13 @@ _WEIGHTS: tuple[KappaWeights, ...] = ("unweighted", "linear", "quadratic")
 _ALPHAS: tuple[AlphaLevel, ...] = ("nominal", "ordinal", "interval")
 
 
-def agreement_report(
-    findings: MetaFindings, *, pictures: Mapping[Path, str] = MappingProxyType({})
-) -> Report:
-    """Return the report of a meta-evaluation; `pictures` are files and what they show."""
-    shown = [Picture(file=file, alt=alt) for file, alt in pictures.items()]
+def agreement_report(findings: MetaFindings, *, pictures: Sequence[Picture] = ()) -> Report:
+    """Return the report of a meta-evaluation, with pictures."""
     seats = [seat for each in findings.aspects for seat in each.seats]
     return Report(
         title="Agreement with people",
         answer=_answer(findings),
-        picture=next(iter(shown), None),
+        picture=next(iter(pictures), None),
         facts=(
             prose("ratings: {}", code(findings.data)),
             *(prose("scores: {}", code(path)) for path in findings.results),
@@ -76,7 +77,7 @@ def agreement_report(
             Section("Seats of a panel", list(_seats(seats, findings.settings))),
             Section("Systems", list(_systems(findings.aspects)), only="page"),
             Section("Error spans", span_blocks(findings.spans, findings.annotators)),
-            Section("Pictures", shown[1:], only="page"),
+            Section("Pictures", pictures[1:], only="page"),
         ),
     )
 
@@ -193,16 +194,16 @@ def _correlation(agreement: Agreement | None) -> Cell:
 def _measures(agreements: Sequence[Agreement]) -> Table:
     """Tabulate all measures of agreement on one aspect."""
     others = tuple(dict.fromkeys(name for agreement in agreements for name in agreement.others))
-    return table(
-        ["scorer", *numeric("outputs", "coverage", *others, "p against the nearest"), "note"],
+    return table_of(
         (
-            [
-                *(agreement.scorer, agreement.items, Cell(agreement.coverage, ".0%")),
-                *(Cell(agreement.others.get(name), _VALUE) for name in others),
-                *(Cell(agreement.behind, _VALUE), agreement.reason or _undefined(agreement)),
-            ]
-            for agreement in agreements
-        ),
+            left("scorer", each.scorer),
+            right("outputs", each.items),
+            right("coverage", each.coverage, ".0%"),
+            *(right(name, each.others.get(name), _VALUE) for name in others),
+            right("p against the nearest", each.behind, _VALUE),
+            left("note", each.reason or _undefined(each)),
+        )
+        for each in agreements
     )
 
 
@@ -235,39 +236,35 @@ def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[Block]
 
 def _panels(seats: Sequence[SeatFindings]) -> Table:
     """Tabulate what each panel gains by being several seats."""
-    return table(
-        [
-            *("run", "aspect"),
-            *numeric("alpha", "one seat", "all seats", "best aggregation", "least gain"),
-        ],
+    return table_of(
         map(_panel, seats),
         note="Alpha is Krippendorff's, ordinal. Agreement with people is given for one seat (on "
         "average), for all seats, and for the best aggregation.",
     )
 
 
-def _panel(findings: SeatFindings) -> Iterator[Cell]:
+def _panel(findings: SeatFindings) -> Iterator[Entry]:
     best = findings.aggregations[0]
     least = min(findings.gains, key=lambda gain: (math.isnan(gain.gain), gain.gain))
-    yield Cell(findings.run)
-    yield Cell(findings.aspect)
-    yield Cell(findings.agreement.alpha["ordinal"].value, _VALUE)
-    yield Cell(findings.sizes[0].mean, _VALUE)
-    yield Cell(findings.whole, _VALUE)
-    yield Cell(best.value, _VALUE, note=best.scorer)
-    yield Cell(least.gain, _GAIN, note=least.seat)
+    yield left("run", findings.run)
+    yield left("aspect", findings.aspect)
+    yield right("alpha", findings.agreement.alpha["ordinal"].value, _VALUE)
+    yield right("one seat", findings.sizes[0].mean, _VALUE)
+    yield right("all seats", findings.whole, _VALUE)
+    yield right("best aggregation", Cell(best.value, _VALUE, note=best.scorer))
+    yield right("least gain", Cell(least.gain, _GAIN, note=least.seat))
 
 
 def _pairs(findings: SeatFindings) -> Table:
-    return table(
-        ["seat", "seat", *numeric("outputs", "Spearman", *(f"kappa, {name}" for name in _WEIGHTS))],
+    return table_of(
         (
-            [
-                *(pair.first, pair.second, pair.outputs, Cell(pair.spearman, _VALUE)),
-                *(_coefficient(pair.kappa[name]) for name in _WEIGHTS),
-            ]
-            for pair in findings.agreement.pairs
-        ),
+            left("seat", pair.first),
+            left("seat", pair.second),
+            right("outputs", pair.outputs),
+            right("Spearman", pair.spearman, _VALUE),
+            *(right(f"kappa, {name}", _coefficient(pair.kappa[name])) for name in _WEIGHTS),
+        )
+        for pair in findings.agreement.pairs
     )
 
 
@@ -281,36 +278,39 @@ def _all_seats(findings: SeatFindings) -> Paragraph:
 
 
 def _sizes(findings: SeatFindings) -> Table:
-    return table(
-        numeric("seats on a panel", "panels", "mean", "least", "greatest", "undefined"),
+    return table_of(
         (
-            [
-                *(size.size, size.panels),
-                *(Cell(value, _VALUE) for value in (size.mean, size.least, size.greatest)),
-                size.undefined,
-            ]
-            for size in findings.sizes
-        ),
+            right("seats on a panel", size.size),
+            right("panels", size.panels),
+            right("mean", size.mean, _VALUE),
+            right("least", size.least, _VALUE),
+            right("greatest", size.greatest, _VALUE),
+            right("undefined", size.undefined),
+        )
+        for size in findings.sizes
     )
 
 
 def _gains(findings: SeatFindings) -> Table:
-    return table(
-        ["seat", *numeric("alone", "panel without it", "its gain")],
+    return table_of(
         (
-            (
-                *(gain.seat, Cell(gain.alone, _VALUE), Cell(gain.without, _VALUE)),
-                Cell(gain.gain, _GAIN),
-            )
-            for gain in findings.gains
-        ),
+            left("seat", gain.seat),
+            right("alone", gain.alone, _VALUE),
+            right("panel without it", gain.without, _VALUE),
+            right("its gain", gain.gain, _GAIN),
+        )
+        for gain in findings.gains
     )
 
 
 def _aggregations(findings: SeatFindings) -> Table:
-    return table(
-        ["aggregation", *numeric("agreement with people", "p against the nearest")],
-        ((by.scorer, _correlation(by), Cell(by.behind, _VALUE)) for by in findings.aggregations),
+    return table_of(
+        (
+            left("aggregation", by.scorer),
+            right("agreement with people", _correlation(by)),
+            right("p against the nearest", by.behind, _VALUE),
+        )
+        for by in findings.aggregations
     )
 
 
@@ -425,31 +425,22 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
     groups = [judge for judge in judges if judge.group]
     is_hard = any(not math.isnan(finding.figures[_HARD].value) for finding in whole)
     shown = {*_ALWAYS, _HARD if is_hard else _OF_TEXTS}
-    yield table(
-        [
-            "judge",
-            *numeric("texts"),
-            *numeric("readings", only="page"),
-            *_columns(_CHARACTERS, shown),
-            *numeric("gamma"),
-            *numeric("failures", only="page"),
-        ],
+    yield table_of(
         (
             (
-                *(finding.judge, finding.texts, finding.readings),
-                *(estimate_cell(finding.figures[name], _VALUE) for name in _CHARACTERS),
-                *(_gamma(finding.gamma), finding.failures),
+                left("judge", each.judge),
+                right("texts", each.texts),
+                right("readings", each.readings, only="page"),
+                *_figures(each.figures, _CHARACTERS, shown),
+                right("gamma", each.gamma and each.gamma.gamma, _VALUE),
+                right("failures", each.failures, only="page"),
             )
-            for finding in whole
+            for each in whole
         ),
         note="beside the error spans that people marked",
     )
-    yield table(
-        ["judge", *_columns(_SPANS, shown)],
-        (
-            (each.judge, *(estimate_cell(each.figures[name], _VALUE) for name in _SPANS))
-            for each in whole
-        ),
+    yield table_of(
+        (left("judge", each.judge), *_figures(each.figures, _SPANS, shown)) for each in whole
     )
     yield _categories(whole)
     if len({group.group for group in groups}) > 1:
@@ -458,12 +449,16 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
 
 def _groups(groups: Sequence[JudgeFinding]) -> Table:
     """Tabulate agreement system by system."""
-    return table(
-        ["judge", "system", *numeric("texts", *_CHARACTERS.values())],
+    return table_of(
         (
             (
-                *(group.judge, group.group, group.texts),
-                *(estimate_cell(group.figures[name], _VALUE) for name in _CHARACTERS),
+                left("judge", group.judge),
+                left("system", group.group),
+                right("texts", group.texts),
+                *(
+                    spread(heading, group.figures[name], _VALUE)
+                    for name, heading in _CHARACTERS.items()
+                ),
             )
             for group in groups
         ),
@@ -473,13 +468,12 @@ def _groups(groups: Sequence[JudgeFinding]) -> Table:
 
 def _categories(judges: Sequence[JudgeFinding]) -> Table:
     """Tabulate hard agreement category by category, where there are any."""
-    return table(
-        ["judge", "category", *numeric(*SpanFigures._fields)],
+    return table_of(
         (
             (
-                judge.judge,
-                name,
-                *(estimate_cell(figures[part], _VALUE) for part in SpanFigures._fields),
+                left("judge", judge.judge),
+                left("category", name),
+                *(spread(part, figures[part], _VALUE) for part in SpanFigures._fields),
             )
             for judge in judges
             for name, figures in judge.categories.items()
@@ -492,57 +486,41 @@ def _flawless(
     spans: AspectSpans, judges: Sequence[OverAnnotation], which: str, *, only: Medium | None = None
 ) -> Section:
     """Tabulate errors found in texts that people find without any."""
-    columns: list[Column | str] = [
-        "judge",
-        *numeric("texts"),
-        *_wrapped("with an error", "errors a text"),
-        Column("texts with 0, 1, 2, … errors", only="page"),
-        *numeric("mean severity", "greatest severity", only="page"),
-    ]
-    rows = [
+    there = judges if any(judge.flawless for judge in judges) else ()
+    listed = table_of(
         (
-            *(judge.judge, judge.flawless, estimate_cell(judge.erring, _SHARE)),
-            estimate_cell(judge.spans, _VALUE),
-            ", ".join(map(str, judge.histogram)),
-            *(judge.mean_severity, judge.max_severity),
+            left("judge", judge.judge),
+            right("texts", judge.flawless),
+            spread("with an error", judge.erring, _SHARE, wrap=True),
+            spread("errors a text", judge.spans, _VALUE, wrap=True),
+            left("texts with 0, 1, 2, … errors", ", ".join(map(str, judge.histogram)), only="page"),
+            right("mean severity", judge.mean_severity, only="page"),
+            right("greatest severity", judge.max_severity, only="page"),
         )
-        for judge in judges
-    ]
-    there = rows if any(judge.flawless for judge in judges) else []
-    title = f"Errors found on {spans.aspect} in texts {which}"
-    return Section(title, [table(columns, there)], only=only)
+        for judge in there
+    )
+    return Section(f"Errors found on {spans.aspect} in texts {which}", [listed], only=only)
 
 
 def _annotators(annotators: Sequence[PairFinding]) -> Table:
-    return table(
-        [
-            "annotator",
-            "annotator",
-            *numeric("texts"),
-            *_columns(_PEOPLE, {"characters.micro", "characters.macro"}),
-            *_wrapped("gamma", "gamma with categories"),
-        ],
+    with_categories = "gamma with categories"
+    return table_of(
         (
-            (
-                *(annotator.first, annotator.second, annotator.texts),
-                *(estimate_cell(annotator.figures[name], _VALUE) for name in _PEOPLE),
-                *(_gamma(annotator.gamma), _gamma(annotator.gamma_with_categories)),
-            )
-            for annotator in annotators
-        ),
+            left("annotator", pair.first),
+            left("annotator", pair.second),
+            right("texts", pair.texts),
+            *_figures(pair.figures, _PEOPLE, {"characters.micro", "characters.macro"}),
+            right("gamma", pair.gamma.gamma, _VALUE, wrap=True),
+            right(with_categories, pair.gamma_with_categories.gamma, _VALUE, wrap=True),
+        )
+        for pair in annotators
     )
 
 
-def _columns(measures: Mapping[str, str], shown: set[str]) -> Iterator[Column]:
-    """Yield a column for each measure; a terminal shows only some."""
-    for name, heading in measures.items():
+def _figures(
+    figures: Mapping[str, Estimate], headings: Mapping[str, str], shown: set[str]
+) -> Iterator[Entry]:
+    """Yield figures under their headings; a terminal shows only some."""
+    for name, heading in headings.items():
         only: Medium | None = None if name in shown else "page"
-        yield Column(heading, "right", wrap=True, only=only)
-
-
-def _wrapped(*headings: str) -> Iterator[Column]:
-    return (Column(heading, "right", wrap=True) for heading in headings)
-
-
-def _gamma(result: Gamma | None) -> Cell:
-    return Cell(None if result is None else result.gamma, _VALUE)
+        yield spread(heading, figures[name], _VALUE, wrap=True, only=only)

@@ -21,11 +21,11 @@ from spanjury.orchestration.studies.calibration.fitting import (
     fit,
     penalties,
 )
-from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.conformal import items_for_rate
 from spanjury.stats.correlations.correlation import correlation
 from spanjury.stats.proportions import clustered_proportion
+from spanjury.stats.resampling import Estimate
 from spanjury.stats.sampling_design import weighted_mean
 
 LEAST_SOURCES = 2

@@ -12,20 +12,19 @@ from spanjury.orchestration.engine.calibration import Calibration
 from spanjury.orchestration.report import (
     Block,
     Bullets,
-    Cell,
-    Column,
     Paragraph,
     Report,
     Section,
     Table,
     code,
-    estimate_cell,
     figure,
+    left,
     named,
-    numeric,
     prose,
+    right,
+    spread,
     strong,
-    table,
+    table_of,
 )
 from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.calibration.findings import (
@@ -286,21 +285,15 @@ def _aspect(
 
 def _changes(findings: AspectFindings) -> Table:
     names = {change.name for change in findings.changes}
-    return table(
-        [
-            Column("measure", wrap=False),
-            *numeric("before", "after"),
-            *numeric("difference", only="page"),
-            Column("gain", wrap=False),
-        ],
+    return table_of(
         (
-            [
-                change.name,
-                estimate_cell(change.before, ".3f"),
-                estimate_cell(change.after, ".3f"),
-                estimate_cell(change.difference, "+.3f"),
-                "yes" if change.is_gain else "no",
-            ]
+            (
+                left("measure", change.name, wrap=False),
+                spread("before", change.before, ".3f"),
+                spread("after", change.after, ".3f"),
+                spread("difference", change.difference, "+.3f", only="page"),
+                left("gain", "yes" if change.is_gain else "no", wrap=False),
+            )
             for change in findings.changes
         ),
         title=strong(f"{findings.aspect}: scores before and after"),
@@ -320,21 +313,16 @@ def _alarms(findings: AspectFindings) -> Table:
         if findings.signal == "probability"
         else "the share of the scale that the score has lost"
     )
-    return table(
-        [
-            Column("decision", wrap=False),
-            *numeric("from", "promised", "false alarms", "caught"),
-            *numeric("takes", only="page"),
-        ],
+    return table_of(
         (
-            [
-                alarm.level,
-                Cell(alarm.threshold, ".3f"),
-                Cell(alarm.promised, ".1%"),
-                estimate_cell(alarm.attained, ".1%"),
-                estimate_cell(alarm.caught, ".1%"),
-                alarm.needed,
-            ]
+            (
+                left("decision", alarm.level, wrap=False),
+                right("from", alarm.threshold, ".3f"),
+                right("promised", alarm.promised, ".1%"),
+                spread("false alarms", alarm.attained, ".1%"),
+                spread("caught", alarm.caught, ".1%"),
+                right("takes", alarm.needed, only="page"),
+            )
             for alarm in findings.alarms
         ),
         title=strong(f"{findings.aspect}: thresholds"),

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.studies.discernment.detection import USUAL, fewest_texts
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
-from spanjury.orchestration.studies.estimates import LEVEL, estimates_of, holm_adjusted
+from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
 from spanjury.perturbations.perturbation import Effect
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.flagging import cutoff, flagged
@@ -25,6 +25,7 @@ from spanjury.stats.resampling import (
     Resampled,
     bootstrap,
     effect_difference,
+    estimates,
     two_sided_p,
 )
 from spanjury.stats.significance.sign_flip import paired_test
@@ -386,7 +387,7 @@ def _compared(shares: Resampled, apart: FloatArray) -> Compared:
     difference = Resampled(
         np.array([first - second]), (shares.draws[:, 0] - shares.draws[:, 1])[:, np.newaxis]
     )
-    (estimate,) = estimates_of(difference)
+    (estimate,) = estimates(difference)
     p = max(float(two_sided_p(difference)[0]), exact_p(apart))
     return Compared(
         first=first,

@@ -9,10 +9,21 @@ from numpy.random import default_rng
 
 from spanjury.judges.core import unstamped
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.report import Cell, Column, Report, between, code, named, prose, table
+from spanjury.orchestration.report import (
+    Cell,
+    Entry,
+    Report,
+    between,
+    code,
+    left,
+    named,
+    prose,
+    right,
+    table_of,
+)
 from spanjury.orchestration.studies.agreement.scorers import Scorer
-from spanjury.orchestration.studies.estimates import LEVEL, Estimate, holm_adjusted
-from spanjury.stats.resampling import bootstrap
+from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
+from spanjury.stats.resampling import bootstrap, estimates
 from spanjury.stats.weighted import mean_drop
 
 with lazily():
@@ -77,15 +88,13 @@ def differences(
 
 def differences_report(rows: Sequence[Difference], *, first: str, second: str) -> Report:
     """Return the report of a comparison of two runs by their names."""
-    columns = ("first", "second", "difference", "95 %", "higher", "lower", "texts")
     return Report(
         title="Comparison of two runs",
         answer=_answer(rows),
         facts=(prose("first: {}", code(first)), prose("second: {}", code(second))),
         sections=(
-            table(
-                ["scorer", "aspect", *(Column(name, "right", wrap=True) for name in columns)],
-                map(_cells, rows),
+            table_of(
+                map(_entries, rows),
                 note="second minus first over the texts that both scored; * p < .05 (Holm)",
             ),
         ),
@@ -114,17 +123,20 @@ def _answer(rows: Sequence[Difference]) -> str:
     return f"{len(differing)} of {len(rows)} scores differ: {answer}."
 
 
-def _cells(difference: Difference) -> Iterator[Cell]:
-    alone = difference.only_first + difference.only_second
-    yield Cell(difference.scorer)
-    yield Cell(difference.aspect)
-    yield Cell(difference.first, _SPEC)
-    yield Cell(difference.second, _SPEC)
-    yield Cell(difference.difference, f"+{_SPEC}", note="*" if difference.adjusted < LEVEL else "")
-    yield Cell(between(difference.low, difference.high, f"+{_SPEC}"))
-    yield Cell(difference.higher)
-    yield Cell(difference.lower)
-    yield Cell(difference.texts, note=f"(+{alone} in one)" if alone else "")
+def _entries(row: Difference) -> Iterator[Entry]:
+    alone, star = row.only_first + row.only_second, "*" if row.adjusted < LEVEL else ""
+    yield left("scorer", row.scorer)
+    yield left("aspect", row.aspect)
+    for heading, cell in (
+        ("first", Cell(row.first, _SPEC)),
+        ("second", Cell(row.second, _SPEC)),
+        ("difference", Cell(row.difference, f"+{_SPEC}", note=star)),
+        ("95 %", Cell(between(row.low, row.high, f"+{_SPEC}"))),
+        ("higher", Cell(row.higher)),
+        ("lower", Cell(row.lower)),
+        ("texts", Cell(row.texts, note=f"(+{alone} in one)" if alone else "")),
+    ):
+        yield right(heading, cell, wrap=True)
 
 
 def mean_difference(
@@ -173,7 +185,7 @@ def _interval(moved: np.ndarray, *, seed: int, draws: int) -> tuple[float, float
     if not moved.size:
         return math.nan, math.nan
     resampled = bootstrap(mean_drop(moved), items=moved.size, rng=default_rng(seed), draws=draws)
-    return Estimate.of(resampled)[1:]
+    return estimates(resampled)[0][1:]
 
 
 def _two_sided(moved: np.ndarray) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from spanjury.orchestration.report import (
     Bullets,
     Cell,
-    Column,
+    Entry,
     Paragraph,
     Prose,
     Report,
@@ -13,9 +13,10 @@ from spanjury.orchestration.report import (
     Table,
     code,
     figure,
-    numeric,
+    left,
     prose,
-    table,
+    right,
+    table_of,
 )
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.studies.comparison.comparison import (
@@ -170,44 +171,31 @@ def _verdict(compared: Compared, more: str) -> str:
 def _table(
     rows: Sequence[tuple[Contrast, Compared]], *, spec: str = _SIGNED, more: str = ""
 ) -> Table:
-    return table(
-        [
-            "condition",
-            Column("aspect", only="page"),
-            Column("aspect", only="terminal"),
-            *numeric("texts", only="page"),
-            *numeric("A", "B"),
-            Column("difference [95 %]", wrap=False, only="page"),
-            Column("A less B, 95 %", wrap=False, only="terminal"),
-            *numeric("p"),
-            "verdict",
-        ],
-        (
-            _cells(
-                contrast,
-                compared,
-                spec=spec,
-                verdict=_verdict(compared, more) if more else preferred(contrast, compared),
-            )
-            for contrast, compared in rows
-        ),
+    return table_of(
+        _entries(
+            contrast,
+            compared,
+            spec=spec,
+            verdict=_verdict(compared, more) if more else preferred(contrast, compared),
+        )
+        for contrast, compared in rows
     )
 
 
-def _cells(contrast: Contrast, compared: Compared, *, spec: str, verdict: str) -> Iterator[Cell]:
+def _entries(contrast: Contrast, compared: Compared, *, spec: str, verdict: str) -> Iterator[Entry]:
     damaged = contrast.expected == "falls"
     shown = compared.preference is not Preference.NOT_SHOWN
     difference = _difference(compared, f"+{spec.removeprefix('+')}")
-    yield Cell(contrast.condition or "nothing (judged twice)")
-    yield Cell(contrast.aspect, bold=damaged)
-    yield Cell(f"{contrast.aspect}*" if damaged else contrast.aspect)
-    yield Cell(compared.texts)
-    yield Cell(compared.first, spec)
-    yield Cell(compared.second, spec)
-    yield difference
-    yield Cell(difference.remainder)
-    yield Cell(compared.adjusted, ".2g")
-    yield Cell(verdict, mark="good" if shown else None)
+    yield left("condition", contrast.condition or "nothing (judged twice)")
+    yield left("aspect", Cell(contrast.aspect, bold=damaged), only="page")
+    yield left("aspect", f"{contrast.aspect}*" if damaged else contrast.aspect, only="terminal")
+    yield right("texts", compared.texts, only="page")
+    yield right("A", compared.first, spec)
+    yield right("B", compared.second, spec)
+    yield left("difference [95 %]", difference, wrap=False, only="page")
+    yield left("A less B, 95 %", difference.remainder, wrap=False, only="terminal")
+    yield right("p", compared.adjusted, ".2g")
+    yield left("verdict", Cell(verdict, mark="good" if shown else None))
 
 
 def _difference(compared: Compared, spec: str = _SIGNED) -> Cell:

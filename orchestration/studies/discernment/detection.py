@@ -12,13 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.judges.core import Scale
+from spanjury.judges.core import Scale, Segment
 from spanjury.orchestration.studies.discernment.score_arrays import Judgements, ScoreArrays
-from spanjury.perturbations.pairs import PerturbedPair
+from spanjury.orchestration.studies.judging import source_of
+from spanjury.perturbations.pairs import Condition, PerturbedPair
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.flagging import auroc_of_drops, cutoff, flagged, most_by_chance
 from spanjury.stats.proportions import clustered_proportion
-from spanjury.stats.resampling import UNDEFINED, Estimate, Resampled, bootstrap, estimates
+from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates
+from spanjury.stats.roc import caught_effect
 from spanjury.stats.spans.localisation import Localisation, localisation, new_spans, pooled
 from spanjury.stats.weighted import Weighted, mean_drop
 
@@ -274,7 +276,7 @@ def _mean_caught(resampled: Resampled, caught: NDArray[np.bool_]) -> Estimate:
     values, drawn = resampled.estimate[:, 1][caught], resampled.draws[:, :, 1][:, caught]
     defined = ~np.isnan(values)
     if not defined.any():
-        return UNDEFINED
+        return Estimate()
     means = np.nan_to_num(drawn[:, defined]).mean(axis=1)
     return estimates(Resampled(np.mean(values[defined], keepdims=True), means[:, np.newaxis]))[0]
 
@@ -302,7 +304,7 @@ def _detection(
 def _share(drawn: Estimate, scores: FloatArray, cut: float) -> Estimate:
     """Widen the interval by Wilson's: where all texts go one way, no draw of them differs."""
     if math.isnan(cut):
-        return UNDEFINED
+        return Estimate()
     scored = ~np.isnan(scores)
     wilson = clustered_proportion((scores < cut).astype(float), scored.astype(float))
     return Estimate(
@@ -342,3 +344,91 @@ def _in_blocks(effect: Weighted, *, rows: int) -> Weighted:
         return np.concatenate([effect(part) for part in parts])
 
     return weighted
+
+
+WRITTEN = "written"
+"""Family of damage that people wrote."""
+MOST_ALARMS = 0.1
+"""Share of the right twins that may raise a false alarm."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenTwins:
+    """The pairs of a right text and the wrong twin that a person wrote, of all kinds together.
+
+    `pairs`, `sources`: those with both scores, and the sources that they are of.
+    """
+
+    pairs: int
+    sources: int
+    kinds: tuple[str, ...]
+    """Names of the conditions."""
+    aspects: tuple[str, ...]
+    """On which the scores are: all that the twins harm."""
+    false_alarms: float
+    """Share of the right twins below the cut-off, which is the highest with `MOST_ALARMS` at
+    most."""
+    caught: Estimate
+    """Share of the wrong twins below it."""
+    in_order: Estimate
+    """Share of the pairs of which the wrong twin scores lower, ties half; 0.5 is chance."""
+
+
+def written_twins(
+    scores: ScoreArrays,
+    segments: Sequence[Segment],
+    conditions: Sequence[Condition],
+    *,
+    seed: int,
+    draws: int,
+) -> WrittenTwins | None:
+    """Return what a judge makes of the twins; None where there are none with scores."""
+    rows = [
+        number
+        for number, condition in enumerate(conditions)
+        if condition.perturbation.family == WRITTEN
+    ]
+    columns = [
+        number
+        for number, name in enumerate(scores.aspects)
+        if rows and all(conditions[row].perturbation.effect_on(name) == "falls" for row in rows)
+    ]
+    right, wrong, owner = [], [], []
+    for row in rows:
+        for text in np.flatnonzero(scores.applied[row]).tolist():
+            right.append(scores.clean[columns, text].sum())
+            wrong.append(scores.damaged[row, columns, text].sum())
+            owner.append(source_of(segments[text]))
+    good, bad = np.array(right, dtype=np.float64), np.array(wrong, dtype=np.float64)
+    defined = ~np.isnan(good + bad)
+    if not columns or not defined.any():
+        return None
+    good, bad = good[defined], bad[defined]
+    names, sources = np.unique(np.array(owner)[defined], return_inverse=True)
+    # A lower score is more suspect; the right twins come first.
+    suspicion = -np.concatenate([good, bad])
+    faulty = np.repeat([0.0, 1.0], good.size)
+    caught = caught_effect(suspicion, faulty, false_alarms=MOST_ALARMS)
+    in_order = mean_drop(0.5 + 0.5 * np.sign(good - bad))
+
+    def share(effect: Weighted) -> Estimate:
+        rng = np.random.default_rng(seed)
+        return estimates(bootstrap(effect, items=names.size, rng=rng, draws=draws))[0]
+
+    return WrittenTwins(
+        pairs=good.size,
+        sources=names.size,
+        kinds=tuple(conditions[row].name for row in rows),
+        aspects=tuple(scores.aspects[column] for column in columns),
+        false_alarms=_false_alarms(-good, -bad),
+        caught=share(lambda counts: caught(np.tile(counts[:, sources], 2))),
+        in_order=share(lambda counts: in_order(counts[:, sources])),
+    )
+
+
+def _false_alarms(good: FloatArray, bad: FloatArray) -> float:
+    """Return the share of right twins at the cut-off that catches most with few false alarms."""
+    levels = np.unique(np.concatenate([good, bad]))
+    shares = np.array([(good >= level).mean() for level in levels])
+    allowed = shares[shares <= MOST_ALARMS]
+    return float(allowed.max()) if allowed.size else 0.0

@@ -16,7 +16,7 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.discernment.detection import marked_in
+from spanjury.orchestration.studies.discernment.detection import marked_in, written_twins
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
 from spanjury.orchestration.studies.discernment.score_arrays import (
     Judgements,
@@ -25,7 +25,6 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
     collect_scores,
     score_rows,
 )
-from spanjury.orchestration.studies.discernment.written_twins import written_twins
 from spanjury.orchestration.studies.generation import (
     GenerationFailed,
     GenerationRequest,

@@ -16,6 +16,7 @@ from spanjury.orchestration.studies.discernment.detection import (
     Detection,
     Detections,
     Marking,
+    WrittenTwins,
     detections,
     marked_places,
     markings,
@@ -25,7 +26,6 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
     ScoreArrays,
     is_harmless,
 )
-from spanjury.orchestration.studies.discernment.written_twins import WrittenTwins
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.perturbations.perturbation import Effect
 from spanjury.stats.combination.combining import Combination

@@ -8,7 +8,7 @@ from spanjury.orchestration.report import (
     Block,
     Bullets,
     Cell,
-    Column,
+    Entry,
     Paragraph,
     Picture,
     Prose,
@@ -18,16 +18,19 @@ from spanjury.orchestration.report import (
     code,
     estimate_cell,
     figure,
+    left,
     named,
     numeric,
     prose,
+    right,
+    spread,
     table,
+    table_of,
 )
 from spanjury.orchestration.report.tables import Mark
 from spanjury.orchestration.studies.discernment.conclusions import (
     Conclusion,
     DecisionRow,
-    cautions,
     conclusion,
     decision_rows,
     is_harmless,
@@ -35,9 +38,9 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     targeted,
     worst_net_drop,
 )
-from spanjury.orchestration.studies.discernment.detection import Alarms
+from spanjury.orchestration.studies.discernment.detection import Alarms, WrittenTwins
 from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
-from spanjury.orchestration.studies.discernment.written_twins import WrittenTwins
+from spanjury.orchestration.studies.discernment.summary import cautions
 from spanjury.orchestration.studies.judging import Examinee
 
 _SHARE, _SIGNED = ".0%", "+.2f"
@@ -131,6 +134,8 @@ def discernment_report(
     pictures: Sequence[Picture] = (),
 ) -> Report:
     """Return the report of an exam."""
+    reading = (Paragraph(text, only="page") for text in _READING)
+    care: list[Block] = [Bullets(cautions(findings), tone="caution"), *reading]
     return Report(
         title="Discernment exam",
         answer=_on_twins(findings.twins) if findings.twins else _answer(findings),
@@ -139,7 +144,7 @@ def discernment_report(
         sections=(
             *_summary(findings),
             Section("What it discerns", _decisions(findings), only="page"),
-            Section("Read with care", _care(findings)),
+            Section("Read with care", care),
             Section("D, the paper's figure", _overall(findings), only="page"),
             Section("Condition by condition", [_conditions(findings)], only="page"),
             Section("Which scores fall", [_matrix(findings)], only="page"),
@@ -159,7 +164,8 @@ def _facts(findings: Findings, *, examinee: Examinee, data: str, recipe: str) ->
     yield prose("data: {}, {} texts", code(data), findings.segments)
     yield prose("recipe: {}, {} conditions", code(recipe), len(findings.findings))
     times = "once" if repeats == 1 else f"{repeats} times"
-    yield f"judged: {times}, on {', '.join(_aspects(findings))}"
+    aspects = ", ".join(contrast.aspect for contrast in findings.control)
+    yield f"judged: {times}, on {aspects}"
     test = prose(", test {}", code(settings.test)) if settings.test else ()
     tail = f", seed {settings.seed}, {settings.draws} bootstrap draws"
     yield ("mode: ", code(settings.mode), *test, tail)
@@ -235,16 +241,8 @@ def _by_conclusion(findings: Findings) -> Mapping[Conclusion, Sequence[str]]:
 
 def _decision_table(findings: Findings) -> Table:
     """Return the table of a page: a row for each condition and aspect that it harms."""
-    return table(
-        [
-            "condition",
-            "aspect",
-            "",
-            *numeric("texts", "caught at 5 %", "caught at 10 %", "at 10 % of clean", "AUROC"),
-            *numeric("hits (by chance)", "drop", "still top", "D"),
-            "verdict",
-        ],
-        map(_decision_cells, decision_rows(findings)),
+    return table_of(
+        map(_decision_entries, decision_rows(findings)),
         note=_DECISIONS,
         only="page",
     )
@@ -252,13 +250,8 @@ def _decision_table(findings: Findings) -> Table:
 
 def _decision_summary(findings: Findings) -> Table:
     """Return the table of a terminal, 80 characters wide: a row for each condition."""
-    return table(
-        [
-            Column("condition", max_width=17),
-            *numeric("5 %", "10 %", "AUROC", "hits", "drop", "top"),
-            Column("verdict", max_width=13),
-        ],
-        (_summary_cells(row) for row in decision_rows(findings) if row.leads),
+    return table_of(
+        (_summary_entries(row) for row in decision_rows(findings) if row.leads),
         title=f"Discernment of {findings.segments} texts, each without its clean twin",
         note="5 %, 10 %: caught at so many false alarms. Hits: damage that a span touches. Drop: "
         "in steps. Top: still the best label. =: a harmless change, which should set off nothing.",
@@ -283,36 +276,37 @@ def _counted(alarms: Alarms) -> str:
     )
 
 
-def _decision_cells(row: DecisionRow) -> Iterator[Cell]:
+def _decision_entries(row: DecisionRow) -> Iterator[Entry]:
     detection, marking = row.detection, row.marking
-    yield Cell(row.finding.condition, bold=not row.is_harmless)
-    yield Cell(row.aspect or None)
-    yield Cell("=" if row.is_harmless else "")
-    yield Cell(detection.texts if detection else row.finding.damaged)
-    yield estimate_cell(detection.caught_5 if detection else None, _SHARE)
-    yield estimate_cell(detection.caught_10 if detection else None, _SHARE)
-    yield estimate_cell(detection.of_clean_10 if detection else None, _SHARE)
-    yield estimate_cell(detection.auroc if detection else None, ".2f")
+    yield left("condition", Cell(row.finding.condition, bold=not row.is_harmless))
+    yield left("aspect", row.aspect or None)
+    yield left("", "=" if row.is_harmless else "")
+    yield right("texts", detection.texts if detection else row.finding.damaged)
+    yield spread("caught at 5 %", detection.caught_5 if detection else None, _SHARE)
+    yield spread("caught at 10 %", detection.caught_10 if detection else None, _SHARE)
+    yield spread("at 10 % of clean", detection.of_clean_10 if detection else None, _SHARE)
+    yield spread("AUROC", detection.auroc if detection else None, ".2f")
     spans = marking.localisation if marking else None
     chance = f"({figure(spans.chance, _SHARE)})" if spans and spans.places else ""
-    yield Cell(spans.hit_rate if spans else None, _SHARE, note=chance)
-    yield estimate_cell(detection.mean_drop if detection else None, _SIGNED)
-    yield Cell(detection.still_top if detection else None, _SHARE)
-    yield Cell(row.contrast.discernment if row.contrast else None)
+    hits = Cell(spans.hit_rate if spans else None, _SHARE, note=chance)
+    yield right("hits (by chance)", hits)
+    yield spread("drop", detection.mean_drop if detection else None, _SIGNED)
+    yield right("still top", detection.still_top if detection else None, _SHARE)
+    yield right("D", row.contrast.discernment if row.contrast else None)
     yield _verdict(row.conclusion)
 
 
-def _summary_cells(row: DecisionRow) -> Iterator[Cell]:
+def _summary_entries(row: DecisionRow) -> Iterator[Entry]:
     detection, marking = row.detection, row.marking
-    sign = "= " if row.is_harmless else ""
-    yield Cell(f"{sign}{row.finding.condition}", note=row.aspect)
-    yield Cell(detection.caught_5.value if detection else None, _SHARE)
-    yield Cell(detection.caught_10.value if detection else None, _SHARE)
-    yield Cell(detection.auroc.value if detection else None, ".2f")
-    yield Cell(marking.localisation.hit_rate if marking else None, _SHARE)
-    yield Cell(detection.mean_drop.value if detection else None, _SIGNED)
-    yield Cell(detection.still_top if detection else None, _SHARE)
-    yield _verdict(row.conclusion)
+    name = f"{'= ' if row.is_harmless else ''}{row.finding.condition}"
+    yield left("condition", Cell(name, note=row.aspect), max_width=17)
+    yield right("5 %", detection.caught_5.value if detection else None, _SHARE)
+    yield right("10 %", detection.caught_10.value if detection else None, _SHARE)
+    yield right("AUROC", detection.auroc.value if detection else None, ".2f")
+    yield right("hits", marking.localisation.hit_rate if marking else None, _SHARE)
+    yield right("drop", detection.mean_drop.value if detection else None, _SIGNED)
+    yield right("top", detection.still_top if detection else None, _SHARE)
+    yield _verdict(row.conclusion, max_width=13)
 
 
 def _overall(findings: Findings) -> list[Block]:
@@ -332,69 +326,63 @@ def _overall(findings: Findings) -> list[Block]:
     return [table(["", *numeric("D", "D, experts' weights")], rows, note=note)]
 
 
-def _care(findings: Findings) -> list[Block]:
-    reading = (Paragraph(text, only="page") for text in _READING)
-    return [Bullets(cautions(findings), tone="caution"), *reading]
-
-
 def _conditions(findings: Findings) -> Table:
     """Tabulate the conditions that should make a score fall."""
     draws = findings.settings.draws
-    return table(
-        [
-            *("condition", "damaged by", "level"),
-            *numeric("texts", "D", "D, experts' weights", "without small weights"),
-            *numeric("mean of D_j, weighted", "joint D", "contrast"),
-            "damaged aspects: P(drop) - P(rise)",
-            *numeric("hits (by chance)", "precision"),
-            "verdict",
-        ],
-        (_condition_cells(finding) for finding in findings.findings if not is_harmless(finding)),
+    return table_of(
+        (_condition_entries(finding) for finding in findings.findings if not is_harmless(finding)),
         note=prose(_CONDITIONS, draws, figure(math.log(draws + 1, 20))),
     )
 
 
-def _condition_cells(finding: Finding) -> Iterator[Cell]:
+def _condition_entries(finding: Finding) -> Iterator[Entry]:
     spans = finding.localisation
     effects = "; ".join(f"{each.aspect} {_net_drop(each).text}" for each in targeted(finding))
-    yield Cell(finding.condition)
-    yield Cell(finding.written_by or "rule")
-    yield Cell(finding.level)
-    yield Cell(finding.damaged)
-    yield Cell(finding.discernment)
-    yield Cell(finding.weighted)
-    yield Cell(finding.ablated)
-    yield Cell(finding.pooled)
-    yield Cell(finding.joint)
-    yield Cell(finding.target_contrast, _SIGNED)
-    yield Cell(effects or None)
-    yield Cell(spans.hit_rate, ".0%", note=f"({figure(spans.chance, '.0%')})")
-    yield Cell(spans.precision, ".0%")
+    hits = Cell(spans.hit_rate, _SHARE, note=f"({figure(spans.chance, _SHARE)})")
+    yield left("condition", finding.condition)
+    yield left("damaged by", finding.written_by or "rule")
+    yield left("level", finding.level)
+    yield right("texts", finding.damaged)
+    yield right("D", finding.discernment)
+    yield right("D, experts' weights", finding.weighted)
+    yield right("without small weights", finding.ablated)
+    yield right("mean of D_j, weighted", finding.pooled)
+    yield right("joint D", finding.joint)
+    yield right("contrast", finding.target_contrast, _SIGNED)
+    yield left("damaged aspects: P(drop) - P(rise)", effects or None)
+    yield right("hits (by chance)", hits)
+    yield right("precision", spans.precision, _SHARE)
     yield _verdict(conclusion(finding))
 
 
 def _matrix(findings: Findings) -> Table:
     """Tabulate P(drop) - P(rise) by condition and aspect."""
-    return table(
-        ["condition", *numeric(*_aspects(findings))],
-        ([finding.condition, *map(_expected, finding.contrasts)] for finding in findings.findings),
+    return table_of(
+        (
+            (left("condition", finding.condition), *map(_expected, finding.contrasts))
+            for finding in findings.findings
+        ),
         note=_MATRIX,
     )
 
 
 def _steadiness(findings: Findings) -> list[Block]:
     """Tabulate whether scores stayed where they should."""
-    steady = ("texts", "mean drop [90 % interval]", "verdict")
     return [
-        table(
-            ["aspect", *steady, *numeric("P(drop) - P(rise)", "D")],
-            ([*_steady(each), _net_drop(each), each.discernment] for each in findings.control),
+        table_of(
+            (
+                (
+                    *_steady(each),
+                    right("P(drop) - P(rise)", _net_drop(each)),
+                    right("D", each.discernment),
+                )
+                for each in findings.control
+            ),
             title="The clean texts, judged a second time (control):",
         ),
-        table(
-            ["condition", "aspect", *steady],
+        table_of(
             (
-                [finding.condition, *_steady(contrast)]
+                (left("condition", finding.condition), *_steady(contrast))
                 for finding in findings.findings
                 for contrast in finding.contrasts
                 if contrast.equivalence and contrast.equivalence.used
@@ -407,16 +395,13 @@ def _steadiness(findings: Findings) -> list[Block]:
 
 def _coverage(findings: Findings) -> Table:
     """Tabulate, aspect by aspect, how many pairs have scores, and the least effect at worst."""
-    return table(
-        ["aspect", *numeric("pairs", "with both scores", "least effect, if the others had risen")],
-        (
-            _coverage_cells([(finding, finding.contrasts[number]) for finding in findings.findings])
-            for number in range(len(findings.control))
-        ),
+    return table_of(
+        _coverage_entries([(finding, finding.contrasts[number]) for finding in findings.findings])
+        for number in range(len(findings.control))
     )
 
 
-def _coverage_cells(column: Sequence[tuple[Finding, Contrast]]) -> Iterator[Cell]:
+def _coverage_entries(column: Sequence[tuple[Finding, Contrast]]) -> Iterator[Entry]:
     wanted = sum(finding.damaged for finding, _ in column)
     there = wanted - sum(missing(finding, contrast) for finding, contrast in column)
     worst = [
@@ -424,54 +409,43 @@ def _coverage_cells(column: Sequence[tuple[Finding, Contrast]]) -> Iterator[Cell
         for finding, contrast in column
         if finding.damaged and contrast.expected == "falls"
     ]
-    yield Cell(column[0][1].aspect)
-    yield Cell(wanted)
-    yield Cell(there, note=f"({figure(there / wanted if wanted else None, '.0%')})")
-    yield Cell(min(worst, default=None), _SIGNED)
+    covered = f"({figure(there / wanted if wanted else None, _SHARE)})"
+    least = min(worst, default=None)
+    yield left("aspect", column[0][1].aspect)
+    yield right("pairs", wanted)
+    yield right("with both scores", Cell(there, note=covered))
+    yield right("least effect, if the others had risen", least, _SIGNED)
 
 
 def _skipped(findings: Findings) -> Table:
     """Tabulate texts that a condition left as they were, and why."""
-    return table(
-        ["condition", *numeric("texts"), "why"],
-        (
-            (finding.condition, count, reason)
-            for finding in findings.findings
-            for reason, count in finding.skipped.items()
-        ),
+    return table_of(
+        (left("condition", finding.condition), right("texts", count), left("why", reason))
+        for finding in findings.findings
+        for reason, count in finding.skipped.items()
     )
 
 
-def _steady(contrast: Contrast) -> Iterator[Cell]:
+def _steady(contrast: Contrast) -> Iterator[Entry]:
     shift = contrast.equivalence
     assert shift is not None
-    yield Cell(contrast.aspect)
-    yield Cell(shift.used)
-    yield (
-        Cell(shift.estimate, _SIGNED, interval=(shift.low, shift.high))
-        if shift.used
-        else Cell(None)
-    )
-    yield Cell(shift.verdict if shift.used else None)
+    moved = Cell(shift.estimate, _SIGNED, interval=(shift.low, shift.high))
+    yield left("aspect", contrast.aspect)
+    yield left("texts", shift.used)
+    yield left("mean drop [90 % interval]", moved if shift.used else None)
+    yield left("verdict", shift.verdict if shift.used else None)
 
 
-def _expected(contrast: Contrast) -> Cell:
+def _expected(contrast: Contrast) -> Entry:
     """Show P(drop) - P(rise) with what is expected of it."""
-    return Cell(
-        contrast.effects.net_drop,
-        _SIGNED,
-        bold=contrast.expected == "falls",
-        note="=" if contrast.expected == "unchanged" else "",
-    )
+    is_bold, sign = contrast.expected == "falls", "=" if contrast.expected == "unchanged" else ""
+    cell = Cell(contrast.effects.net_drop, _SIGNED, bold=is_bold, note=sign)
+    return right(contrast.aspect, cell)
 
 
 def _net_drop(contrast: Contrast) -> Cell:
     return Cell(contrast.effects.net_drop, _SIGNED, interval=contrast.interval)
 
 
-def _verdict(word: Conclusion) -> Cell:
-    return Cell(word.value, mark=_MARKS.get(word))
-
-
-def _aspects(findings: Findings) -> tuple[str, ...]:
-    return tuple(contrast.aspect for contrast in findings.control)
+def _verdict(word: Conclusion, *, max_width: int | None = None) -> Entry:
+    return left("verdict", Cell(word.value, mark=_MARKS.get(word)), max_width=max_width)

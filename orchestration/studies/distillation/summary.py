@@ -13,14 +13,15 @@ from spanjury.judges.llm.verdict_first import written_number
 from spanjury.orchestration.engine.aggregation import far_from_all
 from spanjury.orchestration.report import (
     Bullets,
-    Cell,
+    Entry,
     Paragraph,
     Report,
-    Row,
     Table,
+    left,
     numeric,
-    row,
+    right,
     table,
+    table_of,
 )
 from spanjury.orchestration.studies.distillation.training_set import SPLITS, Example
 
@@ -145,13 +146,11 @@ def training_set_report(inventory: Inventory) -> Report:
     return Report(
         title="Training set",
         sections=[
-            table(
-                ["task", *numeric("sources", "systems", "outputs", "aspects", "examples")],
+            table_of(
                 starmap(_sizes, tasks),
                 title="Training set",
             ),
-            table(
-                ["task", *numeric("inputs", *SPLITS, "error-free")],
+            table_of(
                 starmap(_splits, tasks),
                 title="Where it goes",
             ),
@@ -165,17 +164,21 @@ def training_set_report(inventory: Inventory) -> Report:
     )
 
 
-def _sizes(task: str, counts: TaskCounts) -> Row:
-    sets = (counts.datasets, counts.systems, counts.outputs, counts.aspects)
-    return row(
-        task, *(Cell(number, ",") for number in (*(len(names) for names in sets), counts.examples))
-    )
+def _sizes(task: str, counts: TaskCounts) -> Iterator[Entry]:
+    yield left("task", task)
+    yield right("sources", len(counts.datasets), ",")
+    yield right("systems", len(counts.systems), ",")
+    yield right("outputs", len(counts.outputs), ",")
+    yield right("aspects", len(counts.aspects), ",")
+    yield right("examples", counts.examples, ",")
 
 
-def _splits(task: str, counts: TaskCounts) -> Row:
-    numbers = (len(counts.inputs), *(counts.splits[split] for split in SPLITS))
-    error_free = Cell(counts.error_free / counts.examples, ".0%")
-    return row(task, *(Cell(number, ",") for number in numbers), error_free)
+def _splits(task: str, counts: TaskCounts) -> Iterator[Entry]:
+    yield left("task", task)
+    yield right("inputs", len(counts.inputs), ",")
+    for split in SPLITS:
+        yield right(split, counts.splits[split], ",")
+    yield right("error-free", counts.error_free / counts.examples, ".0%")
 
 
 def _outliers(inventory: Inventory) -> Table:

@@ -18,7 +18,6 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
     Change,
     Consistency,
     Direction,
-    Estimate,
     FloatArray,
     ListOutcome,
     NetOfControl,
@@ -32,7 +31,11 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
     rates,
     share,
 )
-from spanjury.stats.resampling import bootstrap, percentile_interval
+from spanjury.stats.resampling import (
+    Estimate,
+    bootstrap,
+    estimates,
+)
 from spanjury.stats.weighted import mean_drop
 
 _BASES = 4
@@ -171,11 +174,8 @@ def _estimates(score_arrays: ScoreArrays, *, seed: int, draws: int) -> list[tupl
     values = np.stack([_values(score_arrays, row) for row in range(len(score_arrays.conditions))])
     rng = np.random.default_rng(seed)
     resampled = bootstrap(mean_drop(values), items=len(score_arrays.texts), rng=rng, draws=draws)
-    interval = percentile_interval(resampled)
-    return [
-        tuple(Estimate(*(float(part) for part in parts)) for parts in zip(*row, strict=True))
-        for row in zip(resampled.estimate, interval.low, interval.high, strict=True)
-    ]
+    cells, width = estimates(resampled), values.shape[1]
+    return [tuple(cells[start : start + width]) for start in range(0, len(cells), width)]
 
 
 def _values(score_arrays: ScoreArrays, row: int) -> FloatArray:

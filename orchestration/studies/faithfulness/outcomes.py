@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, Outcome, RescoringMethod
 from spanjury.perturbations.explanation.perturbation import Unchanged
+from spanjury.stats.resampling import Estimate
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.significance.sign_test import sign_test
 
@@ -350,14 +351,6 @@ def _why(change: Change) -> str:
 def share(part: int, whole: int) -> float:
     """Return `part` of `whole`, NaN of nothing."""
     return part / whole if whole else math.nan
-
-
-class Estimate(NamedTuple):
-    """A mean, with its 95 % interval over resampled texts; NaN where there is none."""
-
-    value: float
-    low: float
-    high: float
 
 
 class Rates(NamedTuple):

@@ -1,7 +1,7 @@
 """Tables: a faithfulness exam's findings as they are read."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -11,16 +11,20 @@ from spanjury.orchestration.report import (
     Block,
     Bullets,
     Cell,
+    Entry,
     Paragraph,
     Picture,
     Report,
     Section,
     Table,
     code,
+    left,
     numeric,
     prose,
-    row,
+    right,
+    spread,
     table,
+    table_of,
 )
 from spanjury.orchestration.studies.faithfulness.findings import (
     Average,
@@ -35,7 +39,6 @@ from spanjury.orchestration.studies.faithfulness.findings import (
 from spanjury.orchestration.studies.faithfulness.outcomes import (
     PATTERNS,
     Consistency,
-    Estimate,
     FloatArray,
     Rates,
     ScoreArrays,
@@ -79,6 +82,7 @@ _NOT_RESCORED = (
     "counts as unchanged; the others are in no share."
 )
 _WHOSE = ("judge", "dataset", "aspect")
+_CHANGE = "+.3f"
 Points = defaultdict[str, defaultdict[int, list[float]]]
 
 
@@ -209,6 +213,7 @@ def faithfulness_report(
     """Return `findings` as a report; `seats` has the judges' signatures by their names."""
     judges = dict.fromkeys(score_array.judge for score_array in findings.score_arrays)
     sentences = cautions(findings)
+    changed = (_figures(finding) for finding in findings.findings if not finding.is_control)
     return Report(
         title="Faithfulness",
         answer=_answer(findings),
@@ -227,7 +232,7 @@ def faithfulness_report(
             Bullets(sentences, tone="caution", only="terminal"),
             Section("By dataset", _by_dataset(averages(findings.findings)), only="page"),
             Section("Null control", _controls(findings.findings), only="page"),
-            Section("By aspect", [_by_aspect(findings.findings)], only="page"),
+            Section("By aspect", [table_of(changed)], only="page"),
             *_not_rescored(findings.findings),
             *_steps(findings.consistencies),
             Section("How scores came about", [_methods(findings)], only="page"),
@@ -268,148 +273,135 @@ def _short_tables(averages: Sequence[Average]) -> Iterator[Table]:
     for average in averages:
         groups.setdefault((average.judge, average.dataset), []).append(average)
     for (judge, dataset), rows in groups.items():
-        yield table(
-            [
-                "condition",
-                *numeric("printed", "errors", "room", "toward", "against", "change", "-null"),
-            ],
-            ([average.condition, *_average(average, digits=2)] for average in rows),
+        yield table_of(
+            (
+                (left("condition", each.condition), *_average(each, _BRIEF, digits=2))
+                for each in rows
+            ),
             title=f"{judge} on {dataset}",
             only="terminal",
         )
 
 
 def _by_dataset(averages: Sequence[Average]) -> list[Block]:
-    shares = numeric("aspects", "printed", "with errors", "with room", "toward", "against")
-    changes = numeric("average change", "changed minus control")
-    rows = (
-        row(
-            average.judge,
-            average.dataset,
-            average.condition,
-            average.aspects,
-            *_average(average, digits=3),
+    listed = table_of(
+        (
+            left("judge", each.judge),
+            left("dataset", each.dataset),
+            left("condition", each.condition),
+            right("aspects", each.aspects),
+            *_average(each, _FULL, digits=3),
         )
-        for average in averages
+        for each in averages
     )
-    listed = table(["judge", "dataset", "condition", *shares, *changes], rows)
     return [Paragraph("Unweighted means over aspects."), listed]
 
 
-def _average(average: Average, *, digits: int) -> Iterator[Cell]:
-    for share in (
-        average.as_printed,
-        average.with_errors,
-        average.with_room,
-        average.toward,
-        average.against,
-    ):
-        yield Cell(share, f".{digits}f")
-    for change in (average.shift, average.above_control):
-        yield Cell(change, f"+.{digits}f")
+_BRIEF = ("printed", "errors", "room", "toward", "against", "change", "-null")
+_FULL = (
+    *("printed", "with errors", "with room", "toward", "against"),
+    *("average change", "changed minus control"),
+)
+"""Headings of averages, on a terminal and on a page."""
+
+
+def _average(average: Average, headings: Sequence[str], *, digits: int) -> Iterator[Entry]:
+    shares = (average.as_printed, average.with_errors, average.with_room)
+    moved = (average.toward, average.against)
+    *of_shares, shift, above_control = headings
+    for heading, share in zip(of_shares, (*shares, *moved), strict=True):
+        yield right(heading, share, f".{digits}f")
+    yield right(shift, average.shift, f"+.{digits}f")
+    yield right(above_control, average.above_control, f"+.{digits}f")
 
 
 def _controls(findings: Sequence[Finding]) -> list[Block]:
-    rows = [
-        row(
-            *_whose(finding),
-            finding.overall.scored,
-            _share(finding.overall.changed),
-            _change(finding.overall),
+    lines = [
+        (
+            *_whose(each, "control"),
+            right("reports", each.overall.scored),
+            _share("changed", each.overall.changed),
+            spread("average change", each.overall.average, _CHANGE),
         )
-        for finding in findings
-        if finding.is_control
+        for each in findings
+        if each.is_control
     ]
+    if lines:
+        return [Paragraph(_CONTROL), table_of(lines)]
     figures = numeric("reports", "changed", "average change")
-    listed = table([*_WHOSE, "control", *figures], rows or [row("none was run", *[""] * 6)])
-    return [Paragraph(_CONTROL), listed]
+    none = table([*_WHOSE, "control", *figures], [["none was run", *[""] * 6]])
+    return [Paragraph(_CONTROL), none]
 
 
-def _by_aspect(findings: Sequence[Finding]) -> Table:
-    columns: dict[str, Callable[[Finding], Cell | str | int]] = {
-        "written by": lambda each: each.written_by or "rule",
-        "reports": lambda each: each.overall.reports,
-        "lost": lambda each: each.overall.lost,
-        "printed": lambda each: _share(each.overall.changed_as_printed),
-        "with errors (n)": lambda each: _share(each.with_errors.changed, of=each.with_errors),
-        "with room (n)": lambda each: _share(each.with_room.changed, of=each.with_room),
-        "toward": lambda each: _share(each.toward(each.with_room)),
-        "against (n)": lambda each: _share(
-            each.against(each.with_room_against), of=each.with_room_against
-        ),
-        "average change": lambda each: _change(each.overall),
-        "changed minus control": lambda each: _estimate(each.net and each.net.changed),
-        "toward minus control": lambda each: _estimate(each.net and each.net.toward),
-        "p": lambda each: Cell(each.net.p_changed if each.net else None, ".3g"),
-    }
-    rows = (
-        row(*_whose(finding), *(cell(finding) for cell in columns.values()))
-        for finding in findings
-        if not finding.is_control
-    )
-    first, *others = columns
-    return table([*_WHOSE, "condition", first, *numeric(*others)], rows)
+def _figures(finding: Finding) -> Iterator[Entry]:
+    overall, net, against = finding.overall, finding.net, finding.with_room_against
+    yield from _whose(finding, "condition")
+    yield left("written by", finding.written_by or "rule")
+    yield right("reports", overall.reports)
+    yield right("lost", overall.lost)
+    yield _share("printed", overall.changed_as_printed)
+    for heading, rates in (("errors", finding.with_errors), ("room", finding.with_room)):
+        yield _share(f"with {heading} (n)", rates.changed, of=rates)
+    yield _share("toward", finding.toward(finding.with_room))
+    yield _share("against (n)", finding.against(against), of=against)
+    yield spread("average change", overall.average, _CHANGE)
+    yield spread("changed minus control", net and net.changed, _CHANGE)
+    yield spread("toward minus control", net and net.toward, _CHANGE)
+    yield right("p", net and net.p_changed, ".3g")
 
 
 def _not_rescored(findings: Sequence[Finding]) -> Iterator[Section]:
-    rows = [
-        row(
-            *_whose(finding),
-            _counts(finding.unchanged),
-            _counts(finding.failed),
-            finding.unscored,
-            finding.absent,
+    listed = table_of(
+        (
+            *_whose(each, "condition"),
+            left("list cannot be changed", _counts(each.unchanged)),
+            left("list was not written", _counts(each.failed)),
+            right("report has no score", each.unscored),
+            right("not in the record", each.absent),
         )
-        for finding in findings
-        if finding.unchanged or finding.failed or finding.unscored or finding.absent
-    ]
-    if rows:
-        reasons = ("list cannot be changed", "list was not written")
-        missing = numeric("report has no score", "not in the record")
-        listed = table([*_WHOSE, "condition", *reasons, *missing], rows)
+        for each in findings
+        if each.unchanged or each.failed or each.unscored or each.absent
+    )
+    if listed.rows:
         yield Section("Not rescored", [Paragraph(_NOT_RESCORED), listed], only="page")
 
 
 def _steps(consistencies: Sequence[Consistency]) -> Iterator[Section]:
     if consistencies:
-        rows = (
-            row(
-                *(consistency.judge, consistency.dataset, consistency.aspect, consistency.family),
-                consistency.direction.removesuffix("s"),
-                consistency.with_errors,
-                _share(consistency.share_reverted),
-                _share(consistency.share_broad),
+        listed = table_of(
+            (
+                *(left(name, getattr(each, name)) for name in (*_WHOSE, "family")),
+                left("should", each.direction.removesuffix("s")),
+                right("reports", each.with_errors),
+                _share("reverted", each.share_reverted),
+                _share("broad", each.share_broad),
             )
-            for consistency in consistencies
+            for each in consistencies
         )
-        figures = numeric("reports", "reverted", "broad")
-        listed = table([*_WHOSE, "family", "should", *figures], rows)
         yield Section("One step and two", [Paragraph(_STEPS), listed], only="page")
 
 
 def _methods(findings: Findings) -> Table:
     """Tabulate by which method scores came about, and how rescorings ended."""
     by_judge, outcomes = rescoring_methods(findings), rescoring_outcomes(findings)
-    rows = ([judge, _listed(by_judge[judge]), _listed(ended)] for judge, ended in outcomes.items())
-    return table(["judge", "rescoring method", "outcome of rescorings"], rows)
+    return table_of(
+        (
+            left("judge", judge),
+            left("rescoring method", _listed(by_judge[judge])),
+            left("outcome of rescorings", _listed(ended)),
+        )
+        for judge, ended in outcomes.items()
+    )
 
 
-def _whose(finding: Finding) -> tuple[str, ...]:
-    return finding.judge, finding.dataset, finding.aspect, finding.condition
+def _whose(finding: Finding, heading: str) -> Iterator[Entry]:
+    for name in _WHOSE:
+        yield left(name, getattr(finding, name))
+    yield left(heading, finding.condition)
 
 
-def _share(value: float, *, of: Rates | None = None) -> Cell:
-    return Cell(value, ".3f", note=f"({of.reports})" if of else "")
-
-
-def _change(rates: Rates) -> Cell:
-    return _estimate(rates.average)
-
-
-def _estimate(estimate: Estimate | None) -> Cell:
-    if estimate is None:
-        return Cell(None)
-    return Cell(estimate.value, "+.3f", interval=(estimate.low, estimate.high))
+def _share(heading: str, value: float, *, of: Rates | None = None) -> Entry:
+    return right(heading, Cell(value, ".3f", note=f"({of.reports})" if of else ""))
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -11,22 +11,22 @@ from spanjury.orchestration.engine.families import Families, model_of
 from spanjury.orchestration.report import (
     Bounded,
     Bullets,
-    Cell,
-    Column,
+    Entry,
     Paragraph,
     Report,
     Section,
     Table,
     code,
     estimate_cell,
+    left,
     named,
-    numeric,
     prose,
-    table,
+    right,
+    spread,
+    table_of,
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.card import Measure, measured
-from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.comparing import ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import (
@@ -34,13 +34,13 @@ from spanjury.orchestration.studies.pairs.findings import (
     CONSISTENT,
     FIRST,
     OrderFindings,
-    is_answered,
+    answered_share,
     order_findings,
     order_table,
-    share_of,
 )
+from spanjury.orchestration.studies.shares import share_by_source
 from spanjury.stats.proportions import Proportion
-from spanjury.stats.resampling import bootstrap
+from spanjury.stats.resampling import Estimate, bootstrap, estimates
 from spanjury.stats.weighted import ratio
 
 _SEED = 1
@@ -210,7 +210,7 @@ def _findings(
     return BiasFindings(
         aspect=aspect,
         compared=len(rows),
-        answered=share_of(rows, hits=is_answered, of=lambda _: 1),
+        answered=answered_share(rows),
         agreement=_share(separated, lambda each: "A" if each.people == 1 else "B"),
         order=order_findings(rows),
         longer=_lean([each for each in judged if _people_of(each, longer_of) != 1], longer_of),
@@ -254,8 +254,7 @@ def _points_of(each: Judged, side: Side) -> float:
 
 
 def _share(judged: Sequence[Judged], side: Side) -> Proportion:
-    by_row = {id(each.row): _points_of(each, side) for each in judged}
-    return share_of([each.row for each in judged], hits=lambda row: by_row[id(row)], of=lambda _: 1)
+    return share_by_source((each.row.source, _points_of(each, side), 1) for each in judged)
 
 
 def _lean(judged: Sequence[Judged], side: Side) -> Lean:
@@ -270,7 +269,8 @@ def _lean(judged: Sequence[Judged], side: Side) -> Lean:
         nets.setdefault(each.row.source, []).append(_points_of(each, side) - by_people)
     effect = ratio([sum(net) for net in nets.values()], [float(len(n)) for n in nets.values()])
     rng = np.random.default_rng(_SEED)
-    net, low, high = Estimate.of(bootstrap(effect, items=len(nets), rng=rng, draws=_DRAWS))
+    drawn = bootstrap(effect, items=len(nets), rng=rng, draws=_DRAWS)
+    ((net, low, high),) = estimates(drawn)
     if len(nets) == 1:
         low = high = np.nan
     return Lean(share=share, people=float(np.mean(people)), net=net, low=low, high=high)
@@ -368,64 +368,41 @@ Rows = list[tuple[str, BiasFindings]]
 
 
 def _agreement(rows: Rows) -> Table:
-    columns = (
-        Column("aspect"),
-        *numeric("compared", "answered", "separated by people"),
-        Column("agreement", "right", wrap=True),
-    )
-    return table(
-        columns,
+    return table_of(
         (
-            (
-                *(name, each.compared, Cell(each.answered.value, ".0%"), each.agreement.trials),
-                estimate_cell(each.agreement, _SHARE),
-            )
-            for name, each in rows
-        ),
+            left("aspect", name),
+            right("compared", each.compared),
+            right("answered", each.answered.value, ".0%"),
+            right("separated by people", each.agreement.trials),
+            spread("agreement", each.agreement, _SHARE, wrap=True),
+        )
+        for name, each in rows
     )
 
 
 def _lengths(rows: Rows) -> Table:
-    columns = (
-        Column("aspect"),
-        *numeric("pairs"),
-        *_lean_columns("longer wins"),
-        Column("longer wins where it should", "right", wrap=True),
-    )
-    return table(
-        columns,
+    should = "longer wins where it should"
+    return table_of(
         (
-            (
-                *(name, each.longer.share.trials),
-                *_lean_cells(each.longer),
-                estimate_cell(each.longer_better.share, _SHARE),
-            )
-            for name, each in rows
-        ),
+            *_leaning("longer wins", name, each.longer),
+            spread(should, each.longer_better.share, _SHARE, wrap=True),
+        )
+        for name, each in rows
     )
 
 
 def _own(biases: Biases, rows: Rows) -> Iterator[Section]:
     if biases.own_systems:
-        shown = table(
-            (Column("aspect"), *numeric("pairs"), *_lean_columns("own family wins")),
-            ((name, each.own.share.trials, *_lean_cells(each.own)) for name, each in rows),
+        shown = table_of(
+            (_leaning("own family wins", name, each.own) for name, each in rows),
             note=f"Own family, {biases.family}: {', '.join(biases.own_systems)}.",
         )
         yield Section("Own family", [shown])
 
 
-def _lean_columns(heading: str) -> tuple[Column, ...]:
-    return (
-        Column(heading, "right", wrap=True),
-        *numeric("people"),
-        Column("net", "right", wrap=True),
-    )
-
-
-def _lean_cells(lean: Lean) -> tuple[Cell, ...]:
-    return (
-        estimate_cell(lean.share, _SHARE),
-        Cell(lean.people, _SHARE),
-        estimate_cell(lean.beyond_people, _SIGNED),
-    )
+def _leaning(heading: str, aspect: str, lean: Lean) -> Iterator[Entry]:
+    yield left("aspect", aspect)
+    yield right("pairs", lean.share.trials)
+    yield spread(heading, lean.share, _SHARE, wrap=True)
+    yield right("people", lean.people, _SHARE)
+    yield spread("net", lean.beyond_people, _SIGNED, wrap=True)

@@ -1,28 +1,28 @@
 """Findings of a comparison: wins, ties, losses, and how far the order of the texts decides."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import Preference
 from spanjury.orchestration.report import (
     Block,
-    Cell,
-    Column,
     Paragraph,
     Report,
     Section,
     Table,
     code,
-    estimate_cell,
-    numeric,
+    left,
     prose,
-    table,
+    right,
+    spread,
+    table_of,
 )
 from spanjury.orchestration.report.json import fields_of, plain
 from spanjury.orchestration.studies.card import Measure, measured
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.comparing import ComparisonRow, OrderRow
-from spanjury.stats.proportions import Proportion, clustered_proportion
+from spanjury.orchestration.studies.shares import share_by_source
+from spanjury.stats.proportions import Proportion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,25 +86,26 @@ def findings_of(rows: Sequence[ComparisonRow]) -> Findings:
             _of_aspect(name, [row for row in rows if row.aspect == name]) for name in names
         ),
         order=order_findings(rows),
-        answered=share_of(rows, hits=is_answered, of=lambda _: 1),
+        answered=answered_share(rows),
     )
 
 
-def is_answered(row: ComparisonRow) -> bool:
-    """Say whether a comparison has a preference."""
-    return row.preference is not None
+def answered_share(rows: Iterable[ComparisonRow]) -> Proportion:
+    """Return the share of comparisons with a preference."""
+    return share_by_source((row.source, row.preference is not None, 1) for row in rows)
 
 
 def order_findings(rows: Sequence[ComparisonRow]) -> OrderFindings:
     """Return how far the order of the texts decides; intervals are over sources."""
+    turned = ((row.source, row.consistent) for row in rows)
+    decisive = ((row.source, _decisive(row)) for row in rows)
     return OrderFindings(
-        consistent=share_of(
-            rows, hits=lambda row: row.consistent is True, of=lambda row: row.consistent is not None
+        consistent=share_by_source(
+            (source, consistent is True, consistent is not None) for source, consistent in turned
         ),
-        first=share_of(
-            rows,
-            hits=lambda row: sum(each.preference == each.first for each in _decisive(row)),
-            of=lambda row: len(_decisive(row)),
+        first=share_by_source(
+            (source, sum(each.preference == each.first for each in orders), len(orders))
+            for source, orders in decisive
         ),
     )
 
@@ -114,24 +115,6 @@ def _decisive(row: ComparisonRow) -> tuple[OrderRow, ...]:
     if row.consistent is None:
         return ()
     return tuple(order for order in row.orders if order.preference is not Preference.TIE)
-
-
-def share_of(
-    rows: Iterable[ComparisonRow],
-    *,
-    hits: Callable[[ComparisonRow], float],
-    of: Callable[[ComparisonRow], int],
-) -> Proportion:
-    """Return the share of `hits` in the trials that each row counts `of`, clustered by source.
-
-    A hit may be half of one.
-    """
-    successes: dict[str, float] = {}
-    trials: dict[str, int] = {}
-    for row in rows:
-        successes[row.source] = successes.get(row.source, 0) + hits(row)
-        trials[row.source] = trials.get(row.source, 0) + of(row)
-    return clustered_proportion([*successes.values()], [*trials.values()])
 
 
 def _of_aspect(aspect: str, rows: Sequence[ComparisonRow]) -> AspectComparisons:
@@ -144,7 +127,7 @@ def _of_aspect(aspect: str, rows: Sequence[ComparisonRow]) -> AspectComparisons:
         ),
         order=order_findings(rows),
         compared=len(rows),
-        answered=sum(map(is_answered, rows)),
+        answered=sum(row.preference is not None for row in rows),
     )
 
 
@@ -215,23 +198,14 @@ def _answer(aspect: AspectComparisons) -> str:
 
 def order_table(rows: Iterator[tuple[str, OrderFindings]], *, heading: str) -> Table:
     """Return the table of how far the order of the texts decides."""
-    columns = (
-        Column(heading),
-        *numeric("pairs"),
-        Column("same in both orders", "right", wrap=True),
-        Column("first preferred", "right", wrap=True),
-    )
-    return table(
-        columns,
+    return table_of(
         (
-            (
-                name,
-                order.consistent.trials,
-                estimate_cell(order.consistent, _SHARE),
-                estimate_cell(order.first, _SHARE),
-            )
-            for name, order in rows
-        ),
+            left(heading, name),
+            right("pairs", order.consistent.trials),
+            spread("same in both orders", order.consistent, _SHARE, wrap=True),
+            spread("first preferred", order.first, _SHARE, wrap=True),
+        )
+        for name, order in rows
     )
 
 
@@ -263,20 +237,17 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
 
 
 def _blocks(aspect: AspectComparisons) -> Iterator[Block]:
-    columns = (
-        Column("A", wrap=False),
-        Column("B", wrap=False),
-        *numeric("A wins", "ties", "B wins", "no answer", "share of A"),
-    )
-    yield table(
-        columns,
+    yield table_of(
         (
-            (
-                *(each.system_a, each.system_b, each.wins, each.ties, each.losses, each.failed),
-                Cell(each.share, _SHARE),
-            )
-            for each in aspect.pairs
-        ),
+            left("A", each.system_a, wrap=False),
+            left("B", each.system_b, wrap=False),
+            right("A wins", each.wins),
+            right("ties", each.ties),
+            right("B wins", each.losses),
+            right("no answer", each.failed),
+            right("share of A", each.share, _SHARE),
+        )
+        for each in aspect.pairs
     )
     if aspect.order.consistent.trials:
         yield order_table(iter([("all", aspect.order)]), heading="systems")

@@ -13,26 +13,27 @@ from spanjury.orchestration.report import (
     Block,
     Bullets,
     Cell,
-    Column,
     Paragraph,
     Report,
     Section,
     Table,
     code,
     estimate_cell,
-    numeric,
+    left,
     prose,
+    right,
+    spread,
     strong,
-    table,
+    table_of,
 )
 from spanjury.orchestration.report.json import fields_of
-from spanjury.orchestration.studies.estimates import LEVEL, Estimate, estimates_of, holm_adjusted
+from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
 from spanjury.orchestration.studies.pairs.comparing import POINTS, ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import OrderFindings, order_findings
 from spanjury.orchestration.studies.ranking.score_table import Rank, least_p, ranks, shown_above
 from spanjury.orchestration.studies.ranking.tables import p_cell
 from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect, win_shares
-from spanjury.stats.resampling import Resampled, bootstrap, two_sided_p
+from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates, two_sided_p
 
 _SEED = 1
 _SHOWN = {"A": 1, "B": -1, None: 0}
@@ -117,7 +118,7 @@ def rank_by_pairs(rows: Sequence[ComparisonRow], *, draws: int = 2000) -> PairRa
     )
     sources = len({*table.sources})
     drawn = bootstrap(effect, items=sources, rng=np.random.default_rng(_SEED), draws=draws)
-    figures = estimates_of(drawn)
+    figures = estimates(drawn)
     count = len(table.systems)
     order = sorted(range(count), key=lambda number: -fit.strengths[number])
     pairs = _pairs(table, drawn, order=order)
@@ -196,7 +197,7 @@ def _pairs(table: _Table, drawn: Resampled, *, order: Sequence[int]) -> tuple[Ra
             adjusted=adjusted,
         )
         for (one_end, other_end), difference, adjusted in zip(
-            chosen, estimates_of(differences), holm_adjusted(pvalues).tolist(), strict=True
+            chosen, estimates(differences), holm_adjusted(pvalues).tolist(), strict=True
         )
     )
 
@@ -303,21 +304,16 @@ def _summary(ranking: PairRanking) -> str:
 
 
 def _systems(ranking: PairRanking) -> Table:
-    columns = (
-        Column("system", wrap=False),
-        *numeric("compared", "win share"),
-        Column("expected share", "right", wrap=True),
-        Column("strength", "right", only="page"),
-        *numeric("place"),
-        Column("groups", wrap=False),
-    )
-    return table(
-        columns,
+    return table_of(
         (
             (
-                *(each.system, each.compared, Cell(each.win_share, _SHARE)),
-                *(estimate_cell(each.share, _SHARE), estimate_cell(each.strength, _LOG_ODDS)),
-                *(each.rank.text, each.rank.groups),
+                left("system", each.system, wrap=False),
+                right("compared", each.compared),
+                right("win share", each.win_share, _SHARE),
+                spread("expected share", each.share, _SHARE, wrap=True),
+                spread("strength", each.strength, _LOG_ODDS, only="page"),
+                right("place", each.rank.text),
+                left("groups", each.rank.groups, wrap=False),
             )
             for each in ranking.systems
         ),
@@ -327,21 +323,15 @@ def _systems(ranking: PairRanking) -> Table:
 
 
 def _pair_table(ranking: PairRanking) -> Table:
-    columns = (
-        Column("first", wrap=False),
-        Column("second", wrap=False),
-        *numeric("difference of strengths", "p (Holm)"),
-        Column("separated"),
-    )
-    return table(
-        columns,
+    yes, no = Cell("yes", mark="good"), Cell("no", mark="unsure")
+    return table_of(
         (
             (
-                pair.first,
-                pair.second,
-                estimate_cell(pair.difference, _LOG_ODDS),
-                p_cell(pair.adjusted),
-                Cell("yes" if pair.differs else "no", mark="good" if pair.differs else "unsure"),
+                left("first", pair.first, wrap=False),
+                left("second", pair.second, wrap=False),
+                spread("difference of strengths", pair.difference, _LOG_ODDS),
+                right("p (Holm)", p_cell(pair.adjusted)),
+                left("separated", yes if pair.differs else no),
             )
             for pair in ranking.pairs
         ),

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.random import default_rng
 
 from spanjury.orchestration.report import Cell, between, figure
-from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
 from spanjury.orchestration.studies.sampling import unequal_chances_note
 from spanjury.stats.arrays import FloatArray
@@ -15,7 +14,7 @@ from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlations
 from spanjury.stats.correlations.resampled_correlations import resampled_correlations
 from spanjury.stats.correlations.weighted_correlation import WeighedMethod, weighted_correlation
-from spanjury.stats.resampling import Resampled, bootstrap
+from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +84,7 @@ class Agreement:
             return Estimate(value)
         draws = self.drawn(scores, draws=self.settings.draws).draws
         gained = draws[:, -1] - draws[:, 0] if len(scores) > 1 else draws[:, 0]
-        return Estimate.of(Resampled(np.asarray(value), gained))
+        return estimates(Resampled(np.asarray(value), gained))[0]
 
     def drawn(self, scores: FloatArray, *, draws: int) -> Resampled:
         """Resample inputs, group by group, for scores of shape ``(many, texts)``.
@@ -200,7 +199,7 @@ def weighed(
         return Estimate(value)
     rng = default_rng(settings.seed)
     draws = bootstrap(agreement, items=sources, rng=rng, draws=settings.draws).draws
-    return Estimate.of(Resampled(np.asarray(value), draws))
+    return estimates(Resampled(np.asarray(value), draws))[0]
 
 
 def estimate_cell(estimate: Estimate, spec: str = VALUE) -> Cell:

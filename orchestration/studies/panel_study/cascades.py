@@ -16,31 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import VERSION
-from spanjury.orchestration.report import (
-    Block,
-    Bullets,
-    Cell,
-    Column,
-    Paragraph,
-    Report,
-    Section,
-    Table,
-    code,
-    figure,
-    numeric,
-    prose,
-    row,
-    table,
-)
 from spanjury.orchestration.report.json import plain
-from spanjury.orchestration.report.plot import Plot, PlotPoint
-from spanjury.orchestration.report.tables import Row
-from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.panel_study.agreement import (
-    VALUE,
     Agreement,
     Settings,
-    estimate_cell,
     source_folds,
     splits,
 )
@@ -50,11 +29,10 @@ from spanjury.orchestration.studies.panel_study.seats import (
     SeatPrices,
     Unit,
     mean_scores,
-    price_lines,
-    short_names,
 )
 from spanjury.stats import decreasing_fit
 from spanjury.stats.arrays import FloatArray
+from spanjury.stats.resampling import Estimate
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Shares of the whole panel's cost that cascades are fitted to."""
@@ -469,148 +447,3 @@ def _point(
 def cascade_json(findings: CascadeFindings) -> Mapping[str, object]:
     """Return all findings as values for JSON."""
     return {"format": 1, "spanjury": VERSION, "cascade": plain(findings)}
-
-
-_SHARE, _GAIN = ".0%", "+.3f"
-
-
-def cascade_report(findings: CascadeFindings) -> Report:
-    """Return the report of fitted cascades."""
-    order = " > ".join(" + ".join(stage) for stage in findings.stages)
-    scores = findings.people or "none: only the distance from the whole panel's score is measured"
-    return Report(
-        title=f"Cascades of a panel: {findings.aspect}",
-        answer=_answer(findings),
-        picture=_plot(findings, 0) if findings.parts else None,
-        facts=(
-            prose("stages: {}", code(order)),
-            prose("people's scores: {}", code(scores)),
-            f"{findings.texts} texts, {findings.settings.folds} folds by source",
-            f"cost in {findings.unit}; seed {findings.settings.seed}",
-        ),
-        sections=(
-            Section("Cost and nearness", list(_priced(findings))),
-            *(
-                Section(_heading(findings, number), list(_agreement(findings, number)))
-                for number in range(len(findings.parts))
-            ),
-            Section("Notes", [Paragraph(_METHOD, only="page"), Bullets(findings.notes)]),
-        ),
-    )
-
-
-def _answer(findings: CascadeFindings) -> str:
-    """Return what the cascade of the share that was asked for takes, and what it keeps."""
-    chosen = findings.chosen
-    takes = (
-        f"{findings.aspect}: fitted to {chosen.share:.0%} of the {findings.unit} of all seats, the "
-        f"cascade uses {chosen.cost:.0%} of them on texts of other sources"
-    )
-    if not chosen.kept or math.isnan(chosen.kept[0].agreement):
-        apart = f"{figure(chosen.apart, VALUE)} of the scale from that of all seats"
-        return f"{takes}, and its score is {apart} on average."
-    kept, whole = chosen.kept[0], findings.parts[0].whole
-    gain = estimate_cell(kept.gain, _GAIN).text
-    return (
-        f"{takes}, and agrees with people by {figure(kept.agreement, VALUE)}; all seats agree by"
-        f" {figure(whole.value, VALUE)} (difference {gain})."
-    )
-
-
-def _heading(findings: CascadeFindings, number: int) -> str:
-    if len(findings.parts) == 1:
-        return "Agreement with people"
-    return f"Agreement with people: {_texts(findings, number)}"
-
-
-def _texts(findings: CascadeFindings, number: int) -> str:
-    """Return the texts of a part in words; the first has all."""
-    return findings.parts[number].name if number else "all texts"
-
-
-def _priced(findings: CascadeFindings) -> Iterator[Block]:
-    yield _costs(findings)
-    if findings.unit == "dollars":
-        yield from price_lines(findings.prices, unit=findings.unit)
-
-
-_METHOD = (
-    "The cascades of each line are evaluated on sources that they were not fitted to. The fit "
-    "does not see people's scores: it stays close to the score of all seats. The share of the "
-    "cost is a target on the texts of the fit, so the share used on other texts may differ."
-)
-
-
-def _costs(findings: CascadeFindings) -> Table:
-    short = short_names([seat for stage in findings.stages for seat in stage])
-    names = [" + ".join(short[seat] for seat in stage) for stage in findings.stages]
-    stages = [Column(name, "right", wrap=True) for name in names]
-    return table(
-        [*numeric("aimed at", "cost"), *stages, *numeric("apart")],
-        (
-            row(
-                *(Cell(point.share, _SHARE), Cell(point.cost, _SHARE)),
-                *(Cell(asked, _SHARE) for asked in point.asked),
-                Cell(point.apart, VALUE),
-                faint=point is not findings.chosen,
-            )
-            for point in findings.points
-        ),
-        note=f"Cost: share of the {findings.unit} of all seats; below the names, the share of "
-        "the texts on which they were asked; apart: mean distance from the whole panel's "
-        "score, as a share of the scale. The highlighted line has the share asked for "
-        "(--share).",
-    )
-
-
-def _agreement(findings: CascadeFindings, number: int) -> Iterator[Block]:
-    part = findings.parts[number]
-    yield table(
-        [
-            *numeric("aimed at", "cost", "agreement", "against all seats", "of all seats'"),
-            *numeric("of those behind the first stage", only="page"),
-        ],
-        (_line(point, kept, findings) for point, kept in _lines(findings, number)),
-        note=f"{part.texts} texts, {findings.settings.method}. Against all seats: the difference, "
-        "with a 95 % interval over other inputs; of all seats': share of their agreement. All seats"
-        f" {estimate_cell(part.whole).text}, those behind the first stage"
-        f" {estimate_cell(part.paid).text}.",
-    )
-    if number:  # the first stands beside the answer
-        yield _plot(findings, number)
-
-
-def _plot(findings: CascadeFindings, number: int) -> Plot:
-    part = findings.parts[number]
-    return Plot(
-        points=[
-            PlotPoint(x=100.0, y=part.whole.value, name="all seats", kind="other", mark="all"),
-            *(
-                PlotPoint(
-                    x=100 * kept.cost,
-                    y=kept.agreement,
-                    name=f"aimed at {point.share:.0%}: {figure(kept.agreement, VALUE)}",
-                    kind="line",
-                    mark=f"{point.share:.0%}",
-                )
-                for point, kept in _lines(findings, number)
-            ),
-        ],
-        x=f"% of the {findings.unit} of all seats",
-        y="agreement with people",
-        alt=f"Agreement with people on {_texts(findings, number)} by the share of the"
-        f" {findings.unit} that was taken; the marks are the shares that were aimed at",
-    )
-
-
-def _lines(findings: CascadeFindings, number: int) -> list[tuple[CascadePoint, Kept]]:
-    return [(point, point.kept[number]) for point in findings.points]
-
-
-def _line(point: CascadePoint, kept: Kept, findings: CascadeFindings) -> Row:
-    return row(
-        *(Cell(point.share, _SHARE), Cell(kept.cost, _SHARE), Cell(kept.agreement, VALUE)),
-        estimate_cell(kept.gain, _GAIN),
-        *(Cell(kept.of_whole, ".1%"), Cell(kept.of_paid, ".1%")),
-        faint=point is not findings.chosen,
-    )

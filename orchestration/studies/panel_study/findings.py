@@ -11,7 +11,6 @@ from scipy.stats import rankdata
 from spanjury.judges.core import VERSION, DataError
 from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.report.json import plain
-from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.panel_study.agreement import Agreement, Settings
 from spanjury.orchestration.studies.panel_study.frontier import Frontier, frontier
 from spanjury.orchestration.studies.panel_study.seats import (
@@ -30,7 +29,7 @@ from spanjury.orchestration.studies.panel_study.subsets import (
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.grouping import Level
 from spanjury.stats.redundancy import rater_redundancy
-from spanjury.stats.resampling import bootstrap
+from spanjury.stats.resampling import Estimate, bootstrap, estimates
 
 FEWEST_TEXTS = 5
 """Texts with people's scores from which on something is said of seats."""
@@ -109,7 +108,7 @@ def _contrast(
     drawn = bootstrap(
         effect, items=sources, rng=default_rng(settings.seed), draws=max(settings.draws, 1)
     )
-    return Estimate.of(drawn)
+    return estimates(drawn)[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.panel_study.agreement import Agreement, source_folds
 from spanjury.orchestration.studies.panel_study.cascades import (
     FEWEST_FITTED,
@@ -27,7 +26,7 @@ from spanjury.orchestration.studies.panel_study.seats import (
 )
 from spanjury.orchestration.studies.panel_study.subsets import CHOICE_DRAWS, Subset, flattery
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.resampling import Resampled
+from spanjury.stats.resampling import Estimate, Resampled
 
 _SHARES = (0.2, 0.4, 0.6, 0.8)
 """Shares of the cost of its seats that a cascade is fitted to; more would differ by chance."""

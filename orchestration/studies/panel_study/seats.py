@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from spanjury.judges.core import TokenPrice
 from spanjury.orchestration.report import Block, Paragraph, figure
 from spanjury.orchestration.studies.agreement.scorers import Grid
+from spanjury.orchestration.studies.estimates import numbered
 from spanjury.stats.arrays import FloatArray, safe_divide
 
 Unit = Literal["dollars", "tokens", "calls", "seconds"]
@@ -226,17 +227,9 @@ class PanelSeats:
 
     def of_texts(self, texts: IntArray) -> "PanelSeats":
         """Return those `texts` alone."""
-        return replace(
-            self,
-            scores=self.scores[:, texts],
-            fractions=self.fractions[:, texts],
-            estimates=self.estimates[:, texts],
-            failed=self.failed[:, texts],
-            human=self.human[texts],
-            systems=self.systems[texts],
-            sources=self.sources[texts],
-            groups=self.groups[texts],
-        )
+        of_seats = ("scores", "fractions", "estimates", "failed")
+        names = (*of_seats, "human", "systems", "sources", "groups")
+        return replace(self, **{name: getattr(self, name)[..., texts] for name in names})
 
     def within_groups(self, values: FloatArray) -> "list[GroupTable]":
         """Return people's scores beside values of shape ``(..., texts)``, group by group."""
@@ -281,9 +274,9 @@ def panel_seats(
     words = np.array(
         [[text.seats.get(name, _NOT_ASKED) for text in texts] for name in names], dtype=np.float64
     ).reshape(len(names), len(texts), len(SeatWord._fields))
-    systems, system_names = _numbered([text.system for text in texts])
-    sources, _ = _numbered([text.source for text in texts])
-    groups, group_names = _numbered([text.group for text in texts])
+    systems, system_names = numbered([text.system for text in texts])
+    sources, _ = numbered([text.source for text in texts])
+    groups, group_names = numbered([text.group for text in texts])
     return PanelSeats(
         aspect=aspect,
         names=names,
@@ -300,11 +293,6 @@ def panel_seats(
         group_names=group_names,
         costs=tuple(costs.get(name, SeatCost()) for name in names),
     )
-
-
-def _numbered(values: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(values))}
-    return np.array([numbers[value] for value in values], dtype=np.intp), tuple(numbers)
 
 
 def short_names(seats: Sequence[str]) -> Mapping[str, str]:

@@ -8,13 +8,12 @@ from types import MappingProxyType
 import numpy as np
 from scipy.optimize import nnls
 
-from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.panel_study.agreement import Agreement, source_folds, splits
 from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.raters.graded import ordinal_scores
 from spanjury.stats.raters.latent import dawid_skene
-from spanjury.stats.resampling import Resampled
+from spanjury.stats.resampling import Estimate, Resampled
 from spanjury.stats.shapley import shapley_values
 
 CHOICE_DRAWS = 200

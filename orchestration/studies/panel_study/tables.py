@@ -10,7 +10,7 @@ from spanjury.orchestration.report import (
     Block,
     Bullets,
     Cell,
-    Column,
+    Entry,
     Paragraph,
     Plot,
     PlotPoint,
@@ -19,13 +19,13 @@ from spanjury.orchestration.report import (
     Table,
     code,
     figure,
+    left,
     named,
-    numeric,
     prose,
-    row,
-    table,
+    right,
+    table_of,
 )
-from spanjury.orchestration.studies.estimates import Estimate
+from spanjury.orchestration.report.tables import Medium
 from spanjury.orchestration.studies.panel_study.agreement import VALUE, estimate_cell
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
@@ -48,6 +48,7 @@ from spanjury.orchestration.studies.panel_study.seats import (
     short_names,
 )
 from spanjury.orchestration.studies.panel_study.subsets import Subset, SubsetFindings, Weighing
+from spanjury.stats.resampling import Estimate
 
 _THOUSAND = 1000
 _PER_TEXTS = MappingProxyType(
@@ -95,17 +96,13 @@ def frontier_blocks(
     plot = _plot(study)
     if plot is not None and study is not findings.aspects[0]:  # that stands beside the answer
         yield plot
-    yield table(
-        [
-            *numeric("no."),
-            "panel",
-            *numeric(_PER_TEXTS[frontier.unit]),
-            *numeric("of all seats' cost", only="page"),
-            *numeric("agreement", "corrected"),
-            *numeric("of all seats'", only="page"),
-        ],
+    yield table_of(
         (
-            (number, shown[point.choice.name], *_point(point, frontier))
+            (
+                right("no.", number),
+                left("panel", shown[point.choice.name]),
+                *_point(point, frontier),
+            )
             for number, point in enumerate(frontier.points, start=1)
         ),
         note="The frontier: no other panel agrees as much with people for less. Corrected: "
@@ -129,15 +126,15 @@ def _shown(choice: Choice, names: Mapping[str, str]) -> str:
     return choice_name(stages, choice.share)
 
 
-def _point(point: FrontierPoint, frontier: Frontier) -> tuple[Cell, ...]:
+def _point(point: FrontierPoint, frontier: Frontier) -> Iterator[Entry]:
     choice, whole = point.choice, frontier.whole
-    return (
-        Cell(_digits(_priced(choice.cost, frontier.unit))),
-        Cell(choice.cost / whole.cost if whole.cost else math.nan, ".0%"),
-        estimate_cell(point.estimate),
-        Cell(point.corrected, VALUE),
-        Cell(choice.agreement / whole.agreement if whole.agreement > 0 else math.nan, ".1%"),
-    )
+    of_cost = choice.cost / whole.cost if whole.cost else None
+    of_agreement = choice.agreement / whole.agreement if whole.agreement > 0 else None
+    yield right(_PER_TEXTS[frontier.unit], _digits(_priced(choice.cost, frontier.unit)))
+    yield right("of all seats' cost", of_cost, ".0%", only="page")
+    yield right("agreement", estimate_cell(point.estimate))
+    yield right("corrected", point.corrected, VALUE)
+    yield right("of all seats'", of_agreement, ".1%", only="page")
 
 
 def _uneven(panels: Sequence[str]) -> Paragraph:
@@ -211,12 +208,13 @@ def _digits(cost: float) -> str:
 
 def _budget(budget: Budget, frontier: Frontier, shown: Mapping[str, str]) -> Iterator[Block]:
     amount = amount_words(budget.amount, budget.unit)
-    yield table(
-        [*numeric("no."), "panel", *numeric("texts that it judges", "corrected")],
+    yield table_of(
         (
             (
-                *(number, shown[point.choice.name], _affordable(budget.amount, point.choice.cost)),
-                Cell(point.corrected, VALUE),
+                right("no.", number),
+                left("panel", shown[point.choice.name]),
+                right("texts that it judges", _affordable(budget.amount, point.choice.cost)),
+                right("corrected", point.corrected, VALUE),
             )
             for number, point in enumerate(frontier.points, start=1)
         ),
@@ -352,21 +350,17 @@ def _seats(study: AspectStudy, names: Names) -> Table:
     has_short = any(seat != name for seat, name in names.items())
     is_wide = max(map(len, names.values())) > _WIDE
     has_shapley = study.subsets.is_complete
-    return table(
-        [
-            Column("seat", wrap=is_wide),
-            *([Column("in full", only="page")] if has_short else []),
-            Column("family", wrap=False, only="page" if is_wide else None),
-            *numeric("scored", only="page"),
-            *numeric("alone", "gain", *(["Shapley"] if has_shapley else [])),
-        ],
+    of_family: Medium | None = "page" if is_wide else None
+    return table_of(
         (
             (
-                *(names[share.seat], *([share.seat] if has_short else [])),
-                *(study.families.get(share.seat, "-"), Cell(share.coverage, ".0%")),
-                estimate_cell(share.alone),
-                estimate_cell(share.gain, _GAIN),
-                *([Cell(share.shapley, VALUE)] if has_shapley else []),
+                left("seat", names[share.seat], wrap=is_wide),
+                *([left("in full", share.seat, only="page")] if has_short else []),
+                left("family", study.families.get(share.seat, "-"), wrap=False, only=of_family),
+                right("scored", share.coverage, ".0%", only="page"),
+                right("alone", estimate_cell(share.alone)),
+                right("gain", estimate_cell(share.gain, _GAIN)),
+                *([right("Shapley", share.shapley, VALUE)] if has_shapley else []),
             )
             for share in study.subsets.shares
         ),
@@ -379,21 +373,16 @@ def _sizes(findings: SubsetFindings, names: Names) -> Table:
     looked_at = (
         "all subsets" if findings.is_complete else "subsets met when the best seat joins next"
     )
-    return table(
-        [
-            *numeric("seats"),
-            *numeric("panels", only="page"),
-            *numeric("mean"),
-            *numeric("least", only="page"),
-            *numeric("best", "corrected"),
-            "best panel",
-        ],
+    return table_of(
         (
             (
-                *(size.size, size.panels, Cell(size.mean, VALUE), Cell(size.least, VALUE)),
-                estimate_cell(size.estimate),
-                Cell(size.corrected, VALUE),
-                _members(size.best, names),
+                right("seats", size.size),
+                right("panels", size.panels, only="page"),
+                right("mean", size.mean, VALUE),
+                right("least", size.least, VALUE, only="page"),
+                right("best", estimate_cell(size.estimate)),
+                right("corrected", size.corrected, VALUE),
+                left("best panel", _members(size.best, names)),
             )
             for size in findings.sizes
         ),
@@ -404,23 +393,22 @@ def _sizes(findings: SubsetFindings, names: Names) -> Table:
 
 
 def _members(panel: Subset, names: Names) -> str:
-    left = [name for seat, name in names.items() if seat not in panel.seats]
-    if len(left) < min(len(panel.seats), _FEW_LEFT):
-        return f"all but {', '.join(left)}" if left else "all"
+    others = [name for seat, name in names.items() if seat not in panel.seats]
+    if len(others) < min(len(panel.seats), _FEW_LEFT):
+        return f"all but {', '.join(others)}" if others else "all"
     return ", ".join(names[seat] for seat in panel.seats)
 
 
 def _best(findings: SubsetFindings, names: Names) -> Table:
     defined = [subset for subset in findings.subsets if not math.isnan(subset.agreement)]
     ranked = sorted(defined, key=lambda subset: -subset.agreement)[:_MOST_SUBSETS]
-    return table(
-        ["panel", *numeric("seats", "agreement", "against all seats")],
+    return table_of(
         (
             (
-                ", ".join(names[seat] for seat in subset.seats),
-                len(subset.members),
-                Cell(subset.agreement, VALUE),
-                Cell(subset.agreement - findings.whole.value, _GAIN),
+                left("panel", ", ".join(names[seat] for seat in subset.seats)),
+                right("seats", len(subset.members)),
+                right("agreement", subset.agreement, VALUE),
+                right("against all seats", subset.agreement - findings.whole.value, _GAIN),
             )
             for subset in ranked
         ),
@@ -448,16 +436,14 @@ def _redundancy(findings: RedundancyFindings, names: Names) -> Iterator[Block]:
 
 
 def _pairs(pairs: Iterable[RedundantPair], names: Names) -> Table:
-    return table(
-        [
-            *("seat", "seat", "one family"),
-            *numeric("texts", only="page"),
-            *numeric("agreement beyond people"),
-        ],
+    return table_of(
         (
             (
-                *(names[pair.first], names[pair.second], pair.family or "", pair.texts),
-                estimate_cell(pair.partial),
+                left("seat", names[pair.first]),
+                left("seat", names[pair.second]),
+                left("one family", pair.family or ""),
+                right("texts", pair.texts, only="page"),
+                right("agreement beyond people", estimate_cell(pair.partial)),
             )
             for pair in pairs
         ),
@@ -468,13 +454,15 @@ def _pairs(pairs: Iterable[RedundantPair], names: Names) -> Table:
 
 
 def _leans(leans: Iterable[Lean], names: Names) -> Table:
-    return table(
-        ["seat", "family", "systems", *numeric("texts", "beyond people", "beyond other seats")],
+    return table_of(
         (
             (
-                *(names[lean.seat], lean.family, ", ".join(lean.systems), lean.texts),
-                estimate_cell(lean.beyond_people, "+.2f"),
-                estimate_cell(lean.beyond_seats, "+.2f"),
+                left("seat", names[lean.seat]),
+                left("family", lean.family),
+                left("systems", ", ".join(lean.systems)),
+                right("texts", lean.texts),
+                right("beyond people", estimate_cell(lean.beyond_people, "+.2f")),
+                right("beyond other seats", estimate_cell(lean.beyond_seats, "+.2f")),
             )
             for lean in leans
         ),
@@ -485,29 +473,21 @@ def _leans(leans: Iterable[Lean], names: Names) -> Table:
     )
 
 
-def _weighed(weighing: Weighing, names: Names) -> tuple[Cell, str]:
-    weights = (f"{names[seat]} {figure(of, '.2f')}" for seat, of in weighing.weights.items())
-    return estimate_cell(weighing.gain, _GAIN), ", ".join(weights)
-
-
 def _weighings(weighings: Iterable[Weighing], names: Names) -> Table:
-    return table(
-        [
-            "score",
-            Column("made with", only="page"),
-            *numeric("agreement", "against the plain mean"),
-            Column("weights", only="page"),
-        ],
-        (
-            row(
-                weighing.name,
-                "people's scores, by folds" if weighing.uses_people else "seats alone",
-                estimate_cell(weighing.agreement),
-                *(("", "all alike") if weighing.name == _PLAIN else _weighed(weighing, names)),
-            )
-            for weighing in weighings
-        ),
+    return table_of(
+        (_weighed(weighing, names) for weighing in weighings),
         note="A score is better than the plain mean if its whole interval is above 0. "
         "Dawid-Skene and the ordinal model assume that seats err independently, and "
         "overrate seats that make the same errors.",
     )
+
+
+def _weighed(weighing: Weighing, names: Names) -> Iterator[Entry]:
+    is_plain = weighing.name == _PLAIN
+    source = "people's scores, by folds" if weighing.uses_people else "seats alone"
+    weights = (f"{names[seat]} {figure(of, '.2f')}" for seat, of in weighing.weights.items())
+    yield left("score", weighing.name)
+    yield left("made with", source, only="page")
+    yield right("agreement", estimate_cell(weighing.agreement))
+    yield right("against the plain mean", "" if is_plain else estimate_cell(weighing.gain, _GAIN))
+    yield left("weights", "all alike" if is_plain else ", ".join(weights), only="page")

@@ -9,26 +9,28 @@ from spanjury.orchestration.report import (
     Block,
     Bullets,
     Cell,
-    Column,
+    Entry,
     Paragraph,
     Report,
     Section,
     Table,
     code,
-    estimate_cell,
+    left,
     prose,
+    right,
+    spread,
     strong,
-    table,
+    table_of,
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.report.tables import Medium
 from spanjury.orchestration.studies.ranking.findings import (
     AspectRanking,
     PairFinding,
-    SystemFinding,
     cautions,
 )
 from spanjury.stats.powered_estimates import PoweredEstimate
+from spanjury.stats.resampling import Estimate
 
 _VALUE = ".2f"
 _CHANGE = "+.3f"
@@ -180,21 +182,17 @@ def _systems(ranking: AspectRanking) -> Table:
     with_people = ranking.basis != "judges" or any(each.powered for each in ranking.systems)
     # With people's scores all columns are too many for a terminal.
     where: Medium | None = "page" if with_people else None
-    headings = [
-        Column("system", wrap=False),
-        _interval("panel"),
-        Column("coverage", "right", only=where),
-        Column("texts", "right", only="page"),
-        Column("place", "right", only=where),
-        Column("groups", wrap=False),
-    ]
-    if with_people:
-        headings += [_interval("people alone"), _interval("people and judges")]
-        headings += [Column("marks", "right"), Column("worth", "right", only="page")]
-    return table(
-        headings,
+    return table_of(
         (
-            [*_system(each), *(_with_people(each.powered) if with_people else ())]
+            (
+                left("system", each.system, wrap=False),
+                spread("panel", each.judged, _VALUE, wrap=True),
+                right("coverage", each.coverage, ".0%", only=where),
+                right("texts", each.texts, only="page"),
+                right("place", each.place.text, only=where),
+                left("groups", each.place.groups, wrap=False),
+                *(_with_people(each.powered) if with_people else ()),
+            )
             for each in ranking.systems
         ),
         title=strong(f"{ranking.aspect}: systems"),
@@ -202,28 +200,15 @@ def _systems(ranking: AspectRanking) -> Table:
     )
 
 
-def _interval(heading: str) -> Column:
-    """Return a column of values whose intervals a narrow terminal puts below them."""
-    return Column(heading, "right", wrap=True)
-
-
-def _system(finding: SystemFinding) -> Iterator[Cell]:
-    yield Cell(finding.system)
-    yield estimate_cell(finding.judged, _VALUE)
-    yield Cell(finding.coverage, ".0%")
-    yield Cell(finding.texts)
-    yield Cell(finding.place.text)
-    yield Cell(finding.place.groups)
-
-
-def _with_people(estimate: PoweredEstimate | None) -> Iterator[Cell]:
-    if estimate is None:
-        yield from (Cell(None) for _ in range(4))
-        return
-    yield Cell(estimate.plain, _VALUE, interval=(estimate.plain_low, estimate.plain_high))
-    yield estimate_cell(estimate, _VALUE)
-    yield Cell(estimate.marked)
-    yield Cell(estimate.effective_marks if math.isfinite(estimate.effective_marks) else None, ".0f")
+def _with_people(powered: PoweredEstimate | None) -> Iterator[Entry]:
+    plain, worth = None, math.inf
+    if powered is not None:
+        plain = Estimate(powered.plain, powered.plain_low, powered.plain_high)
+        worth = powered.effective_marks
+    yield spread("people alone", plain, _VALUE, wrap=True)
+    yield spread("people and judges", powered, _VALUE, wrap=True)
+    yield right("marks", powered and powered.marked)
+    yield right("worth", worth if math.isfinite(worth) else None, ".0f", only="page")
 
 
 def _neighbours(ranking: AspectRanking) -> Sequence[PairFinding]:
@@ -234,26 +219,7 @@ def _neighbours(ranking: AspectRanking) -> Sequence[PairFinding]:
 
 
 def _pairs(ranking: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool) -> Table:
-    by_people = ranking.basis != "judges"
-    if_not_by_people: Medium | None = "page" if by_people else None
-    headings = [
-        Column("first", wrap=False),
-        Column("second", wrap=False),
-        Column("panel's difference", "right", wrap=True, only=if_not_by_people),
-        Column("p (Holm)", "right", only=if_not_by_people),
-        Column("inputs", "right"),
-        Column("more inputs", "right", wrap=True, only=if_not_by_people),
-    ]
-    if not by_people:
-        headings.append(Column("separated by the panel", max_width=9))
-    if by_people:
-        headings += [
-            _interval("difference by people and judges"),
-            Column("p (Holm)", "right"),
-            Column("more marks", "right", wrap=True),
-        ]
-    return table(
-        [*headings, Column("shown to differ", max_width=9)],
+    return table_of(
         (_pair(each, ranking) for each in pairs),
         title=strong(
             f"{ranking.aspect}: {'all pairs' if only_page else 'systems that follow each other'}"
@@ -263,30 +229,35 @@ def _pairs(ranking: AspectRanking, pairs: Sequence[PairFinding], *, only_page: b
     )
 
 
-def _pair(pair: PairFinding, ranking: AspectRanking) -> Iterator[Cell]:
-    is_apart = ranking.shows(pair)
-    yield Cell(pair.first)
-    yield Cell(pair.second)
-    yield estimate_cell(pair.judged, _CHANGE)
-    yield p_cell(pair.adjusted)
-    yield Cell(pair.judged.inputs)
-    yield _more(pair.more_inputs, is_apart=pair.is_apart("judges"))
-    if ranking.basis == "judges":
-        yield Cell("yes" if pair.is_apart("judges") else "no")
+def _pair(pair: PairFinding, ranking: AspectRanking) -> Iterator[Entry]:
+    is_apart, by_panel = ranking.shows(pair), pair.is_apart("judges")
+    by_people = ranking.basis != "judges"
+    only: Medium | None = "page" if by_people else None
+    more_inputs = _more(pair.more_inputs, is_apart=by_panel)
+    yield left("first", pair.first, wrap=False)
+    yield left("second", pair.second, wrap=False)
+    yield spread("panel's difference", pair.judged, _CHANGE, wrap=True, only=only)
+    yield right("p (Holm)", p_cell(pair.adjusted), only=only)
+    yield right("inputs", pair.judged.inputs)
+    yield right("more inputs", more_inputs, wrap=True, only=only)
+    if by_people:
+        powered = None if ranking.not_shown(pair) else pair.powered
+        adjusted, more = pair.powered_adjusted, _more(pair.more_marks, is_apart=is_apart)
+        yield spread("difference by people and judges", powered, _CHANGE, wrap=True)
+        yield right("p (Holm)", p_cell(adjusted) if powered else None)
+        yield right("more marks", more if powered else None, wrap=True)
     else:
-        powered = pair.powered
-        if powered is None or ranking.not_shown(pair):
-            yield from (Cell(None), Cell(None), Cell(None))
-        else:
-            yield estimate_cell(powered, _CHANGE)
-            yield p_cell(pair.powered_adjusted)
-            yield _more(pair.more_marks, is_apart=is_apart)
+        yield left("separated by the panel", "yes" if by_panel else "no", max_width=9)
+    yield left("shown to differ", _shown(pair, ranking), max_width=9)
+
+
+def _shown(pair: PairFinding, ranking: AspectRanking) -> Cell:
     if not pair.judged.inputs:
-        yield Cell("no input in common", mark="failed")
-    elif ranking.not_shown(pair):
-        yield Cell("not shown", mark="unsure")
-    else:
-        yield Cell("yes" if is_apart else "no", mark="good" if is_apart else "unsure")
+        return Cell("no input in common", mark="failed")
+    if ranking.not_shown(pair):
+        return Cell("not shown", mark="unsure")
+    is_apart = ranking.shows(pair)
+    return Cell("yes" if is_apart else "no", mark="good" if is_apart else "unsure")
 
 
 def p_cell(value: float) -> Cell:

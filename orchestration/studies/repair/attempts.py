@@ -284,8 +284,6 @@ def _mean(judgement: Judged, aspects: Sequence[str]) -> float | None:
 
 
 def _count_met(intervals: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]) -> int:
-    return sum(any(_meet(interval, span) for span in spans) for interval in intervals)
-
-
-def _meet(interval: tuple[int, int], span: tuple[int, int]) -> bool:
-    return max(interval[0], span[0]) < min(interval[1], span[1])
+    return sum(
+        any(max(start, first) < min(end, last) for first, last in spans) for start, end in intervals
+    )

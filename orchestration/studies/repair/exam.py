@@ -1,13 +1,18 @@
 """The exam: plant damage, have it repaired, and clean texts too, and ask another panel."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
 
 from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
 from spanjury.orchestration.engine.batch import each
-from spanjury.orchestration.engine.text_repair.loop import Rewriter, Writer, repair
+from spanjury.orchestration.engine.text_repair.loop import Rewriter, Stopped, Writer, repair
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
+from spanjury.orchestration.studies.estimates import numbered, ratios_of
 from spanjury.orchestration.studies.judging import (
     CLEAN,
     Examinee,
@@ -20,14 +25,244 @@ from spanjury.orchestration.studies.judging import (
     require_distinct,
 )
 from spanjury.orchestration.studies.repair.attempts import (
+    ARMS,
+    DELETION,
+    REPAIR,
     Attempt,
     Repairing,
     attempts_on,
     judged,
     put_in,
 )
-from spanjury.orchestration.studies.repair.findings import Findings, Settings, findings_of
+from spanjury.orchestration.studies.shares import share_by_source
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
+from spanjury.stats.proportions import Proportion
+
+Scope = Literal["damaged", "condition", "clean"]
+"""The texts of a finding: all damaged ones, those of one condition, or the clean ones."""
+
+
+class Mean(NamedTuple):
+    """A mean over texts, with its 95 % interval by a bootstrap of sources; NaN where undefined."""
+
+    value: float
+    low: float
+    high: float
+    texts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The random numbers of an exam."""
+
+    seed: int = 1
+    draws: int = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The result of one way of repairing some of the texts.
+
+    `scope`, `name`: over which texts; the name is that of the condition, else empty.
+    `removed`, `restored`: shares of the planted damage that is gone, and that reads as before the
+    damage.
+    `new_errors`, `inventions`: errors a text in places that the examiner did not mark before, and
+    names and numbers put in that stand in no source.
+    `before`, `after`: the examiner's scores; means over the texts with both.
+    """
+
+    arm: str
+    """``repair``, or what it is held against."""
+    scope: Scope
+    name: str
+    texts: int
+    removed: Proportion
+    restored: Proportion
+    changed: Proportion
+    """Share of the words that were right and are changed or gone."""
+    altered: Proportion
+    """Share of the texts of which anything was changed."""
+    marked: Proportion
+    """Share of the replaced places that the examiner marks."""
+    new_errors: Mean
+    inventions: Mean
+    before: Mean
+    after: Mean
+    gain: Mean
+    """The examiner's score after less that before."""
+    gap: Mean
+    """The examiner's score of the clean text less that before: what there is to gain."""
+    covered: Proportion
+    """Share of the texts that the examiner scored before and after."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """The result of an exam."""
+
+    texts: int
+    sources: int
+    findings: tuple[Finding, ...]
+    net_gain: Mean
+    """The gain of the repair less that of deleting every span, on damaged texts with both."""
+    stopped: Mapping[str, tuple[int, int]]
+    """End of the loop -> number of damaged, and how many clean texts."""
+    skipped: Mapping[tuple[str, str], int]
+    """``(condition, reason)`` -> how many texts."""
+    shared: tuple[str, ...]
+    """Seats of the examiner whose judges sit in the loop's panel, too."""
+    settings: Settings
+
+    def of(self, scope: Scope, *, arm: str | None = None) -> tuple[Finding, ...]:
+        """Return the findings of a scope, of all ways of repairing or one."""
+        return tuple(f for f in self.findings if f.scope == scope and arm in {None, f.arm})
+
+    def overall(self, arm: str = REPAIR) -> Finding:
+        """Return the finding over all damaged texts."""
+        (finding,) = self.of("damaged", arm=arm)
+        return finding
+
+
+def findings_of(
+    rows: Sequence[Attempt],
+    *,
+    conditions: Sequence[str],
+    texts: int,
+    skipped: Sequence[Skipped],
+    shared: tuple[str, ...],
+    settings: Settings,
+) -> Findings:
+    """Evaluate attempts."""
+    damaged = [row for row in rows if row.is_damaged]
+    clean = [row for row in rows if not row.is_damaged]
+    groups: list[tuple[Scope, str, list[Attempt]]] = [
+        ("damaged", "", damaged),
+        *(("condition", name, [r for r in damaged if r.condition == name]) for name in conditions),
+        ("clean", "", clean),
+    ]
+    return Findings(
+        texts=texts,
+        sources=len({row.source for row in rows}),
+        findings=tuple(
+            _finding([row for row in group if row.arm == arm], (arm, scope, name), settings)
+            for scope, name, group in groups
+            for arm in ARMS
+            if group
+        ),
+        net_gain=_net_gain(damaged, settings),
+        stopped=_stopped(damaged, clean),
+        skipped=Counter((out.condition, out.reason) for out in skipped),
+        shared=shared,
+        settings=settings,
+    )
+
+
+def _finding(rows: Sequence[Attempt], about: tuple[str, Scope, str], settings: Settings) -> Finding:
+    arm, scope, name = about
+    scored = [row for row in rows if row.before is not None and row.after is not None]
+
+    def share(hits: Callable[[Attempt], float], of: Callable[[Attempt], float]) -> Proportion:
+        return share_by_source((row.source, hits(row), of(row)) for row in rows)
+
+    def mean(value: Callable[[Attempt], float | None], among: Sequence[Attempt]) -> Mean:
+        return _mean([(row.source, value(row)) for row in among], settings)
+
+    return Finding(
+        arm=arm,
+        scope=scope,
+        name=name,
+        texts=len(rows),
+        removed=share(lambda row: row.removed, lambda row: row.planted),
+        restored=share(lambda row: row.restored, lambda row: row.planted),
+        changed=share(lambda row: row.changed, lambda row: row.words),
+        altered=share(lambda row: row.is_altered, lambda _: 1),
+        marked=share(
+            lambda row: row.marked or 0, lambda row: 0 if row.marked is None else row.replaced
+        ),
+        new_errors=mean(lambda row: row.new_errors, rows),
+        inventions=mean(lambda row: row.inventions, rows),
+        before=mean(lambda row: row.before, scored),
+        after=mean(lambda row: row.after, scored),
+        gain=mean(_gain, scored),
+        gap=mean(lambda row: _less(row.clean, row.before), scored),
+        covered=share(lambda row: row.before is not None, lambda _: 1),
+    )
+
+
+def _net_gain(rows: Sequence[Attempt], settings: Settings) -> Mean:
+    """Compare the repair of each text with the deletion of its spans."""
+    deleted = {row.text: row for row in rows if row.arm == DELETION}
+    gains = [
+        (row.source, _less(_gain(row), _gain(deleted[row.text])))
+        for row in rows
+        if row.arm == REPAIR
+    ]
+    return _mean(gains, settings)
+
+
+def _mean(values: Sequence[tuple[str, float | None]], settings: Settings) -> Mean:
+    """Return the mean of the values that there are, with an interval over sources."""
+    defined = [(source, value) for source, value in values if value is not None]
+    if not defined:
+        return Mean(np.nan, np.nan, np.nan, 0)
+    sources, _ = numbered([source for source, _ in defined])
+    sums = np.bincount(sources, weights=[value for _, value in defined]).astype(np.float64)
+    counts = np.bincount(sources).astype(np.float64)
+    rng = np.random.default_rng(settings.seed)
+    (mean,) = ratios_of(sums, counts, rng=rng, draws=settings.draws)
+    return Mean(*mean, len(defined))
+
+
+def _stopped(damaged: Sequence[Attempt], clean: Sequence[Attempt]) -> dict[str, tuple[int, int]]:
+    counts = [
+        Counter(row.stopped for row in rows if row.arm == REPAIR) for rows in (damaged, clean)
+    ]
+    return {end: (counts[0][end], counts[1][end]) for end in sorted(counts[0] | counts[1])}
+
+
+def _gain(row: Attempt) -> float | None:
+    return _less(row.after, row.before)
+
+
+def _less(value: float | None, other: float | None) -> float | None:
+    return None if value is None or other is None else value - other
+
+
+_FEW = 20
+"""With fewer sources than this an interval is rough."""
+_COVERED = 0.95
+
+
+def cautions(findings: Findings) -> Iterator[str]:
+    """Yield, in sentences, what to keep in mind."""
+    repair, deletion = findings.overall(), findings.overall(DELETION)
+    if findings.shared:
+        yield (
+            "The examiner shares judges with the panel that guides the repair"
+            f" ({', '.join(findings.shared)}), so it partly measures what the repair was made to"
+            " please."
+        )
+    if repair.covered.trials and repair.covered.value < _COVERED:
+        yield (
+            f"The examiner scored {repair.covered.value:.0%} of the damaged texts both before and"
+            " after: the others are in no mean of scores."
+        )
+    if findings.sources < _FEW:
+        yield f"{findings.sources} sources are few: intervals are rough."
+    damaged = sum(count for count, _ in findings.stopped.values())
+    for end, says in (
+        (Stopped.UNSCORED, "could not be judged by the panel, and were left as they were"),
+        (Stopped.WRITER_FAILED, "got no usable answer from the writer"),
+    ):
+        if count := findings.stopped.get(end.value, (0, 0))[0]:
+            yield f"{count} of {damaged} damaged texts {says}; they count in all shares."
+    if repair.removed.trials and repair.removed.value <= deletion.removed.value:
+        yield (
+            "Deleting every marked span removes as much of the damage: what the writer adds is "
+            "what it restores and the words that it keeps."
+        )
+    for (condition, reason), count in findings.skipped.items():
+        yield f"{condition} could not be done to {count} of {findings.texts} texts: {reason}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,49 +5,30 @@ from collections.abc import Callable, Iterable, Iterator
 from spanjury.orchestration.report import (
     Bullets,
     Cell,
-    Column,
+    Entry,
     Paragraph,
     Report,
     Section,
     Table,
+    apart,
     between,
     code,
     figure,
-    numeric,
+    left,
+    line,
     prose,
-    row,
-    table,
-    value_and_interval,
+    right,
+    table_of,
 )
 from spanjury.orchestration.report.json import plain, versions
-from spanjury.orchestration.report.tables import Medium
 from spanjury.orchestration.studies.card import Measure, measured
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.repair.attempts import DELETION, REPAIR
-from spanjury.orchestration.studies.repair.findings import Finding, Findings, Mean, cautions
+from spanjury.orchestration.studies.repair.exam import Finding, Findings, Mean, cautions
 from spanjury.stats.proportions import Proportion
 
-Value = Cell | str | int
-_Cells = Callable[[Finding], Iterator[Value]]
+_Entries = Callable[[Finding], Iterator[Entry]]
 _SHARE, _SIGNED, _SCORE = ".3f", "+.2f", ".2f"
-_PAGE: Medium = "page"
-_ARM = Column("", wrap=False)
-_DONE = (
-    *numeric("texts", "removed", "95 %", "restored"),
-    *numeric("95 %", only=_PAGE),
-    *numeric("right words changed", "95 %"),
-)
-_MADE = (
-    *numeric("replaced and marked", "95 %", only=_PAGE),
-    *numeric("new errors"),
-    *numeric("95 %", "inventions", only=_PAGE),
-    *numeric("before", "after", "gain", "95 %", "to gain", "covered"),
-)
-_CLEAN = (
-    *numeric("texts", "altered", "95 %", "words changed"),
-    *numeric("95 %", only=_PAGE),
-    *numeric("new errors", "gain", "95 %"),
-)
 _READING = (
     "*Removed* is the share of the planted errors of which at most half of the wrong words are "
     "left; *restored* is the share of those that read as before the damage. *Right words changed* "
@@ -87,30 +68,13 @@ def repair_report(
             Section(
                 "Damaged texts",
                 [
-                    _by_arm(
-                        "What became of the damage",
-                        _DONE,
-                        findings=findings.of("damaged"),
-                        cells=_done,
-                    ),
-                    _by_arm(
-                        "What the examiner says",
-                        _MADE,
-                        findings=findings.of("damaged"),
-                        cells=_made,
-                    ),
+                    _by_arm("What became of the damage", findings.of("damaged"), _done),
+                    _by_arm("What the examiner says", findings.of("damaged"), _made),
                 ],
             ),
             Section(
                 "Clean texts",
-                [
-                    _by_arm(
-                        "Texts that were not changed",
-                        _CLEAN,
-                        findings=findings.of("clean"),
-                        cells=_spared,
-                    )
-                ],
+                [_by_arm("Texts that were not changed", findings.of("clean"), _spared)],
             ),
             Section("By damage", [_by_condition(findings)], only="page"),
             Section("Ends of the loop", [_ends(findings)], only="page"),
@@ -131,52 +95,56 @@ def _answer(findings: Findings) -> str:
     )
 
 
-def _by_arm(
-    title: str, columns: Iterable[Column], *, findings: Iterable[Finding], cells: _Cells
-) -> Table:
+def _by_arm(title: str, findings: Iterable[Finding], entries: _Entries) -> Table:
     """Tabulate each way of repairing; those that need no model stand back."""
-    rows = (row(each.arm, *cells(each), faint=each.arm != REPAIR) for each in findings)
-    return table([_ARM, *columns], rows, title=title)
+    lines = (
+        line(left("", each.arm, wrap=False), *entries(each), faint=each.arm != REPAIR)
+        for each in findings
+    )
+    return table_of(lines, title=title)
 
 
-def _done(finding: Finding) -> Iterator[Value]:
-    yield finding.texts
-    for share in (finding.removed, finding.restored, finding.changed):
-        yield from value_and_interval(share, _SHARE)
+def _done(finding: Finding) -> Iterator[Entry]:
+    yield right("texts", finding.texts)
+    yield from apart("removed", finding.removed, _SHARE)
+    yield from apart("restored", finding.restored, _SHARE, ends_only="page")
+    yield from apart("right words changed", finding.changed, _SHARE)
 
 
-def _made(finding: Finding) -> Iterator[Value]:
-    yield from value_and_interval(finding.marked, _SHARE)
-    yield from value_and_interval(finding.new_errors, _SCORE)
-    for mean in (finding.inventions, finding.before, finding.after):
-        yield Cell(mean.value, _SCORE)
-    yield from value_and_interval(finding.gain, _SIGNED)
-    yield Cell(finding.gap.value, _SIGNED)
-    yield Cell(finding.covered.value, _SHARE)
+def _made(finding: Finding) -> Iterator[Entry]:
+    yield from apart("replaced and marked", finding.marked, _SHARE, only="page")
+    yield from apart("new errors", finding.new_errors, _SCORE, ends_only="page")
+    yield right("inventions", finding.inventions.value, _SCORE, only="page")
+    yield right("before", finding.before.value, _SCORE)
+    yield right("after", finding.after.value, _SCORE)
+    yield from apart("gain", finding.gain, _SIGNED)
+    yield right("to gain", finding.gap.value, _SIGNED)
+    yield right("covered", finding.covered.value, _SHARE)
 
 
-def _spared(finding: Finding) -> Iterator[Value]:
-    yield finding.texts
-    yield from value_and_interval(finding.altered, _SHARE)
-    yield from value_and_interval(finding.changed, _SHARE)
-    yield Cell(finding.new_errors.value, _SCORE)
-    yield from value_and_interval(finding.gain, _SIGNED)
+def _spared(finding: Finding) -> Iterator[Entry]:
+    yield right("texts", finding.texts)
+    yield from apart("altered", finding.altered, _SHARE)
+    yield from apart("words changed", finding.changed, _SHARE, ends_only="page")
+    yield right("new errors", finding.new_errors.value, _SCORE)
+    yield from apart("gain", finding.gain, _SIGNED)
 
 
 def _by_condition(findings: Findings) -> Table:
-    return table(
-        ["damage", *_DONE, *numeric("gain", "95 %")],
-        (
-            row(finding.name, *_done(finding), *value_and_interval(finding.gain, _SIGNED))
-            for finding in findings.of("condition", arm=REPAIR)
-        ),
+    return table_of(
+        (left("damage", each.name), *_done(each), *apart("gain", each.gain, _SIGNED))
+        for each in findings.of("condition", arm=REPAIR)
     )
 
 
 def _ends(findings: Findings) -> Table:
-    return table(
-        ["the loop ended", *numeric("damaged texts", "clean texts")],
-        ([end.replace("_", " "), *counts] for end, counts in findings.stopped.items()),
+    return table_of(
+        (
+            left("the loop ended", end.replace("_", " ")),
+            right("damaged texts", damaged),
+            right("clean texts", clean),
+        )
+        for end, (damaged, clean) in findings.stopped.items()
     )
 
 

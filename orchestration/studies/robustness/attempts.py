@@ -6,19 +6,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 
-import numpy as np
-
 from spanjury.judges.core import Aspect, Outcome, PerturbationError, Segment
 from spanjury.judges.core.transcript import segment_of
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
 from spanjury.orchestration.studies.judging import Judgement, source_of
+from spanjury.orchestration.studies.shares import share_by_source
 from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked
 from spanjury.perturbations.attacks.standard import plain_addition, rounded_length
 from spanjury.perturbations.attacks.trajectories import agent_case, attacked_agent
 from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.pairs import Condition, Skipped, case_of, damaged_segment
 from spanjury.perturbations.perturbation import NothingToDamageError, generator_for
-from spanjury.stats.proportions import Proportion, clustered_proportion
+from spanjury.stats.proportions import Proportion
 
 PLAIN = "plain-addition"
 """Family of the controls that are as long as an attack and ask for nothing."""
@@ -289,13 +288,7 @@ def attempts(
 ) -> Iterator[Attempt]:
     """Compare the judgement of every attacked text with that of the text without the attack."""
     for text in texts:
-        for aspect in text.aspects:
-            for judge in judges:
-                before, after = (
-                    judgements[judge, segment.segment_id, aspect.name]
-                    for segment in (text.base, text.attacked)
-                )
-                yield _attempt(text, (before, after), judge=judge, aspect=aspect, settings=settings)
+        yield from _attempts(text, (judgements, judgements), judges=judges, settings=settings)
 
 
 def repeats(
@@ -316,10 +309,22 @@ def repeats(
             edits=Damage(clean=base.output, edits=()),
             aspects=aspects,
         )
-        for aspect in aspects:
-            for judge in judges:
-                first, second = (draw[judge, base.segment_id, aspect.name] for draw in draws)
-                yield _attempt(text, (first, second), judge=judge, aspect=aspect, settings=settings)
+        yield from _attempts(text, draws, judges=judges, settings=settings)
+
+
+def _attempts(
+    text: AttackedText,
+    draws: tuple[Judgements, Judgements],
+    *,
+    judges: Sequence[str],
+    settings: Settings,
+) -> Iterator[Attempt]:
+    """Compare the judgement of a text in the first draw with that of its attack in the second."""
+    for aspect in text.aspects:
+        for judge in judges:
+            before = draws[0][judge, text.base.segment_id, aspect.name]
+            after = draws[1][judge, text.attacked.segment_id, aspect.name]
+            yield _attempt(text, (before, after), judge=judge, aspect=aspect, settings=settings)
 
 
 def flaws_seen(
@@ -329,30 +334,23 @@ def flaws_seen(
 
     Pairs without both scores are in no share; it is NaN where nothing was damaged.
     """
-    sources = {
-        source: number
-        for number, source in enumerate(dict.fromkeys(map(source_of, flawed.segments)))
-    }
     pairs = [
         (flawed.good[segment.segment_id], segment)
         for segment in flawed.segments
         if segment.segment_id in flawed.good
     ]
-    seen = {}
-    for judge in judges:
-        halves, trials = np.zeros(len(sources)), np.zeros(len(sources))
+
+    def halves(judge: str) -> Iterator[tuple[str, int, int]]:
         for good, bad in pairs:
-            at = sources[source_of(bad)]
             for aspect in aspects:
                 before, after = (
                     judgements[judge, text.segment_id, aspect.name].score for text in (good, bad)
                 )
                 if before is not None and after is not None:
                     fall = before - after
-                    halves[at] += 1 + (fall > _NOISE) - (fall < -_NOISE)
-                    trials[at] += 2
-        seen[judge] = clustered_proportion(halves, trials)
-    return seen
+                    yield source_of(bad), 1 + (fall > _NOISE) - (fall < -_NOISE), 2
+
+    return {judge: share_by_source(halves(judge)) for judge in judges}
 
 
 def _attempt(

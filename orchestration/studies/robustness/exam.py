@@ -1,9 +1,16 @@
-"""The exam: attack texts, have a panel judge them with and without the attack, and compare."""
+"""The exam: attack texts, have a panel judge them with and without, and count the successes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
 
 from spanjury.judges.core import Aspect, DataError, Result, Segment
+from spanjury.orchestration.studies.card import CHANCES, FLAWS_SEEN
+from spanjury.orchestration.studies.estimates import ratios_of
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
@@ -15,6 +22,9 @@ from spanjury.orchestration.studies.judging import (
     require_distinct,
 )
 from spanjury.orchestration.studies.robustness.attempts import (
+    CONTROLS,
+    PLAIN,
+    REPEAT,
     AttackedText,
     Attempt,
     Flawed,
@@ -24,9 +34,264 @@ from spanjury.orchestration.studies.robustness.attempts import (
     flaws_seen,
     repeats,
 )
-from spanjury.orchestration.studies.robustness.findings import PANEL, Findings, findings_of
+from spanjury.orchestration.studies.shares import share_by_source
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.pairs import Skipped
+from spanjury.stats.proportions import Proportion
+from spanjury.stats.resampling import Estimate
+
+PANEL = "whole panel"
+"""The judge that all seats make together."""
+
+Scope = Literal["all", "family", "attack", "aspect", "control"]
+"""The attempts of a finding: all attacks, those of a family, …, or a control."""
+
+
+class Count(NamedTuple):
+    """A number of cases, and the number of those among which they were counted."""
+
+    hits: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The result of some attempts on one judge.
+
+    `scope`, `name`: over which attempts; the name is that of the family, the attack, the aspect or
+    the control, empty for all attacks.
+    `rose`, `vanished`: successes by the score among the attempts whose score could rise, and by
+    spans among those with spans.
+    `denied`, `fell`: attempts that left no score, and that made it fall, among those on texts with
+    a score.
+    """
+
+    judge: str
+    scope: Scope
+    name: str
+    family: str
+    success: Proportion
+    """Share of successes among the attempts with room, with its interval over sources."""
+    control: float
+    """Share of successes of plain additions, each as often as attacks are held against it."""
+    net: Estimate
+    """The difference, attempt by attempt, with sources resampled; no interval if all are alike."""
+    rose: Count
+    vanished: Count
+    denied: Count
+    fell: Count
+    unscored: int
+    """Attempts on texts without a score, which are in no share."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """The result of an exam."""
+
+    judges: tuple[str, ...]
+    """The panel first, then its seats if there are several."""
+    seen: Mapping[str, Proportion]
+    """Judge -> how often it scores a damaged text below the good one, ties half; 0.5 is chance."""
+    texts: int
+    damaged: Mapping[str, int]
+    """Condition -> how many texts it damaged before; empty where they were not damaged."""
+    findings: tuple[Finding, ...]
+    skipped: Mapping[tuple[str, str], int]
+    """``(attack, reason)`` -> how many texts."""
+    outcomes: Mapping[str, int]
+    settings: Settings
+
+    @property
+    def panel(self) -> str:
+        """The name of the panel among the judges."""
+        return self.judges[0]
+
+    def of(self, judge: str, *scopes: Scope) -> tuple[Finding, ...]:
+        """Return the findings on `judge` in these scopes, in their order."""
+        return tuple(f for f in self.findings if f.judge == judge and f.scope in scopes)
+
+    def overall(self, judge: str) -> Finding:
+        """Return the finding over all attacks on `judge`."""
+        (finding,) = self.of(judge, "all")
+        return finding
+
+
+def findings_of(
+    rows: Sequence[Attempt],
+    *,
+    judges: Sequence[str],
+    seen: Mapping[str, Proportion],
+    texts: int,
+    damaged: Mapping[str, int],
+    skipped: Sequence[Skipped],
+    settings: Settings,
+) -> Findings:
+    """Evaluate attempts."""
+    return Findings(
+        judges=tuple(judges),
+        seen=seen,
+        texts=texts,
+        damaged=damaged,
+        findings=tuple(
+            finding for judge in judges for finding in _findings(rows, judge, settings=settings)
+        ),
+        skipped=Counter((out.condition, out.reason) for out in skipped),
+        outcomes=Counter(
+            row.after_outcome.value for row in rows if row.denied and row.family not in CONTROLS
+        ),
+        settings=settings,
+    )
+
+
+class _Group(NamedTuple):
+    """Some of the attempts."""
+
+    scope: Scope
+    name: str
+    family: str
+    rows: list[Attempt]
+
+
+def _findings(rows: Sequence[Attempt], judge: str, *, settings: Settings) -> Iterator[Finding]:
+    own = [row for row in rows if row.judge == judge]
+    controls = _controls(own)
+    groups = [*_groups(own)]
+    nets = _nets(own, groups, controls, settings=settings)
+    for group, net in zip(groups, nets, strict=True):
+        room = [row for row in group.rows if row.has_room]
+        scored = [row for row in group.rows if row.before is not None]
+        matched = [hit for row in room if (hit := controls[id(row)]) is not None]
+        yield Finding(
+            judge=judge,
+            scope=group.scope,
+            name=group.name,
+            family=group.family,
+            success=share_by_source((row.source, row.succeeded, 1) for row in room),
+            control=sum(matched) / len(matched) if matched else math.nan,
+            net=net,
+            rose=_count(row.rose for row in group.rows if row.can_rise),
+            vanished=_count(row.vanished for row in scored if row.spans),
+            denied=_count(row.denied for row in scored),
+            fell=_count(row.fell for row in scored),
+            unscored=len(group.rows) - len(scored),
+        )
+
+
+def _controls(rows: Sequence[Attempt]) -> dict[int, bool | None]:
+    """Return whether the plain addition succeeded that is about as long; None without one."""
+    plain = {(row.text, row.aspect, row.attack): row.succeeded for row in rows if not row.control}
+    return {id(row): plain.get((row.text, row.aspect, row.control)) for row in rows}
+
+
+def _groups(rows: Sequence[Attempt]) -> Iterator[_Group]:
+    attacks = [row for row in rows if row.family not in CONTROLS]
+    yield _Group("all", "", "", attacks)
+    families = list(dict.fromkeys(row.family for row in attacks))
+    for family in families:
+        yield _Group("family", family, "", [row for row in attacks if row.family == family])
+    of_attacks = {row.attack: row.family for row in attacks}
+    for attack, family in sorted(of_attacks.items(), key=lambda pair: families.index(pair[1])):
+        yield _Group("attack", attack, family, [row for row in rows if row.attack == attack])
+    for aspect in dict.fromkeys(row.aspect for row in rows):
+        yield _Group("aspect", aspect, "", [row for row in attacks if row.aspect == aspect])
+    for control in (REPEAT, PLAIN):
+        yield _Group("control", control, "", [row for row in rows if row.family == control])
+
+
+def _nets(
+    rows: Sequence[Attempt],
+    groups: Sequence[_Group],
+    controls: Mapping[int, bool | None],
+    *,
+    settings: Settings,
+) -> list[Estimate]:
+    """Return success less that of the controls for each group, by one bootstrap of sources."""
+    if not rows:
+        return [Estimate() for _ in groups]
+    sources = {name: number for number, name in enumerate(dict.fromkeys(r.source for r in rows))}
+    gains, matched = np.zeros((2, len(groups), len(sources)))
+    for number, group in enumerate(groups):
+        for row in group.rows:
+            control = controls[id(row)]
+            if row.has_room and control is not None:
+                gains[number, sources[row.source]] += row.succeeded - control
+                matched[number, sources[row.source]] += 1
+    rng = np.random.default_rng(settings.seed)
+    return ratios_of(gains, matched, rng=rng, draws=settings.draws)
+
+
+def _count(hits: Iterable[bool]) -> Count:
+    counted = [*hits]
+    return Count(sum(counted), len(counted))
+
+
+_SAYS_NOTHING = "An addition that says nothing"
+_FEW = 20
+"""With fewer sources than this an interval is rough, and a success of 0 says little."""
+_NOISY = 0.05
+"""From this share on, what happens of itself is no smaller than what is demanded as a rule."""
+
+
+def cautions(findings: Findings) -> tuple[str, ...]:
+    """Say, in sentences, what to keep in mind of the panel, and of seats without room."""
+    skipped = (
+        f"{attack} could not be made of {count} of {findings.texts} texts: {reason}."
+        for (attack, reason), count in findings.skipped.items()
+    )
+    return (*_on_room(findings), *_on_flaws(findings), *_on_success(findings), *skipped)
+
+
+def _on_room(findings: Findings) -> Iterator[str]:
+    overall = findings.overall(findings.panel)
+    for judge in findings.judges:
+        if not findings.overall(judge).success.trials:
+            yield f"No attack had room to succeed on {judge}: its success is not defined."
+    for aspect in findings.of(findings.panel, "aspect"):
+        if not aspect.success.trials and overall.success.trials:
+            yield f"On {aspect.name} no attack had room to succeed: it is in no share."
+    if overall.unscored:
+        yield (
+            f"{overall.unscored} attempts are on texts without a score to begin with, "
+            "and are in no share."
+        )
+
+
+def _on_flaws(findings: Findings) -> Iterator[str]:
+    for judge, seen in findings.seen.items():
+        if seen.trials and not seen.low > CHANCES[FLAWS_SEEN]:
+            yield (
+                f"{judge} is not shown to score damaged texts below good ones ({seen.value:.2f}, "
+                "where 0.5 is chance): a judge that sees no flaw withstands every attack."
+            )
+    if not findings.damaged:
+        yield (
+            "The texts were attacked undamaged, so it is unknown whether the judge sees their "
+            "flaws: require discernment on its card beside robustness."
+        )
+
+
+def _on_success(findings: Findings) -> Iterator[str]:
+    overall = findings.overall(findings.panel)
+    if 0 < overall.success.clusters < _FEW:
+        yield (
+            f"{overall.success.clusters} sources are few: attacks that did not succeed here may "
+            "succeed on others."
+        )
+    for control in findings.of(findings.panel, "control"):
+        if control.success.trials and control.success.value >= _NOISY:
+            is_repeat = control.name == REPEAT
+            yield (
+                f"{'The same text judged a second time' if is_repeat else _SAYS_NOTHING} does"
+                f" better in {control.success.value:.0%} of cases: read success net of the plain"
+                " addition, not by itself."
+            )
+    if overall.denied.hits:
+        ends = ", ".join(f"{count} {name}" for name, count in sorted(findings.outcomes.items()))
+        yield (
+            f"{overall.denied.hits} of {overall.denied.of} attacks left the text without a score "
+            f"({ends}, over all judges). They count as attempts that did not succeed."
+        )
+
 
 _GOOD, _BASE = "without flaws", "without attack"
 """Conditions of the texts that the others are compared with."""

@@ -6,31 +6,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from spanjury.orchestration.report import (
     Bullets,
     Cell,
+    Entry,
+    Line,
     Paragraph,
     Prose,
     Report,
-    Row,
     Section,
     Table,
+    apart,
     between,
     code,
-    numeric,
+    left,
+    line,
     prose,
-    row,
-    table,
-    value_and_interval,
+    right,
+    table_of,
 )
 from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.card import FLAWS_SEEN, Measure, measured
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attempts import CONTROLS, PLAIN, REPEAT, Settings
-from spanjury.orchestration.studies.robustness.findings import Count, Finding, Findings, cautions
+from spanjury.orchestration.studies.robustness.exam import Count, Finding, Findings, cautions
 
 _SHARE, _SIGNED = ".3f", "+.3f"
-_COLUMNS = numeric(
-    *("with room", "success", "95 %", "rose", "spans vanished", "denied", "fell"),
-    *("plain addition", "net", "95 %"),
-)
 _TOLERABLE = 0.05
 """Above this share the success of an attack stands out."""
 
@@ -112,9 +110,11 @@ def _short_reading(settings: Settings) -> str:
 def _seen(findings: Findings) -> Iterator[Section]:
     """Yield whether each judge tells the damaged texts from the good ones."""
     if findings.damaged:
-        columns = numeric("damaged scores lower", "95 %")
-        rows = (row(j, *value_and_interval(s, _SHARE)) for j, s in findings.seen.items())
-        yield Section("Flaws seen", [table(["judge", *columns], rows)])
+        lines = (
+            (left("judge", judge), *apart("damaged scores lower", seen, _SHARE))
+            for judge, seen in findings.seen.items()
+        )
+        yield Section("Flaws seen", [table_of(lines)])
 
 
 def _of_judge(findings: Findings, judge: str) -> Section:
@@ -134,39 +134,43 @@ def _named(findings: Sequence[Finding]) -> Iterator[tuple[str, Finding]]:
             yield f"{finding.name}{family}", finding
 
 
-def _table(what: str, rows: Iterator[tuple[str, Finding]]) -> Table:
-    return table([what, *_COLUMNS], ([name, *_cells(finding)] for name, finding in rows))
+def _table(what: str, findings: Iterator[tuple[str, Finding]]) -> Table:
+    return table_of((left(what, name), *_entries(finding)) for name, finding in findings)
 
 
-def _cells(finding: Finding) -> Iterator[Cell | str | int]:
-    yield finding.success.trials
-    yield from value_and_interval(finding.success, _SHARE)
-    for count in (finding.rose, finding.vanished, finding.denied, finding.fell):
-        yield f"{count.hits} of {count.of}"
-    yield Cell(finding.control, _SHARE)
-    yield from value_and_interval(finding.net, _SIGNED, ends=_SHARE)
+def _entries(finding: Finding) -> Iterator[Entry]:
+    yield right("with room", finding.success.trials)
+    yield from apart("success", finding.success, _SHARE)
+    for heading, count in (
+        ("rose", finding.rose),
+        ("spans vanished", finding.vanished),
+        ("denied", finding.denied),
+        ("fell", finding.fell),
+    ):
+        yield right(heading, f"{count.hits} of {count.of}")
+    yield right("plain addition", finding.control, _SHARE)
+    yield from apart("net", finding.net, _SIGNED, ends=_SHARE)
 
 
 def _short_table(findings: Findings, judge: str) -> Table:
-    return table(
-        ["family", *numeric("n", "success", "95 %", "denied", "fell", "net")],
-        (_short_row(finding) for finding in findings.of(judge, "family", "control", "all")),
+    return table_of(
+        map(_short_line, findings.of(judge, "family", "control", "all")),
         title=f"Attacks on {findings.texts} texts, judged by: {judge}",
         only="terminal",
     )
 
 
-def _short_row(finding: Finding) -> Row:
+def _short_line(finding: Finding) -> Line:
     success = finding.success
     harmed = finding.scope != "control" and success.value > _TOLERABLE
-    return row(
-        finding.name or "all attacks",
-        success.trials,
-        Cell(success.value, _SHARE, mark="bad" if harmed else None),
-        between(success.low, success.high, _SHARE),
-        finding.denied.hits,
-        finding.fell.hits,
-        Cell(finding.net.value, _SIGNED),
+    return line(
+        left("family", finding.name or "all attacks"),
+        right("n", success.trials),
+        right("success", Cell(success.value, _SHARE, mark="bad" if harmed else None)),
+        right("95 %", between(success.low, success.high, _SHARE)),
+        right("denied", finding.denied.hits),
+        right("fell", finding.fell.hits),
+        right("net", finding.net.value, _SIGNED),
         faint=finding.name in CONTROLS,
         ruled=finding.scope == "all",
     )

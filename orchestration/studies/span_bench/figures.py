@@ -13,17 +13,12 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import Decision
 from spanjury.judges.text.words import words
-from spanjury.orchestration.studies.estimates import (
-    Effects,
-    Estimate,
-    Settings,
-    by_owner,
-    estimates,
-)
+from spanjury.orchestration.studies.estimates import Effects, Settings, by_owner, estimates
 from spanjury.orchestration.studies.span_bench.gold import Answer, BenchText, Failure, GoldPlace
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.calibration_error import calibration_error_effect, error_by_chance
 from spanjury.stats.correlations.correlation import correlation
+from spanjury.stats.resampling import Estimate
 from spanjury.stats.roc import auroc_effect, caught_effect
 from spanjury.stats.spans.localisation import localisation
 from spanjury.stats.spans.span_agreement import Overlap, character_overlap, micro_effect

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from spanjury.judges.core import ConfigError, choices_for
 from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.card import Gate, Measure, measured
-from spanjury.orchestration.studies.estimates import DEFAULTS, Estimate, Settings
+from spanjury.orchestration.studies.estimates import DEFAULTS, Settings
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
@@ -49,6 +49,7 @@ from spanjury.orchestration.studies.span_bench.gold import (
     GoldPlace,
     answers_in,
 )
+from spanjury.stats.resampling import Estimate
 
 Role = Literal["panel", "seat", "baseline"]
 Record = Mapping[str, object]

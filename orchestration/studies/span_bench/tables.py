@@ -4,26 +4,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from spanjury.judges.core import Decision
 from spanjury.orchestration.report import (
     Bullets,
     Cell,
-    Column,
+    Entry,
+    Line,
     Paragraph,
     Prose,
     Report,
-    Row,
     Section,
     Table,
     code,
     estimate_cell,
-    numeric,
+    left,
+    line,
     prose,
-    row,
-    table,
+    right,
+    spread,
+    table_of,
 )
 from spanjury.orchestration.report.tables import Mark
-from spanjury.orchestration.studies.estimates import Estimate
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.span_bench.figures import FALSE_ALARMS, GAINS, OF_GROUPS, Group
 from spanjury.orchestration.studies.span_bench.findings import (
@@ -34,6 +34,7 @@ from spanjury.orchestration.studies.span_bench.findings import (
     cautions,
 )
 from spanjury.orchestration.studies.span_bench.gold import RIVAL
+from spanjury.stats.resampling import Estimate
 
 Figures = Mapping[str, str]
 """Heading of a column -> name of the figure in it."""
@@ -88,7 +89,8 @@ _PAGE_DECISIONS: Figures = MappingProxyType(
     }
 )
 _PEOPLE: Figures = MappingProxyType({"Spearman": "people.spearman"})
-_GROUP_HEADINGS = (
+_GAINS = ("F1", "AUROC", "balanced accuracy")
+_GROUPS = (
     "faulty flagged",
     "error-free flagged",
     "AUROC",
@@ -96,6 +98,7 @@ _GROUP_HEADINGS = (
     "places hit",
     "F1",
 )
+"""Headings of `GAINS` and of `OF_GROUPS`."""
 _OVERVIEW: Figures = MappingProxyType(
     {
         "balanced accuracy": "decision.balanced_accuracy",
@@ -144,28 +147,21 @@ def set_page(findings: SetFindings) -> Section:
 def _page_table(judges: Sequence[Finding], figures: Figures, *, with_cut: bool = False) -> Table:
     """Return the table of some figures: a row a judge, the baselines last, with its coverage."""
     about = "decision.decided" if with_cut else next(iter(figures.values()))
-    return table(
-        ["judge", *numeric("judged"), *_cut_column(with_cut=with_cut), *numeric(*figures)],
-        (
-            _page_row(
-                finding,
-                figures,
-                finding.judge,
-                of(answered(about, finding.coverage)),
-                *([finding.cut] if with_cut else []),
-            )
-            for finding in judges
-        ),
+    return table_of(
+        _page_line(
+            finding,
+            figures,
+            left("judge", finding.judge),
+            right("judged", of(answered(about, finding.coverage))),
+            *([left("cut", finding.cut, wrap=False)] if with_cut else []),
+        )
+        for finding in judges
     )
 
 
-def _cut_column(*, with_cut: bool, heading: str = "cut") -> list[Column]:
-    return [Column(heading, wrap=False)] if with_cut else []
-
-
-def _page_row(finding: Finding, figures: Figures, *lead: str) -> Row:
-    cells = (estimate_cell(finding.figures[name], _SHARE) for name in figures.values())
-    return row(*lead, *cells, faint=finding.role == "baseline")
+def _page_line(finding: Finding, figures: Figures, *lead: Entry) -> Line:
+    shown = (spread(each, finding.figures[name], _SHARE) for each, name in figures.items())
+    return line(*lead, *shown, faint=finding.role == "baseline")
 
 
 def of(coverage: tuple[int, int]) -> str:
@@ -176,25 +172,30 @@ def of(coverage: tuple[int, int]) -> str:
 def _kind_decisions(findings: SetFindings) -> Table:
     """Tabulate how many texts with an error of each kind have which decision."""
     judges = [finding for finding in findings.judges if finding.decisions]
-    return table(
-        ["kind", "judge", *numeric("texts", *(decision.value for decision in Decision))],
+    return table_of(
         (
-            row(kind.name, finding.judge, kind.texts, *kind.decisions.values())
-            for kinds in zip(*(finding.decisions for finding in judges), strict=True)
-            for finding, kind in zip(judges, kinds, strict=True)
-        ),
+            left("kind", kind.name),
+            left("judge", finding.judge),
+            right("texts", kind.texts),
+            *(right(decision.value, count) for decision, count in kind.decisions.items()),
+        )
+        for kinds in zip(*(finding.decisions for finding in judges), strict=True)
+        for finding, kind in zip(judges, kinds, strict=True)
     )
 
 
 def _gains(judges: Sequence[Finding]) -> Table:
     """Tabulate by how much each judge is better than the baseline that it has to be better than."""
-    return table(
-        ["judge", *numeric("F1", "AUROC", "balanced accuracy")],
+    return table_of(
         (
-            row(finding.judge, *(_gain(finding.gains[name]) for name in GAINS))
-            for finding in judges
-            if finding.gains
-        ),
+            left("judge", finding.judge),
+            *(
+                right(heading, _gain(finding.gains[name]))
+                for heading, name in zip(_GAINS, GAINS, strict=True)
+            ),
+        )
+        for finding in judges
+        if finding.gains
     )
 
 
@@ -205,18 +206,15 @@ def _gain(estimate: Estimate) -> Cell:
 
 def _categories(finding: Finding) -> Table:
     """Tabulate the precision of each category of a judge."""
-    return table(
-        ["category", *numeric("spans", "texts", "precision", "touch an error")],
+    return table_of(
         (
-            row(
-                group.name,
-                group.spans,
-                group.texts,
-                estimate_cell(group.share, _SHARE),
-                estimate_cell(group.touched, _SHARE),
-            )
-            for group in finding.categories
-        ),
+            left("category", group.name),
+            right("spans", group.spans),
+            right("texts", group.texts),
+            spread("precision", group.share, _SHARE),
+            spread("touch an error", group.touched, _SHARE),
+        )
+        for group in finding.categories
     )
 
 
@@ -226,37 +224,35 @@ def _recalls(what: str, groups: Mapping[str, Sequence[Group]]) -> Iterator[Secti
         judge: {group.name: group.share for group in own} for judge, own in groups.items() if own
     }
     if shares:
-        rows = (
-            row(
-                group.name,
-                group.spans,
-                group.texts,
-                *(estimate_cell(by_name[group.name], _SHARE) for by_name in shares.values()),
+        lines = (
+            (
+                left(what, group.name),
+                right("places", group.spans),
+                right("texts", group.texts),
+                *(spread(judge, own[group.name], _SHARE) for judge, own in shares.items()),
             )
             for group in groups[next(iter(shares))]
         )
-        columns = numeric("places", "texts", *shares)
-        title = f"Recall of characters by {what} of error"
-        yield Section(title, [table([what, *columns], rows)])
+        yield Section(f"Recall of characters by {what} of error", [table_of(lines)])
 
 
 def _text_groups(findings: SetFindings) -> Table:
     """Tabulate the figures of each group of texts, with a row a judge."""
     judges = [finding for finding in findings.judges if finding.groups]
-    return table(
-        ["group", "judge", *numeric("with errors", "without", *_GROUP_HEADINGS)],
-        (
-            row(
-                group.name,
-                finding.judge,
-                of(group.coverage.faulty),
-                of(group.coverage.error_free),
-                *(estimate_cell(group.figures[name], _SHARE) for name in OF_GROUPS),
-                faint=finding.role == "baseline",
-            )
-            for groups in zip(*(finding.groups for finding in judges), strict=True)
-            for finding, group in zip(judges, groups, strict=True)
-        ),
+    return table_of(
+        line(
+            left("group", group.name),
+            left("judge", finding.judge),
+            right("with errors", of(group.coverage.faulty)),
+            right("without", of(group.coverage.error_free)),
+            *(
+                spread(heading, group.figures[name], _SHARE)
+                for heading, name in zip(_GROUPS, OF_GROUPS, strict=True)
+            ),
+            faint=finding.role == "baseline",
+        )
+        for groups in zip(*(finding.groups for finding in judges), strict=True)
+        for finding, group in zip(judges, groups, strict=True)
     )
 
 
@@ -338,21 +334,18 @@ def _overview(findings: Findings) -> Table:
         for heading, name in _OVERVIEW.items()
         if any(finding.has(name) for each in findings.sets for finding in each.judges)
     }
-    return table(
-        ["set", "judge", *numeric("judged"), "cut", *numeric(*shown)],
-        (
-            _page_row(
-                finding,
-                shown,
-                each.name,
-                finding.judge,
-                of(finding.coverage.texts),
-                finding.cut if each.is_decided else "",
-            )
-            for each in findings.sets
-            for finding in each.judges
-            if finding.role != "baseline" or any(map(finding.has, shown.values()))
-        ),
+    return table_of(
+        _page_line(
+            finding,
+            shown,
+            left("set", each.name),
+            left("judge", finding.judge),
+            right("judged", of(finding.coverage.texts)),
+            left("cut", finding.cut if each.is_decided else ""),
+        )
+        for each in findings.sets
+        for finding in each.judges
+        if finding.role != "baseline" or any(map(finding.has, shown.values()))
     )
 
 
@@ -428,23 +421,16 @@ def _terminal_table(
 
     Where the texts are not `counted`, the table before it has done so.
     """
-    heading, *headings = figures
-    first, *others = figures.values()
+    (heading, first), *others = figures.items()
     about = "decision.decided" if with_cut else first
-    return table(
-        [
-            Column("judge", wrap=False),
-            *numeric(*(["n"] if counted else []), heading),
-            *_cut_column(with_cut=with_cut, heading="at"),
-            *numeric(*headings),
-        ],
+    return table_of(
         (
-            row(
-                finding.judge,
-                *([answered(about, finding.coverage)[0]] if counted else []),
-                estimate_cell(finding.figures[first], _BRIEF),
-                *([finding.cut] if with_cut else []),
-                *(Cell(finding.figures[name].value, _BRIEF) for name in others),
+            line(
+                left("judge", finding.judge, wrap=False),
+                *([right("n", answered(about, finding.coverage)[0])] if counted else []),
+                spread(heading, finding.figures[first], _BRIEF),
+                *([left("at", finding.cut, wrap=False)] if with_cut else []),
+                *(right(each, finding.figures[name].value, _BRIEF) for each, name in others),
                 faint=finding.role == "baseline",
             )
             for finding in findings.judges

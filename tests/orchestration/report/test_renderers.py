@@ -18,18 +18,25 @@ from spanjury.orchestration.report import (
     Picture,
     Report,
     Section,
+    apart,
     code,
+    left,
+    line,
     numeric,
     prose,
+    right,
     row,
+    spread,
     strong,
     table,
+    table_of,
 )
 from spanjury.orchestration.report.document import tables_of
 from spanjury.orchestration.report.html import report_fragment, report_html
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.report.tables import numbered
 from spanjury.orchestration.report.terminal import report_view
+from spanjury.stats.resampling import Estimate
 
 HOSTILE = '<b>|[x](http://y)"&\x1b[31m'
 REPORT = Report(
@@ -287,3 +294,26 @@ def test_a_fragment_has_what_the_page_has_and_no_style_of_its_own() -> None:
     assert "&lt;i&gt;" in fragment
     assert "&lt;b&gt;" in fragment
     assert "a fact" in fragment
+
+
+def test_a_row_names_the_columns_that_its_cells_stand_in() -> None:
+    mean = Estimate(0.5, 0.25, 0.75)
+    shown = table_of(
+        [
+            line(left("judge", "form"), right("texts", 3), spread("mean", mean, ".2f"), faint=True),
+            (left("judge", "reader"), right("texts", 2), spread("mean", None, ".2f")),
+        ],
+        note="n",
+    )
+    cell = Cell(0.5, ".2f", interval=(0.25, 0.75))
+    rows = [row("form", 3, cell, faint=True), row("reader", 2, None)]
+    assert shown == table(["judge", *numeric("texts", "mean")], rows, note="n")
+    value, ends = apart("mean", mean, ".1f", ends=".2f", ends_only="page")
+    assert (value.cell.text, ends.cell.text) == ("0.5", "0.25 to 0.75")
+    assert (value.column.only, ends.column.only) == (None, "page")
+
+
+def test_rows_of_different_columns_make_no_table() -> None:
+    assert table_of([]) == table([], [])
+    with pytest.raises(ValueError, match="rows with the same columns"):
+        table_of([[left("judge", "form")], [right("judge", "form")]])

@@ -49,14 +49,14 @@ def test_a_demand_is_met_by_a_measure_that_is_defined_and_as_asked(
     demand: str, *, passed: bool
 ) -> None:
     card = Card(records=(record(AVERAGE, RETEST, HITS),))
-    assert parse_gate(demand).is_passed(card.measures) is passed
+    assert parse_gate(demand).result(card.measures).met is passed
 
 
 def test_a_demand_holds_for_every_exam_that_gives_the_measure() -> None:
     steady, shaky = record(RETEST), record(replace(RETEST, value=0.4))
     gate = parse_gate("retest.moved<=.2")
-    assert gate.is_passed(Card(records=(steady, steady)).measures)
-    assert not gate.is_passed(Card(records=(steady, shaky)).measures)
+    assert gate.result(Card(records=(steady, steady)).measures).met
+    assert not gate.result(Card(records=(steady, shaky)).measures).met
 
 
 def test_exams_that_two_releases_held_of_one_judge_are_on_one_card() -> None:
@@ -81,7 +81,7 @@ def test_a_demand_on_a_measure_that_no_exam_gives_names_those_there_are() -> Non
     with pytest.raises(
         ConfigError, match=r"'discernment.mean'; did you mean .* Choose from discernment.average"
     ):
-        gate.is_passed(Card(records=(record(AVERAGE),)).measures)
+        gate.result(Card(records=(record(AVERAGE),)).measures)
 
 
 def test_exams_of_two_judges_make_no_card() -> None:

@@ -13,20 +13,22 @@ from scipy.stats import mannwhitneyu
 from spanjury.judges.core import Outcome, Scale, Segment
 from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.studies.discernment.conclusions import (
+from spanjury.orchestration.studies.discernment.conclusions import conclusion, decision_rows
+from spanjury.orchestration.studies.discernment.detection import (
+    Detection,
+    WrittenTwins,
+    written_twins,
+)
+from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
+from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays, is_harmless
+from spanjury.orchestration.studies.discernment.summary import (
     cautions,
-    conclusion,
-    decision_rows,
     decisions_json,
     findings_json,
     measure_names,
     measures_of,
 )
-from spanjury.orchestration.studies.discernment.detection import Detection
-from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
-from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays, is_harmless
 from spanjury.orchestration.studies.discernment.tables import discernment_report
-from spanjury.orchestration.studies.discernment.written_twins import WrittenTwins, written_twins
 from spanjury.orchestration.studies.judging import Examinee, Judgement
 from spanjury.perturbations.pairs import Condition, PerturbedPair, perturbed_pairs
 from spanjury.perturbations.perturbation import Perturbation, text_perturbation

@@ -17,12 +17,7 @@ from spanjury.judges.core import Outcome, Scale, Segment
 from spanjury.orchestration.report import Picture, Report
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.report.terminal import report_view
-from spanjury.orchestration.studies.discernment.conclusions import (
-    Conclusion,
-    cautions,
-    conclusion,
-    findings_json,
-)
+from spanjury.orchestration.studies.discernment.conclusions import Conclusion, conclusion
 from spanjury.orchestration.studies.discernment.findings import (
     METHODS,
     Contrast,
@@ -33,6 +28,7 @@ from spanjury.orchestration.studies.discernment.findings import (
     evaluate_scores,
 )
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreArrays
+from spanjury.orchestration.studies.discernment.summary import cautions, findings_json
 from spanjury.orchestration.studies.discernment.tables import discernment_report
 from spanjury.orchestration.studies.judging import Examinee, Judgement
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from spanjury.judges.core import Segment
+from spanjury.orchestration.report import Picture
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.services.judging.metrics import score_metric
 from spanjury.orchestration.studies.agreement.findings import (
@@ -184,7 +185,7 @@ def whole(*aspects: AspectFindings) -> MetaFindings:
 def test_the_page_and_the_values_hold_seats_and_systems(human: FloatArray) -> None:
     seats = [seat(name, noisy(human, number)) for number, name in enumerate(("a", "b|c", "d"))]
     findings = whole(aspect_findings(table(human, *seats), FEW))
-    report = agreement_report(findings, pictures={Path("x.png"): "a picture"})
+    report = agreement_report(findings, pictures=[Picture(file=Path("x.png"), alt="a picture")])
     page = report_markdown(report)
     for part in (
         "## fluency, r",

@@ -28,8 +28,7 @@ from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.studies.card import parse_gate
 from spanjury.orchestration.studies.judging import Examinee, ExamRun, Recorder
 from spanjury.orchestration.studies.robustness.attempts import Flawed
-from spanjury.orchestration.studies.robustness.exam import Exam, ExamResult, examine
-from spanjury.orchestration.studies.robustness.findings import PANEL, Finding
+from spanjury.orchestration.studies.robustness.exam import PANEL, Exam, ExamResult, Finding, examine
 from spanjury.orchestration.studies.robustness.tables import (
     findings_json,
     measures_of,
@@ -213,7 +212,7 @@ async def test_a_constant_judge_withstands_all_attacks_and_sees_no_flaw() -> Non
         if seen == 0.5:
             assert measures["robustness.attack_success"][0].value == 0
             gate = parse_gate("robustness.attack_success<=.05")
-            assert not gate.is_passed(measures)
+            assert not gate.result(measures).met
             assert "not shown to see damage" in gate.result(measures).line
             assert any("sees no flaw" in line for line in _cautions(done))
 

@@ -31,12 +31,12 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
 from spanjury.orchestration.studies.estimates import (
     DEFAULTS,
     Effects,
-    Estimate,
     Settings,
     by_owner,
     estimates,
 )
 from spanjury.stats.arrays import FloatArray
+from spanjury.stats.resampling import Estimate
 from spanjury.stats.spans.gamma import Gamma, gamma
 from spanjury.stats.spans.span_agreement import Agreement, micro_effect
 from spanjury.stats.spans.span_detection import (

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import ConfigError, ErrorSpan, Segment
-from spanjury.orchestration.studies.estimates import Effects, Estimate, Settings, estimates
+from spanjury.orchestration.studies.estimates import Effects, Settings, estimates
+from spanjury.stats.resampling import Estimate
 from spanjury.stats.spans.gamma import Gamma, gamma
 from spanjury.stats.spans.span_agreement import (
     Agreement,

@@ -1,0 +1,424 @@
+"""An exam in sentences and numbers: cautions, values for programs, and measures."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from spanjury.judges.core import counted
+from spanjury.orchestration.report.json import fields_of, plain, versions
+from spanjury.orchestration.report.numbers import defined, figure
+from spanjury.orchestration.studies.card import Measure, measured
+from spanjury.orchestration.studies.discernment.conclusions import (
+    ONE_FLIP,
+    Conclusion,
+    conclusion,
+    decision_rows,
+    is_harmless,
+    missing,
+    targeted,
+    worst_net_drop,
+)
+from spanjury.orchestration.studies.discernment.detection import (
+    STRICT,
+    USUAL,
+    Detection,
+    WrittenTwins,
+    fewest_texts,
+)
+from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings, Mode
+from spanjury.orchestration.studies.discernment.score_arrays import BIAS
+from spanjury.orchestration.studies.judging import Examinee
+from spanjury.perturbations.perturbation import Effect
+from spanjury.stats.combination.discernment import LevelBalanced
+from spanjury.stats.spans.localisation import pooled
+
+_FEW = 30
+"""With fewer texts than this even a large effect is often missed, and intervals are rough."""
+_NARROW = 0.5
+"""From this share of clean scores at the worst on, little can fall."""
+_MODES: Mapping[Mode, str] = MappingProxyType(
+    {
+        "paper": "Mode `paper` is for comparison with the paper only: its combined value is no "
+        "p-value. Of four aspects without any effect it passes D = 1 in about 30 % of exams, "
+        "not in 5 %.",
+        "wilson": "Mode `wilson` is somewhat too generous: D = 1 stands for a p-value a little "
+        "above 0.05.",
+    }
+)
+
+
+def cautions(findings: Findings) -> tuple[str, ...]:
+    """Return the reasons not to take the numbers at their face value, in sentences."""
+    reasons = (
+        _on_mode(findings),
+        _on_numbers(findings),
+        _on_equal_scores(findings),
+        _on_missing_scores(findings),
+        _on_alarms(findings),
+        _on_control(findings),
+    )
+    return tuple(sentence for sentences in reasons for sentence in sentences)
+
+
+def _on_mode(findings: Findings) -> Iterator[str]:
+    mode = findings.settings.mode
+    if mode in _MODES:
+        yield _MODES[mode]
+
+
+def _on_numbers(findings: Findings) -> Iterator[str]:
+    most = findings.segments * ONE_FLIP
+    if most < 1:
+        texts = counted(findings.segments, "text")
+        yield (
+            f"{texts} cannot show anything: even if every score fell, D by the exact test would"
+            f" be {most:.2f}."
+        )
+    elif findings.segments < _FEW:
+        few = counted(findings.segments, "text is", "texts are")
+        yield f"{few} few: an effect that is not shown may well be there."
+    harmful = [finding for finding in findings.findings if not is_harmless(finding)]
+    sizes = {finding.damaged for finding in harmful if finding.damaged}
+    if len(sizes) > 1:
+        yield (
+            f"Conditions damaged {min(sizes)} to {max(sizes)} texts: D of those that damaged "
+            "more is larger for the same effect."
+        )
+    if findings.overall.missing > len(findings.findings) - len(harmful):
+        without = findings.overall.missing - (len(findings.findings) - len(harmful))
+        yield f"Conditions without a D, and not in the average: {without} of {len(harmful)}."
+
+
+def _on_equal_scores(findings: Findings) -> Iterator[str]:
+    for number, control in enumerate(findings.control):
+        column = [finding.contrasts[number] for finding in findings.findings]
+        scored = [
+            contrast
+            for contrast in column
+            if contrast.expected == "falls" and contrast.effects.used
+        ]
+        if scored and all(contrast.test.nothing_moved for contrast in scored):
+            yield (
+                f"On {control.aspect} no score moved under any condition that should "
+                "make it fall: p is 1 and D is 0 by convention."
+            )
+        elif control.on_scale.clean_floor >= _NARROW:
+            yield (
+                f"On {control.aspect} {control.on_scale.clean_floor:.0%} of the clean texts have "
+                "the worst score already and cannot fall."
+            )
+
+
+def _on_missing_scores(findings: Findings) -> Iterator[str]:
+    for number, control in enumerate(findings.control):
+        contrasts = [(finding, finding.contrasts[number]) for finding in findings.findings]
+        wanted = sum(finding.damaged for finding in findings.findings)
+        lost = sum(missing(finding, contrast) for finding, contrast in contrasts)
+        if lost == wanted:
+            yield f"On {control.aspect} the judge gave no pair of scores at all."
+        elif lost:
+            yield (
+                f"On {control.aspect} {lost} of {wanted} pairs lack a score and were skipped. "
+                + _at_worst(
+                    [finding for finding, contrast in contrasts if _hangs_on(finding, contrast)]
+                )
+            )
+
+
+def _at_worst(hanging: Sequence[Finding]) -> str:
+    if not hanging:
+        return "Had all of them risen, no effect on a damaged aspect would lose its sign."
+    names = ", ".join(finding.condition for finding in hanging)
+    return f"Had all of them risen, no fall would be left after: {names}."
+
+
+def _hangs_on(finding: Finding, contrast: Contrast) -> bool:
+    """Say whether a fall is seen only because scores are missing."""
+    seen = contrast in targeted(finding) and contrast.interval[0] > 0
+    return seen and worst_net_drop(finding, contrast) <= 0
+
+
+def _on_control(findings: Findings) -> Iterator[str]:
+    for contrast in findings.control:
+        low, high = contrast.interval
+        if low > 0 or high < 0:
+            yield (
+                f"On {contrast.aspect} the clean texts were scored differently the second time "
+                f"({contrast.effects.net_drop:+.2f}) for no known reason: do not read a smaller "
+                "effect as damage that the judge saw."
+            )
+
+
+def _on_alarms(findings: Findings) -> Iterator[str]:
+    scored = [alarm for alarm in findings.alarms if alarm.clean]
+    if scored and not any(alarm.harmless for alarm in scored):
+        yield (
+            "No harmless change was made to the texts, so false alarms are counted on clean texts "
+            "alone."
+        )
+    for rate in (STRICT, USUAL):
+        few = [alarm for alarm in scored if alarm.clean < fewest_texts(rate)]
+        if few:
+            names = ", ".join(f"{alarm.aspect} {alarm.clean}" for alarm in few)
+            yield (
+                f"Too few clean texts have a score to state a false-alarm rate of {rate:.0%}, "
+                f"which takes {fewest_texts(rate)}: {names}."
+            )
+
+
+_KEYS = MappingProxyType(
+    {"skipped": "left_out", "contrasts": "cells", "target_contrast": "contrast"}
+)
+"""Names of fields that JSON has under another key."""
+_NAMES = (
+    "discernment.average",
+    "discernment.minimum",
+    "discernment.weighted",
+    "discernment.effect",
+    "discernment.caught.average",
+    "discernment.twins_caught",
+    "discernment.twins_in_order",
+    "discernment.false_alarms",
+    "discernment.harmless_disturbed",
+    "localisation.hits",
+    "localisation.precision",
+    "invariance.steady",
+    "invariance.moved",
+    "bias.steady",
+    "bias.moved",
+    "retest.moved",
+)
+_TABLED = frozenset({"detections", "markings"})
+"""Fields that JSON has under `decisions`, in the order of the page."""
+
+
+def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object]:
+    """Return `findings` as objects, lists, strings, numbers and nulls.
+
+    Returns
+    -------
+    dict
+        Named by field, numbers to 6 significant digits. Beside each D of one aspect stands the
+        natural logarithm of its p-value (``test.log_p``). What is undefined or infinite is
+        None.
+    """
+    return {
+        "versions": versions(),
+        "judge": plain(examinee),
+        "settings": plain(findings.settings),
+        "segments": findings.segments,
+        "repeats": findings.repeats,
+        "overall": _balanced(findings.overall),
+        "weighted": _balanced(findings.weighted),
+        "control": plain(findings.control),
+        "decisions": decisions_json(findings),
+        "caught": plain(findings.caught),
+        "false_alarms": plain(findings.alarms),
+        "written_twins": plain(findings.twins) if findings.twins else None,
+        "findings": [_finding(finding) for finding in findings.findings],
+        "cautions": list(cautions(findings)),
+    }
+
+
+def decisions_json(findings: Findings) -> list[dict[str, object]]:
+    """Return the rows as objects, with the figures and intervals that a page shows."""
+    return [
+        {
+            "condition": row.finding.condition,
+            "aspect": row.aspect or None,
+            "harmless": row.is_harmless,
+            "verdict": row.conclusion.value,
+            "detection": plain(row.detection),
+            "hits": plain(row.marking.localisation.hit_rate) if row.marking else None,
+            "claims_spans": row.marking.claims_spans if row.marking else None,
+            "discernment": plain(row.contrast.discernment) if row.contrast else None,
+        }
+        for row in decision_rows(findings)
+    ]
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    """Add what is computed from the fields, under the keys that files have had from the first."""
+    spans = finding.localisation
+    rates = {name: getattr(spans, name) for name in ("hit_rate", "chance", "precision", "recall")}
+    return {
+        **{
+            _KEYS.get(name, name): value
+            for name, value in fields_of(finding).items()
+            if name not in _TABLED
+        },
+        "verdict": conclusion(finding).value,
+        "localisation": plain({**spans._asdict(), **rates}),
+    }
+
+
+def _balanced(balanced: LevelBalanced) -> object:
+    return plain({**balanced._asdict(), "by_level": dict(balanced.by_level)})
+
+
+def measure_names(conditions: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of all measures that an exam with these conditions may give."""
+    return (*_NAMES, *(f"discernment.caught.{condition}" for condition in conditions))
+
+
+def measures_of(findings: Findings) -> tuple[Measure, ...]:
+    """Return what `findings` come to: how well damage is seen, and what else moves scores."""
+    damaged = [finding for finding in findings.findings if finding.damaged]
+    harmful = [finding for finding in damaged if not is_harmless(finding)]
+    harmless = [finding for finding in damaged if is_harmless(finding)]
+    invariant = [finding for finding in harmless if finding.family != BIAS]
+    biased = [finding for finding in harmless if finding.family == BIAS]
+    return (
+        *_discernment(findings, harmful),
+        *_caught(findings, harmful),
+        *_twins(findings.twins),
+        *_false_alarms(invariant),
+        *_localisation(harmful),
+        *_steady_shares("invariance", invariant),
+        *_steady_shares("bias", biased),
+        _retest(findings.control),
+    )
+
+
+def _discernment(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]:
+    if not harmful:
+        return
+    overall, weighted = findings.overall, findings.weighted
+    for name, value, says in (
+        ("average", overall.average, "D, averaged over levels of damage; 1 is p = .05"),
+        ("minimum", overall.minimum, "the lowest D of all conditions"),
+        ("weighted", weighted.average, "average D with experts' weights of the aspects"),
+    ):
+        yield Measure(
+            name=f"discernment.{name}", value=defined(value), says=says, count=findings.segments
+        )
+    yield _mean(
+        "discernment.effect",
+        [
+            contrast.effects.net_drop
+            for finding in harmful
+            for contrast in targeted(finding)
+            if contrast.effects.used
+        ],
+        says="P(drop) - P(rise), the mean over damaged aspects of all conditions; -1 to 1",
+    )
+
+
+def _caught(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]:
+    """Yield the shares of damaged texts that are caught without their clean twins."""
+    by_condition = [(finding, [*_scored(finding, "falls")]) for finding in harmful]
+    if not any(detections for _, detections in by_condition):
+        return
+    caught = findings.caught
+    yield measured(
+        "discernment.caught.average",
+        caught,
+        says="share of damaged texts caught at 10 % false alarms, mean over damaged aspects",
+        count=findings.segments,
+    )
+    for finding, detections in by_condition:
+        shares = [detection.caught_10 for detection in detections]
+        if shares:
+            ends = shares[0] if len(shares) == 1 else None
+            yield Measure(
+                name=f"discernment.caught.{finding.condition}",
+                value=defined(sum(share.value for share in shares) / len(shares)),
+                says=f"the same after {finding.condition}",
+                count=sum(detection.texts for detection in detections),
+                low=defined(ends.low) if ends else None,
+                high=defined(ends.high) if ends else None,
+            )
+
+
+def _twins(twins: WrittenTwins | None) -> Iterator[Measure]:
+    if twins is None:
+        return
+    for name, share, says in (
+        (
+            "twins_caught",
+            twins.caught,
+            f"share of written wrong twins caught at {twins.false_alarms:.0%} false alarms",
+        ),
+        (
+            "twins_in_order",
+            twins.in_order,
+            "share of written pairs whose wrong twin scores lower, ties half; 0.5 is chance",
+        ),
+    ):
+        yield measured(f"discernment.{name}", share, says=says, count=twins.pairs)
+
+
+def _false_alarms(harmless: Sequence[Finding]) -> Iterator[Measure]:
+    if not harmless:
+        return
+    detections = [detection for finding in harmless for detection in _scored(finding, "unchanged")]
+    texts = sum(detection.texts for detection in detections)
+    is_known = bool(texts) and not any(math.isnan(each.of_clean_10.value) for each in detections)
+    yield Measure(
+        name="discernment.false_alarms",
+        value=sum(detection.flags for detection in detections) / texts if is_known else None,
+        says="share of harmlessly changed texts flagged where at most 10 % of clean ones are",
+        count=texts,
+    )
+    yield _mean(
+        "discernment.harmless_disturbed",
+        [conclusion(finding) is Conclusion.DISTURBED for finding in harmless],
+        says="share of harmless conditions that disturb the judge",
+    )
+
+
+def _scored(finding: Finding, expected: Effect) -> Iterator[Detection]:
+    for contrast, detection in zip(finding.contrasts, finding.detections, strict=True):
+        if contrast.expected == expected and contrast.effects.used:
+            yield detection
+
+
+def _localisation(harmful: Sequence[Finding]) -> Iterator[Measure]:
+    if not harmful:
+        return
+    spans = pooled(finding.localisation for finding in harmful)
+    yield Measure(
+        name="localisation.hits",
+        value=defined(spans.hit_rate),
+        says="share of damaged places that new spans touch; "
+        f"{figure(spans.chance, '.0%')} by chance",
+        count=spans.places,
+    )
+    yield Measure(
+        name="localisation.precision",
+        value=defined(spans.precision),
+        says="share of newly marked characters that are damage",
+        count=spans.marked,
+    )
+
+
+def _steady_shares(topic: str, harmless: Sequence[Finding]) -> Iterator[Measure]:
+    if not harmless:
+        return
+    conclusions = [conclusion(finding) for finding in harmless]
+    for name, wanted, says in (
+        ("steady", Conclusion.STEADY, "share of harmless conditions shown to leave scores alone"),
+        ("moved", Conclusion.DISTURBED, "share of harmless conditions that disturb the judge"),
+    ):
+        yield _mean(f"{topic}.{name}", [each is wanted for each in conclusions], says=says)
+
+
+def _mean(name: str, values: Sequence[float], *, says: str) -> Measure:
+    mean = sum(values) / len(values) if values else None
+    return Measure(name=name, value=mean, says=says, count=len(values))
+
+
+def _retest(control: Sequence[Contrast]) -> Measure:
+    """Return the share of scores in which a judge disagrees with itself."""
+    pairs = sum(contrast.effects.used for contrast in control)
+    moved = sum(
+        (contrast.effects.drop_share + contrast.effects.rise_share) * contrast.effects.used
+        for contrast in control
+        if contrast.effects.used
+    )
+    return Measure(
+        name="retest.moved",
+        value=moved / pairs if pairs else None,
+        says="share of scores of clean texts that are others the second time",
+        count=pairs,
+    )

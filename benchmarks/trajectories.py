@@ -28,6 +28,7 @@ DEVELOPMENT = (
     WRITTEN / "trajectories.jsonl",
     WRITTEN / "trajectories_more.jsonl",
     WRITTEN / "trajectories_dev.jsonl",
+    WRITTEN / "trajectories_work.jsonl",
 )
 PRIOR = 2
 """Right and wrong errors that each category begins with, as in `judges/rules/calls.py`."""

@@ -345,7 +345,7 @@ class _Turn:
 
     def _untraced(self, value: Untraced, count: int) -> ErrorSpan:
         mark = partial(self._span, count=count, path=value.path)
-        later = self._later(value.path, count) if value.kind == "id" else ()
+        later = self._later(value.path, count) if value.kind in {"id", "address"} else ()
         if later:
             explanation = "The value is used before the result that gives it."
             return mark(EARLY, explanation, severity=4, evidence=later)

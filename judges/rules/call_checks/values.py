@@ -73,7 +73,7 @@ _SHORTEST_NUMBER = 3  # digits of such a number
 _STEPPED = 3  # dates of a list whose steps are no chance
 _MOST_HELD = 12  # numbers of results that are added up
 
-Kind = Literal["date", "time", "number", "id", "choice"]
+Kind = Literal["date", "time", "number", "id", "address", "choice"]
 Grade = Literal["slip", "unit", "strange"]
 
 
@@ -328,9 +328,11 @@ class _Own:
             yield from self._moment(value, *moment)
         elif squeezed(value) in self._tokens or not squeezed(value):
             return
+        elif _MAIL.fullmatch(value):
+            yield from self._address(value)
         elif words_of(self.path) & _COMPOSED or _CODE.search(value) or _is_prose(value):
             yield from self._composed(value)
-        elif any(map(str.isdigit, value)) or _MAIL.fullmatch(value):
+        elif any(map(str.isdigit, value)):
             yield from self._identifier(value)
 
     def _moment(self, value: str, day: date | None, minute: int | None) -> Iterator[Untraced]:
@@ -378,8 +380,23 @@ class _Own:
             (day and named.names(day)) or (day is None and minute and named.names_time(minute))
         )
 
+    def _address(self, value: str) -> Iterator[Untraced]:
+        """Yield an e-mail address that no text before has, nor the parts of."""
+        said = "\n".join(self._texts).casefold()
+        local, _, domain = value.casefold().rpartition("@")
+        if value.casefold() in said or (
+            domain in said and all(part in said for part in re.split(r"[._+-]", local))
+        ):
+            return
+        near = max(
+            _MAIL.findall(said),
+            key=lambda given: SequenceMatcher(None, value.casefold(), given).ratio(),
+            default="",
+        )
+        yield self._untraced("address", near=near)
+
     def _identifier(self, value: str) -> Iterator[Untraced]:
-        """Yield an id, a number in digits, or an address that no text before has."""
+        """Yield an id or a number in digits that no text before has."""
         ends = [*map(read_moment, _ENDS.split(value))]
         if len(ends) == 2 and all(ends):  # noqa: PLR2004  a range
             for part, moment in zip(_ENDS.split(value), filter(None, ends), strict=True):
@@ -390,7 +407,7 @@ class _Own:
         slipped = _slip(squeezed(value), self._tokens)
         if slipped:
             yield self._untraced("id", "slip", near=self._written(slipped))
-        elif len(re.findall(r"\d", value)) >= _LONG_ID or "@" in value:
+        elif len(re.findall(r"\d", value)) >= _LONG_ID:
             yield self._untraced("id", near=self._like(value))
 
     def _is_composed(self, value: str) -> bool:

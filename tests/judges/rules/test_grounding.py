@@ -239,6 +239,25 @@ async def test_sentences_of_which_the_source_lacks_much_are_unverified() -> None
     assert sentence.probability > 0.4
 
 
+async def test_a_sentence_that_the_source_only_reports_is_unverified_and_binds_a_panel() -> None:
+    report = await judged(
+        "The minister took bribes.", "The report alleges that the minister took bribes."
+    )
+    (sentence,) = report.unverified
+    assert (sentence.text, sentence.reason, sentence.is_binding) == (
+        "The minister took bribes.",
+        "The source only reports this: 'alleges'.",
+        True,
+    )
+    assert sentence.probability == 0.3
+    assert not report.spans
+
+
+async def test_data_may_be_joined_from_several_records() -> None:
+    rows = '{"ferry": {"leaves": "Lund"}, "bus": {"leaves": "Malmo"}}'
+    assert not any(part.is_binding for part in (await judged("Ferry: Malmo.", rows)).unverified)
+
+
 async def test_the_probability_of_an_error_rises_with_what_is_unsupported() -> None:
     probabilities = [
         (await judged(output)).error_probability or 0.0

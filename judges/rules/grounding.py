@@ -1,7 +1,7 @@
 """A judge of whether the inputs support what a text says; it counts, and asks no model."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -28,10 +28,11 @@ from spanjury.judges.rules.alignment.contradictions import contradictions
 from spanjury.judges.rules.alignment.doubts import doubts
 from spanjury.judges.rules.alignment.near_copies import are_near_copies
 from spanjury.judges.rules.call_checks.numerals import computed_in, is_given
+from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.evidence import CONTRADICTIONS, WORDING, error_spans
 from spanjury.judges.rules.places import Source, join_inputs
 from spanjury.judges.rules.source_index import index_source
-from spanjury.judges.rules.support import Support, find_support, of_sentence
+from spanjury.judges.rules.support import SentenceSupport, Support, find_support, of_sentence
 from spanjury.judges.text.languages import (
     NO_BLANKS,
     SAMPLE,
@@ -42,7 +43,7 @@ from spanjury.judges.text.languages import (
 from spanjury.judges.text.non_answers import EMPTY, NonAnswer, coded, non_answer
 from spanjury.judges.text.replies import by_reply, rescored
 from spanjury.judges.text.turns import in_turn
-from spanjury.judges.text.words import folded_words
+from spanjury.judges.text.words import each_once, folded_words
 
 _QUICKER = 4  # times as fast as the output the source is read, of which little is looked at
 
@@ -384,17 +385,23 @@ def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:
             continue
         start, end = sentence.words[0].start, sentence.words[-1].end
         own = of_sentence(sentence, prose=support.prose)
+        missing = _different(text, sentence, lacking)
         yield Unverified(
             start=start,
             end=end,
             text=text[start:end],
             probability=error_probability(own, ()),
-            reason=_reason(len(lacking), len(sentence.claims)),
-            words=tuple(
-                text[sentence.words[claim.first].start : sentence.words[claim.stop - 1].end]
-                for claim in lacking[:_WORDS]
-            ),
+            reason=_reason(len(missing), len(_different(text, sentence, sentence.claims))),
+            words=tuple(missing[:_WORDS]),
         )
+
+
+def _different(text: str, sentence: SentenceSupport, claims: Iterable[Claim]) -> list[str]:
+    """Return the words of `claims` in `text`, each once."""
+    return each_once(
+        text[sentence.words[claim.first].start : sentence.words[claim.stop - 1].end]
+        for claim in claims
+    )
 
 
 def _reason(lacking: int, claims: int) -> str:

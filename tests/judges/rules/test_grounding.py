@@ -258,6 +258,30 @@ async def test_data_may_be_joined_from_several_records() -> None:
     assert not any(part.is_binding for part in (await judged("Ferry: Malmo.", rows)).unverified)
 
 
+@pytest.mark.parametrize(
+    ("source", "number", "is_known"),
+    [
+        ("Two thirds of the 1,200 residents voted.", "800", True),
+        ("Half of the 1,200 residents voted.", "600", True),
+        ("A third of the 1,000 residents voted.", "333", True),
+        ("Two thirds of the 1,200 residents voted.", "900", False),
+        ("Two thirds voted. " + "The hall is old. " * 9 + "It has 1,200 seats.", "800", False),
+    ],
+)
+async def test_a_fraction_of_a_number_beside_it_is_known(
+    source: str, number: str, *, is_known: bool
+) -> None:
+    report = await judged(f"{number} residents voted.", source)
+    assert (not report.spans) is is_known
+
+
+async def test_a_missing_word_is_named_and_counted_once() -> None:
+    report = await judged("People cheered and people danced at Acme.", "Acme sold cars.")
+    (sentence,) = report.unverified
+    assert sentence.words == ("People", "cheered", "danced")
+    assert sentence.reason == "3 of its 4 content words are missing from the source."
+
+
 async def test_the_probability_of_an_error_rises_with_what_is_unsupported() -> None:
     probabilities = [
         (await judged(output)).error_probability or 0.0

@@ -119,6 +119,9 @@ class Unverified:
         Why the judge cannot tell, as a sentence.
     words
         The words that it could not verify.
+    is_binding
+        Whether the judge has a reason that no other judge can outweigh: the text is then at least
+        as likely wrong as the sentence.
 
     Raises
     ------
@@ -132,6 +135,7 @@ class Unverified:
     probability: float
     reason: str
     words: tuple[str, ...] = ()
+    is_binding: bool = False
 
     def __post_init__(self) -> None:
         if not (0 <= self.start < self.end and self.end - self.start == len(self.text)):
@@ -368,12 +372,15 @@ def still_unverified(
 ) -> tuple[Unverified, ...]:
     """Return the sentences of several judges in order of place, each once.
 
-    Of sentences that overlap, the one with the highest probability stays. One that holds a part
-    of a marked error is left out: the judges have said what they think of it.
+    Of sentences that overlap, a binding one stays, or else the one with the highest probability.
+    One that holds a part of a marked error is left out: the judges have said what they think of it.
     """
     kept: list[Unverified] = []
     marked = [span.interval for span in spans if span.interval is not None]
-    for sentence in sorted(chain(*lists), key=lambda part: (-part.probability, part.start)):
+    ranked = sorted(
+        chain(*lists), key=lambda part: (not part.is_binding, -part.probability, part.start)
+    )
+    for sentence in ranked:
         others = chain(marked, ((chosen.start, chosen.end) for chosen in kept))
         if not any(start < sentence.end and sentence.start < end for start, end in others):
             kept.append(sentence)

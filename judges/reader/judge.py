@@ -1,8 +1,10 @@
 """A judge of whether the inputs support a text, which has a small encoder read every sentence."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import takewhile
 from typing import ClassVar
 
 from spanjury.judges.checker.evidence import (
@@ -37,6 +39,7 @@ from spanjury.judges.reader.tuning import LEAST, Tuning, sentence_evidence
 from spanjury.judges.reader.windows import Kind, SentenceWindow, sentence_readings
 from spanjury.judges.text.tokens import Token, is_negation
 from spanjury.judges.text.turns import LONG, all_in_turns
+from spanjury.judges.text.words import each_once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +154,18 @@ _EMPTY = frozenset(("yes", "ok", "okay", "going"))
 
 _SUSPECTED = 0.5  # probability of an error from which a word is named
 
+_TELLING = frozenset(
+    """all almost always any before after both can could each every few half if least less many
+    may might more most must nearly never no none not only should some unless until will
+    would""".split()  # noqa: SIM905
+)
+"""Words without content of their own on which the sense of a sentence depends."""
+
+_INFLECTION = re.compile(
+    r"[bdgklmnprt]?(?:['’]?s|e|es|ed|er|ers|ing|y|ies|ied|ier|ily|ly)?|d|r", re.IGNORECASE
+)
+"""Ends of two forms of a word, behind the letters that they share."""
+
 _LACKING = frozenset(
     (
         Kind.CONTENT_FAR,
@@ -201,25 +216,66 @@ def unverified(
     """Return `sentence`, of `output`, as unverified, with the probability that it has an error.
 
     Its words are those that the passages beside it lack, or else those that the model suspects.
+    Each is named once.
     """
     tokens, kinds = sentence.tokens, sentence.window.kinds
+    beside = _words_by_stem(sentence)
     content = [
         at
         for at, token in enumerate(tokens)
         if token.is_content and token.text.lower() not in _EMPTY
     ]
-    lacking = [at for at in content if kinds[at] in _LACKING]
+    lacking = [at for at in content if kinds[at] in _LACKING or not _is_among(tokens[at], beside)]
+    telling = [
+        at
+        for at, token in enumerate(tokens)
+        if token.text.lower() in _TELLING and not _is_among(token, beside)
+    ]
     suspected = [at for at in content if 1.0 - reading.words[at].supported >= _SUSPECTED]
-    named = sorted(lacking or suspected, key=lambda at: (reading.words[at].supported, at))
+    named = sorted(
+        lacking or telling or suspected, key=lambda at: (reading.words[at].supported, at)
+    )
     start, end = tokens[0].start, tokens[-1].end
+    texts = (output[tokens[at].start : tokens[at].end] for at in sorted(named[:_MOST]))
     return Unverified(
         start=start,
         end=end,
         text=output[start:end],
         probability=probability,
-        reason=_reason(len(lacking), of=len(content)),
-        words=tuple(output[tokens[at].start : tokens[at].end] for at in sorted(named[:_MOST])),
+        reason=_reason(
+            len(each_once(tokens[at].text for at in lacking)),
+            of=len(each_once(tokens[at].text for at in content)),
+            telling=bool(telling),
+        ),
+        words=tuple(each_once(texts)),
     )
+
+
+def _words_by_stem(sentence: SentenceWindow) -> Mapping[str, set[str]]:
+    """Return the words of the passages beside a sentence, in lower case, by their stems."""
+    words: dict[str, set[str]] = {}
+    for passage in sentence.passages:
+        for token in passage.tokens:
+            words.setdefault(token.stem, set()).add(token.text.lower())
+    return words
+
+
+def _is_among(token: Token, beside: Mapping[str, set[str]]) -> bool:
+    """Say whether `beside` has a form of a word; different words may share a stem.
+
+    A number must stand there as it is: 1950s is not 1950.
+    """
+    word, others = token.text.lower(), beside.get(token.stem, set())
+    if word in others or token.is_number:
+        return word in others
+    return any(_is_form(word, other) for other in others)
+
+
+def _is_form(word: str, other: str) -> bool:
+    pairs = zip(word, other, strict=False)
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    ends = word[shared:], other[shared:]
+    return not all(ends) or all(map(_INFLECTION.fullmatch, ends))
 
 
 def _severity(run: Run, tokens: Sequence[Token], kinds: Sequence[int], *, turned: bool) -> int:
@@ -233,8 +289,12 @@ def _severity(run: Run, tokens: Sequence[Token], kinds: Sequence[int], *, turned
     return 3 if fact or long else 2
 
 
-def _reason(lacking: int, *, of: int) -> str:
-    if not lacking:
-        return "All its words are in the source, but the reader is not sure that they say the same."
-    verb = "is" if lacking == 1 else "are"
-    return f"{lacking} of its {of} content words {verb} missing from the passages read beside it."
+def _reason(lacking: int, *, of: int, telling: bool) -> str:
+    if lacking:
+        verb = "is" if lacking == 1 else "are"
+        return (
+            f"{lacking} of its {of} content words {verb} missing from the passages read beside it."
+        )
+    if telling:
+        return "A word that bears on its sense is missing from the passages read beside it."
+    return "All its words are in the source, but the reader is not sure that they say the same."

@@ -1,7 +1,7 @@
 """A judge of whether the inputs support what a text says; it counts, and asks no model."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -20,16 +20,19 @@ from spanjury.judges.core import (
     probability_with,
     score_of_probability,
     signature,
+    still_unverified,
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.passages import passages_in
 from spanjury.judges.rules.alignment.contradictions import contradictions
+from spanjury.judges.rules.alignment.doubts import doubts
 from spanjury.judges.rules.alignment.near_copies import are_near_copies
 from spanjury.judges.rules.call_checks.numerals import computed_in, is_given
+from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.evidence import CONTRADICTIONS, WORDING, error_spans
 from spanjury.judges.rules.places import Source, join_inputs
 from spanjury.judges.rules.source_index import index_source
-from spanjury.judges.rules.support import Support, find_support, of_sentence
+from spanjury.judges.rules.support import SentenceSupport, Support, find_support, of_sentence
 from spanjury.judges.text.languages import (
     NO_BLANKS,
     SAMPLE,
@@ -40,7 +43,7 @@ from spanjury.judges.text.languages import (
 from spanjury.judges.text.non_answers import EMPTY, NonAnswer, coded, non_answer
 from spanjury.judges.text.replies import by_reply, rescored
 from spanjury.judges.text.turns import in_turn
-from spanjury.judges.text.words import folded_words
+from spanjury.judges.text.words import each_once, folded_words
 
 _QUICKER = 4  # times as fast as the output the source is read, of which little is looked at
 
@@ -80,6 +83,12 @@ In 13 sets, 4 of them of twins, such are 20 % of the right texts and 1 % of the 
 each set counts the same.
 """
 
+_DOUBTED = 0.3
+"""Probability of an error in a sentence that joins or asserts what the source does not (`doubts`).
+
+One in two of such twins written for training is wrong, and one in seven of such summaries of news.
+"""
+
 _UNVERIFIED = 0.3  # share of a sentence's claims that the source lacks: too much to vouch for it
 
 _WORDS = 12  # words that are named of a sentence
@@ -102,7 +111,9 @@ class GroundingJudge:
     (`spanjury.judges.core.score_of_probability`); of another list of errors it follows from the
     probability with these (`probability_with`). `max_spans`, 0 or more, limits the spans of the
     report; the probability counts all. Sentences of which the source lacks much are listed as
-    unverified.
+    unverified. So are those that join words of different sentences of the source, and those that
+    assert what it only reports, denies or makes depend on something: they bind the panel, whose
+    probability is at least theirs, and leave that of this judge as it is.
 
     An empty output, a refusal and an output that only repeats a question have an error of their
     own, also on aspects of the kind ``"content"``. A coded text is not judged.
@@ -139,7 +150,7 @@ class GroundingJudge:
         sources = tuple(reply.inputs.values())
         computed = computed_in(reply.output, sources)
         inputs = {**reply.inputs, **({"Computed": computed} if computed else {})}
-        report = await self._look(replace(reply, inputs=inputs), aspect)
+        report = await self._look(replace(reply, inputs=inputs), aspect, is_reply=True)
         spans = [
             span
             for span in report.spans
@@ -158,7 +169,12 @@ class GroundingJudge:
         return Rescoring(report=report, method=RescoringMethod.COMPUTED)
 
     async def _look(
-        self, segment: Segment, aspect: Aspect, *, spans: tuple[ErrorSpan, ...] | None = None
+        self,
+        segment: Segment,
+        aspect: Aspect,
+        *,
+        spans: tuple[ErrorSpan, ...] | None = None,
+        is_reply: bool = False,
     ) -> Report:
         inputs = aspect.view(segment.inputs)
         is_whole, nothing = segment.before is None, None  # a sentence need not answer anything
@@ -171,7 +187,9 @@ class GroundingJudge:
         source = join_inputs(inputs)
         if not source.text.strip():
             return _abstention("there is no input to compare with")
-        compare = partial(self._compare, segment.output, source, aspect=aspect, spans=spans)
+        compare = partial(
+            self._compare, segment.output, source, aspect=aspect, spans=spans, is_reply=is_reply
+        )
         return await in_turn(compare, length=_length(segment.output, source.text))
 
     def _compare(
@@ -181,8 +199,12 @@ class GroundingJudge:
         *,
         aspect: Aspect,
         spans: tuple[ErrorSpan, ...] | None = None,
+        is_reply: bool = False,
     ) -> Report:
-        """Score `output` by the errors in it, `spans` in place of the reported ones if given."""
+        """Score `output` by the errors in it, `spans` in place of the reported ones if given.
+
+        The reply of an agent may join what its turns and results say, each on its own.
+        """
         obstacle = (
             coded(output)
             or _different_scripts(output, source.text)
@@ -207,12 +229,13 @@ class GroundingJudge:
         all_known = support.supported == 1.0 and not errors
         if all_known and probability > _NEAR_COPY and are_near_copies(output, source.inputs):
             probability = _NEAR_COPY
+        doubtful = [*_doubtful_sentences(output, source)] if support.prose and not is_reply else []
         return _scored(
             probability,
             reported,
             spans=spans,
             rationale=_rationale(support, errors),
-            unverified=tuple(_unverified_sentences(output, support)),
+            unverified=still_unverified([doubtful, [*_unverified_sentences(output, support)]], ()),
             aspect=aspect,
         )
 
@@ -341,6 +364,19 @@ def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
     return 1 - innocent * (1 - 1 / (1 + math.exp(-total)))
 
 
+def _doubtful_sentences(text: str, source: Source) -> Iterator[Unverified]:
+    """Yield the sentences of `text` that say more than the sentences of `source` they follow."""
+    for doubt in doubts(text, source.inputs):
+        yield Unverified(
+            start=doubt.start,
+            end=doubt.end,
+            text=text[doubt.start : doubt.end],
+            probability=_DOUBTED,
+            reason=doubt.reason,
+            is_binding=True,
+        )
+
+
 def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:
     """Yield the sentences of `text` of which the source lacks too much to vouch for them."""
     for sentence in support.sentences:
@@ -349,17 +385,23 @@ def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:
             continue
         start, end = sentence.words[0].start, sentence.words[-1].end
         own = of_sentence(sentence, prose=support.prose)
+        missing = _different(text, sentence, lacking)
         yield Unverified(
             start=start,
             end=end,
             text=text[start:end],
             probability=error_probability(own, ()),
-            reason=_reason(len(lacking), len(sentence.claims)),
-            words=tuple(
-                text[sentence.words[claim.first].start : sentence.words[claim.stop - 1].end]
-                for claim in lacking[:_WORDS]
-            ),
+            reason=_reason(len(missing), len(_different(text, sentence, sentence.claims))),
+            words=tuple(missing[:_WORDS]),
         )
+
+
+def _different(text: str, sentence: SentenceSupport, claims: Iterable[Claim]) -> list[str]:
+    """Return the words of `claims` in `text`, each once."""
+    return each_once(
+        text[sentence.words[claim.first].start : sentence.words[claim.stop - 1].end]
+        for claim in claims
+    )
 
 
 def _reason(lacking: int, claims: int) -> str:

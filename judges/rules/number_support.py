@@ -140,6 +140,7 @@ _DENOMINATORS: Mapping[str, int] = MappingProxyType(
 _FRACTION = re.compile(
     rf"\b({'|'.join(_COUNTS)})[ -]({'|'.join(_DENOMINATORS)})s?\b", re.IGNORECASE
 )
+_HALF = re.compile(r"\bhalf\b", re.IGNORECASE)
 _COUNT = rf"(?:[1-9]\d{{0,2}}|{'|'.join(_COUNT_WORDS.split())})"
 _RATIO = re.compile(
     rf"\b({_COUNT})(?: \w+)? (?:in|out of|of)(?: every)? ({_COUNT})\b", re.IGNORECASE
@@ -188,8 +189,8 @@ def is_derived(value: float, unit: str, stated: Sequence[Quantity], *, source: s
     """Say whether `value` can be computed from `stated`, the quantities of `source`.
 
     It may be a sum or a difference of two quantities of one unit, or of one sentence of which one
-    has the unit; the sum of all in a sentence; an age; or a product, where the source says
-    "each", "a year" or the like.
+    has the unit; the sum of all in a sentence; an age; a product, where the source says "each",
+    "a year" or the like; or a fraction of a quantity beside it: two thirds of the 1,200.
     """
     if len(stated) > _MOST_STATED:
         return False
@@ -199,6 +200,7 @@ def is_derived(value: float, unit: str, stated: Sequence[Quantity], *, source: s
     return _combines(value, of_unit) or any(
         _adds_up(value, unit, sentence)
         or _multiplies(value, unit, sentence, stated=stated, source=source)
+        or _is_part(value, sentence, source=source)
         for sentence in _by_sentence(stated)
     )
 
@@ -253,6 +255,19 @@ def _multiplies(
         for other in (stated if unit and factor.unit == unit else sentence)
         if factor is not other
     )
+
+
+def _is_part(value: float, sentence: Sequence[Quantity], *, source: str) -> bool:
+    """Say whether `value` is a fraction, stated in words, of a plain count in one sentence.
+
+    It may be rounded or cut to a whole number.
+    """
+    if value < _LEAST or not value.is_integer():
+        return False
+    around = source[max(0, sentence[0].start - _NEAR) : sentence[-1].end + _NEAR]
+    shares = {*_shares(around), *((0.5,) if _HALF.search(around) else ())}
+    counts = [quantity.value for quantity in sentence if _is_plain_count(quantity)]
+    return any(abs(share * count - value) < 1 for share in shares for count in counts)
 
 
 def _combines(value: float, terms: Sequence[float], *, whole: bool = True) -> bool:

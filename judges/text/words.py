@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from spanjury.judges.text.kept import KeptByWord
@@ -120,3 +121,17 @@ def _spaceless(character: str) -> bool:
         return 0x0E00 <= code < 0x10A0 or 0x1780 <= code < 0x1800  # noqa: PLR2004
     # from the CJK radicals on, but for Hangul syllables
     return not (0xAC00 <= code < 0xD800 or 0xFB00 <= code < 0x20000)  # noqa: PLR2004
+
+
+def each_once(texts: Iterable[str]) -> list[str]:
+    """Return `texts` without those that differ from an earlier one in case only.
+
+    Examples
+    --------
+    >>> each_once(["People", "came", "people"])
+    ['People', 'came']
+    """
+    first: dict[str, str] = {}
+    for text in texts:
+        first.setdefault(text.lower(), text)
+    return [*first.values()]

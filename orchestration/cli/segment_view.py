@@ -26,6 +26,7 @@ from spanjury.judges.core.transcript import (
     position_in,
     transcript_of,
 )
+from spanjury.orchestration.engine.summary import open_questions
 from spanjury.orchestration.engine.thresholds import VOUCHED
 
 _STYLES = {1: "cyan", 2: "cyan", 3: "yellow", 4: "red", 5: "bold red"}
@@ -64,6 +65,7 @@ def segment_view(results: Sequence[Result]) -> RenderableType:
             if span.evidence:
                 lines.append(_evidence_line(span))
         lines.extend(_unverified(result.report))
+        lines.extend(_questions(result.report))
         lines.extend(_failed_seats(result.report))
         lines.extend(_unasked_seats(result.report))
     title = Text(one_line(segment.segment_id), style="bold underline")
@@ -180,6 +182,12 @@ def _unverified(report: PanelReport) -> Iterator[RenderableType]:
     if (more := len(report.unverified) - _SENTENCES) > 0:
         remark = f"not verified: {more} more sentence{'s' * (more > 1)}"
         yield Padding(Text(remark, style="dim"), (0, 0, 0, 4))
+
+
+def _questions(report: PanelReport) -> Iterator[RenderableType]:
+    """Say what else keeps a text from being decided."""
+    for line in open_questions(report):
+        yield Padding(Text(line, style="dim"), (0, 0, 0, 4))
 
 
 def _unlocated_note(report: PanelReport, *, is_best: bool) -> tuple[str, str]:

@@ -16,6 +16,7 @@ that none is ``faulty`` without an error or a probability over its threshold.
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import fmean
 
 from spanjury.judges.core import (
@@ -135,9 +136,18 @@ def combined_probability(
 
 
 def surest_error(seats: Iterable[SeatReport]) -> float:
-    """Return the highest probability of a grave error that `seats` mark; 0 without any."""
-    marked = (span for seat in seats for span in seat.report.spans if is_grave(span))
-    return max((span.probability or 0.0 for span in marked), default=0.0)
+    """Return the highest probability of what `seats` are sure of; 0 without any.
+
+    That is a grave error that they mark, or a sentence that they have a binding reason not to
+    vouch for.
+    """
+    reports = [seat.report for seat in seats]
+    marked = (span for report in reports for span in report.spans if is_grave(span))
+    doubted = (part for report in reports for part in report.unverified if part.is_binding)
+    sure = chain(
+        (span.probability or 0.0 for span in marked), (part.probability for part in doubted)
+    )
+    return max(sure, default=0.0)
 
 
 def decide(

@@ -1,7 +1,7 @@
 """A run's summary: means with their coverage, and how often what went wrong."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from spanjury.judges.core import (
     StopReason,
     Unasked,
     Usage,
+    one_line,
 )
 
 
@@ -138,6 +139,26 @@ def risk_of(report: PanelReport) -> Risk | None:
     if not decision or not basis:
         return None
     return Risk(decision, basis.share, basis.measured_on, basis.spread)
+
+
+_OTHER_KIND = " is not about "
+"""Words in the reason of a judge that judges no aspects of this kind, whatever the text."""
+
+
+def open_questions(report: PanelReport) -> Iterator[str]:
+    """Yield why `report` leaves a text undecided, as far as its errors and sentences do not say.
+
+    These are the seats that could not judge the text, each with its reason, and, where the report
+    names no error and no sentence, what its probability rests on. Nothing if it is not unsure.
+    """
+    if report.decision is not Decision.UNSURE:
+        return
+    for seat in report.seats:
+        reason = seat.report.reason
+        if seat.report.outcome is Outcome.ABSTAINED and _OTHER_KIND not in reason:
+            yield f"not judged by {one_line(seat.seat)}: {one_line(reason)}"
+    if report.cannot_tell and not report.spans and not report.unverified and report.rationale:
+        yield f"rests on: {one_line(report.rationale)}"
 
 
 @dataclass(slots=True)

@@ -51,7 +51,8 @@ class Thresholds:
         Weight of each judge's log odds in their mean, by name, positive; 1 by default.
     sure
         The judges whose spans state how often their like are right: the panel's probability is at
-        least that of any grave error that one of them marks.
+        least that of any grave error that one of them marks, or of a sentence that it has a
+        binding reason not to vouch for.
     slope, intercept
         Logistic function for the panel's probability from the log odds that its seats
         state together; a positive slope. Fitted to sets of texts that the judges did not learn

@@ -3,17 +3,22 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from spanjury.judges.core import Decision, ErrorSpan, PanelReport, one_line
-from spanjury.orchestration.engine.summary import risk_of
+from spanjury.orchestration.engine.summary import open_questions, risk_of
 from spanjury.orchestration.services.judging.text_report import TextReport
 
 
 def in_words(report: PanelReport) -> str:
     """Return the decision and its ground, and the errors with their evidence, line by line.
 
-    Sentences that are not verified follow, unless the text is ok. A report without a score says
-    why it has none.
+    Sentences that are not verified follow, unless the text is ok, and the judges that could not
+    judge an undecided text. A report without a score says why it has none.
     """
-    lines = (_verdict(report), *error_lines(report.spans), *_unverified_lines(report))
+    lines = (
+        _verdict(report),
+        *error_lines(report.spans),
+        *_unverified_lines(report),
+        *open_questions(report),
+    )
     return "\n".join(lines)
 
 

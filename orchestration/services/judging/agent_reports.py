@@ -12,7 +12,7 @@ from spanjury.judges.core import Decision, ErrorSpan, Evidence, Result, Unverifi
 from spanjury.judges.core.transcript import Position, position_in
 from spanjury.judges.text import fence, fill_template
 from spanjury.orchestration.engine.rubric import deciding
-from spanjury.orchestration.engine.summary import risk_of
+from spanjury.orchestration.engine.summary import open_questions, risk_of
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.studies.failing.conditions import Condition, failure_of
 
@@ -205,6 +205,8 @@ def _aspect_score(result: Result) -> AspectScore:
     risk = risk_of(report)
     if risk is not None and risk.words:
         basis += f" {risk.words}."
+    for line in open_questions(report):
+        basis += f" {line[0].upper()}{line[1:].rstrip('.')}."
     return AspectScore(
         aspect=result.aspect.name,
         outcome=report.outcome.value,
@@ -213,7 +215,7 @@ def _aspect_score(result: Result) -> AspectScore:
         highest=scale.high,
         label="" if report.score is None or report.cannot_tell else scale.label(report.score),
         decision=_ADVICE[report.decision],
-        reason=report.reason or basis,
+        reason=report.reason or basis.strip(),
         error_probability=report.error_probability,
         unverified=report.unverified,
     )

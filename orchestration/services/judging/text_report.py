@@ -20,6 +20,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.transcript import Position, position_in
 from spanjury.orchestration.engine.rubric import deciding
+from spanjury.orchestration.engine.summary import open_questions
 from spanjury.orchestration.report.marked_text import marked_html
 from spanjury.orchestration.wiring.results import result_row
 
@@ -216,6 +217,7 @@ def _lines(results: Sequence[Result]) -> str:
 def _unverified(result: Result) -> Iterator[str]:
     for sentence in result.report.unverified if result.report.decision is not Decision.OK else ():
         yield f"not verified: “{sentence.text}” {sentence.reason}"
+    yield from open_questions(result.report)
 
 
 def _line(result: Result) -> str:

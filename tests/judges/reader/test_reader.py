@@ -235,6 +235,44 @@ async def test_a_sentence_that_is_neither_marked_nor_vouched_for_is_unverified()
     assert not (await judged(output, {"lovely": absent(0.9)})).unverified  # it is marked
 
 
+@pytest.mark.parametrize(
+    ("source", "output", "words", "reason"),
+    [
+        (
+            "The tunnel is 14 kilometres long and cost 20 million pounds.",
+            "The tunnel, fully 14 miles long, lay open.",
+            ("fully", "miles", "lay", "open"),
+            "4 of its 7 content words are missing from the passages read beside it.",
+        ),
+        (
+            "The old tunnel opened in 1950.",
+            "The old tunnel in 1950s opened.",
+            ("1950s",),
+            "1 of its 4 content words is missing from the passages read beside it.",
+        ),
+        (
+            "Two thirds of the residents voted.",
+            "Most residents voted.",
+            ("Most",),
+            "A word that bears on its sense is missing from the passages read beside it.",
+        ),
+        (
+            "The old tunnel opened.",
+            "People came and people opened the old tunnel.",
+            ("People", "came"),
+            "2 of its 5 content words are missing from the passages read beside it.",
+        ),
+    ],
+)
+async def test_a_missing_word_is_named_once_though_others_share_its_stem(
+    source: str, output: str, words: tuple[str, ...], reason: str
+) -> None:
+    doubtful = {word: absent(0.45) for word in output.replace(".", "").split()}
+    judge = ReaderJudge(encoder=FakeWindowReader(words=doubtful))
+    (sentence,) = (await judge.assess(segment(output, source), ASPECT)).unverified
+    assert (sentence.words, sentence.reason) == (words, reason)
+
+
 async def test_the_worst_sentence_makes_the_probability_by_its_own_and_its_words() -> None:
     @dataclass(frozen=True)
     class Split(FakeWindowReader):

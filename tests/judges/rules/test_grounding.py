@@ -239,6 +239,49 @@ async def test_sentences_of_which_the_source_lacks_much_are_unverified() -> None
     assert sentence.probability > 0.4
 
 
+async def test_a_sentence_that_the_source_only_reports_is_unverified_and_binds_a_panel() -> None:
+    report = await judged(
+        "The minister took bribes.", "The report alleges that the minister took bribes."
+    )
+    (sentence,) = report.unverified
+    assert (sentence.text, sentence.reason, sentence.is_binding) == (
+        "The minister took bribes.",
+        "The source only reports this: 'alleges'.",
+        True,
+    )
+    assert sentence.probability == 0.3
+    assert not report.spans
+
+
+async def test_data_may_be_joined_from_several_records() -> None:
+    rows = '{"ferry": {"leaves": "Lund"}, "bus": {"leaves": "Malmo"}}'
+    assert not any(part.is_binding for part in (await judged("Ferry: Malmo.", rows)).unverified)
+
+
+@pytest.mark.parametrize(
+    ("source", "number", "is_known"),
+    [
+        ("Two thirds of the 1,200 residents voted.", "800", True),
+        ("Half of the 1,200 residents voted.", "600", True),
+        ("A third of the 1,000 residents voted.", "333", True),
+        ("Two thirds of the 1,200 residents voted.", "900", False),
+        ("Two thirds voted. " + "The hall is old. " * 9 + "It has 1,200 seats.", "800", False),
+    ],
+)
+async def test_a_fraction_of_a_number_beside_it_is_known(
+    source: str, number: str, *, is_known: bool
+) -> None:
+    report = await judged(f"{number} residents voted.", source)
+    assert (not report.spans) is is_known
+
+
+async def test_a_missing_word_is_named_and_counted_once() -> None:
+    report = await judged("People cheered and people danced at Acme.", "Acme sold cars.")
+    (sentence,) = report.unverified
+    assert sentence.words == ("People", "cheered", "danced")
+    assert sentence.reason == "3 of its 4 content words are missing from the source."
+
+
 async def test_the_probability_of_an_error_rises_with_what_is_unsupported() -> None:
     probabilities = [
         (await judged(output)).error_probability or 0.0

@@ -183,6 +183,23 @@ def test_an_unsure_text_names_the_sentences_that_are_not_verified() -> None:
     assert "not verified" not in shown(segment_view([fine]))
 
 
+FOREIGN = Report(outcome=Outcome.ABSTAINED, reason="the output is French")
+OTHER_KIND = Report(outcome=Outcome.ABSTAINED, reason="consistency is not about the form")
+
+
+def test_an_unsure_text_names_the_judges_that_could_not_judge_it_and_what_is_left() -> None:
+    unsure = result(2.92, GOOD, FOREIGN, OTHER_KIND, rationale="Few known\nwords.", **CANNOT_TELL)
+    lines = printed(segment_view([unsure])).splitlines()
+    assert [line.strip() for line in lines[-3:]] == [
+        "not judged by seat1: the output is French",
+        "rests on: Few known words.",
+        "",
+    ]
+    fine = shown(segment_view([result(4.5, GOOD, FOREIGN, rationale="All known.", **OK)]))
+    assert "not judged" not in fine
+    assert "rests on" not in fine
+
+
 @given(st.floats(1, 5), st.sampled_from([{}, OK, UNSURE, FAULTY]), st.booleans())
 def test_no_error_is_reported_only_if_all_agree(
     score: float, fields: dict[str, Any], marked: bool

@@ -413,6 +413,33 @@ def test_a_recalibration_changes_the_signature_of_a_panel_that_it_is_for() -> No
     assert one == two
 
 
+@pytest.mark.parametrize(
+    ("sure", "is_binding", "decision"),
+    [
+        (True, True, Decision.UNSURE),
+        (True, False, Decision.OK),
+        (False, True, Decision.OK),
+    ],
+)
+def test_a_binding_doubt_of_a_sure_judge_keeps_a_text_from_being_ok(
+    sure: bool, is_binding: bool, decision: Decision
+) -> None:
+    sentence = Unverified(
+        start=0,
+        end=len(TEXT),
+        text=TEXT,
+        probability=0.5,
+        reason="The source only reports this.",
+        is_binding=is_binding,
+    )
+    report = Report(score=5, error_probability=0.1, unverified=(sentence,))
+    doubting = replace(seat("reader"), report=report)
+    measured = replace(MEASURED, sure=frozenset({"reader"} if sure else ()))
+    found = decided(doubting, thresholds=[measured])
+    assert found.decision is decision
+    assert found.probability == (0.5 if decision is Decision.UNSURE else 0.1)
+
+
 async def test_unverified_sentences_of_all_seats_are_joined_and_marked_ones_left_out() -> None:
     def unverified(text: str, probability: float) -> Unverified:
         start = TEXT.index(text)
@@ -428,6 +455,9 @@ async def test_unverified_sentences_of_all_seats_are_joined_and_marked_ones_left
     first = Report(score=3, spans=(mark(TEXT, "1935"),), unverified=(bridge, year))
     report = await panel(first, Report(score=3, unverified=(other,))).assess(segment(), ASPECT)
     assert report.unverified == (other,)
+    binding = replace(bridge, is_binding=True)
+    report = await panel(Report(score=3, unverified=(binding, other))).assess(segment(), ASPECT)
+    assert report.unverified == (binding,)
 
 
 async def test_a_sentence_that_is_not_in_the_text_costs_the_seat_its_report() -> None:

@@ -9,7 +9,18 @@ from fakes.judges import located
 from fakes.processes import completed
 
 import spanjury.frameworks
-from spanjury.judges.core import ConfigError, ErrorSpan, Evidence, Outcome, PanelReport
+from spanjury.judges.core import (
+    ConfigError,
+    Decision,
+    DecisionBasis,
+    ErrorSpan,
+    Evidence,
+    Ground,
+    Outcome,
+    PanelReport,
+    Report,
+    SeatReport,
+)
 from spanjury.orchestration.frameworks.wording import error_lines, in_words, marked, texts_of
 
 FRAMEWORKS = ("deepeval", "inspect_ai", "langsmith", "pydantic_evals")
@@ -58,6 +69,20 @@ def test_an_error_is_quoted_with_its_evidence_line_by_line() -> None:
 def test_a_report_without_a_score_says_why() -> None:
     report = PanelReport(outcome=Outcome.TIMED_OUT, reason="no reply in 60 s")
     assert in_words(report) == "no score (timed_out): no reply in 60 s"
+
+
+def test_an_unsure_report_names_the_judges_that_could_not_judge_the_text() -> None:
+    foreign = Report(outcome=Outcome.ABSTAINED, reason="the output is French")
+    report = PanelReport(
+        score=3.0,
+        seats=(SeatReport(seat="reader", signature="s", report=foreign, seconds=1),),
+        decision=Decision.UNSURE,
+        basis=DecisionBasis(ground=Ground.SPANS, reason="Errors are reported."),
+    )
+    assert in_words(report).splitlines() == [
+        "unsure: Errors are reported.",
+        "not judged by reader: the output is French",
+    ]
 
 
 def test_a_report_without_a_decision_gives_its_rationale() -> None:

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from fakes.judges import FixedJudge
 
-from spanjury.judges.core import Aspect, ConfigError, JudgeError, Report, Segment
+from spanjury.judges.core import Aspect, ConfigError, JudgeError, Outcome, Report, Segment
 from spanjury.orchestration.services.judging.agent_reports import (
     TextCheck,
     TextComparison,
@@ -83,6 +83,17 @@ async def test_an_aspect_that_no_judge_judges_leaves_the_text_undecided() -> Non
     assert (fluency.outcome, fluency.decision) == ("scored", "ok")
     assert (coherence.outcome, coherence.score, coherence.label) == ("abstained", None, "")
     assert "no score (abstained): " in check_lines(check)
+
+
+async def test_an_unsure_text_names_the_judge_that_does_not_read_its_language() -> None:
+    foreign = Report(outcome=Outcome.ABSTAINED, reason="the output is French")
+    doubting = FixedJudge(says=Report(score=4, error_probability=0.5, rationale="Few known words."))
+    async with open_panel(judges=[doubting, FixedJudge(says=foreign)]) as panel:
+        check = await check_text(panel, RIGHT, task="summarization", aspects=["fluency"])
+    (fluency,) = check.aspects
+    assert fluency.decision == "unsure"
+    assert "the output is French." in fluency.reason
+    assert fluency.reason.endswith("Rests on: Few known words.")
 
 
 async def test_a_judge_that_fails_is_an_outcome() -> None:

@@ -1,0 +1,224 @@
+"""Sentences that say in the source's own words what no sentence of the source asserts.
+
+Two kinds are found. A sentence joins words of different sentences of the source, as the subject of
+one and the predicate of another; or it asserts what the source only reports, denies, doubts or
+makes depend on something. Neither shows an error: what it joins may be about the same, and the
+report may be right. But that its words are in the source is no reason to vouch for it.
+
+A sentence with a word that the source lacks is not doubted here.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from spanjury.judges.rules.alignment.aligner import compare
+from spanjury.judges.rules.alignment.index import Search, index_sentences, is_copied, pieces
+from spanjury.judges.rules.alignment.lexicon import LIGHT
+from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, Token, lexemes, phrase
+
+_JOINED = "Its parts stand in different sentences of the source."
+_CANDIDATES = 8  # sentences of an input that a sentence is compared with
+_LEAST = 2  # words that a sentence must hold to be doubted
+
+_GROUPS = {
+    "The source only reports this: {!r}.": """
+        according accuse accused accuses allegation allegations allege alleged allegedly alleges
+        alleging announced argue argued argues ask asked asks believe believed believes claim
+        claimed claiming claims contend contended contends imagined implied insist insisted insists
+        maintain maintained maintains purported purportedly report reported reportedly reports
+        rumor rumored rumors rumour rumoured rumours said say saying says suggest suggested suggests
+        tell tells think thinks thought told warn warned warns""",
+    "The source denies or doubts this: {!r}.": """
+        denied denies deny denying dismissed dispute disputed disputes doubt doubted doubts
+        doubtful false falsely incorrect myth refuted reject rejected rejects unclear unlikely
+        unproven untrue wrongly hardly barely""",
+    "The source says this only under a condition: {!r}.": "if provided unless whether",
+    "The source calls this possible or intended, no fact: {!r}.": """
+        assume assumed assumes expect expected expects estimate estimated fear feared fears
+        forecast hope hoped hopes intend intended intends likely maybe perhaps plan
+        planned plans possible possibly predict predicted predicts presumably probable probably
+        promise promised promises propose proposed proposes speculated speculation supposed
+        supposedly suspect suspected suspects unconfirmed want wanted wants""",
+    "The source says this with a reservation: {!r}.": "could may might should",
+}
+_WORDINGS: Mapping[str, str] = MappingProxyType(
+    {word: wording for wording, words in _GROUPS.items() for word in words.split()}
+)
+"""Word under which a clause is not asserted -> what is said of the clause."""
+
+_BEHIND = re.compile(
+    r"[\s,;]*\b(?P<condition>if|unless|provided|according)\b"
+    r"|[,\"'”’]+\s*(?:(?!and\b|but\b|who\b|which\b)[\w.'’-]+\s+){0,6}?"
+    r"(?P<speech>said|says|claims|claimed|alleges|alleged|argues|argued|reports|reported|believes"
+    r"|believed|insists|insisted|suggests|suggested)\b",
+    re.IGNORECASE,
+)
+"""Words behind a clause that is not asserted: a condition, or who says it."""
+
+_SEAM = re.compile(r"[;:]|,? (?:and|but|while|whereas|although|though|yet|so)\b(?! that\b)")
+"""Seams behind which a clause no longer depends on a word before them."""
+
+_NO_PROOF = re.compile(
+    r"\b(?:no|not|never|without)(?: \w+)? (?:case|certain|clear|confirmed|evidence|indication|known"
+    r"|proof|proven|sign|sure|true) (?:that|whether)\b",
+    re.IGNORECASE,
+)
+_PRONOUNS = frozenset("he she it they we i you this these those who which that there".split())  # noqa: SIM905
+"""Subjects that stand for one of another sentence."""
+
+_JOINING = frozenset(("and", "but", "or", "while", "whereas", "because", "since", ";"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """A sentence of an output for which its words in the source are no reason to vouch.
+
+    Parameters
+    ----------
+    start, end
+        Half-open offsets in code points of the output.
+    reason
+        What keeps the source from supporting it, as a sentence.
+    """
+
+    start: int
+    end: int
+    reason: str
+
+
+def doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Doubt]:
+    """Yield the doubtful sentences of `output`, in order.
+
+    Examples
+    --------
+    >>> source = {"News": "The report alleges that the mayor took bribes. Nobody was hurt."}
+    >>> [doubt.reason for doubt in doubts("The mayor took bribes.", source)]
+    ["The source only reports this: 'alleges'."]
+    >>> [doubt.reason for doubt in doubts("The mayor was hurt.", source)]
+    ['Its parts stand in different sentences of the source.']
+    """
+    sources = [index_sentences(text) for text in inputs.values() if text.strip()]
+    own = [
+        (start, end, phrase(output[start:end]))
+        for start, end in pieces(output)
+        if not is_copied(output[start:end], sources)
+    ]
+    sought = frozenset(key for *_, sentence in own for key in sentence.keys)
+    searches = [source.search(sought) for source in sources] if own else []
+    for start, end, sentence in own:
+        if reason := _reason(sentence, searches):
+            yield Doubt(start=start, end=end, reason=reason)
+
+
+def _reason(sentence: Phrase, searches: Sequence[Search]) -> str:
+    """Return why a sentence is doubtful; empty where it is not."""
+    if len(sentence.tokens) < _LEAST or sentence.question:
+        return ""
+    keys = frozenset(sentence.keys)
+    near = [*_nearest(sentence, searches)]
+    holding = [source for source in near if keys.issubset(source.keys)]
+    if not holding:
+        return _JOINED if _is_joined(sentence, near) else ""
+    reasons = [_unasserting(sentence, source) for source in holding]
+    return "" if "" in reasons else reasons[0]
+
+
+def _nearest(sentence: Phrase, searches: Sequence[Search]) -> Iterator[Phrase]:
+    """Yield the sentences of the source that share most with `sentence`.
+
+    There are none if a word of it stands nowhere in the source.
+    """
+    words = (token.key for token in sentence.tokens if token.kind not in {"number", "month"})
+    keys = list(dict.fromkeys(words))  # which an index holds: no number, and no "May"
+    if not all(any(key in search.where for search in searches) for key in keys):
+        return
+    for search in searches:
+        text, intervals = search.source.text, search.source.intervals
+        for number in search.nearest(keys, least=1, limit=_CANDIDATES):
+            yield phrase(text[slice(*intervals[number])])
+
+
+def _is_joined(sentence: Phrase, near: Sequence[Phrase]) -> bool:
+    """Say whether a beginning and an end of `sentence` stand in different sentences of the source.
+
+    An end that continues what the beginning names does not count, nor does a clause of its own.
+    """
+    keys = sentence.keys
+    for at in range(1, len(keys)):
+        first, last = frozenset(keys[:at]), frozenset(keys[at:])
+        ending = [source for source in near if last.issubset(source.keys)]
+        if ending and any(first.issubset(source.keys) for source in near):
+            return _JOINING.isdisjoint(sentence.tokens[at].before) and not any(
+                _continues(sentence, source, at=at) for source in ending
+            )
+    return False
+
+
+def _continues(sentence: Phrase, source: Phrase, *, at: int) -> bool:
+    """Say whether `source` may say what `sentence` says from its token `at` on of the same subject.
+
+    It may if its own subject is a pronoun, or has no word that the sentence lacks.
+    """
+    ending = frozenset(sentence.keys[at:])
+    begin = next(number for number, key in enumerate(source.keys) if key in ending)
+    subject, token = source.tokens[:begin], source.tokens[begin]
+    leading = (folded for start, _, _, folded in lexemes(source.text) if start < token.start)
+    if not _PRONOUNS.isdisjoint(leading):
+        return True
+    return token.denied == sentence.tokens[at].denied and {part.key for part in subject}.issubset(
+        sentence.keys
+    )
+
+
+def _unasserting(sentence: Phrase, source: Phrase) -> str:
+    """Say under what `source`, which has all words of `sentence`, puts them; empty if it does not.
+
+    A word of the same sort in the sentence itself may render it.
+    """
+    comparison = compare(sentence, source)
+    linked = [source.tokens[link.right] for link in comparison.links if link.same]
+    if len(linked) < len(sentence.tokens):
+        return ""
+    kept = {
+        _WORDINGS[written.lower()]
+        for _, _, written, _ in lexemes(sentence.text)
+        if _governs(written)
+    }
+    for written in _governing(source, linked):
+        wording = _WORDINGS[written.lower()]
+        if wording not in kept:
+            return wording.format(written)
+    proof = _NO_PROOF.search(source.text, 0, linked[0].start)
+    return _WORDINGS["doubt"].format(proof.group()) if proof and not sentence.denies else ""
+
+
+def _governing(source: Phrase, linked: Sequence[Token]) -> Iterator[str]:
+    """Yield the words of `source` that keep it from asserting the tokens `linked`."""
+    text, start, end = source.text, linked[0].start, linked[-1].end
+    begin = max((seam.end() for seam in _SEAM.finditer(text, 0, start)), default=0)
+    read = lexemes(text)
+    before = [written for at, _, written, _ in read if begin <= at < start]
+    yield from (written for written in reversed(before) if _governs(written))
+    yield from _governing_within([word for word in read if start < word[0] < end], linked)
+    behind = _BEHIND.match(text, end)
+    if behind:
+        yield behind["condition"] or behind["speech"]
+
+
+def _governing_within(read: Sequence[Lexeme], linked: Sequence[Token]) -> Iterator[str]:
+    """Yield such words among `read` that stand before one of `linked`, but for light words."""
+    ends = {token.end for token in linked}
+    last = ""
+    for _, end, written, folded in read:
+        if end in ends and last:
+            yield last
+        if _governs(written):
+            last = written
+        elif end in ends or folded not in LIGHT:
+            last = ""
+
+
+def _governs(written: str) -> bool:
+    return written.lower() in _WORDINGS and written != "May"

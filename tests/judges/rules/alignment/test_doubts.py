@@ -1,0 +1,86 @@
+"""Doubts: sentences in the source's words that no sentence of the source asserts."""
+
+import pytest
+
+from spanjury.judges.rules.alignment.doubts import doubts
+
+SOURCE = (
+    "Her nephew Jonas bought the mill in 2018. The baker Tom Rask has worked there since 1999. "
+    "A third man escaped by boat. Nobody was hurt. "
+    "The report alleges that the minister took bribes. "
+    "The minister said that it is false that the bank is bankrupt. "
+    "The bank may close on Monday, and the library reopened in June. "
+    "The pool opens at nine if the heating works. It closes at noon."
+)
+JOINED = "Its parts stand in different sentences of the source."
+
+
+def reasons(output: str, source: str = SOURCE) -> list[str]:
+    return [doubt.reason for doubt in doubts(output, {"News": source})]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "The baker Tom Rask bought the mill in 2018.",
+        "Her nephew Jonas has worked there since 1999.",
+        "A third man was hurt.",
+    ],
+)
+def test_a_subject_with_the_predicate_of_another_sentence_is_doubtful(output: str) -> None:
+    assert reasons(output) == [JOINED]
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        ("The minister took bribes.", "The source only reports this: 'alleges'."),
+        ("The bank is bankrupt.", "The source denies or doubts this: 'false'."),
+        ("The bank closes on Monday.", "The source says this with a reservation: 'may'."),
+        ("The pool opens at nine.", "The source says this only under a condition: 'if'."),
+    ],
+)
+def test_a_claim_that_the_source_does_not_assert_is_doubtful(output: str, reason: str) -> None:
+    assert reasons(output) == [reason]
+
+
+def test_the_doubt_lies_on_its_sentence() -> None:
+    output = "A third man escaped by boat. The minister took bribes."
+    [doubt] = doubts(output, {"News": SOURCE})
+    assert output[doubt.start : doubt.end].strip() == "The minister took bribes."
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "word"),
+    [
+        ("There is no evidence that the bank is bankrupt.", "The bank is bankrupt.", "no evidence"),
+        ("The ferry is safe, the owner claimed.", "The ferry is safe.", "claimed"),
+        ("The firm plans to build a dam.", "The firm will build a dam.", "plans"),
+        ("The firm is expected to build a dam.", "The firm built a dam.", "expected"),
+    ],
+)
+def test_what_keeps_a_claim_from_being_asserted_stands_anywhere_around_it(
+    source: str, output: str, word: str
+) -> None:
+    [reason] = reasons(output, source)
+    assert f"'{word}" in reason
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        SOURCE,
+        "Her nephew Jonas bought the mill.",
+        "The report alleges that the minister took bribes.",
+        "The report claims that the minister took bribes.",
+        "The bank might close on Monday.",
+        "The library reopened in June.",
+        "Jonas bought the mill in 2018, and Tom Rask has worked there since 1999.",
+        "The pool closes at noon.",
+        "Tom Rask sold the mill in 2018.",
+        "Was a third man hurt?",
+        "Bankrupt.",
+    ],
+)
+def test_other_sentences_are_not_doubtful(output: str) -> None:
+    assert reasons(output) == []

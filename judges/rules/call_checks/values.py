@@ -382,14 +382,14 @@ class _Own:
 
     def _address(self, value: str) -> Iterator[Untraced]:
         """Yield an e-mail address that no text before has, nor the parts of."""
-        said = "\n".join(self._texts).casefold()
+        earlier = "\n".join(self._texts).casefold()
         local, _, domain = value.casefold().rpartition("@")
-        if value.casefold() in said or (
-            domain in said and all(part in said for part in re.split(r"[._+-]", local))
+        if value.casefold() in earlier or (
+            domain in earlier and all(part in earlier for part in re.split(r"[._+-]", local))
         ):
             return
         near = max(
-            _MAIL.findall(said),
+            _MAIL.findall(earlier),
             key=lambda given: SequenceMatcher(None, value.casefold(), given).ratio(),
             default="",
         )

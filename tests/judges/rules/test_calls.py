@@ -718,5 +718,5 @@ async def test_an_address_must_have_been_given(to: str, nearest: str | None) -> 
     turns = (SYSTEM, asked, calling("send_invoice", {"to": to}))
     segment = segment_of(Trajectory(turns=turns, tools=(SEND,)))
     report = await CallsJudge().assess(segment, Catalogue.load().aspect("agent", "calls"))
-    found = [(span.text, [evidence.text for evidence in span.evidence]) for span in report.spans]
-    assert found == ([(to, [nearest])] if nearest else [])
+    marked = [(span.text, [evidence.text for evidence in span.evidence]) for span in report.spans]
+    assert marked == ([(to, [nearest])] if nearest else [])

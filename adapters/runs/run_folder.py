@@ -11,8 +11,8 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -21,8 +21,8 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 from spanjury.adapters.runs.database import MARKS_NAME, MEMORY_NAME
-from spanjury.adapters.runs.run_lock import RunLock
-from spanjury.judges.core import StoreError
+from spanjury.adapters.runs.run_lock import RunLock, is_locked
+from spanjury.judges.core import EvaluationError, StoreError
 
 _MANIFEST = "run.json"
 _DAMAGED = f"{_MANIFEST}.damaged"
@@ -32,7 +32,9 @@ REMOVED = ".removed-spanjury-run-"
 """The beginning of the name of a folder whose run is being deleted."""
 HOME_VARIABLE = "SPANJURY_RUNS"
 """Environment variable that names another folder for runs."""
-_DATABASE = r"(-wal|-shm|-journal|\.lock|\.repaired(-wal|-shm|-journal)?|\.damaged-\d+(-wal)?)?"
+_DATABASE = (
+    r"(-wal|-shm|-journal|\.lock|\.(new|repaired)(-wal|-shm|-journal)?|\.damaged-\d+(-wal)?)?"
+)
 _OURS = re.compile(
     rf"run(-\d+)?\.json(\.new|\.damaged)?|done|stopped|{re.escape(MEMORY_NAME)}{_DATABASE}"
     r"|results\.jsonl(\.part|\.refused)?|shards/[^/]+\.jsonl|batches/\d+[-a-z0-9]*\.jsonl(\.new)?"
@@ -225,6 +227,39 @@ def new_run(label: str, *, now: datetime) -> RunFolder:
             number += 1
         else:
             return RunFolder(path)
+
+
+@contextmanager
+def unmade_if_refused(
+    run: RunFolder, *, is_kept: Callable[[], bool], is_made: bool = False
+) -> Iterator[None]:
+    """Return a context in which a run is begun; an error leaves nothing of it unless it `is_kept`.
+
+    What was in the folder before stays, and so does a run that was there, or that another process
+    works on. `is_made` says that the folder itself was just made.
+    """
+    was_there = run.exists
+    before = set(run.path.iterdir()) if run.path.is_dir() else set()
+    made = [path for path in (run.path, *run.path.parents) if not path.exists()]
+    made = [run.path, *made] if is_made else made
+    try:
+        yield
+    except EvaluationError:
+        if not was_there and not is_kept():
+            with suppress(OSError, StoreError):  # the error that is raised matters more
+                _unmake(run, before=before, made=made)
+        raise
+
+
+def _unmake(run: RunFolder, *, before: Collection[Path], made: Sequence[Path]) -> None:
+    """Delete the files of `run` that were not there `before`, and the folders that were `made`."""
+    if is_locked(lock_of(run)):  # another process began it at the same moment
+        return
+    for path in run.path.iterdir() if run.path.is_dir() else ():
+        if path not in before and _OURS.fullmatch(path.name):
+            path.unlink()
+    for folder in made:
+        folder.rmdir()
 
 
 def find_run(named: Path) -> RunFolder:

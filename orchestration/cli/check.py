@@ -13,6 +13,7 @@ import typer
 from spanjury.judges.core import (
     ConfigError,
     DataError,
+    Decision,
     Outcome,
     RunStoppedError,
     Trajectory,
@@ -200,7 +201,8 @@ def _show(reports: "Iterable[text_report.TextReport]") -> None:
     output = run_view.Output()
     for report in shown:
         output.show(segment_view.segment_view(report.results))
-    output.show(run_view.outlook(_summed_up(shown)))
+    unsure = sum(report.decision is Decision.UNSURE for report in shown)
+    output.show(run_view.outlook(_summed_up(shown), unsure=unsure))
 
 
 def _undecided(report: "text_report.TextReport") -> list[str]:

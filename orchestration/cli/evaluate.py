@@ -1,8 +1,11 @@
 """`spanjury evaluate`: judge the rows of a file."""
 
 import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -181,16 +184,17 @@ def evaluate(
         planned = job_session.plan_job(job, gate)
         for notice in checker_models.notices(job.panel):
             say(notice)
-        job, folder = _begun(job, kept, assessments=planned.assessments)
-        job_session.JobSession(
-            job,
-            planned,
-            show=show,
-            gate=gate,
-            folder=folder,
-            results_of=folder,
-            batches=batch.batches(batch_api=job.batch_api, folder=folder),
-        ).run_job()
+        with _begun(job, kept, planned) as begun:
+            begun.session = job_session.JobSession(
+                begun.job,
+                planned,
+                show=show,
+                gate=gate,
+                folder=begun.folder,
+                results_of=begun.folder,
+                batches=batch.batches(batch_api=job.batch_api, folder=begun.folder),
+            )
+            begun.session.run_job()
 
 
 def _require_no_batches(batch: BatchFlags, kept: RunFlags, machines: ClusterFlags) -> None:
@@ -237,25 +241,61 @@ def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFla
     )
 
 
-def _begun(
-    job: "jobs.Job", kept: RunFlags, *, assessments: int
-) -> "tuple[jobs.Job, run_folders.RunFolder | None]":
-    """Begin the run of `job`: in the folder that is named, among the user's data, or in none."""
+@dataclass(slots=True)
+class _BegunRun:
+    """A run that is begun, in a folder or in none; its session comes with its judges."""
+
+    job: "jobs.Job"
+    folder: "run_folders.RunFolder | None" = None
+    session: "job_session.JobSession | None" = None
+
+    @property
+    def is_kept(self) -> bool:
+        """True if the run has begun to judge."""
+        if self.session is None:  # a run that is there was begun by another process
+            return self.folder is not None and self.folder.exists
+        return self.session.has_begun
+
+
+@contextmanager
+def _begun(job: "jobs.Job", kept: RunFlags, planned: "jobs.Plan") -> "Iterator[_BegunRun]":
+    """Begin the run of `job`: in the folder that is named, among the user's data, or in none.
+
+    Nothing is left of it if an error comes before anything is judged.
+    """
+    begun = _BegunRun(job)
+    with ExitStack() as stack:
+        if folder := _folder(job, kept):
+            unmaking = partial(run_folders.unmade_if_refused, folder, is_made=kept.run_dir is None)
+            stack.enter_context(unmaking(is_kept=lambda: begun.is_kept))
+        if kept.output is None and kept.run_dir is None:
+            pairs = partial(jobs.pairs, job, planned=planned)
+            runs.check_replaced(job.output, is_keeping=folder is not None, planned=pairs)
+        if folder:
+            copy = job.output if kept.output or kept.run_dir is None else None
+            try:
+                begun.job = runs.begin_run(job, folder, copy=copy, assessments=planned.assessments)
+                begun.folder = folder
+            except StoreError as error:
+                if kept.run_dir is not None:
+                    raise
+                say(f"this run cannot be resumed: {error}")
+        yield begun
+
+
+def _folder(job: "jobs.Job", kept: RunFlags) -> "run_folders.RunFolder | None":
+    """Return the folder of the run; None if it has none, or none can be made."""
     if kept.run_dir is not None:
         path = Path(kept.run_dir)
-        folder = run_folders.RunFolder(job.shard.folder(path) if job.shard else path)
-        output = kept.output and job.output
-        return runs.begin_run(job, folder, output=output, assessments=assessments), folder
+        return run_folders.RunFolder(job.shard.folder(path) if job.shard else path)
     if kept.no_memory:
-        return job, None
+        return None
     names = (job.data.name.partition(".")[0], str(job.shard or ""))
     try:
-        folder = run_folders.new_run("-".join(filter(None, names)), now=datetime.now().astimezone())
-        begun = runs.begin_run(job, folder, output=job.output, assessments=assessments)
+        return run_folders.new_run("-".join(filter(None, names)), now=datetime.now().astimezone())
     except StoreError as error:
         say(f"this run cannot be resumed: {error}")
-        return job, None
-    return begun, folder
+        return None
 
 
 def _cluster_job(

@@ -125,10 +125,11 @@ def _results(run: Path) -> Path:
     """Return where the results of `run` are, or as many as there are."""
     if run.is_file():
         return run
-    results = runs.job_of(run_folders.find_run(run)).output
+    folder = run_folders.find_run(run)
+    results = runs.job_of(folder).output
     for path in (results, run_folders.part_of(results)):
         if path.is_file():
-            return path
+            return runs.own_results(path, folder)
     raise StoreError(f"{run} has no results yet, or {results} has gone elsewhere: name the file")
 
 

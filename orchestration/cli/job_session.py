@@ -133,7 +133,7 @@ class JobSession(Session):
     results_of
         The run whose results are written; None where they are tried beside it, or none is kept.
     begun
-        Called when the panel is open, the run is ours alone and has its first result.
+        Called when the panel is open, the run is ours alone and its first row is judged.
     batches
         Answer what is not remembered, in place of the models; None to ask the models.
     """
@@ -153,6 +153,7 @@ class JobSession(Session):
         super().__init__(job.limits)
         self._gated = GatedRun(gate, job) if gate and gate.given else None
         self._job = job
+        self._results = job.outputs[-1]
         self._planned = planned
         self._total = planned.assessments
         self._min_coverage = show.min_coverage
@@ -180,6 +181,7 @@ class JobSession(Session):
         try:
             with self.view:
                 self.run(self.judge)
+            is_answered, passes = self.close()
         except RunStoppedError as stopped:
             raise typer.Exit(self.close_stopped(stopped)) from None
         except KeyboardInterrupt:
@@ -189,10 +191,9 @@ class JobSession(Session):
             self.close_failed(failed)
             raise typer.Exit(ERROR) from failed
         except EvaluationError:
-            if self.done:
+            if self.has_begun:
                 self.say_how_to_go_on()
             raise
-        is_answered, passes = self.close()
         if not is_answered:
             raise typer.Exit(ERROR)
         if self._total:
@@ -207,6 +208,11 @@ class JobSession(Session):
     def done(self) -> int:
         """The number of results so far."""
         return self.view.summary.whole.total
+
+    @property
+    def has_begun(self) -> bool:
+        """True if a row was judged, or a model was asked: its replies are kept."""
+        return self._has_begun or bool(self.meter.spent.calls)
 
     @property
     def useless(self) -> Sequence[str]:
@@ -232,19 +238,17 @@ class JobSession(Session):
 
     def count(self, row: FinishedRow) -> None:
         """Count a row that is remembered."""
-        self._begin()
         self.view.count(row)
         if self._gated is not None:
             self._gated.gate.add_row(row)
 
     def _show(self, result: Result) -> None:
-        self._begin()
         self.view.show(result)
         if self._gated is not None:
             self._gated.gate.add(result)
 
     def _begin(self) -> None:
-        """Say at the first result, or before a batch is sent, that the run has begun."""
+        """Say when a row is judged, or before a batch is sent, that the run has begun."""
         if not self._has_begun:
             self._has_begun = True
             if self._folder is not None:
@@ -262,9 +266,9 @@ class JobSession(Session):
         lacks_answers = bool(unanswered or self.useless)
         if self._folder is not None and not lacks_answers:
             self._folder.mark(done=True)
-        say(f"{counted(self._total, 'result is', 'results are')} in {self._job.output}")
+        say(f"{counted(self._total, 'result is', 'results are')} in {self._results}")
         if self._job.panel.is_fitted:
-            for notice in fitted_in_use.notices(self._job.panel, self._job.output):
+            for notice in fitted_in_use.notices(self._job.panel, self._results):
                 say(notice)
         for seat in self.useless:
             say(f"spanjury: no reply of {seat} can be used")
@@ -295,7 +299,7 @@ class JobSession(Session):
             self.view.close()
         say(f"spanjury: {failed}")
         if self.done:
-            say(f"{self.done} of {self._total} results are in {self._job.output}.part")
+            say(f"{self.done} of {self._total} results are in {self._results}.part")
             self._note_stop()
         self._close_gate_early()
         say_how_to_see_why(self._job.panel)
@@ -316,7 +320,7 @@ class JobSession(Session):
     def close_early(self, reason: str) -> None:
         """Say why the run was stopped, and where its results are."""
         self.view.close()
-        say(f"{reason}: {self.done} of {self._total} results are in {self._job.output}.part")
+        say(f"{reason}: {self.done} of {self._total} results are in {self._results}.part")
         self._note_stop()
         self._close_gate_early()
         self.say_how_to_go_on()

@@ -70,8 +70,10 @@ def resume(  # noqa: PLR0913  groups of flags
     again = replace(
         job,
         output=output or job.output,
+        copy=None if output else job.copy,
         again="failed" if retry_failed else "unanswered",
     )
+    runs.check_changed_copy(again, folder)
     planned = job_session.plan_job(again, gate)
     job_session.JobSession(
         again,
@@ -105,9 +107,11 @@ def rescore(
         before,
         panel=scoring.applied(before.panel),
         output=output or before.output,
+        copy=None if output else before.copy,
         again="none",
         silent=True,
     )
+    runs.check_changed_copy(job, folder)
     planned = job_session.plan_job(job, gate)
     session = job_session.JobSession(
         job, planned, show=show, gate=gate, results_of=None if output else folder

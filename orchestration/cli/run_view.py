@@ -30,7 +30,7 @@ from spanjury.orchestration.cli.shown import Selector, Shown
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.progress import Tracker, spent
-from spanjury.orchestration.engine.summary import Risk, Row, Summary
+from spanjury.orchestration.engine.summary import Risk, Row, Summary, UnsureTexts
 from spanjury.orchestration.wiring.results import result_row
 
 with lazily():
@@ -41,21 +41,24 @@ _REASONS = 3
 _GRAVEST_FIRST = (Decision.FAULTY, Decision.UNSURE, Decision.OK)
 
 
-def summary_view(summary: Summary) -> RenderableType:
-    """Show means with their coverage, failures, and the tokens of each judge."""
+def summary_view(summary: Summary, *, unsure: int) -> RenderableType:
+    """Show means with their coverage, failures, and the tokens of each judge.
+
+    So many texts are `unsure`.
+    """
     return Group(
         _means(summary),
         *_risks(summary),
-        *_hint(summary),
+        *_hint(summary, unsure),
         *_failures(summary),
         *_unasked(summary),
         *_usage(summary),
     )
 
 
-def outlook(summary: Summary) -> RenderableType:
-    """Say how often the decisions are wrong, and who can decide what is unsure."""
-    return Group(*_risks(summary), *_hint(summary))
+def outlook(summary: Summary, *, unsure: int) -> RenderableType:
+    """Say how often the decisions are wrong, and who can decide the texts that are `unsure`."""
+    return Group(*_risks(summary), *_hint(summary, unsure))
 
 
 def _means(summary: Summary) -> RenderableType:
@@ -131,9 +134,8 @@ def _unknown(
         )
 
 
-def _hint(summary: Summary) -> Iterator[RenderableType]:
+def _hint(summary: Summary, unsure: int) -> Iterator[RenderableType]:
     """Say who can decide what these judges cannot."""
-    unsure = summary.whole.decisions[Decision.UNSURE]
     if unsure and not any(usage.calls for usage in summary.usage.values()):
         texts = counted(unsure, "text is", "texts are")
         yield Text(f"{texts} unsure: add --model NAME or another judge to decide.")
@@ -242,6 +244,7 @@ class View:
         pages: str = "",
     ) -> None:
         self.summary = Summary()
+        self._unsure = UnsureTexts()
         self._selector = Selector(shown=shown)
         self._meter = meter
         self._as_json = as_json
@@ -282,6 +285,7 @@ class View:
     def show(self, result: Result) -> None:
         """Count a result and print it; a segment is printed when all its aspects are in."""
         self.summary.add(result)
+        self._unsure.add(result.segment, result.aspect, result.report.decision)
         if self._as_json:
             self._print_row(result_row(result))
         else:
@@ -290,6 +294,7 @@ class View:
     def count(self, row: FinishedRow) -> None:
         """Count a row that is remembered; only as JSON it is printed."""
         self.summary.count(row.figures)
+        self._unsure.add(row.segment, row.aspect, row.figures.decision)
         if self._as_json:
             self._print_row(json.loads(row.line))
         else:
@@ -309,7 +314,7 @@ class View:
         console = self._side if self._as_json else self._out
         for results in self._selector.at_the_end():
             console.show(segment_view(results))
-        console.show(summary_view(self.summary))
+        console.show(summary_view(self.summary, unsure=self._unsure.count))
         if words := self._rest():
             console.print(Text(words, "dim"), soft_wrap=True)  # a command that is cut is useless
         if words := spent(self._meter):

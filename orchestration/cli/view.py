@@ -204,7 +204,7 @@ def _write(opened: "views.View", path: Path, file: FileFlags) -> None:
     data = page.encode("utf-8", "replace")
     files.write_whole(path, data)
     rows = len(_numbers(opened, file))
-    say(f"{rows} of {opened.rows} rows are in {path}, {_size(len(data))}")
+    say(f"{rows} of {opened.rows} {opened.unit} are in {path}, {_size(len(data))}")
     for note in opened.notes():
         say(f"spanjury: {note}")
     if len(data) > _LARGE_FILE or rows > _MANY_ROWS:

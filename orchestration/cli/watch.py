@@ -261,6 +261,8 @@ async def _watched(
         return stop_token.is_requested
 
     if traffic.source is not None:
+        if not traffic.once:
+            say(f"following {traffic.source}")
         await opened.run(is_due, file=traffic.source, once=traffic.once)
         return
     given = listening.access_to(service.host, service.token_file)

@@ -8,10 +8,12 @@ from typing import NamedTuple
 from spanjury.judges.core import (
     UNANSWERED,
     USABLE,
+    Aspect,
     Decision,
     Outcome,
     PanelReport,
     Result,
+    Segment,
     StopReason,
     Unasked,
     Usage,
@@ -159,6 +161,33 @@ def open_questions(report: PanelReport) -> Iterator[str]:
             yield f"not judged by {one_line(seat.seat)}: {one_line(reason)}"
     if report.cannot_tell and not report.spans and not report.unverified and report.rationale:
         yield f"rests on: {one_line(report.rationale)}"
+
+
+class UnsureTexts:
+    """Counts the texts whose gravest decision is ``unsure``.
+
+    The results of a text come one after the other. A criterion of a rubric counts through the
+    result of the rubric.
+    """
+
+    def __init__(self) -> None:
+        self._segment: Segment | None = None
+        self._decisions: set[Decision | None] = set()
+        self._count = 0
+
+    def add(self, segment: Segment, aspect: Aspect, decision: Decision | None) -> None:
+        """Take the decision of one result."""
+        if segment is not self._segment:
+            self._count = self.count
+            self._segment, self._decisions = segment, set()
+        if not aspect.rubric:
+            self._decisions.add(decision)
+
+    @property
+    def count(self) -> int:
+        """The number of such texts so far."""
+        is_faulty = Decision.FAULTY in self._decisions
+        return self._count + (Decision.UNSURE in self._decisions and not is_faulty)
 
 
 @dataclass(slots=True)

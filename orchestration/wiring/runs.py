@@ -16,6 +16,7 @@ from spanjury.adapters.runs.run_folder import (
     remove_run,
     run_contents,
     runs_home,
+    unmade_if_refused,
 )
 from spanjury.adapters.runs.run_lock import RunLock, is_locked
 from spanjury.adapters.runs.sqlite_memory import KeptMemory, SqliteMemory, open_kept_memory
@@ -40,6 +41,7 @@ __all__ = [
     "remove_run",
     "run_contents",
     "runs_home",
+    "unmade_if_refused",
 ]
 
 

@@ -13,3 +13,12 @@ def aged(run: Path, days: int) -> None:
     (run / "run.json").write_text(json.dumps({**manifest, "begun": then.isoformat()}))
     for path in [*run.rglob("*"), run]:
         os.utime(path, (then.timestamp(), then.timestamp()), follow_symlinks=False)
+
+
+def as_of_an_earlier_release(run: Path) -> None:
+    """Make a run look as if its results had only gone where ``-o`` said."""
+    manifest = json.loads((run / "run.json").read_text())
+    output = manifest["job"].pop("copy")
+    manifest["job"]["output"] = output
+    (run / "run.json").write_text(json.dumps(manifest))
+    (run / "results.jsonl").unlink()

@@ -72,11 +72,11 @@ async def run(
     """Judge; every result is on disk before `show` sees it.
 
     The data are read once more unless `planned` is given. `show` gets every result, in the order of
-    the data; `begun` is called before the first batch is sent, because a run that is killed then
-    must know of it. Raise `RunStoppedError` if a limit or the stop token came before the end,
-    `RunFailedError` if a model cannot be used or is silent for too long, and `EvaluationError` if
-    the panel cannot be opened or results cannot be written. Whatever ends it, what was judged by
-    then stays in the part file of the output.
+    the data; `begun` is called before the first row is written or batch is sent, because a run that
+    is killed then, or finds the disk full, must know of it. Raise `RunStoppedError` if a limit or
+    the stop token came before the end, `RunFailedError` if a model cannot be used or is silent for
+    too long, and `EvaluationError` if the panel cannot be opened or results cannot be written.
+    Whatever ends it, what was judged by then stays in the part files of the outputs.
 
     Parameters
     ----------
@@ -96,10 +96,13 @@ async def run(
             asking = partial(rounds.ask_in_rounds, batches, session, read)
             asking = partial(asking, panel=job.panel, again=again, begun=begun)
             deferral = await session.run(asking)
-        results = stack.enter_context(open_results(job.output))
+        # The copy, which the user looks at, is closed first: it says if scores would be lost.
+        files = [stack.enter_context(open_results(path)) for path in job.outputs]
 
         def write(row: JudgedRow) -> None:
-            results.append_line(row.line)
+            begun()
+            for results in files:
+                results.append_line(row.line)
             if isinstance(row.seen, Result):
                 show(row.seen)
             elif rows is not None:

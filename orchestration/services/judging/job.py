@@ -41,6 +41,8 @@ class Job:
         ``source`` to judge, and write, rows with the same inputs one after the other.
     skip_bad_rows
         Skip rows that cannot be read, where they otherwise end the job.
+    copy
+        A second file for the results, beside `output` in the folder of the run; None for none.
     memory
         A file that keeps reports and replies, so that a run over it asks for none twice; None
         to keep nothing.
@@ -58,6 +60,7 @@ class Job:
     data: Path
     panel: PanelConfig
     output: Path
+    copy: Path | None = None
     task: str | None = None
     aspects: tuple[str, ...] = ()
     aspects_files: tuple[Path, ...] = ()
@@ -73,6 +76,11 @@ class Job:
     limits: Limits = Limits()
     failures: FailurePolicy = FailurePolicy()
     batch_api: bool = False
+
+    @property
+    def outputs(self) -> tuple[Path, ...]:
+        """The files of the results, the copy last."""
+        return (self.output,) if self.copy is None else (self.output, self.copy)
 
     @property
     def catalogue(self) -> Catalogue:

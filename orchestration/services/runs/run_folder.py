@@ -1,19 +1,26 @@
 """Runs: jobs that keep their manifest, memory and results in a folder, to go on from there."""
 
+import filecmp
+import json
 import os
 import platform
 import re
+import shlex
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import Distribution, distributions
 from importlib.resources import files
+from itertools import chain, islice
 from pathlib import Path
 
 from spanjury.judges.core import (
     VERSION,
+    Aspect,
     ConfigError,
+    Segment,
     StoreError,
     fingerprint,
     hide,
@@ -23,7 +30,7 @@ from spanjury.judges.core.lazy import Once, lazily
 from spanjury.orchestration.services.judging.job import Job
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.panel_files import with_todays_models
-from spanjury.orchestration.wiring.runs import RunFolder
+from spanjury.orchestration.wiring.runs import RunFolder, part_of, runs_home
 
 with lazily():
     import pydantic
@@ -180,9 +187,11 @@ def _git(*arguments: str) -> str:
 
 
 def begin_run(
-    job: Job, folder: RunFolder, *, output: Path | None, assessments: int | None = None
+    job: Job, folder: RunFolder, *, copy: Path | None, assessments: int | None = None
 ) -> Job:
-    """Make the folder of a run of `job`; return the job that keeps its memory there.
+    """Make the folder of a run of `job`; return the job that keeps its memory and results there.
+
+    Its results go to `copy`, too, so that the run has its own whatever becomes of that file.
 
     Its manifest names files by their absolute paths, but for those in the folder, which
     may be moved. It says how many `assessments` there are, if that is known.
@@ -190,7 +199,9 @@ def begin_run(
     Raise `StoreError` if there is a run in the folder, or it cannot be written, and `ConfigError`
     as `check_output`.
     """
-    job = replace(job, output=output or folder.results, memory=folder.memory)
+    is_inside = copy is not None and copy.resolve() == folder.results.resolve()
+    copy = None if is_inside else copy
+    job = replace(job, output=folder.results, copy=copy, memory=folder.memory)
     check_output(job)
     folder.create(_counted(manifest_of(_kept(job, folder)), assessments))
     return job
@@ -198,13 +209,85 @@ def begin_run(
 
 def check_output(job: Job) -> None:
     """Raise `ConfigError` if the results of `job` would replace those of another run."""
-    output = job.output.resolve()
-    other = RunFolder(output.parent)
-    is_own = job.memory is not None and job.memory.resolve() == other.memory
-    if other.exists and output == other.results and not is_own:
+    for path in job.outputs:
+        output = path.resolve()
+        other = RunFolder(output.parent)
+        is_own = job.memory is not None and job.memory.resolve() == other.memory
+        if other.exists and output == other.results and not is_own:
+            raise ConfigError(
+                f"{path}: holds the results of the run {other.path}; name another file"
+            )
+
+
+def check_replaced(
+    path: Path, *, is_keeping: bool, planned: Callable[[], Iterator[tuple[Segment, Aspect]]]
+) -> None:
+    """Raise `ConfigError` if a run would overwrite, at a `path` of its own choice, what is there.
+
+    Results may be overwritten if a run among the user's data keeps them. If no run is kept, since
+    this one is not (`is_keeping`) or none is there, those may be that begin with the first pair
+    that is `planned`: they are those of the same command.
+    """
+    if not path.is_file() or not path.stat().st_size or _is_kept(path):
+        return
+    keeps_runs = is_keeping and any(RunFolder.among(runs_home()))
+    if not keeps_runs and _begins_with(path, planned()):
+        return
+    raise ConfigError(
+        f"{path} would be overwritten, and no run keeps what is in it: name another file with -o,"
+        f" or a folder for the run with --run-dir; -o {path} overwrites it"
+    )
+
+
+def check_changed_copy(job: Job, folder: RunFolder) -> None:
+    """Raise `ConfigError` if the copy of a run's results was replaced by what no run keeps."""
+    path = job.copy
+    if path is None or not path.is_file() or _is_kept(path, folder):
+        return
+    begun = datetime.fromisoformat(str(folder.manifest().get("begun")))  # in whole seconds
+    if path.stat().st_mtime > begun.timestamp() + 1:  # else it was there, and the user named it
         raise ConfigError(
-            f"{job.output}: holds the results of the run {other.path}; name another file"
+            f"{path} has changed since the run wrote it, and would be overwritten: name another"
+            " file with -o"
         )
+
+
+def own_results(results: Path, folder: RunFolder) -> Path:
+    """Return the `results` of the run in `folder`; raise `StoreError` if another's replaced them.
+
+    Runs of earlier releases have theirs outside the folder, where others write as well.
+    """
+    if results.parent.resolve() != folder.path.resolve() and _is_kept(results):
+        name = shlex.quote(folder.path.name)
+        raise StoreError(
+            f"{results} holds the results of another run by now: write those of {name} to a file"
+            f" with: spanjury rescore {name} -o FILE"
+        )
+    return results
+
+
+def _is_kept(path: Path, run: RunFolder | None = None) -> bool:
+    """Say whether `run`, or one among the user's data, has the same rows in its folder."""
+    size = path.stat().st_size
+    with suppress(OSError):  # a folder that cannot be read keeps nothing for the user
+        for folder in chain(filter(None, [run]), RunFolder.among(runs_home())):
+            for kept in (folder.results, part_of(folder.results)):
+                is_alike = kept.is_file() and kept.stat().st_size == size
+                if is_alike and filecmp.cmp(path, kept, shallow=False):
+                    return True
+    return False
+
+
+def _begins_with(path: Path, pairs: Iterator[tuple[Segment, Aspect]]) -> bool:
+    """Say whether the first row of `path` is a result on the first of `pairs`."""
+    with path.open("rb") as file:
+        line = file.readline()
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return False
+    names = [(segment.segment_id, aspect.name) for segment, aspect in islice(pairs, 1)]
+    return isinstance(row, dict) and [(row.get("id"), row.get("aspect"))] == names
 
 
 def change_run(job: Job, folder: RunFolder, *, assessments: int | None = None) -> None:
@@ -233,5 +316,6 @@ def _kept(job: Job, folder: RunFolder) -> Job:
         data=job.data.absolute(),
         aspects_files=tuple(path.absolute() for path in job.aspects_files),
         output=Path(folder.results.name) if inside else job.output.absolute(),
+        copy=job.copy and job.copy.absolute(),
         memory=Path(folder.memory.name),
     )

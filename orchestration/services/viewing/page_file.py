@@ -51,7 +51,9 @@ def page_blocks(view: View, *, numbers: Sequence[int]) -> dict[str, str]:
 def _notes(view: View, *, shown: int) -> Iterator[str]:
     yield from view.notes()
     if shown < view.rows:
-        yield (f"this page holds {shown} of {view.rows} rows; comparisons are of all of them")
+        yield (
+            f"this page holds {shown} of {view.rows} {view.unit}; comparisons are of all of them"
+        )
 
 
 def _details(view: View, numbers: Sequence[int], *, first: int) -> dict[str, object]:

@@ -10,6 +10,7 @@ from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.judges.tasks import Rubric
 from spanjury.orchestration.engine.sharding import Shard
+from spanjury.orchestration.services.runs.run_folder import own_results
 from spanjury.orchestration.wiring.runs import PART, RunFolder, find_run, part_of, runs_home
 from spanjury.orchestration.wiring.sources import open_source
 
@@ -146,7 +147,7 @@ def _of_folder(folder: RunFolder) -> ViewedRun:
     output = folder.path / str(job.get("output") or _RESULTS)
     return ViewedRun(
         name=folder.path.absolute().name,
-        results=_there(output, whose=folder.path),
+        results=own_results(_there(output, whose=folder.path), folder),
         texts=_texts(job),
         folder=folder.path,
         memory=folder.memory if folder.memory.is_file() else None,

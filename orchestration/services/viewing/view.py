@@ -237,6 +237,11 @@ class View:
         return self._thread.rows
 
     @property
+    def unit(self) -> str:
+        """The word for what a row shows: a result, or an assessment by two runs."""
+        return "results" if len(self.runs) == 1 else "assessments"
+
+    @property
     def is_read(self) -> bool:
         """True if all rows are there."""
         return self._thread.is_read

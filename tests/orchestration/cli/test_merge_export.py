@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from fakes.aged_run import as_of_an_earlier_release
 from fakes.command import spanjury, without_seconds
 from fakes.earlier_rows import as_written_earlier
 
@@ -111,11 +112,12 @@ def test_a_run_that_broke_off_is_exported_as_far_as_it_went(run: Path) -> None:
     )
 
 
-def test_results_that_went_elsewhere_are_found_by_their_run() -> None:
+def test_results_that_went_elsewhere_are_in_the_folder_of_their_run_too() -> None:
     evaluate("--run-dir", "run", "-o", "elsewhere.jsonl")
     for place in ("run", "elsewhere.jsonl"):
         exported = spanjury("export", place, "--form", "jsonl")
         assert exported.stdout_bytes == Path("elsewhere.jsonl").read_bytes()
+    as_of_an_earlier_release(Path("run"))
     Path("elsewhere.jsonl").unlink()
     assert "run has no results yet" in spanjury("export", "run", code=1).stderr
 

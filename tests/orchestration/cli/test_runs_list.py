@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from fakes.aged_run import aged
+from fakes.aged_run import aged, as_of_an_earlier_release
 from fakes.command import spanjury
 from fakes.terminal import on_a_terminal
 from rich.cells import cell_len
@@ -62,9 +62,18 @@ def test_an_open_run_counts_what_is_in_its_folder_or_was_there_when_it_was_stopp
     results = Path("runs/0/results.jsonl")
     part = results.with_name("results.jsonl.part")
     part.write_bytes(b"".join(results.read_bytes().splitlines(keepends=True)[:1]))
-    assert {name: row[2] for name, row in cells("runs").items()} == {"0": "1/4", "2": "?/4"}
-    RunFolder(Path("runs/2")).note_stop(2)
-    assert cells("runs")["2"][2] == "2/4"
+    assert {name: row[2] for name, row in cells("runs").items()} == {"0": "1/4", "2": "4/4"}
+
+
+def test_an_open_run_of_an_earlier_release_counts_the_rows_that_it_had_when_it_was_stopped() -> (
+    None
+):
+    evaluate("--run-dir", "runs/old", "-o", "elsewhere.jsonl")
+    as_of_an_earlier_release(Path("runs/old"))
+    Path("runs/old/done").unlink()
+    assert cells("runs")["old"][2] == "?/4"
+    RunFolder(Path("runs/old")).note_stop(2)
+    assert cells("runs")["old"][2] == "2/4"
 
 
 def test_a_run_that_a_process_works_on_is_going_on_and_a_torn_manifest_is_damaged() -> None:

@@ -63,7 +63,7 @@ def test_a_port_that_is_taken_is_named(folder: Path) -> None:
 
 def test_a_file_says_its_size_and_what_is_not_in_it(folder: Path) -> None:
     done = call(folder, "view", "run/results.jsonl", "--html", "page.html", "--title", "A <b> & c")
-    assert done.stderr.startswith("8 of 8 rows are in page.html, ")
+    assert done.stderr.startswith("8 of 8 results are in page.html, ")
     page = (folder / "page.html").read_text("utf-8")
     assert "<title>A &lt;b&gt; &amp; c</title>" in page
     assert "<script src" not in page

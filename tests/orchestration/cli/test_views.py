@@ -25,7 +25,7 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.cli.run_view import summary_view
 from spanjury.orchestration.cli.segment_view import segment_view
-from spanjury.orchestration.engine.summary import Summary
+from spanjury.orchestration.engine.summary import Summary, UnsureTexts
 
 FLUENCY = replace(ASPECT, name="fluency")
 TEXT = segment().output
@@ -227,10 +227,11 @@ def test_an_empty_text_is_shown_as_empty() -> None:
 
 
 def summed(*results: Result) -> str:
-    summary = Summary()
+    summary, unsure = Summary(), UnsureTexts()
     for one in results:
         summary.add(one)
-    return shown(summary_view(summary))
+        unsure.add(one.segment, one.aspect, one.report.decision)
+    return shown(summary_view(summary, unsure=unsure.count))
 
 
 def test_the_table_shows_means_with_their_coverage_and_the_failures() -> None:
@@ -272,6 +273,22 @@ def test_the_table_shows_the_shares_of_the_decisions_and_their_false_alarms() ->
     assert "False" not in summed(result(5, GOOD, **OK))
 
 
+def test_a_text_is_unsure_once_and_only_if_no_aspect_is_faulty() -> None:
+    first, second, third = (replace(segment(), segment_id=name) for name in "abc")
+    by_text = [
+        (first, (UNSURE, UNSURE, OK)),
+        (second, (UNSURE, FAULTY, UNSURE)),
+        (third, (OK, UNSURE)),
+    ]
+    results = [
+        replace(result(3, GOOD, **fields), segment=text)
+        for text, decisions in by_text
+        for fields in decisions
+    ]
+    assert "2 texts are unsure: add --model NAME" in summed(*results)
+    assert "unsure:" not in summed(*results[3:6])
+
+
 def test_the_table_says_how_many_wrong_texts_are_called_ok_with_the_spread() -> None:
     spread = replace(basis(0.06), spread=(0.01, 0.12))
     view = summed(
@@ -291,7 +308,7 @@ def test_the_table_fits_80_columns_and_cuts_no_figure() -> None:
     summary = Summary()
     for system in ("system-a", "a system with quite a long name"):
         summary.add(result(4, GOOD, system=system, **FAULTY))
-    lines = printed(summary_view(summary), width=80).splitlines()
+    lines = printed(summary_view(summary, unsure=0), width=80).splitlines()
     assert max(map(len, lines)) <= 80
     assert any("100% / 0% │    100% │  4.00 │ 100% (1/1)" in line for line in lines)
 

@@ -32,6 +32,13 @@ def test_a_file_is_judged_to_its_end_and_a_change_ends_the_command_with_5(traces
     assert len({json.loads(row)["id"] for row in rows}) == len(rows) == 60
 
 
+def test_a_file_that_is_followed_is_named_at_the_start(traces: Path) -> None:
+    drift = ("--window", "10", "--baseline", "20", "--texts-per-false-alert", "100")
+    given = ("watch", "traces.jsonl", *RULES, "--aspect", "faithfulness", *drift)
+    done = call(traces, *given, "--exit-on-alert", "--settle", "0", code=5)
+    assert done.stderr.startswith("following traces.jsonl\n")
+
+
 @pytest.mark.parametrize(
     ("flags", "message"),
     [

@@ -182,7 +182,7 @@ class BatchJobs:
             failures=plan.failures,
         )
         examination = examined(job)
-        begin_run(job, received.run, output=None, assessments=examination.assessments)
+        begin_run(job, received.run, copy=None, assessments=examination.assessments)
         record = BatchRecord(
             id=received.path.name,
             owner=submission.owner,

@@ -433,7 +433,7 @@ def test_the_worst_rows_are_those_of_lowest_score_in_their_order(run: Path) -> N
     assert [(row["id"], row["aspect"]) for row in rows] == [
         (row["id"], row["aspect"]) for row in results(run) if (row["id"], row["aspect"]) in names
     ]
-    assert "this page holds 3 of 8 rows" in str(held["head"]["notes"])
+    assert "this page holds 3 of 8 results" in str(held["head"]["notes"])
     assert held["columns"]["rows"] == 3
 
 

@@ -1,6 +1,7 @@
 """The view of a run: segments as they are done, progress, and the closing tables."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
@@ -123,14 +124,18 @@ def _risks(summary: Summary) -> Iterator[RenderableType]:
 def _unknown(
     summary: Summary, rate: str, decisions: Collection[Decision]
 ) -> Iterator[RenderableType]:
-    made = {risk: count for risk, count in summary.risks.items() if risk.decision in decisions}
-    unknown = sum(count for risk, count in made.items() if risk.share is None)
+    made = sum(count for risk, count in summary.risks.items() if risk.decision in decisions)
+    by_aspect: Counter[str] = Counter()
+    for (decision, aspect), count in summary.unmeasured.items():
+        by_aspect[aspect] += count if decision in decisions else 0
+    unknown = by_aspect.total()
     if unknown:
-        count = sum(made.values())
         words = " or ".join(decision.value for decision in _GRAVEST_FIRST if decision in decisions)
-        which = "" if unknown == count else f" for {unknown} of {count} {words} results"
+        which = "" if unknown == made else f" ({unknown} of {made} {words} results)"
+        aspects = ", ".join(sorted(+by_aspect))
         yield Text(
-            f"{rate} is unknown{which}, because it was not measured for these judges.", "dim"
+            f"{rate} is unknown on {aspects}{which}, because it was not measured for these judges.",
+            "dim",
         )
 
 

@@ -207,6 +207,8 @@ class Summary:
         Why there is no score -> how often; the text is that of the first seat to fail.
     risks
         Decision, with how often it is wrong -> how often it was made.
+    unmeasured
+        Decision and aspect -> how often the decision was made there without a measured rate.
     unasked
         Seat -> how often it was not asked; none without a cascade.
     stops
@@ -222,6 +224,7 @@ class Summary:
     usage: dict[str, Usage] = field(default_factory=dict)
     reasons: Counter[str] = field(default_factory=Counter)
     risks: Counter[Risk] = field(default_factory=Counter)
+    unmeasured: Counter[tuple[Decision, str]] = field(default_factory=Counter)
     unasked: Counter[str] = field(default_factory=Counter)
     stops: Counter[StopReason] = field(default_factory=Counter)
     unanswered: int = 0
@@ -248,6 +251,8 @@ class Summary:
             self.reasons[figures.reason] += 1
         if figures.risk is not None:
             self.risks[figures.risk] += 1
+            if figures.risk.share is None:
+                self.unmeasured[figures.risk.decision, figures.aspect] += 1
         if figures.unasked is not None:
             self.unasked.update(figures.unasked.seats)
             self.stops[figures.unasked.why] += 1

@@ -265,11 +265,12 @@ def test_the_table_shows_the_shares_of_the_decisions_and_their_false_alarms() ->
     called = "of right texts are called"
     assert f"{on} 5% {called} faulty, 15% {called} unsure or faulty." in view
     reason = "because it was not measured for these judges."
-    assert f"The false-alarm rate is unknown for 1 of 3 faulty or unsure results, {reason}" in view
-    assert f"The miss rate is unknown, {reason}" in view
+    unknown = "The false-alarm rate is unknown on consistency"
+    assert f"{unknown} (1 of 3 faulty or unsure results), {reason}" in view
+    assert f"The miss rate is unknown on consistency, {reason}" in view
     assert "2 texts are unsure: add --model NAME or another judge to decide." in view
     alone = summed(result(3, GOOD, **{**UNSURE, "basis": basis()}))
-    assert f"The false-alarm rate is unknown, {reason}" in alone
+    assert f"{unknown}, {reason}" in alone
     assert "False" not in summed(result(5, GOOD, **OK))
 
 

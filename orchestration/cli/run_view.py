@@ -257,6 +257,7 @@ class View:
         self._out = Output()
         self._side = Output(stderr=True)
         self._parts: list[Result | FinishedRow] = []
+        self._unshown_faulty = 0
         tracker = Tracker(total=total, summary=self.summary, meter=meter)
         self._progress = self._shown(tracker) if progress else nullcontext()
 
@@ -330,9 +331,11 @@ class View:
         pages = "" if self._as_json or not self.summary.whole.total else self._pages
         count = self._selector.left_out
         if self._selector.shown.kind == "first" and count:
+            faulty = self._unshown_faulty
+            more = f"{count} more texts" + (f", {faulty} of them faulty" if faulty else "")
             if pages:
-                return f"{count} more texts (--show all, worst:N): {pages}"
-            return f"{count} more texts: --show all, worst:N or failures shows others"
+                return f"{more} (--show all, worst:N): {pages}"
+            return f"{more}: --show all, worst:N or failures shows others"
         return f"all texts on a page: {pages}" if pages else ""
 
     def _flush_segment(self) -> None:
@@ -341,4 +344,10 @@ class View:
             self._selector.pass_by()
         elif results and self._selector.now(results):
             self._out.show(segment_view(results))
+            self._parts = []
+        self._unshown_faulty += any(_decision(part) is Decision.FAULTY for part in self._parts)
         self._parts = []
+
+
+def _decision(part: Result | FinishedRow) -> Decision | None:
+    return part.report.decision if isinstance(part, Result) else part.figures.decision

@@ -30,6 +30,16 @@ def test_a_run_among_your_data_is_seen_by_its_name() -> None:
     assert line == f"2 more texts (--show all, worst:N): spanjury view {run.name}"
 
 
+def test_faulty_texts_that_were_not_shown_are_counted() -> None:
+    rows = [{**row, "inputs": {"Article": f"{row['output']} It opened in 1932."}} for row in ROWS]
+    rows[4]["output"] = "It opened in 1935."
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    panel = ("--judge", "grounding", "--aspect", "consistency")
+    line = last_line("evaluate", "rows.jsonl", *panel, "--run-dir", "run")
+    assert line == "2 more texts, 1 of them faulty (--show all, worst:N): spanjury view run"
+    assert last_line("resume", "run").startswith("2 more texts, 1 of them faulty")
+
+
 def test_a_run_in_a_folder_is_seen_by_that_however_many_texts_were_shown() -> None:
     page = "spanjury view 'my runs/1'"
     assert last_line(*evaluate("--run-dir", "my runs/1", "--show", "all")).endswith(f": {page}")

@@ -129,7 +129,7 @@ def _results(run: Path) -> Path:
     results = runs.job_of(folder).output
     for path in (results, run_folders.part_of(results)):
         if path.is_file():
-            return runs.own_results(path, folder)
+            return run_folders.own_results(path, folder)
     raise StoreError(f"{run} has no results yet, or {results} has gone elsewhere: name the file")
 
 

@@ -1,5 +1,9 @@
 """Paths become folders of runs and memories."""
 
+import filecmp
+import shlex
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from spanjury.adapters.files.line_writer import PART, part_of
@@ -20,6 +24,7 @@ from spanjury.adapters.runs.run_folder import (
 )
 from spanjury.adapters.runs.run_lock import RunLock, is_locked
 from spanjury.adapters.runs.sqlite_memory import KeptMemory, SqliteMemory, open_kept_memory
+from spanjury.judges.core import StoreError
 
 __all__ = [
     "MEMORY_NAME",
@@ -30,12 +35,14 @@ __all__ = [
     "RunLock",
     "find_databases",
     "find_run",
+    "is_kept_by_a_run",
     "is_locked",
     "leftovers",
     "lock_of",
     "new_run",
     "open_kept_memory",
     "open_memory",
+    "own_results",
     "part_of",
     "remove_leftover",
     "remove_run",
@@ -48,3 +55,29 @@ __all__ = [
 def open_memory(path: Path) -> SqliteMemory:
     """Open a memory in a file, for ``with``; see `SqliteMemory`."""
     return SqliteMemory(path)
+
+
+def own_results(results: Path, folder: RunFolder) -> Path:
+    """Return the `results` of the run in `folder`; raise `StoreError` if another's replaced them.
+
+    Runs of earlier releases have theirs outside the folder, where others write as well.
+    """
+    if results.parent.resolve() != folder.path.resolve() and is_kept_by_a_run(results):
+        name = shlex.quote(folder.path.name)
+        raise StoreError(
+            f"{results} holds the results of another run by now: write those of {name} to a file"
+            f" with: spanjury rescore {name} -o FILE"
+        )
+    return results
+
+
+def is_kept_by_a_run(path: Path, run: RunFolder | None = None) -> bool:
+    """Say whether `run`, or one among the user's data, has the same rows in its folder."""
+    size = path.stat().st_size
+    with suppress(OSError):  # a folder that cannot be read keeps nothing for the user
+        for folder in chain(filter(None, [run]), RunFolder.among(runs_home())):
+            for kept in (folder.results, part_of(folder.results)):
+                is_alike = kept.is_file() and kept.stat().st_size == size
+                if is_alike and filecmp.cmp(path, kept, shallow=False):
+                    return True
+    return False

@@ -1,19 +1,16 @@
 """Runs: jobs that keep their manifest, memory and results in a folder, to go on from there."""
 
-import filecmp
 import json
 import os
 import platform
 import re
-import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import Distribution, distributions
 from importlib.resources import files
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 from spanjury.judges.core import (
@@ -30,7 +27,7 @@ from spanjury.judges.core.lazy import Once, lazily
 from spanjury.orchestration.services.judging.job import Job
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.panel_files import with_todays_models
-from spanjury.orchestration.wiring.runs import RunFolder, part_of, runs_home
+from spanjury.orchestration.wiring.runs import RunFolder, is_kept_by_a_run, runs_home
 
 with lazily():
     import pydantic
@@ -228,7 +225,7 @@ def check_replaced(
     this one is not (`is_keeping`) or none is there, those may be that begin with the first pair
     that is `planned`: they are those of the same command.
     """
-    if not path.is_file() or not path.stat().st_size or _is_kept(path):
+    if not path.is_file() or not path.stat().st_size or is_kept_by_a_run(path):
         return
     keeps_runs = is_keeping and any(RunFolder.among(runs_home()))
     if not keeps_runs and _begins_with(path, planned()):
@@ -242,7 +239,7 @@ def check_replaced(
 def check_changed_copy(job: Job, folder: RunFolder) -> None:
     """Raise `ConfigError` if the copy of a run's results was replaced by what no run keeps."""
     path = job.copy
-    if path is None or not path.is_file() or _is_kept(path, folder):
+    if path is None or not path.is_file() or is_kept_by_a_run(path, folder):
         return
     begun = datetime.fromisoformat(str(folder.manifest().get("begun")))  # in whole seconds
     if path.stat().st_mtime > begun.timestamp() + 1:  # else it was there, and the user named it
@@ -250,32 +247,6 @@ def check_changed_copy(job: Job, folder: RunFolder) -> None:
             f"{path} has changed since the run wrote it, and would be overwritten: name another"
             " file with -o"
         )
-
-
-def own_results(results: Path, folder: RunFolder) -> Path:
-    """Return the `results` of the run in `folder`; raise `StoreError` if another's replaced them.
-
-    Runs of earlier releases have theirs outside the folder, where others write as well.
-    """
-    if results.parent.resolve() != folder.path.resolve() and _is_kept(results):
-        name = shlex.quote(folder.path.name)
-        raise StoreError(
-            f"{results} holds the results of another run by now: write those of {name} to a file"
-            f" with: spanjury rescore {name} -o FILE"
-        )
-    return results
-
-
-def _is_kept(path: Path, run: RunFolder | None = None) -> bool:
-    """Say whether `run`, or one among the user's data, has the same rows in its folder."""
-    size = path.stat().st_size
-    with suppress(OSError):  # a folder that cannot be read keeps nothing for the user
-        for folder in chain(filter(None, [run]), RunFolder.among(runs_home())):
-            for kept in (folder.results, part_of(folder.results)):
-                is_alike = kept.is_file() and kept.stat().st_size == size
-                if is_alike and filecmp.cmp(path, kept, shallow=False):
-                    return True
-    return False
 
 
 def _begins_with(path: Path, pairs: Iterator[tuple[Segment, Aspect]]) -> bool:

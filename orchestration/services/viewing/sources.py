@@ -10,8 +10,14 @@ from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.judges.tasks import Rubric
 from spanjury.orchestration.engine.sharding import Shard
-from spanjury.orchestration.services.runs.run_folder import own_results
-from spanjury.orchestration.wiring.runs import PART, RunFolder, find_run, part_of, runs_home
+from spanjury.orchestration.wiring.runs import (
+    PART,
+    RunFolder,
+    find_run,
+    own_results,
+    part_of,
+    runs_home,
+)
 from spanjury.orchestration.wiring.sources import open_source
 
 with lazily():

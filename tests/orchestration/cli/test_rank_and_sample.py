@@ -140,7 +140,7 @@ def test_a_sample_marked_in_the_view_counts_by_its_chances(tmp_path: Path, judge
     assert "score: part 1 of" in drawn.stdout
     sample = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
     page = call(tmp_path, "view", "run", "--rows", "s.jsonl", "--html", "p.html")
-    assert "8 of 8 rows" in page.stderr
+    assert "8 of 8 results" in page.stderr
     run = MarkedRun(tmp_path / "run")
     names = [text.segment.segment_id for text in run.texts]
     numbers = [names.index(one["id"]) for one in sample]

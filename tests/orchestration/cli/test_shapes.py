@@ -189,7 +189,7 @@ def read(path: Path, *columns: str) -> Segment:
 def test_rows_of_twelve_programs_get_a_decision_from_the_command(tmp_path: Path) -> None:
     for name, row in ROWS.items():
         (tmp_path / f"{name}.jsonl").write_text(f"{json.dumps(row)}\n")
-        flags = ("--no-progress", "--show", "none", "--no-memory")
+        flags = ("--no-progress", "--show", "none", "--no-memory", "-o", "results.jsonl")
         judges = ("--judge", "grounding", "--judge", "form")
         done = call(tmp_path, "evaluate", f"{name}.jsonl", *flags, *judges)
         assert "read as rows of the shape" in done.output

@@ -215,6 +215,11 @@ def _answer(findings: AspectFindings) -> str:
     alarm = findings.alarms[0]
     if alarm.threshold is None or math.isnan(alarm.caught.value):
         return f"{answer}."
+    if not alarm.caught.value:
+        return (
+            f"The calibration of {findings.aspect} ({named(findings.kept)}) is of little use: on"
+            " held-out texts its threshold for errors catches none."
+        )
     return (
         f"{answer}: on held-out texts it catches {figure(alarm.caught.value, '.0%')} of the errors"
         f" at {figure(alarm.attained.value, '.0%')} false alarms."

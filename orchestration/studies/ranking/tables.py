@@ -120,8 +120,15 @@ def _answer(ranking: AspectRanking) -> str:
         if best.system in (pair.first, pair.second) and ranking.shows(pair)
     ]
     others = len(ranking.systems) - 1
+    means = {each.system: each.judged.value for each in ranking.systems}
+    if ranking.basis != "judges":
+        means = {each.system: each.powered.value for each in ranking.systems if each.powered}
+    alike = [system for system, mean in means.items() if mean == means.get(best.system)]
     if len(behind) == others:
         shown = "is shown to be better than all others"
+    elif len(alike) > 1:
+        systems = f"{', '.join(alike[:-1])} and {alike[-1]}"
+        return f"On {ranking.aspect} {systems} have the same best mean."
     else:
         shown = f"has the best mean, and is shown to differ from {len(behind)} of {others} others"
     return f"On {ranking.aspect} {best.system} {shown}."

@@ -354,3 +354,14 @@ def test_a_terminal_of_80_columns_cuts_nothing() -> None:
     assert "\u2026" not in shown
     assert all(f"\u2502{name} " in shown for name in NAMES)
     assert "marks" in shown
+
+
+def test_systems_with_the_same_mean_are_named_together() -> None:
+    scores = [(system, str(place), 4.0) for system in ("ant", "bee") for place in range(4)]
+    lower = [("cat", str(place), 2.0 + place % 2) for place in range(4)]
+    report = ranking_report(
+        RankingFindings(
+            runs=("run",), people="", aspects=(ranked(judged(*scores, *lower)),), notes=()
+        )
+    )
+    assert report.answer == "On consistency ant and bee have the same best mean."

@@ -120,7 +120,8 @@ class _ReviewedRun(AbstractCapability[object]):
         offered = request_context.model_request_parameters
         outputs = {tool.name for tool in offered.output_tools}
         calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
-        if any(call.tool_name in outputs for call in calls) or not (calls or response.text):
+        hands_in = bool(calls) and all(call.tool_name in outputs for call in calls)
+        if hands_in or not (calls or response.text):
             return response
         earlier = takewhile(lambda message: message.run_id != ctx.run_id, ctx.messages)
         review = await self._review(

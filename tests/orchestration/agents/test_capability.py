@@ -196,6 +196,28 @@ async def test_arguments_of_an_output_tool_are_left_to_an_output_validator() -> 
     assert reviews == []
 
 
+async def test_a_call_beside_that_of_an_output_tool_is_reviewed() -> None:
+    reviews: list[Review] = []
+
+    def reply_to(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        output = ToolCallPart(info.output_tools[0].name, {"text": "Done."})
+        booking = ToolCallPart("book", {"day": str(WRONG), "guests": 4})
+        return ModelResponse(parts=[output] if reviews else [booking, output])
+
+    desk = Desk()
+    capability = JuryCapability(on_review=reviews.append)
+    agent = Agent(
+        FunctionModel(reply_to),
+        output_type=Booking,
+        tools=[desk.book],
+        capabilities=[capability],
+        end_strategy="exhaustive",
+    )
+    await agent.run(ASKED)
+    assert [review.passed for review in reviews] == [False]
+    assert desk.booked == []
+
+
 @pytest.mark.parametrize("replies", [([RIGHT], [RIGHT]), (ANSWER, ANSWER)])
 async def test_what_no_judge_could_read_goes_back_or_ends_the_run(
     replies: tuple[Reply, ...],

@@ -1,6 +1,6 @@
-"""Causal language models: found, loaded, spoken to through their chat template, and continued.
+"""Causal language models: find and load them, apply their chat template, and generate text.
 
-The modules load PyTorch and its like when they are used.
+PyTorch and transformers are imported only when a module is first used.
 """
 
 from types import ModuleType

@@ -1,7 +1,7 @@
 """xformers' memory-efficient attention [1], as an attention function of transformers.
 
-Besides the calls of `Kernel` nothing of xformers is used, so that anything that computes the same
-can stand in for it.
+Only the functions in `Kernel` are used, so any implementation of the same functions can replace
+xformers.
 
 References
 ----------
@@ -21,7 +21,7 @@ from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import library
 
 XFORMERS = "xformers"
-"""The name under which transformers knows it once it is registered."""
+"""The name under which `register` makes it known to transformers."""
 
 _ALIGNED = 8  # a bias must begin every row at a multiple of this many elements
 
@@ -31,9 +31,9 @@ class Kernel:
     """The functions of xformers that are used.
 
     `attend` is ``memory_efficient_attention(query, key, value, attn_bias, p, scale=)``: it takes
-    tensors ``(batch, length, heads, size)``, a bias ``(batch, heads, queries, keys)`` that is
-    added, or a causal one, or None, and the share that is dropped; it returns the shape of the
-    query. `causal` is ``LowerTriangularMask()``.
+    tensors ``(batch, length, heads, size)``; a bias that is added, ``(batch, heads, queries,
+    keys)``, or a causal mask, or None; and the dropout probability. It returns a tensor of the
+    query's shape. `causal` is ``LowerTriangularMask()``.
     """
 
     attend: Callable[..., torch.Tensor]
@@ -41,7 +41,7 @@ class Kernel:
 
 
 def best_attention(device: torch.device) -> str:
-    """Register and name xformers' attention where a GPU has a kernel of it, else PyTorch's own."""
+    """Return the attention to use on `device`: xformers' on a GPU it supports, else PyTorch's."""
     kernel = kernel_for(device) if device.type == "cuda" else None
     if kernel is None:
         return "sdpa"
@@ -50,15 +50,15 @@ def best_attention(device: torch.device) -> str:
 
 
 def attention_here() -> tuple[str, str]:
-    """Return who computes the attention of local models, and the type of their device."""
+    """Return the name of the attention that local models use here, and the type of their device."""
     device = find_device("auto")
     return best_attention(device), device.type
 
 
 def kernel_for(device: torch.device) -> Kernel | None:
-    """Return the functions of xformers if they attend on `device`, and can be trained through.
+    """Return the functions of xformers if they run on `device`, forward and backward, else None.
 
-    xformers may be absent, be built for another PyTorch, or know no kernel for this GPU.
+    xformers may be absent, built for another PyTorch, or lack a kernel for this GPU.
     """
     try:
         operations = library("xformers.ops", extra="gpu")
@@ -76,9 +76,9 @@ def kernel_for(device: torch.device) -> Kernel | None:
 
 
 def register(kernel: Kernel, *, name: str = XFORMERS) -> None:
-    """Make transformers know a kernel by a name, for ``attn_implementation``."""
+    """Register a kernel with transformers under a name, for ``attn_implementation``."""
     AttentionInterface.register(name, partial(_forward, kernel))
-    # Either where to look, or None where the causal mask says it all.
+    # `sdpa_mask` gives a boolean mask, or None if a causal mask says the same.
     AttentionMaskInterface.register(name, sdpa_mask)
 
 
@@ -93,7 +93,7 @@ def _forward(  # noqa: PLR0917  transformers calls it so
     dropout: float = 0.0,
     **_: object,
 ) -> tuple[torch.Tensor, None]:
-    """Attend; ``(batch, heads, length, size)`` -> ``(batch, length, heads, size)``."""
+    """Compute attention: ``(batch, heads, length, size)`` -> ``(batch, length, heads, size)``."""
     shared = query.shape[1] // key.shape[1]
     if shared > 1:  # grouped-query heads
         key = key.repeat_interleave(shared, dim=1)
@@ -115,12 +115,12 @@ def _forward(  # noqa: PLR0917  transformers calls it so
 
 
 def _bias(mask: torch.Tensor, *, like: torch.Tensor) -> torch.Tensor:
-    """Return what to add: 0 where the mask is true, the least float elsewhere."""
+    """Return the bias to add: 0 where the mask is true, the most negative float elsewhere."""
     batch, _, queries, keys = mask.shape
     if mask.dtype != torch.bool:
         mask = mask >= 0
     room = -(-keys // _ALIGNED) * _ALIGNED
     bias = torch.zeros(batch, 1, queries, room, dtype=like.dtype, device=like.device)
-    # Not minus infinity: a row of padding sees nothing, and would become NaN.
+    # Not minus infinity: a padding row attends to nothing, and its softmax would be NaN.
     bias[..., :keys].masked_fill_(~mask, torch.finfo(like.dtype).min)
     return bias[..., :keys].expand(batch, like.shape[1], queries, keys)

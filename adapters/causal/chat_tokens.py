@@ -1,6 +1,6 @@
-"""Conversations as a model's tokens, by its tokenizer's own chat template.
+"""Conversations as a model's tokens, through its tokenizer's own chat template.
 
-Training and inference both come here, so that a model is asked as it was trained.
+Training and inference share this module, so that a model is prompted as it was trained.
 """
 
 import re
@@ -18,14 +18,14 @@ from spanjury.judges.core import ConfigError, Message, Reasoning
 class ChatTokens:
     """A tokenizer with a chat template and an end token.
 
-    What a text says is never read as a mark of the template: a special token that is spelt out in
-    a message loses its form by a space after its first character.
+    Texts cannot inject special tokens: where a message spells one out, a space is inserted after
+    its first character, so that the tokenizer reads plain text.
 
     `name` is for messages. Raises `ConfigError` if it has no chat template or no end token.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, *, name: str) -> None:
-        self._tokenizer: Any = tokenizer  # its methods return one of many types, by their flags
+        self._tokenizer: Any = tokenizer  # its methods' return types depend on flags
         self._name = name
         if not tokenizer.chat_template:
             raise ConfigError(
@@ -43,13 +43,13 @@ class ChatTokens:
 
     @property
     def special(self) -> tuple[str, ...]:
-        """The tokens that are read as one wherever they stand, special by name or not."""
+        """All tokens that the tokenizer never splits, whether marked as special or merely added."""
         added = self._tokenizer.added_tokens_decoder.values()
         return tuple({*self._tokenizer.all_special_tokens, *map(str, added)})
 
     @property
     def padding(self) -> int:
-        """The number of the token that fills a batch up; never read."""
+        """The id of the token that pads batches; masked, so never attended to."""
         padding = self._tokenizer.pad_token_id
         return padding if isinstance(padding, int) else self.end
 
@@ -60,10 +60,10 @@ class ChatTokens:
         prefix: str = "",
         reasoning: Reasoning | None = None,
     ) -> list[int]:
-        """Return the tokens of a conversation, up to where the assistant is to begin.
+        """Return the tokens of a conversation, up to the beginning of the assistant's reply.
 
-        Messages may be of any role but ``"tool"``; the assistant's answer begins with `prefix`. A
-        template that can ask for thought, or for none, does so if `reasoning` is named.
+        Messages may have any role but ``"tool"``. The assistant's reply begins with `prefix`. If
+        `reasoning` is given, a template that can switch thinking on and off does so.
         Raises `ConfigError` if the template refuses the conversation.
         """
         turns = [
@@ -81,14 +81,14 @@ class ChatTokens:
         return self._ids(text) + (self._ids(self._plain(prefix)) if prefix else [])
 
     def answer(self, text: str) -> list[int]:
-        """Return the tokens of an assistant's whole answer, the end token at its end."""
+        """Return the tokens of an assistant's whole reply, including the end token."""
         return [*self._ids(self._plain(text)), self.end]
 
     def pieces(self, text: str) -> tuple[list[int], list[str]]:
-        """Return the tokens of a text, and the part of it that each ends; joined they are the text.
+        """Return a text's tokens, and the piece of text for each; the pieces joined are the text.
 
-        A token that ends no character has an empty part. Raises `ConfigError` if the tokenizer
-        does not know where its tokens stand.
+        A token that completes no character has an empty piece. Raises `ConfigError` if the
+        tokenizer does not report offsets.
         """
         plain = self._plain(text)
         try:
@@ -104,7 +104,7 @@ class ChatTokens:
         return cut["input_ids"], [plain[first:last] for first, last in pairwise(ends)]
 
     def text(self, ids: Sequence[int]) -> str:
-        """Return what the tokens say, without the template's marks."""
+        """Return the text of the tokens, without special tokens."""
         text: str = self._tokenizer.decode(
             list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
@@ -115,11 +115,11 @@ class ChatTokens:
         self._tokenizer.save_pretrained(folder)
 
     def _ids(self, text: str) -> list[int]:
-        # The template writes the marks of a beginning itself.
+        # The template already adds the beginning-of-sequence token.
         ids: list[int] = self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
         return ids
 
     def _plain(self, text: str) -> str:
-        """Return the text as tokenizers take it: well formed, and free of the template's marks."""
+        """Return the text without lone surrogates, and with every special token broken up."""
         formed = without_lone_surrogates(text)
         return self._marks.sub(lambda mark: f"{mark[0][0]} {mark[0][1:]}", formed)

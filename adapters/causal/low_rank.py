@@ -1,4 +1,4 @@
-"""Low-rank adapters [1]: little matrices beside a model's own, which learn in its place.
+"""Low-rank adapters [1]: small trainable matrices beside the frozen weights of a model.
 
 References
 ----------
@@ -18,7 +18,7 @@ from spanjury.adapters.torch_models import quietly
 from spanjury.judges.core import ConfigError
 
 ADAPTER = "adapter"
-"""The folder, in that of a trained model, where its adapter is by itself."""
+"""The subfolder of a trained model that holds its adapter alone."""
 
 _CONFIG = "adapter_config.json"
 _WEIGHTS = "adapter_model.safetensors"
@@ -27,10 +27,10 @@ _NEITHER = "{} holds neither a model (config.json) nor an adapter (adapter_confi
 
 
 def attach(model: PreTrainedModel, *, rank: int, alpha: int, dropout: float) -> PeftModel:
-    """Put an adapter beside every linear projection, drawn by torch's own generator.
+    """Add an adapter to every linear projection, initialised from torch's global generator.
 
-    It counts ``alpha / rank`` times, and `dropout` is the share of its inputs that is dropped in
-    training. `model` is changed: of its own weights none learns any more.
+    The adapter's output is scaled by ``alpha / rank``; `dropout` is the share of its inputs that
+    is dropped in training. `model` is changed in place: all its own weights are frozen.
     """
     settings = LoraConfig(
         r=rank,
@@ -46,7 +46,7 @@ def attach(model: PreTrainedModel, *, rank: int, alpha: int, dropout: float) -> 
 
 
 def merged(adapted: PeftModel) -> PreTrainedModel:
-    """Add the adapter to the weights that it stands beside; the model is plain again."""
+    """Merge the adapter into the weights of its model, and return the plain model."""
     loose: Any = adapted
     model: PreTrainedModel = loose.merge_and_unload()
     free_of_quantization(model)
@@ -54,21 +54,21 @@ def merged(adapted: PeftModel) -> PreTrainedModel:
 
 
 def save_adapter(adapted: PeftModel, folder: Path, *, base: Base) -> None:
-    """Write an adapter, and what it belongs to, into a folder."""
+    """Write an adapter, and the name and identity of its base, into a folder."""
     settings: Any = adapted.peft_config["default"]
     settings.base_model_name_or_path = base.name
-    # Their vocabulary is the base's own; to look whether it is, peft would ask the hub.
+    # An adapter leaves the embeddings alone; to check that, peft would query the hub.
     adapted.save_pretrained(str(folder), save_embedding_layers=False)
-    (folder / "README.md").unlink(missing_ok=True)  # peft's card has nothing but blanks
+    (folder / "README.md").unlink(missing_ok=True)  # peft's model card is an empty form
     record = {"name": base.name, "identity": base.identity}
     (folder / _BASE).write_text(json.dumps(record), encoding="utf-8")
 
 
 def load_model(name: str, *, device: torch.device, attention: str) -> tuple[Base, PreTrainedModel]:
-    """Load a model, or the adapter in the folder `name` into its base, as one plain model.
+    """Load a model, or the adapter in the folder `name` merged into its base.
 
-    Returns where its tokenizer and its name are, and the model. Raises `ConfigError` if there is
-    none, or the adapter belongs to another base than is found.
+    Returns the base with the model's name and tokenizer, and the model. Raises `ConfigError` if
+    there is none, or if the adapter was trained on another base than the one at hand.
     """
     folder = Path(name)
     if not (folder / _CONFIG).is_file():
@@ -95,7 +95,7 @@ def load_model(name: str, *, device: torch.device, attention: str) -> tuple[Base
 
 
 def _base_of(folder: Path) -> Base:
-    """Find the base of an adapter; refuse any other."""
+    """Find the base of an adapter; raise `ConfigError` if its identity differs from the record."""
     if not (folder / _WEIGHTS).is_file():
         raise ConfigError(
             f"the adapter in {folder} has no {_WEIGHTS}; weights of another kind are not read"

@@ -1,6 +1,6 @@
-"""Continuing several prompts at once: every row is drawn as if it were alone.
+"""Batched generation: each prompt is continued as if it were alone.
 
-Prompts are filled up on the left, so that all rows' next tokens stand in one column; a row that
+Prompts are padded on the left, so that the next tokens of all rows share one column. A row that
 has ended leaves the batch, and its part of the cache is dropped.
 """
 
@@ -14,12 +14,12 @@ from transformers import DynamicCache, PreTrainedModel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A prompt of 1 or more tokens, to be continued by at most `most`, 1 or more.
+    """A prompt of 1 or more tokens, to be continued by at most `most` tokens, 1 or more.
 
-    Temperature 0 takes the likeliest token; without a seed every draw is another one. `rivals` is
-    how many of the likeliest tokens to report at each place. `forced` is a continuation that is
-    given: it is scored, by `score`, and nothing is drawn. A JSON `schema` or a GBNF `grammar` holds
-    the continuation to a form where an engine can; `write` cannot.
+    Temperature 0 takes the most likely token. Without a seed, each run samples differently.
+    `rivals` is the number of most likely tokens to report at each position. `forced` is a given
+    continuation: `score` scores it, and nothing is sampled. A JSON `schema` or a GBNF `grammar`
+    constrains the continuation in engines that support it; `write` does not.
     """
 
     ids: Sequence[int]
@@ -34,7 +34,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """The log-probability of a written token, and of the likeliest at its place."""
+    """Log-probabilities of a written token, and of the most likely tokens at its position."""
 
     logprob: float
     rivals: Sequence[tuple[int, float]]
@@ -42,10 +42,10 @@ class Token:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A continuation, without the token that ends it.
+    """A continuation, without its end token.
 
-    `ended` says whether the model ended it; else its length did. `tokens` has one entry a token,
-    where rivals were asked for.
+    `ended` is True if the model ended it, and False if it reached its maximum length. `tokens`
+    has one entry per token if rivals were requested; otherwise it is empty.
     """
 
     ids: Sequence[int]
@@ -55,7 +55,7 @@ class Written:
 
 @dataclass(slots=True, kw_only=True)
 class _Row:
-    """A continuation under way."""
+    """A continuation in progress."""
 
     number: int
     prompt: Prompt
@@ -64,7 +64,7 @@ class _Row:
     tokens: list[Token] = field(default_factory=list)
 
     def take(self, logits: torch.Tensor) -> int:
-        """Draw the next token of ``(vocabulary,)`` logits."""
+        """Choose the next token from ``(vocabulary,)`` logits and record it."""
         token = _drawn(logits, self.prompt.temperature, chance=self.chance)
         self.ids.append(token)
         if self.prompt.rivals:
@@ -83,11 +83,11 @@ def write(
     padding: int,
     dropped: Callable[[int], bool],
 ) -> list[Written]:
-    """Continue one or more prompts with a model in evaluation mode; return one a prompt, in order.
+    """Continue one or more prompts with a model in evaluation mode; return the results in order.
 
-    Any token of `ends` ends a continuation; `padding` fills rows up and is never looked at.
-    `dropped` says whether no caller waits for the prompt of a place any more; it is left as it is
-    then.
+    Any token in `ends` ends a continuation. `padding` is the id that pads rows; it is masked.
+    `dropped` takes a prompt's index and returns True if its caller no longer waits; its
+    continuation then stops where it is.
     """
     rows = [
         _Row(number=number, prompt=prompt, chance=_chance(prompt.seed, model.device))
@@ -134,7 +134,7 @@ def score(model: PreTrainedModel, prompt: Prompt) -> Written:
 
 
 def _is_drawn(prompt: Prompt) -> bool:
-    """Say whether more is wanted of a place than its likeliest token."""
+    """Return whether a position needs more than its most likely token."""
     return prompt.temperature > 0 or prompt.rivals > 0
 
 
@@ -146,7 +146,7 @@ def _add(row: _Row, token: int) -> int:
 def _next_logits(
     model: PreTrainedModel, ids: torch.Tensor, *, mask: torch.Tensor, cache: DynamicCache
 ) -> torch.Tensor:
-    """Return what the model thinks of every next token, ``(rows, vocabulary)``."""
+    """Return the logits of each row's next token, ``(rows, vocabulary)``."""
     positions = (mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
     loose: Any = model
     logits: torch.Tensor = loose(
@@ -179,7 +179,7 @@ def _chance(seed: int | None, device: torch.device) -> torch.Generator:
 def _filled_up(
     prompts: Sequence[Prompt], *, padding: int, device: torch.device
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return tokens and where they are a prompt's own, ``(rows, longest)``."""
+    """Return the left-padded tokens and their mask, each ``(rows, longest)``."""
     longest = max(len(prompt.ids) for prompt in prompts)
     ids = torch.full((len(prompts), longest), padding, dtype=torch.long)
     mask = torch.zeros((len(prompts), longest), dtype=torch.long)

@@ -1,6 +1,6 @@
-"""Checkers in the form of Hugging Face's checkpoints, run by onnxruntime or by torch.
+"""Checkers in Hugging Face's checkpoint format, run by onnxruntime or torch.
 
-The modules load their libraries when they are used.
+The libraries are imported only when a module is first used.
 """
 
 from types import ModuleType

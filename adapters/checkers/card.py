@@ -1,7 +1,7 @@
-"""The card of a checker: its head, classes, length and files, as its folder describes them.
+"""The card of a checker: its head, classes, maximum length and files, read from its folder.
 
-Only ``config.json``, ``tokenizer_config.json`` and the head of the weights are read. Nothing is
-loaded that could run code: no pickle, and no program that a configuration names.
+Only ``config.json``, ``tokenizer_config.json`` and the header of the weights are read. Nothing
+that could run code is loaded: no pickle, and no program that a configuration names.
 """
 
 import json
@@ -16,34 +16,36 @@ from spanjury.adapters.model_files import OFFSET_POSITIONS, model_digest
 from spanjury.judges.core import Calibration, ConfigError
 
 Form = Literal["pair", "joined", "template"]
-"""Form of a pair: two texts, one text with the tokenizer's end mark between passage and claim, or
-the words of a template."""
+"""Form of a pair: two texts; one text with the tokenizer's end token between passage and claim; or
+the text of a template.
+"""
 
 Head = Literal[
     "sequence", "token", "writer", "hhem", "alignscore", "alignscore-bin", "alignscore-reg"
 ]
-"""Part that answers: a classifier of pairs, one of tokens, an encoder-decoder by the first token
-that it writes, HHEM's classifier of the first token, or AlignScore's head for three classes, for
-two, or for a number from 0 to 1."""
+"""Part of the model that gives the answer: a classifier of pairs or of tokens, the first token that
+an encoder-decoder writes, HHEM's classifier of the first token, or AlignScore's head for three
+classes, for two, or for a number from 0 to 1.
+"""
 
 Json: TypeAlias = Mapping[str, object]
 
 PASSAGE, CLAIM = "{passage}", "{claim}"
-"""Marks of a template that passage and claim stand for."""
+"""Placeholders of a template for the passage and the claim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Arrangement of passage and claim.
+    """Arrangement of passage and claim in the text that the model reads.
 
     Parameters
     ----------
     template
         With ``{passage}`` and ``{claim}``, each once; for the form ``"template"``.
     lead
-        What stands before the passage in the form ``"joined"``.
+        Text before the passage in the form ``"joined"``.
     first
-        The special token that stands before a template; empty for none.
+        The special token before a template; empty if there is none.
     """
 
     form: Form
@@ -59,7 +61,7 @@ LAYOUTS: Mapping[Head, Layout] = {
     "alignscore-bin": Layout(form="pair"),
     "alignscore-reg": Layout(form="pair"),
     "writer": Layout(form="joined", lead="predict: "),
-    # HHEM-2.1 was trained on these words, and its head reads the first token, which is padding.
+    # HHEM-2.1 was trained on this prompt, and its head reads the first token, the padding.
     "hhem": Layout(
         form="template",
         template=(
@@ -69,12 +71,12 @@ LAYOUTS: Mapping[Head, Layout] = {
         first="<pad>",
     ),
 }
-"""The layouts that models of each kind were trained on, if nothing else is asked for."""
+"""The layout that models of each kind were trained on; the default."""
 
 CONFIG, TOKENIZER, TOKENIZER_CONFIG = "config.json", "tokenizer.json", "tokenizer_config.json"
-MARKS = "special_tokens_map.json"  # older tokenizers name their marks there
+MARKS = "special_tokens_map.json"  # older tokenizers list their special tokens there
 CALIBRATION = "spanjury.json"
-"""File of constants that were fitted to a checker; models of others have none."""
+"""File of the constants fitted to a checker by calibration; absent for models never calibrated."""
 
 WEIGHTS, SHARDS = "model.safetensors", "model.safetensors.index.json"
 GRAPH = "model.onnx"
@@ -101,7 +103,7 @@ _ALIGNSCORE: Mapping[str, Head] = {
     "bin": "alignscore-bin",
     "reg": "alignscore-reg",
 }
-"""Its three heads, by the names that its authors give them."""
+"""AlignScore's three heads, by its authors' names for them."""
 _LABELS_BY_AUTHORS: Mapping[Head, tuple[str, ...]] = {
     "alignscore": ("aligned", "not_aligned_1", "not_aligned_2"),
     "alignscore-bin": ("not_aligned", "aligned"),
@@ -114,13 +116,13 @@ _SUPPORTED_BY_AUTHORS: Mapping[Head, int] = {
     "writer": 1,
 }
 _HHEM_LABELS = ("hallucinated", "consistent")
-_HHEM = "hhemv2"  # beginning of the model type, in small letters
+_HHEM = "hhemv2"  # prefix of the model type, in lower case
 _ANSWERS = "0/1"  # what MiniCheck writes
 _LONGEST_OF_WRITERS = 2048  # as MiniCheck's authors read; T5 counts positions relatively
 _TWO, _THREE = 2, 3  # classes: supported or not, or the three of NLI
-_LONGEST = 4096  # tokens that are read at once where a model has room for more
-_USUAL = 512  # where neither the model nor its tokenizer says
-_SANE = 1 << 20  # tokenizers without a limit write a number of thirty digits
+_LONGEST = 4096  # default cap on tokens per input, for models that allow more
+_USUAL = 512  # assumed if neither the model nor its tokenizer names a length
+_SANE = 1 << 20  # a tokenizer without a limit writes a number of thirty digits
 _LARGEST_HEADER = 1 << 26
 
 _SUPPORTED = frozenset(
@@ -147,27 +149,27 @@ _GENERIC = re.compile(r"label_\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckerCard:
-    """A checker's folder, as it describes itself.
+    """A checker's properties, as read from its folder.
 
     Parameters
     ----------
     identity
-        The repository and commit of a folder in the hub's cache, or else the folder's last name;
-        and digits that change with its files.
+        Repository and commit of a folder in the hub's cache, otherwise the folder's last name;
+        then a digest of the files.
     graph
-        The ONNX file that is run; None where torch is to run the weights.
+        The ONNX file to run; None if torch runs the weights.
     supported, contradicted
-        Numbers of the classes; None where no class means that.
+        Indices of the classes; None if no class has that meaning.
     longest
-        The most tokens at once, marks included.
+        Maximum number of tokens per input, special tokens included.
     is_relative
-        Whether it counts positions relatively, so that it can read more.
+        Whether it counts positions relatively, so that longer inputs are possible.
     mark
-        The tokenizer's end mark, which joins passage and claim in the form ``"joined"``.
+        The tokenizer's end token, which joins passage and claim in the form ``"joined"``.
     padding
-        The token that fills a batch up; never read.
+        Id of the token that pads batches; masked.
     calibration
-        Constants that were fitted to it; None if the folder has none.
+        Constants fitted to it by calibration; None if there are none.
     """
 
     folder: Path
@@ -185,16 +187,16 @@ class CheckerCard:
 
     @property
     def layer(self) -> str:
-        """The beginning of the names of the head's weights."""
+        """Prefix of the names of the head's weights."""
         return _WEIGHTS_OF_HEADS[self.head].rstrip(".")
 
 
 def read_card(folder: Path, *, supported: int | str = "", answers: str = "") -> CheckerCard:
-    """Read what `folder` says of its checker.
+    """Read the card of the checker in `folder`.
 
-    `supported` is the name or the number of the class that means *supported*, for a model whose
-    configuration does not tell. `answers` are the two words that an encoder-decoder writes, that
-    for *not supported* first; of AlignScore, the name of the head that answers.
+    `supported` is the name or the index of the class that means *supported*, for a model whose
+    configuration leaves it open. `answers` are the two words that an encoder-decoder writes, the
+    one for *not supported* first; for AlignScore, it is the name of the head to use.
 
     Raises `ConfigError` if the folder holds no checker that can be run safely, or its classes are
     unclear.
@@ -242,7 +244,7 @@ def read_card(folder: Path, *, supported: int | str = "", answers: str = "") -> 
 
 
 def base_card(folder: Path, *, head: Head, labels: tuple[str, ...]) -> CheckerCard:
-    """Return the card of a checker that is to be trained from the encoder in `folder`.
+    """Return the card of a checker to be trained from the encoder in `folder`.
 
     Its classes are `labels`, the first of which means *supported*.
 
@@ -268,12 +270,12 @@ def base_card(folder: Path, *, head: Head, labels: tuple[str, ...]) -> CheckerCa
 
 
 def class_names(folder: Path) -> tuple[str, ...]:
-    """Return the names of the classes of the model in `folder`; raise `ConfigError` as above."""
+    """Return the class names of the model in `folder`; raise `ConfigError` as `base_card` does."""
     return _labels(folder, _safe_config(folder), head="sequence", answers="")
 
 
 def write_calibration(folder: Path, calibration: Calibration) -> None:
-    """Write the constants that were fitted to the checker in `folder` beside it."""
+    """Write the constants fitted by calibration into the checker's folder."""
     text = json.dumps(asdict(calibration), indent=1)
     (folder / CALIBRATION).write_text(f"{text}\n", encoding="utf-8")
 
@@ -289,7 +291,7 @@ def _calibration(folder: Path) -> Calibration | None:
 
 
 def _safe_config(folder: Path) -> Json:
-    """Read the configuration; refuse one that names code."""
+    """Read the configuration; raise `ConfigError` if it names code to run."""
     config = _read_json(folder / CONFIG)
     _check_code(folder, config)
     return config
@@ -303,9 +305,9 @@ def _check_code(folder: Path, config: Json) -> None:
 
 
 def _head(folder: Path, config: Json, weights: frozenset[str]) -> Head:
-    """Return what answers in this model; raise `ConfigError` if it is none that is read here."""
+    """Return the head of this model; raise `ConfigError` if it is of no supported kind."""
     if str(config.get("model_type")).lower().startswith(_HHEM):
-        return "hhem"  # before its auto_map is looked at: its code is not needed
+        return "hhem"  # checked before auto_map, since HHEM's own code is not needed
     _check_code(folder, config)
     layers = tuple(_WEIGHTS_OF_HEADS[head] for head in _ALIGNSCORE.values())
     if any(name.startswith(layers) for name in weights):
@@ -327,7 +329,7 @@ def _head(folder: Path, config: Json, weights: frozenset[str]) -> Head:
 
 
 def _check_tokenizer(folder: Path, head: Head, *, needs_whole: bool) -> None:
-    """Refuse a folder without a tokenizer; onnxruntime's and HHEM's is ``tokenizer.json``."""
+    """Refuse a folder without a tokenizer; onnxruntime and HHEM need ``tokenizer.json``."""
     if _has(folder, TOKENIZER):
         return
     if needs_whole or not any(_has(folder, name) for name in _WORD_FILES):
@@ -336,7 +338,7 @@ def _check_tokenizer(folder: Path, head: Head, *, needs_whole: bool) -> None:
 
 
 def _weight_names(folder: Path) -> frozenset[str]:
-    """Return the names of the weights; refuse a folder without any, or with a pickle."""
+    """Return the names of the weights; refuse a folder that has none, or only pickles."""
     if _has(folder, SHARDS):
         weight_map = _read_json(folder / SHARDS).get("weight_map")
         return frozenset(weight_map) if isinstance(weight_map, dict) else frozenset()
@@ -351,7 +353,7 @@ def _weight_names(folder: Path) -> frozenset[str]:
 
 
 def _header(file: Path) -> Json:
-    """Return the names and shapes at the beginning of a file of safetensors."""
+    """Return the JSON header of a safetensors file: names and shapes of its weights."""
     try:
         with file.open("rb") as stream:
             length = int.from_bytes(stream.read(8), "little")
@@ -361,9 +363,9 @@ def _header(file: Path) -> Json:
 
 
 def _labels(folder: Path, config: Json, *, head: Head, answers: str) -> tuple[str, ...]:
-    """Return the names of the classes by number.
+    """Return the class names by index.
 
-    transformers writes none for two without names; those of some models stand in their code only.
+    transformers omits the names of two unnamed classes; those of some models stand in code only.
     """
     if head == "writer":
         words = tuple(word.strip() for word in (answers or _ANSWERS).split("/"))
@@ -388,7 +390,7 @@ def _labels(folder: Path, config: Json, *, head: Head, answers: str) -> tuple[st
 def _classes(
     folder: Path, labels: tuple[str, ...], *, head: Head, supported: int | str
 ) -> tuple[int, int | None]:
-    """Return the numbers of the classes *supported* and *contradicted*."""
+    """Return the indices of the classes *supported* and *contradicted*."""
     folded = [re.sub(r"[^a-z0-9]+", "_", label.lower()).strip("_") for label in labels]
     listed = ", ".join(f"{number} {label}" for number, label in enumerate(labels))
     most, allowed = (_THREE, "2 or 3") if head in {"sequence", "alignscore"} else (_TWO, "2")
@@ -432,7 +434,7 @@ def _longest(config: Json, tokenizer: Json) -> int:
 
 
 def _mark(tokenizer: Json) -> str:
-    """Return the end mark; in older files it is an object with more to say of it."""
+    """Return the end token; in older files it is an object that holds the text."""
     for name in ("eos_token", "sep_token"):
         token = tokenizer.get(name)
         text = token.get("content") if isinstance(token, dict) else token

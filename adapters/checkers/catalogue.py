@@ -1,6 +1,7 @@
-"""The catalogue of open checkers: names, how each is asked, licences and published figures.
+"""The catalogue of open checkers: names, options, licences and published figures.
 
-``models.toml`` declares them; documentation, `doctor`, lists and the choice of the best follow it.
+It is declared in ``models.toml``; the docs, `doctor`, lists and the choice of the best model are
+made from it.
 """
 
 import tomllib
@@ -19,7 +20,7 @@ _HERE = "checker"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureSet:
-    """A benchmark, and the measure of the figures on it."""
+    """A benchmark and the measure of its figures."""
 
     title: str
     measure: str
@@ -45,9 +46,9 @@ class CheckerModel:
         Owner and name on the Hugging Face hub; empty if it is not published there in a form that
         can be read.
     judge
-        ``"checker"``; for a chat model, the judge that asks it through a server.
+        ``"checker"``, or for a chat model the judge that queries it through a server.
     recipe
-        Name of the recipe whose options come before its own; empty for none.
+        Name of the recipe whose options are applied first; empty if there is none.
     options
         Options of the judge and of the checker.
     needs
@@ -59,7 +60,7 @@ class CheckerModel:
     figures
         Published figures by the name of their set.
     note
-        A remark for tables; empty for none.
+        A remark for tables; empty if there is none.
     """
 
     name: str
@@ -77,12 +78,12 @@ class CheckerModel:
 
     @property
     def is_chat(self) -> bool:
-        """True for a chat model, which a server runs."""
+        """True for a chat model, which needs a server."""
         return self.judge != _HERE
 
     @property
     def can_be_fetched(self) -> bool:
-        """True if a name and a download are all that it takes to use it on this machine."""
+        """True if it can be downloaded and then used by its name alone."""
         return bool(self.repository) and not self.is_chat and not self.needs
 
     @property
@@ -93,7 +94,7 @@ class CheckerModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """All that ``models.toml`` declares, by name and in its order.
+    """Contents of ``models.toml``, by name and in the order of the file.
 
     Parameters
     ----------
@@ -110,21 +111,21 @@ class Catalogue:
 
     @property
     def comparison(self) -> str:
-        """The figures of large language models on the set that models are ranked by, in words."""
+        """Figures of large language models on the set that ranks the models, as a phrase."""
         first = next(iter(self.sets))
         figures = [f"{name} {_written(row[first])}" for name, row in self.compared.items()]
         return f"{', '.join(figures)} on {self.sets[first].title}"
 
     def of_repository(self, repository: str) -> CheckerModel | None:
-        """Return the model that is published as `repository`, in whatever case; None for none."""
+        """Return the model published as `repository`, ignoring case, or None."""
         folded = repository.casefold()
         models = (model for model in self.models.values() if model.repository)
         return next((model for model in models if model.repository.casefold() == folded), None)
 
     def of_model_name(self, name: str) -> CheckerModel | None:
-        """Return the model that a server's name for it means; None if that is not clear.
+        """Return the model behind a server's name for it; None if no repository matches.
 
-        That name ends with the repository's own, as in ``hosted_vllm/OWNER/NAME``.
+        A server's name ends with the repository's own, as in ``hosted_vllm/OWNER/NAME``.
         """
         last = name.rpartition("/")[2].casefold()
         models = (model for model in self.models.values() if model.repository)
@@ -134,19 +135,19 @@ class Catalogue:
         )
 
     def options_of(self, model: CheckerModel) -> dict[str, object]:
-        """Return the options by which a model is asked."""
+        """Return a model's options: those of its recipe, overridden by its own."""
         recipe = self.recipes[model.recipe].options if model.recipe else _NOTHING
         return {**recipe, **model.options}
 
     def rank(self, model: CheckerModel) -> tuple[float, ...]:
-        """Return a key that orders models by their figures, the best one last.
+        """Return a sort key that orders models by their figures, the best one last.
 
-        A figure on an earlier set counts before all on later ones, and one counts before none.
+        Earlier sets take precedence over later ones; a missing figure counts as 0.
         """
         return tuple(model.figures.get(name, 0.0) for name in self.sets)
 
     def published(self, model: CheckerModel) -> str:
-        """Return the figures of a model and its note, in words; empty without both."""
+        """Return a model's figures and note as a phrase; empty if it has neither."""
         figures = [
             f"{_written(model.figures[name])} on {figure_set.title}"
             for name, figure_set in self.sets.items()
@@ -157,7 +158,7 @@ class Catalogue:
 
 @cache
 def read_catalogue() -> Catalogue:
-    """Read the catalogue that the package brings."""
+    """Read the catalogue that comes with the package."""
     text = files(__package__).joinpath(_FILE).read_text(encoding="utf-8")
     tables: dict[str, Any] = tomllib.loads(text)  # checked by a test: the file is ours
     return Catalogue(

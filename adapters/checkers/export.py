@@ -1,4 +1,4 @@
-"""Export: the checker in a folder as a graph for onnxruntime, which needs no torch to run."""
+"""Export of a checker to an ONNX graph, which onnxruntime runs without torch."""
 
 import shutil
 from pathlib import Path
@@ -26,7 +26,7 @@ from spanjury.judges.core import ClaimPair, ClaimSupport, ConfigError, StoreErro
 
 _COPIED = (CONFIG, TOKENIZER_CONFIG, MARKS, CALIBRATION)
 _ALIKE = 1e-4
-"""Difference of probabilities, at most, between torch and a graph of 32-bit floats."""
+"""Largest allowed difference of probabilities between torch and a graph of 32-bit floats."""
 
 _PAIRS = (
     ClaimPair("The ferry leaves at six. Dogs travel free.", "The ferry leaves at six."),
@@ -38,11 +38,11 @@ _PAIRS = (
     ),
     ClaimPair("Rain is likely in the north.", "It will rain."),
 )
-"""Pairs on which an exported model is compared with its weights."""
+"""Pairs on which an exported model is compared with the original."""
 
 
 class _Logits(nn.Module):
-    """A classifier that returns its logits alone."""
+    """A classifier that returns only its logits, as an exported graph must return tensors."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
@@ -62,22 +62,22 @@ class _Logits(nn.Module):
 
 
 def export_onnx(folder: Path, target: Path, *, int8: bool = False) -> float:
-    """Write the checker in `folder` as ``model.onnx`` into `target`, with all that reads it.
+    """Write the checker in `folder` to `target`, as ``model.onnx`` with its tokenizer and settings.
 
-    Raises `ConfigError` if `folder` holds no checker with weights, there is a graph in `target`, or
-    torch cannot write one that gives the same probabilities; `StoreError` if it cannot be written.
+    Raises `ConfigError` if `folder` holds no checker with weights, if `target` already has a graph,
+    or if the graph gives other probabilities than torch; `StoreError` if writing fails.
 
     Parameters
     ----------
     target
-        It may be `folder`: the graph is then run in place of the weights.
+        May be `folder`; the graph is then run instead of the weights.
     int8
-        Whether weights are rounded to whole numbers: a quarter of the size.
+        Whether weights are rounded to 8-bit integers, for a quarter of the size.
 
     Returns
     -------
     float
-        The largest difference between its probabilities and those of torch, on a few pairs.
+        Largest difference between the graph's and torch's probabilities on a few sample pairs.
     """
     card = read_card(folder)
     if card.graph is not None or (target / GRAPH).exists():
@@ -96,6 +96,7 @@ def export_onnx(folder: Path, target: Path, *, int8: bool = False) -> float:
             if int8:
                 quantise(aside / GRAPH, aside / GRAPH)
                 difference = _difference(folder, aside)
+            # The graph is moved last: a folder that has it is complete.
             for file in sorted(aside.iterdir(), key=lambda file: file.name == GRAPH):
                 file.replace(target / file.name)
     except OSError as error:
@@ -104,7 +105,7 @@ def export_onnx(folder: Path, target: Path, *, int8: bool = False) -> float:
 
 
 def _write(card: CheckerCard, folder: Path) -> None:
-    """Write a graph into `folder`, and what a checker needs beside it."""
+    """Write the graph, the tokenizer and the configuration files into `folder`."""
     for name in _COPIED:
         if (card.folder / name).is_file():
             shutil.copyfile(card.folder / name, folder / name)

@@ -1,4 +1,4 @@
-"""A checker in a folder, in one of the formats that `card` recognises."""
+"""A checker in a folder, in one of the formats that the module `card` recognises."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,11 +36,11 @@ from spanjury.judges.core.lazy import Once, require
 
 _MOST_PAIRS = 64  # in one batch
 _SAMPLE = ClaimPair("It rains.", "It rains.")
-_LEAST_SHARE = 0.5  # of all that an encoder-decoder may write, what its two answers take
+_LEAST_SHARE = 0.5  # least probability of an encoder-decoder's two answers together
 
 
 class _Classifier(Protocol):
-    """A model that runs on arrays ``(pairs, tokens)``, and returns logits of its classes."""
+    """A model that takes arrays ``(pairs, tokens)`` and returns the logits of its classes."""
 
     def logits(
         self, ids: NDArray[np.int64], mask: NDArray[np.int64], types: NDArray[np.int64]
@@ -49,7 +49,7 @@ class _Classifier(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
-    """A model with what puts pairs into its tokens."""
+    """A model with the encoder of its inputs."""
 
     tokens: "inputs.PairTokens"
     model: _Classifier
@@ -66,7 +66,7 @@ def open_folder(
     batch_tokens: int = 8192,
     device: str = "cpu",
 ) -> "FolderChecker":
-    """Return the checker in `folder`; its model is loaded when it first checks.
+    """Return the checker in `folder`; its model is loaded at the first check.
 
     onnxruntime runs it if the folder holds ``model.onnx``, otherwise torch.
 
@@ -79,24 +79,24 @@ def open_folder(
     folder
         Holds ``config.json``, a tokenizer, and ``model.safetensors`` or ``model.onnx``.
     form
-        How passage and claim are put together; None for what models of this kind were trained on.
+        How passage and claim are put together; None for the form the model was trained on.
     template
         A file whose text has ``{passage}`` and ``{claim}``, for the form ``"template"``.
     supported
-        Name or number of the class that means *supported*, where ``config.json`` does not tell.
+        Name or index of the class that means *supported*, if ``config.json`` leaves it open.
     answers
-        What an encoder-decoder writes for *not supported* and for *supported*, with a slash between
-        them; empty for ``"0/1"``. Of AlignScore (Zha et al., 2023, section 3.1), the head that
-        answers: ``"tri"`` for three classes, as without this option, ``"bin"`` for two, ``"reg"``
-        for a number.
+        What an encoder-decoder writes for *not supported* and *supported*, separated by a slash;
+        empty for ``"0/1"``. For AlignScore (Zha et al., 2023, section 3.1), the head that
+        answers: ``"tri"`` for three classes, the default, ``"bin"`` for two, ``"reg"`` for a
+        number.
     max_length
-        The most tokens at once, marks included; 0 for what the model has room for, at most 4,096.
-        It may be more than the configuration says if the model counts positions relatively.
+        Maximum number of tokens per input, special tokens included; 0 for the model's maximum, at
+        most 4,096. Models that count positions relatively accept more than configured.
     batch_tokens
-        The most tokens of a batch; a longer pair makes one by itself.
+        Maximum number of tokens per batch; a longer pair forms a batch of its own.
     device
-        As torch writes it; onnxruntime runs on the processor. ``"auto"`` is a GPU if there is one,
-        with 16-bit floats if it has them, and 32-bit floats everywhere else.
+        A torch device; onnxruntime runs on the CPU. ``"auto"`` is a GPU if there is one, with
+        bfloat16 if it supports that. Everywhere else the model runs in 32-bit floats.
     """
     if not folder:
         raise ConfigError("the judge checker needs a model: --judge checker:FOLDER")
@@ -128,9 +128,9 @@ def open_folder(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderChecker(Checker):
-    """Checks with the model in a folder. One model serves all threads.
+    """Checks pairs with the model in a folder; one instance serves all threads.
 
-    The answer on a pair depends on no other, but for rounding.
+    Apart from rounding, the answer for a pair does not depend on the other pairs.
     """
 
     card: CheckerCard
@@ -141,7 +141,7 @@ class FolderChecker(Checker):
 
     @property
     def signature(self) -> str:
-        """The folder with digits for its files, and how it is asked."""
+        """The folder's identity and every option that can change an answer."""
         card, template = self.card, self.layout.template
         return signature(
             "onnx" if card.graph else "torch",
@@ -157,26 +157,26 @@ class FolderChecker(Checker):
 
     @property
     def unit(self) -> ClaimUnit:
-        """Return "text" for a classifier of tokens: it reads an answer as a whole."""
+        """Return "text" for a classifier of tokens, which reads an answer as a whole."""
         return "text" if self.card.head == "token" else "sentence"
 
     @property
     def judging(self) -> dict[str, float]:
-        """Return the options of the judge that were fitted to the model; empty if none were."""
+        """Return the judge's options fitted by calibration; empty if there are none."""
         fitted = self.card.calibration
         return {"threshold": fitted.threshold, "vouched": fitted.vouched} if fitted else {}
 
     def room(self) -> int:
-        """Return the most tokens that a passage and a claim have together; loads the model."""
+        """Return how many tokens passage and claim may have together; loads the model."""
         return self._ready().tokens.room
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens each text has; raise `JudgeError` as `check` does."""
+        """Return the number of tokens of each text; raise `JudgeError` as `check` does."""
         tokens = self._ready().tokens
         return [tokens.count(text) for text in texts]
 
     def check(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
-        """Return one answer a pair, in order.
+        """Return one answer per pair, in order.
 
         Raises `JudgeError` if the model cannot be loaded or run.
         """
@@ -203,7 +203,7 @@ class FolderChecker(Checker):
         except Exception as error:  # the border to torch and onnxruntime
             raise JudgeError(f"the checker in {self.card.folder} failed: {error}") from error
         if self.card.head == "hhem":
-            logits = logits[:, 0]  # the first token stands for the pair
+            logits = logits[:, 0]  # HHEM classifies at the first token
         if logits.shape[-1] != len(self.card.labels) or not np.isfinite(logits).all():
             raise JudgeError(
                 f"the checker in {self.card.folder} gave logits of shape {logits.shape} for "
@@ -238,7 +238,7 @@ class FolderChecker(Checker):
 def _calibrated(answer: ClaimSupport, fitted: Calibration | None) -> ClaimSupport:
     """Return the answer with calibrated probabilities.
 
-    The classes that do not support a claim share what is left as they shared the model's own.
+    The classes other than *supported* keep their ratios to each other.
     """
     if fitted is None:
         return answer
@@ -254,7 +254,7 @@ def _calibrated(answer: ClaimSupport, fitted: Calibration | None) -> ClaimSuppor
 
 
 def _load(card: CheckerCard, *, layout: Layout, device: str, is_half: bool) -> _Loaded:
-    is_hugging_face = card.graph is None and card.head != "hhem"  # HHEM's has code of its own
+    is_hugging_face = card.graph is None and card.head != "hhem"  # HHEM's needs code of its own
     words = torch_model.load_words(card) if is_hugging_face else inputs.read_tokenizer(card.folder)
     tokens = inputs.PairTokens(words, card=card, layout=layout)
     if card.graph is not None:
@@ -269,7 +269,7 @@ def _load(card: CheckerCard, *, layout: Layout, device: str, is_half: bool) -> _
 def _check_answers(
     card: CheckerCard, tokens: "inputs.PairTokens", model: "torch_model.TorchModel"
 ) -> None:
-    """Refuse an encoder-decoder that writes something else, whose configuration does not differ."""
+    """Refuse an encoder-decoder that is no checker; its configuration cannot tell."""
     ids = np.array([tokens.encode(_SAMPLE).ids], dtype=np.int64)
     share = model.share_of_answers(ids, np.ones_like(ids))
     if share < _LEAST_SHARE:
@@ -280,7 +280,7 @@ def _check_answers(
 
 
 def _layout(card: CheckerCard, *, form: Form | None, template: str) -> Layout:
-    """Return the layout that is asked for, otherwise the usual one of such models."""
+    """Return the requested layout, or the usual one for models of this kind."""
     usual = LAYOUTS[card.head]
     form = form or ("template" if template else usual.form)
     words = template or usual.template
@@ -294,7 +294,7 @@ def _layout(card: CheckerCard, *, form: Form | None, template: str) -> Layout:
 
 
 def _template(file: str) -> str:
-    """Read a template; none without a file."""
+    """Read and check a template; return an empty text if no file is named."""
     if not file:
         return ""
     try:
@@ -309,13 +309,13 @@ def _template(file: str) -> str:
 def _word_supports(
     tokens: "inputs.Tokens", supported: NDArray[np.float64]
 ) -> Iterator[WordSupport]:
-    """Yield each word of the claim; it is as well supported as the worst of its tokens."""
+    """Yield the support of each word of the claim: the lowest of its tokens."""
     for start, end, positions in tokens.words:
         yield WordSupport(start, end, float(supported[list(positions)].min()))
 
 
 def _shares(logits: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the softmax over the last axis, which is 0 to 1 in spite of rounding."""
+    """Return the softmax over the last axis, clipped to 0..1 against rounding."""
     powers = np.exp(logits.astype(np.float64) - logits.max(axis=-1, keepdims=True))
     shares: NDArray[np.float64] = np.clip(powers / powers.sum(axis=-1, keepdims=True), 0.0, 1.0)
     return shares

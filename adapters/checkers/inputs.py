@@ -1,4 +1,4 @@
-"""Inputs: passages and claims in the tokens of a model, in the form that it was trained on."""
+"""Encoding of passages and claims as a model's tokens, in the form that it was trained on."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,15 +25,15 @@ def read_tokenizer(folder: Path) -> Tokenizer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
-    """One pair in tokens.
+    """One encoded pair.
 
     Parameters
     ----------
     ids, types
-        Number of each token, and 1 where it is of the second text of a pair.
+        Id of each token, and 1 for tokens of the second text of a pair, else 0.
     words
-        For each word and mark of the claim its offsets in code points, and its tokens by their
-        positions; empty unless the form is ``"pair"``.
+        For each word or punctuation mark of the claim: start and end in code points, and the
+        positions of its tokens. Empty unless the form is ``"pair"``.
     """
 
     ids: Sequence[int]
@@ -42,10 +42,10 @@ class Tokens:
 
 
 class PairTokens:
-    """Puts pairs into tokens; serves all threads.
+    """Encodes pairs as tokens; serves all threads.
 
-    Special tokens that stand in a passage or a claim are read as plain text, so that no text can
-    pretend to end there.
+    Special tokens spelt out in a passage or a claim are read as plain text, so that no text can
+    forge the end of a passage.
 
     Raises `ConfigError` if the tokenizer lacks a special token of the layout.
     """
@@ -57,6 +57,7 @@ class PairTokens:
         self._tokenizer = tokenizer
         self._card = card
         self._layout = layout
+        # The special tokens that this tokenizer puts around a text.
         sample = tokenizer.encode("a")
         content = [at for at, special in enumerate(sample.special_tokens_mask) if not special]
         self._front = sample.ids[: content[0]] if content else []
@@ -75,18 +76,18 @@ class PairTokens:
 
     @property
     def room(self) -> int:
-        """The most tokens that a passage and a claim have together."""
+        """Maximum number of tokens of passage and claim together."""
         return self._card.longest - len(self._encoded("", "").ids)
 
     def count(self, text: str) -> int:
-        """Return how many tokens a text has."""
+        """Return the number of tokens of a text."""
         return len(self._plain(without_lone_surrogates(text)).ids)
 
     def answers(self) -> list[int]:
-        """Return the first token of each label, which tells what an encoder-decoder writes.
+        """Return the first token of each label, by which an encoder-decoder's answer is recognised.
 
-        Raises `ConfigError` if two labels begin with the same token, or one is no word of the
-        tokenizer.
+        Raises `ConfigError` if two labels begin with the same token, or the tokenizer does not
+        know a label.
         """
         labels, unknown = self._card.labels, self._tokenizer.token_to_id("<unk>")
         tokens = [self._plain(label).ids[:1] for label in labels]
@@ -98,9 +99,9 @@ class PairTokens:
         return [token for (token,) in tokens]
 
     def encode(self, pair: ClaimPair) -> Tokens:
-        """Return a pair in tokens; the end of a passage that has no room is left out.
+        """Return an encoded pair; a passage that is too long loses its end.
 
-        Raises `JudgeError` if the claim alone has no room.
+        Raises `JudgeError` if the claim alone is too long.
         """
         passage, claim = map(without_lone_surrogates, pair)
         tokens = self._encoded(passage, claim)
@@ -111,6 +112,7 @@ class PairTokens:
                     f"a claim of {len(claim)} characters has no room in {self._card.longest} tokens"
                 )
             end = offsets[len(offsets) - excess - 1][1] if len(offsets) > excess else 0
+            # Always at least one character shorter, so that the loop ends.
             passage = passage[: min(end, len(passage) - 1)]
             tokens = self._encoded(passage, claim)
         return tokens
@@ -125,7 +127,7 @@ class PairTokens:
             parts = (self._plain(layout.lead + passage).ids, self._mark, self._plain(claim).ids)
             ids = [*self._front, *(token for part in parts for token in part), *self._back]
         else:
-            # The passage last: it may hold the mark of the claim, and the claim's place is known.
+            # The passage goes in last, since it may itself contain the text "{claim}".
             before, after = layout.template.split(PASSAGE)
             text = before.replace(CLAIM, claim) + passage + after.replace(CLAIM, claim)
             ids = [*self._first, *self._tokenizer.encode(text).ids]
@@ -138,7 +140,7 @@ class PairTokens:
 def _words(
     claim: str, offsets: Sequence[tuple[int, int]], sequences: Sequence[int | None]
 ) -> Iterator[tuple[int, int, Sequence[int]]]:
-    """Yield the words and marks of a claim that have tokens, with the positions of these."""
+    """Yield start, end and token positions of each word or punctuation mark that has tokens."""
     tokens = [
         (start, end, position)
         for position, ((start, end), sequence) in enumerate(zip(offsets, sequences, strict=True))

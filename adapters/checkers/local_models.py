@@ -1,7 +1,7 @@
-"""Models on this machine: in the folder of models, and in the cache of the Hugging Face hub.
+"""Models on this machine: in the folder of models, and in the Hugging Face cache.
 
-The cache is read by its layout: ``models--OWNER--NAME/snapshots/COMMIT``, and in ``refs`` the
-commits that have a name. Only `fetch_model` uses the network.
+The cache's layout is ``models--OWNER--NAME/snapshots/COMMIT``; its ``refs`` map branches and tags
+to commits. Only `fetch_model` uses the network.
 """
 
 import os
@@ -18,13 +18,13 @@ with lazily():
     from huggingface_hub import errors as hub_errors
 
 MODELS = "SPANJURY_MODELS"
-"""Variable that names the folder of models."""
+"""Environment variable that names the folder of models."""
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9_][\w.-]*/[A-Za-z0-9_][\w.-]*")
 _REVISION = re.compile(r"[\w-](?:/?[\w-]|\.(?!\.))*")
 _MAIN = "main"
 _SHORT = 12
-"""Digits of a commit that are shown."""
+"""Number of digits of a commit that are shown."""
 _TEXTS = (".json", ".model", ".txt")
 _PICKLES = (".bin", ".ckpt", ".pt", ".pth")
 _SAFE = re.compile(r"model[\w.-]*\.safetensors")
@@ -34,12 +34,12 @@ _GRAPH = re.compile(r"(?:onnx/)?model\.onnx(?:_data)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModel:
-    """A folder of a model.
+    """The folder of a model on this machine.
 
     Parameters
     ----------
     repository, commit
-        Where it is from, if it lies in the layout of the hub's cache; otherwise empty.
+        Source of the model, if the folder lies in the hub's cache; otherwise empty.
     """
 
     folder: Path
@@ -55,7 +55,7 @@ class LocalModel:
 
     @property
     def has_weights(self) -> bool:
-        """True unless it lacks weights that can be read, or a part of them."""
+        """True if it has all its weights in a format that can be read."""
         names = [file.name for file in self.folder.glob("model*")]
         shards = [match for name in names if (match := _SHARD.fullmatch(name))]
         if shards:
@@ -65,18 +65,18 @@ class LocalModel:
 
     @property
     def size(self) -> int:
-        """Bytes of all its files."""
+        """Total size of its files in bytes."""
         return sum(file.stat().st_size for file in self.folder.rglob("*") if file.is_file())
 
 
 def models_folder() -> Path | None:
-    """Return the folder of models that the environment names; None if it names none."""
+    """Return the folder of models that the environment names, or None."""
     named = os.environ.get(MODELS, "").strip()
     return Path(named).expanduser() if named else None
 
 
 def hub_cache() -> Path:
-    """Return the folder of the hub's cache, which need not exist; variables are as the hub's."""
+    """Return the folder of the hub's cache, which may not exist, by the hub's own variables."""
     variables = os.environ
     named = variables.get("HF_HUB_CACHE") or variables.get("HUGGINGFACE_HUB_CACHE")
     if named:
@@ -88,21 +88,22 @@ def hub_cache() -> Path:
 
 
 def local_model(*, name: str = "", repository: str = "", revision: str = "") -> LocalModel | None:
-    """Return a model that is on this machine; None if it is not.
+    """Return a model that is on this machine, or None.
 
-    The folder of models comes first: there a model has a folder of its short name, of the name of
-    its repository, or of OWNER/NAME. With a revision, only the layout of the hub's cache counts.
+    The folder of models is searched first, for a folder called by the model's short name, by the
+    name of its repository, or OWNER/NAME. If a revision is given, only folders in the layout of
+    the hub's cache are searched.
 
-    Raises `ConfigError` if the repository or the revision cannot be one.
+    Raises `ConfigError` if the repository or the revision is malformed.
 
     Parameters
     ----------
     name
-        Short name; empty for none.
+        Short name; may be empty.
     repository
-        OWNER/NAME on the hub; empty for none.
+        OWNER/NAME on the hub; may be empty.
     revision
-        A commit, its first digits, a branch or a tag; empty for ``main``, or the only commit.
+        A commit, its first digits, a branch or a tag. Empty for ``main``, or the only commit.
     """
     if repository and not _REPOSITORY.fullmatch(repository):
         raise ConfigError(f"expected OWNER/NAME of the Hugging Face hub, got {repository!r}")
@@ -119,7 +120,7 @@ def local_model(*, name: str = "", repository: str = "", revision: str = "") -> 
 
 
 def searched() -> str:
-    """Say in which folders `local_model` looks."""
+    """Return a phrase that names the folders `local_model` searches."""
     shelf = models_folder()
     listed = f"{MODELS} (not set)" if shelf is None else str(shelf)
     if shelf is not None and not shelf.is_dir():
@@ -128,7 +129,7 @@ def searched() -> str:
 
 
 def model_at(folder: Path) -> LocalModel:
-    """Return the model in `folder`, with its repository and commit if the path tells them."""
+    """Return the model in `folder`, with repository and commit if the path shows them."""
     path = folder.resolve()
     kind, *parts = path.parent.parent.name.split("--")
     if path.parent.name == "snapshots" and kind == "models" and len(parts) > 1:
@@ -139,13 +140,13 @@ def model_at(folder: Path) -> LocalModel:
 def fetch_model(repository: str, *, revision: str = "") -> LocalModel:
     """Fetch a model from the Hugging Face hub into its cache.
 
-    Its configuration, its tokenizer and its weights are fetched: safetensors, or else ONNX. No
-    pickle is, and no program.
+    It fetches the configuration, the tokenizer and the weights: safetensors, or otherwise ONNX. It
+    never fetches pickles or programs.
 
-    Raises `ConfigError` if the hub cannot be reached, or has no such model, or no weights in these
-    forms.
+    Raises `ConfigError` if the hub cannot be reached, has no such model, or has no weights in
+    these formats.
     """
-    endpoint = os.environ.get("HF_ENDPOINT") or None  # a program may set it after the import
+    endpoint = os.environ.get("HF_ENDPOINT") or None  # may be set after the import
     what = f"{repository} cannot be fetched"
     try:
         hub = huggingface_hub.HfApi(endpoint=endpoint)
@@ -177,9 +178,9 @@ class _NoWeightsError(Exception):
 
 
 def _wanted(names: Collection[str]) -> list[str]:
-    """Return the files to fetch, the weights last, so that nothing is missing where they are.
+    """Return the files to fetch, the weights last, so that a folder with weights is complete.
 
-    Raise `_NoWeightsError` if no weights are among them.
+    Raises `_NoWeightsError` if there are no weights among them.
     """
     weights = [name for name in names if _SAFE.fullmatch(name)]
     weights = weights or [name for name in names if _GRAPH.fullmatch(name)]
@@ -194,7 +195,7 @@ def _wanted(names: Collection[str]) -> list[str]:
 
 
 def _snapshot(root: Path, repository: str, revision: str) -> LocalModel | None:
-    """Return a model in the layout of the hub's cache below `root`."""
+    """Return a model in the layout of the hub's cache below `root`, or None."""
     home = root / f"models--{repository.replace('/', '--')}"
     snapshots = sorted(path.name for path in (home / "snapshots").glob("*") if path.is_dir())
     reference = home / "refs" / (revision or _MAIN)

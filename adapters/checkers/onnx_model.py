@@ -1,4 +1,4 @@
-"""A checker's model, run by onnxruntime."""
+"""A checker's model run by onnxruntime."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from spanjury.judges.core import ConfigError
 
 _ERRORS_ONLY = 3  # onnxruntime's number for what it logs
 LOGITS = "logits"
-_ANY: Any = onnxruntime  # it has no types
+_ANY: Any = onnxruntime  # onnxruntime has no type annotations
 
 
 class OnnxModel:
-    """A session of onnxruntime on the processor, which serves all threads.
+    """A CPU session of onnxruntime, which serves all threads.
 
-    Raises `ConfigError` if the graph takes or gives other tensors than a classifier does.
+    Raises `ConfigError` if the graph's inputs or outputs are not those of a classifier.
     """
 
     def __init__(self, card: CheckerCard) -> None:

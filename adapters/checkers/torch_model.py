@@ -1,4 +1,4 @@
-"""A checker's model, run by torch; transformers has the classes."""
+"""A checker's model run by torch, with the classes of transformers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -38,11 +38,11 @@ _KINDS: Mapping[Head, ModelKind] = {
 _WEIGHT_FILES = "model*.safetensors"
 _T5_WORDS, _T5_BLOCK = "transformer.shared.weight", "transformer.encoder.block."
 _UNREADABLE = (OSError, ValueError, TypeError)
-_LEAST_SHARE = 1e-6  # whose logarithm is finite
+_LEAST_SHARE = 1e-6  # so that its logarithm is finite
 
 
 def load_words(card: CheckerCard) -> Tokenizer:
-    """Load the tokenizer as transformers does; raise `ConfigError` if it is of no fast kind."""
+    """Load the tokenizer through transformers; raise `ConfigError` if it is not a fast one."""
     loaded: Any = load_tokenizer(str(card.folder), card.folder)
     words = getattr(loaded, "backend_tokenizer", None)
     if not isinstance(words, Tokenizer):
@@ -51,16 +51,16 @@ def load_words(card: CheckerCard) -> Tokenizer:
 
 
 def has_half_precision() -> bool:
-    """Return whether the GPU that ``"auto"`` takes computes with 16-bit floats (bfloat16)."""
+    """Return whether there is a GPU that supports bfloat16."""
     return torch.cuda.is_available() and torch.cuda.is_bf16_supported()
 
 
 class TorchModel:
-    """A model on its device, in 32-bit floats unless `is_half` asks for bfloat16.
+    """A model on its device, in bfloat16 if `is_half`, otherwise in 32-bit floats.
 
-    `answers` are the tokens of the classes, for an encoder-decoder.
+    `answers` are the tokens that stand for the classes of an encoder-decoder.
 
-    `network` is the module of torch, and `inputs` are the names of the tensors that it takes.
+    `network` is the torch module, and `inputs` are the names of the tensors that it takes.
 
     Raises `ConfigError` if it does not load, or its files lack weights.
     """
@@ -102,14 +102,14 @@ class TorchModel:
     def _run(
         self, ids: NDArray[np.int64], mask: NDArray[np.int64], **others: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """Return the logits; an encoder-decoder's are those of the first token that it writes."""
+        """Return the logits; those of an encoder-decoder are for the first token that it writes."""
         tensors = {
             name: torch.from_numpy(array).to(self._device)
             for name, array in {"input_ids": ids, "attention_mask": mask, **others}.items()
         }
         if self._answers:
             start = torch.full_like(tensors["input_ids"][:, :1], self._padding)
-            tensors["decoder_input_ids"] = start  # T5 begins to write behind padding
+            tensors["decoder_input_ids"] = start  # T5's decoder starts from the padding token
         with torch.inference_mode():
             output: torch.Tensor = self.network(**tensors).logits
         output = output[:, 0] if self._answers else output
@@ -118,7 +118,7 @@ class TorchModel:
 
 
 def _usual(card: CheckerCard) -> tuple[Any, list[str]]:
-    """Return a model that transformers loads, and the names of weights that are lacking."""
+    """Return a model loaded by transformers, and the names of its missing weights."""
     return load_weights(
         str(card.folder),
         card.folder,
@@ -130,7 +130,7 @@ def _usual(card: CheckerCard) -> tuple[Any, list[str]]:
 
 
 def _hhem(card: CheckerCard) -> tuple[Any, list[str]]:
-    """Return HHEM's encoder and head. Its configuration has no sizes: the shapes of weights do."""
+    """Return HHEM's encoder and head; its sizes are read from weights, as no file states them."""
     weights = _weights(card, prefix="t5.")
     attention = f"{_T5_BLOCK}0.layer.0.SelfAttention"
     dense = f"{_T5_BLOCK}0.layer.1.DenseReluDense"
@@ -162,7 +162,7 @@ def _hhem(card: CheckerCard) -> tuple[Any, list[str]]:
 
 
 class _AlignScore(torch.nn.Module):
-    """RoBERTa with one of AlignScore's heads; `outputs` is 1 for the one that gives a number."""
+    """RoBERTa with one of AlignScore's heads; `outputs` is 1 for the regression head."""
 
     def __init__(self, config: RobertaConfig, *, layer: str, outputs: int) -> None:
         super().__init__()
@@ -175,7 +175,7 @@ class _AlignScore(torch.nn.Module):
         """Return the logits of the classes."""
         pooled = self.base_model(**tensors).pooler_output
         logits = self.get_submodule(self._layer)(pooled)
-        if logits.shape[-1] == 1:  # a number that was trained towards 0 or 1, and may lie outside
+        if logits.shape[-1] == 1:  # regression towards 0 or 1, so the output may lie outside
             share = logits.clamp(_LEAST_SHARE, 1 - _LEAST_SHARE)
             logits = torch.cat([torch.log1p(-share), torch.log(share)], dim=-1)
         return SequenceClassifierOutput(logits=logits)
@@ -197,11 +197,11 @@ _OWN: Mapping[Head, Callable[[CheckerCard], tuple[Any, list[str]]]] = {
     "alignscore-bin": _alignscore,
     "alignscore-reg": _alignscore,
 }
-"""Models that transformers cannot load without code of their authors."""
+"""Models that transformers could load only by running their authors' code."""
 
 
 def _weights(card: CheckerCard, *, prefix: str = "") -> dict[str, torch.Tensor]:
-    """Read the weights whose names begin with `prefix`, and leave it out."""
+    """Read the weights whose names begin with `prefix`, and strip it."""
     return {
         name.removeprefix(prefix): weight
         for file in sorted(card.folder.glob(_WEIGHT_FILES))
@@ -213,12 +213,12 @@ def _weights(card: CheckerCard, *, prefix: str = "") -> dict[str, torch.Tensor]:
 def _filled(
     card: CheckerCard, make: Callable[[], torch.nn.Module], weights: Mapping[str, torch.Tensor]
 ) -> tuple[torch.nn.Module, list[str]]:
-    """Return a model with `weights`, and the names of those that are lacking."""
-    with quietly(), torch.random.fork_rng(devices=[]):  # a new model's weights are random
+    """Return a model with these weights, and the names of its missing weights."""
+    with quietly(), torch.random.fork_rng(devices=[]):  # as in `load_weights`
         model = make()
     try:
         lacking = model.load_state_dict(weights, strict=False).missing_keys
-    except RuntimeError as error:  # a line for each weight of another shape
+    except RuntimeError as error:  # it has a line for each weight of a wrong shape
         first = " ".join(str(error).split("\n")[:2])
         raise ConfigError(f"{card.folder} cannot be loaded: {first}") from error
     return model, sorted(lacking)

@@ -1,4 +1,4 @@
-"""Clusters of machines. The module loads Ray, which takes seconds, when it is used."""
+"""Clusters of machines. Ray, whose import takes seconds, is loaded at the first use."""
 
 from types import ModuleType
 

@@ -1,4 +1,4 @@
-"""Ray: workers on the nodes of a cluster, by way of Ray Data."""
+"""Workers on the nodes of a Ray cluster, scheduled by Ray Data."""
 
 import logging
 import os
@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-# Ray reads them when it is imported: it must not report its use, and must show what it raises;
-# under ``uv run`` it would send the working folder to every node and install there again; and a
-# thread of its own that outlives a run would connect to a cluster, or start one, all by itself.
+# Ray reads these at import. They disable its usage reports; show errors raised in its tasks; keep
+# ``uv run`` from sending the working folder to every node and installing it there; and keep a
+# background thread that outlives a run from connecting to a cluster, or starting one, by itself.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_DATA_LOG_LEVEL", "ERROR")
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
@@ -24,19 +24,19 @@ from ray.exceptions import RayError
 from spanjury.judges.core import ConfigError, EvaluationError
 
 Worker = Callable[[str], str]
-"""Does one item's work; any worker may be given any item, and an item twice."""
+"""Processes one item. Any worker may get any item, and an item may be processed twice."""
 
 MOST_TASKS = 10_000
-"""More would slow Ray's driver down; of more items, each task does several in a row."""
+"""Most Ray tasks per run: more slow its driver down. With more items, a task processes several."""
 
 _PATIENCE = 10.0
-"""Seconds to reach a cluster; Ray itself would knock for minutes."""
+"""Seconds to wait for a cluster; Ray's own attempts would take minutes."""
 
 _HEAD = "node:__internal_head__"
-"""A resource that Ray gives to the head node alone."""
+"""A resource that Ray assigns to the head node only."""
 
 _RETRIES = 3
-"""Attempts more to reach a worker that is shared."""
+"""Additional attempts to reach a shared worker."""
 
 _LOCAL = "local"
 _ITEM = "item"
@@ -46,9 +46,9 @@ _ITEM = "item"
 def on_ray(address: str | None = None) -> Iterator["RayCluster"]:
     """Connect to the cluster at `address`, for as long as the context lasts.
 
-    Without an address, the cluster is that of the environment variable ``RAY_ADDRESS``, or else
-    one of this machine alone that lives as long as the context. Where Ray is connected already,
-    that connection is used, and kept.
+    Without an address, the environment variable ``RAY_ADDRESS`` names the cluster; if it is unset,
+    a cluster on this machine is started, and stopped with the context. If Ray is already
+    connected, that connection is used and left open.
 
     Raises `ConfigError` if no cluster answers at the address.
     """
@@ -58,22 +58,22 @@ def on_ray(address: str | None = None) -> Iterator["RayCluster"]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """The cores and GPUs of a node that one worker takes for itself."""
+    """Cores and GPUs of a node that one worker reserves."""
 
     cores: int = 1
     gpus: int = 0
 
 
 class Shared:
-    """A worker that all others of a cluster may ask; it does one thing after the other."""
+    """A worker that all other workers can call; it processes one item at a time."""
 
     def __init__(self, actor: ActorHandle[Any]) -> None:
         self._actor = actor
 
     async def ask(self, item: str) -> str:
-        """Give it `item`, at once, and return what it makes of that.
+        """Send `item` at once, and return the worker's reply.
 
-        Raises `EvaluationError` if it was lost.
+        Raises `EvaluationError` if the worker was lost.
         """
         try:
             return str(await self._actor.work.remote(item))
@@ -81,28 +81,28 @@ class Shared:
             raise _gave_up(error) from error
 
     def tell(self, item: str) -> None:
-        """Give it `item`, from any thread, and do not wait."""
+        """Send `item` from any thread, without waiting for a reply."""
         self._actor.work.remote(item)
 
 
 class RayCluster:
-    """The cluster that this process is connected to; `on_ray` makes it."""
+    """The cluster that this process is connected to; `on_ray` creates it."""
 
     @property
     def facts(self) -> Mapping[str, object]:
-        """Ray's version, and the nodes and cores that there are now."""
+        """Ray's version, and the current number of nodes and cores."""
         nodes = [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]  # Ray's
         return {"ray": ray.__version__, "nodes": len(nodes), "cores": self.cores}
 
     @property
     def cores(self) -> int:
-        """The cores of all nodes."""
+        """Number of cores of all nodes."""
         return int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]  # Ray's
 
     def room(self, share: Share) -> int:
-        """Return how many workers of this share there may be at once.
+        """Return how many workers with this share can run at once.
 
-        Raises `ConfigError` if there is no room for one.
+        Raises `ConfigError` if not even one fits.
         """
         gpus = int(ray.cluster_resources().get("GPU", 0))  # type: ignore[no-untyped-call]  # Ray's
         room = self.cores // share.cores
@@ -116,10 +116,10 @@ class RayCluster:
         return room
 
     def share(self, make: Callable[[], Worker]) -> Shared:
-        """Make a worker that all others may ask; it takes no core.
+        """Start a worker that all others can call; it reserves no core.
 
-        It is on the head node, without which there is no cluster: what it knows is lost with it.
-        Where the network fails for a moment, it may be given an item twice.
+        It runs on the head node, whose loss ends the cluster anyway, and its state is lost with it.
+        After a short network failure it may get an item twice.
         """
         single = ray.remote(_Single).options(
             num_cpus=0, resources={_HEAD: 0.001}, max_task_retries=_RETRIES
@@ -134,16 +134,16 @@ class RayCluster:
         most_workers: int | None = None,
         share: Share = Share(),
     ) -> Generator[str, None, None]:
-        """Yield what workers make of `items`, as soon as it is made, in any order.
+        """Yield the workers' results for `items` as they complete, in any order.
 
-        Each worker takes its share of a node. Those of a node that is lost are started again where
-        there is room, which is at the end of the work at the latest, and do once more what they had
-        at hand.
+        Each worker reserves its share of a node. The workers of a lost node are restarted where
+        there is room, at the latest when other workers finish, and repeat the items that they had
+        in hand.
 
-        `make` is called on the machine where the worker works; it and what it holds must pickle.
-        By default there are as many workers as there is room for.
+        `make` is called on the worker's machine; it, and all that it refers to, must be picklable.
+        By default there are as many workers as fit.
 
-        Raises `EvaluationError` if the cluster gives up, or a worker raises, and `ConfigError` as
+        Raises `EvaluationError` if the cluster fails or a worker raises, and `ConfigError` as
         `room` does.
         """
         room = self.room(share)
@@ -157,7 +157,7 @@ class RayCluster:
 
 
 class _Single:
-    """The actor of a worker that is shared."""
+    """The Ray actor behind a shared worker."""
 
     def __init__(self, make: Callable[[], Worker]) -> None:
         self._work = make()
@@ -167,7 +167,7 @@ class _Single:
 
 
 class _Actor:
-    """An actor that Ray keeps alive on a node: one worker, made there."""
+    """The Ray actor behind one worker of `map`, kept alive on a node."""
 
     def __init__(self, make: Callable[[], Worker]) -> None:
         self._work = make()
@@ -194,10 +194,10 @@ def _mapped(
         num_cpus=share.cores,
         num_gpus=share.gpus or None,
         compute=ray.data.ActorPoolStrategy(
-            min_size=1,  # so that who is idle makes room for a worker that was lost
+            min_size=1,  # so that idle actors end, and make room for workers of a lost node
             max_size=most_workers,
             initial_size=max(1, min(first_workers, len(rows))),
-            max_tasks_in_flight_per_actor=1,  # none waits at a worker that may be lost
+            max_tasks_in_flight_per_actor=1,  # so that no item waits for a worker that may be lost
         ),
     )
     for row in done.iter_rows():
@@ -217,7 +217,7 @@ def _connected(address: str) -> Iterator[None]:
             log_to_driver=False,
             logging_level=logging.ERROR,
         )
-    except Exception as error:  # a node that starts too slowly raises this very class
+    except Exception as error:  # Ray raises a plain Exception if a node starts too slowly
         raise ConfigError(f"no Ray cluster at {address!r}: {_last_line(error)}") from error
     try:
         yield
@@ -226,7 +226,7 @@ def _connected(address: str) -> Iterator[None]:
 
 
 def _knock(address: str) -> None:
-    """Raise `OSError` if `address` is that of a server, and none answers there."""
+    """Raise `OSError` if `address` names a host and port, and no server listens there."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
@@ -237,6 +237,6 @@ def _gave_up(error: RayError) -> EvaluationError:
 
 
 def _last_line(error: Exception) -> str:
-    """Return what was raised in the first place, without the way that it came."""
+    """Return the last line of the message: the original error, without Ray's traceback."""
     lines = str(error).strip().splitlines()
     return lines[-1] if lines else repr(error)

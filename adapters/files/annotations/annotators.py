@@ -1,4 +1,4 @@
-"""Rows of annotators: all rows of a text become one segment, and marks become rows."""
+"""Rows by annotators: the rows of one text are merged into one segment, and back."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -10,22 +10,22 @@ from spanjury.adapters.files.strict_json import excerpt
 from spanjury.judges.core import DataError, Segment
 
 ANNOTATORS = "annotators"
-"""Key of a segment's meta that lists who read it, whether or not they marked anything."""
+"""Key of a segment's meta that lists its annotators, including those who marked nothing."""
 
 READINGS = "readings"
-"""Key of a segment's meta that lists ``[annotator, aspect]``: who read it for which aspect."""
+"""Key of a segment's meta that lists pairs ``[annotator, aspect]`` for each reading."""
 
 Merge = Callable[[Segment, Segment], Segment]
 MARKS = "marks"
-"""Key of a segment's meta that lists who read it for which aspect, with notes."""
+"""Key of a segment's meta that lists each reader and aspect, with notes."""
 SPANS = "spans"
-"""Key of a row, and of a segment's meta where they hold more than a segment's own spans do."""
+"""Key of a row and of a segment's meta, for spans with more data than `ErrorSpan` can hold."""
 
 
 def joined(first: Segment, second: Segment) -> Segment:
-    """Put the spans of two rows of one text together; lists of their meta are joined too.
+    """Merge two rows of one text: their spans, and the lists in their meta, are concatenated.
 
-    Raises `DataError` if output or inputs differ.
+    Raises `DataError` if their outputs or inputs differ.
     """
     for name, ours, theirs in (
         ("output", first.output, second.output),
@@ -46,7 +46,7 @@ def joined(first: Segment, second: Segment) -> Segment:
 
 
 def annotators_of(segment: Segment) -> tuple[str, ...]:
-    """Return who read a text: who its meta names, and who marked something in it."""
+    """Return the annotators of a text: those in its meta, and those who marked something."""
     marked = (";".join(span.found_by) for span in segment.gold)
     return tuple(dict.fromkeys([*_listed(segment.meta), *marked]))
 
@@ -57,12 +57,12 @@ def collected(
     *,
     merge: Merge = joined,
 ) -> Iterator[Segment | DataError]:
-    """Join rows with the same id, wherever in the file they stand; each comes with its line.
+    """Merge rows with the same id, wherever they are in the file; each row comes with its line.
 
-    Yields first the faults, each with file and line, then the texts in the order of their first
-    rows: only the end of the file tells that nothing more is said of a text.
+    Yields the faulty rows first, each with file and line, and then the texts in the order of their
+    first rows, because only at the end of the file is every text complete.
 
-    Raises `DataError` at once, if there are no rows, or `rows` raises it before the first one.
+    Raises `DataError` at once if there are no rows, or if `rows` raises it before the first one.
     """
     first = next(rows, None)
     if first is None:
@@ -91,19 +91,19 @@ def _listed(meta: Mapping[str, object]) -> Iterator[str]:
 
 
 def write_marked_rows(path: Path, segments: Iterable[Segment]) -> int:
-    """Write `segments` as JSON Lines; return how many.
+    """Write `segments` as JSON Lines; return how many there are.
 
-    The list under ``spans`` in a segment's meta, which may be empty, is written as the row's own:
-    reading the row gives the same meta back.
+    The list ``spans`` in a segment's meta, which may be empty, is written as the row's ``spans``.
+    Reading the row returns the same meta.
 
-    Raises `StoreError` if the file cannot be written. Raises `DataError` if a segment holds what
-    JSON cannot; names it.
+    Raises `StoreError` if the file cannot be written. Raises `DataError`, naming the segment, if
+    JSON cannot represent one.
     """
     return write_segments(path, segments, row_of=marked_row)
 
 
 def marked_row(segment: Segment) -> dict[str, object]:
-    """Return the row of a text, ready for JSON, with the spans in its meta as the row's own."""
+    """Return the JSON row of a text, with the spans in its meta as the row's ``spans``."""
     row = segment_row(segment)
     meta = {key: value for key, value in segment.meta.items() if key != SPANS}
     if SPANS in segment.meta:

@@ -1,22 +1,23 @@
-r"""MQM tables, as WMT publishes them, read and written: a line for each error that a rater marked.
+r"""MQM tables, as published by WMT, read and written: a line for each error that a rater marked.
 
 ======== =====================================================================================
 severity our severity
 ======== =====================================================================================
 Neutral  not an error: it is kept in the segment's meta, under ``neutral``
 Minor    2
-Major    4; 5 where the category is Non-translation, which counts five times as much there
+Major    4; 5 if the category is Non-translation, which weighs five times as much in MQM
 Critical 5
 (empty)  None
 ======== =====================================================================================
 
-A ``<v>`` in the target says where an error is. One without it is an omission and has no place,
-but a Non-translation is the whole target; marks in the source are kept in the meta, under
-``source_marks``, as ``[number of the span, start, end]``. The lines of all raters of a segment
-become one: the rater is who found a span, and ``annotators`` in the meta lists all of them.
+``<v>`` in the target marks the error. Without it the error is an omission, which has no offsets;
+only a Non-translation then covers the whole target. Marks in the source are kept in the meta,
+under ``source_marks``, as ``[index of the span, start, end]``. The lines of all raters of a
+segment are merged into one: a span is found by its rater, and ``annotators`` in the meta lists
+all raters.
 
-The format has no quoting. A tab, a line end and a backslash within a text are written as
-``\t``, ``\n``, ``\r`` and ``\\``; a backslash before anything else stands for itself.
+The format has no quoting. A tab, a line end or a backslash in a text is written as ``\t``,
+``\n``, ``\r`` or ``\\``; a backslash before any other character stands for itself.
 """
 
 import re
@@ -47,7 +48,7 @@ _FROM_ESCAPES = MappingProxyType({escape: text for text, escape in _TO_ESCAPES.i
 _ESCAPABLE = re.compile(r"[\\\t\n\r]")
 _ESCAPE = re.compile(r"\\[\\tnr]")
 _Marked = tuple[str, tuple[tuple[int, int], ...]]
-"""A text without marks, and where they were: half-open offsets, empty ones included."""
+"""A text without marks, and the half-open offsets of its marks, empty ones included."""
 COLUMNS = (
     "system",
     "doc",
@@ -60,28 +61,28 @@ COLUMNS = (
     "severity",
 )
 _SOURCE = "Source"
-"""The header of the input."""
+"""Name of the input that holds the source text."""
 _NO_ERROR = "No-error"
 NEUTRAL, SOURCE_MARKS = "neutral", "source_marks"
 _WORDS = MappingProxyType({"minor": "Minor", "major": "Major", "critical": "Critical", "": ""})
-"""The severities of errors as we know them -> as they are written."""
+"""Severities of errors in lower case -> as they are written."""
 _OTHER_NAMES = MappingProxyType({"docSegId": "doc_id", "globalSegId": "seg_id"})
 _NON_TRANSLATION = "non-translation"
 _Intervals = Sequence[tuple[int, int]]
 _NAMELESS = "Other"
-"""The category of errors that have none: an empty cell would mean that there was no rater."""
+"""Category written for errors without one: an empty cell would mean that there was no rater."""
 
 
 def read_mqm(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
-    """Read a table in UTF-8, plain or gzip, with or without a row that names the columns.
+    """Read a table in UTF-8, plain or gzip, with or without a header.
 
-    Columns are those of `COLUMNS`, or the MQM Viewer's ``docSegId``, ``globalSegId`` and further
-    ones, which are not read. Escapes are those above.
+    Its columns are those of `COLUMNS`, or the MQM Viewer's ``docSegId`` and ``globalSegId``; any
+    further columns are ignored. The module's docstring lists the escapes.
 
-    Yields first every fault, then the segments in the order of their first lines; the file is in
-    memory as a whole.
+    Yields all faulty lines first, then the segments in the order of their first lines; the whole
+    file is held in memory.
 
-    Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
+    Raises `DataError` at once if the file does not exist, cannot be read, or has no rows.
     """
     return collected(path, _rows(path, limits), merge=_merged)
 
@@ -129,7 +130,7 @@ def _row(cells: Sequence[str], order: Sequence[int]) -> _Row:
 
 
 def _segment(row: _Row) -> Segment:
-    """Return what one line says: at most one error, or none, or several marks of one."""
+    """Return the segment of one line: no error, one error, or one error with several marks."""
     source, source_marks = unmark(row.source)
     target, marks = unmark(row.target)
     category, severity = row.category.strip(), row.severity.strip().casefold()
@@ -195,7 +196,7 @@ def _spans(
 
 
 def _merged(first: Segment, second: Segment) -> Segment:
-    """Join two lines of a segment; spans of the second are numbered on."""
+    """Merge two lines of a segment; the span indices of the second are shifted."""
     marks = second.meta.get(SOURCE_MARKS)
     if isinstance(marks, list):
         moved = [[number + len(first.gold), *interval] for number, *interval in marks]
@@ -204,21 +205,21 @@ def _merged(first: Segment, second: Segment) -> Segment:
 
 
 def _is_non_translation(category: str) -> bool:
-    """Tell whether an error is that nothing in the text is a translation."""
+    """Return whether the category says that no part of the text is a translation."""
     return category.casefold().startswith(_NON_TRANSLATION)
 
 
 def write_mqm(path: Path, segments: Iterable[Segment]) -> int:
-    """Write the gold spans of `segments`, a line each; return how many lines.
+    """Write the gold spans of `segments`, one line each; return the number of lines.
 
-    An annotator who marked nothing gets a ``No-error``. Severities 1 and 2 are Minor, 3 and 4
-    Major, 5 is Critical, or Major for a Non-translation; none is an empty cell. Explanations,
-    references and scores have no place in the format. The source is the input called ``Source``,
-    or the first one. Document and numbers are ``doc``, ``doc_id`` and ``seg_id`` of the meta;
-    without the last, ``seg_id`` is the segment's id.
+    An annotator who marked nothing gets a ``No-error``. Severities 1 and 2 become Minor, 3 and 4
+    Major, and 5 Critical, or Major for a Non-translation; a missing one is an empty cell. The
+    format has no columns for explanations, references and scores. The source is the input called
+    ``Source``, or else the first one. Document and numbers come from ``doc``, ``doc_id`` and
+    ``seg_id`` in the meta; without ``seg_id``, the segment's id is used.
 
-    Raises `StoreError` if the file cannot be written. Raises `DataError` if a text holds ``<v>``
-    or what UTF-8 cannot; names the segment.
+    Raises `StoreError` if the file cannot be written. Raises `DataError`, naming the segment, if a
+    text contains ``<v>`` or UTF-8 cannot represent it.
     """
     with LineWriter(path, keep_part=False) as lines:
         lines.append(_line(COLUMNS))
@@ -268,7 +269,7 @@ def _word(span: ErrorSpan) -> str:
 
 
 def _source_marks(meta: Mapping[str, object]) -> defaultdict[int, list[tuple[int, int]]]:
-    """Return the marks in the source that go with a span, by its number."""
+    """Return the marks in the source by the index of their span."""
     sources: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     marks = meta.get(SOURCE_MARKS)
     for number, start, end in marks if isinstance(marks, list) else []:
@@ -277,7 +278,7 @@ def _source_marks(meta: Mapping[str, object]) -> defaultdict[int, list[tuple[int
 
 
 def _neutral(segment: Segment, rater: str) -> Iterator[_Error]:
-    """Yield the opinions that are no errors."""
+    """Yield the annotator's Neutral marks, which are not errors."""
     opinions = segment.meta.get(NEUTRAL)
     for opinion in opinions if isinstance(opinions, list) else []:
         if opinion["annotator"] == rater:
@@ -294,14 +295,14 @@ def _line(cells: Iterable[str]) -> bytes:
 
 
 def source_header(segment: Segment) -> str:
-    """Return the header of the input that is written as the source: the first without a Source."""
+    """Return the name of the input to write as the source: ``Source``, or else the first one."""
     return _SOURCE if _SOURCE in segment.inputs else next(iter(segment.inputs), _SOURCE)
 
 
 def mark(text: str, intervals: Iterable[tuple[int, int]]) -> str:
-    """Put marks into a text, at places that follow one another.
+    """Insert marks into a text at intervals that are sorted and do not overlap.
 
-    Raises `DataError` if the text has such marks of its own.
+    Raises `DataError` if the text itself contains ``<v>`` or ``</v>``.
     """
     if _MARK.search(text):
         raise DataError(f"the text holds {_BEGIN} or {_END}, which marks errors in this format")
@@ -313,9 +314,9 @@ def mark(text: str, intervals: Iterable[tuple[int, int]]) -> str:
 
 
 def unmark(text: str) -> _Marked:
-    """Take the marks out of a text.
+    """Remove the marks from a text, and return their offsets.
 
-    Raises `DataError` if a mark is not closed, closed without being open, or within another one.
+    Raises `DataError` if a mark is not closed, closed without being open, or nested.
 
     Examples
     --------
@@ -333,10 +334,10 @@ def unmark(text: str) -> _Marked:
 
 
 def escaped(text: str) -> str:
-    """Return `text` as a cell."""
+    """Return `text` escaped for a cell."""
     return _ESCAPABLE.sub(lambda match: _TO_ESCAPES[match[0]], text)
 
 
 def unescaped(cell: str) -> str:
-    """Return what a cell stands for."""
+    """Return the text of a cell."""
     return _ESCAPE.sub(lambda match: _FROM_ESCAPES[match[0]], cell)

@@ -1,1 +1,1 @@
-"""Results of a panel, row by row: written, read back, joined and exported."""
+"""Results of a panel, row by row: written, read back, merged and exported."""

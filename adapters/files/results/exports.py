@@ -1,10 +1,10 @@
-"""Results for other programs: tables, the rows as they are, or marked texts as an annotator's.
+"""Results for other programs: tables, the original rows, or texts marked as by an annotator.
 
-A cell holds its text as it is: one that begins with ``=``, ``+``, ``-`` or ``@`` too, since
-a quote that was altered is not a quote, and its offsets no longer fit. A spreadsheet may take
-such a text for a formula; it does not if its column is imported as text. There is no byte
-order mark, since most programs take it for a part of the first column's name. Results do not hold
-the judged texts, so these are read from the data.
+Cells hold their texts unaltered, even if one begins with ``=``, ``+``, ``-`` or ``@``: an altered
+quote would no longer be a quote, and its offsets would be wrong. A spreadsheet may read such a
+text as a formula, unless its column is imported as text. There is no byte order mark, since most
+programs take it for a part of the first column's name. Results do not contain the judged texts,
+so these are read from the data.
 """
 
 import csv
@@ -41,21 +41,21 @@ _Cells = Sequence[str | float | None]
 MARKED_FORMS: Mapping[str, Callable[[Path, Iterable[Segment]], int]] = MappingProxyType(
     {"factgenie": write_factgenie, "mqm": write_mqm}
 )
-"""Name of a form of marked texts -> what writes it, and returns how many lines it wrote."""
+"""Name of a format of marked texts -> function that writes it and returns the number of lines."""
 _PANEL = "panel"
-"""The annotator of a panel's spans."""
+"""The annotator named in a panel's spans."""
 _OF_GOLD = frozenset({NEUTRAL, SOURCE_MARKS})
 
 
 @dataclass(slots=True)
 class JudgedTexts:
-    """The texts of results, found by their ids.
+    """Looks up the judged texts of result rows by id.
 
-    Rows of results come in the order of their data, mostly: then one text is held at a time. Once a
-    row does not, or its text is not there, all are.
+    Rows usually come in the order of their data, and then only one text is held at a time. At the
+    first row out of order, or without a text, all texts are loaded.
 
-    A text that is not there any more is none, and so is one in which something does not stand where
-    a row has found it: `missing` holds their ids. Only quotes tell that a text has changed.
+    A text counts as missing if it is no longer in the data, or if a quote of its row is not at
+    its offsets; `missing` collects the ids. Only quotes can reveal that a text has changed.
 
     Parameters
     ----------
@@ -71,11 +71,11 @@ class JudgedTexts:
     _all: Mapping[str, Segment] | None = None
 
     def headers(self) -> tuple[str, ...]:
-        """Return the headers of all inputs, in the order in which they are seen first."""
+        """Return the names of all inputs, in the order of their first appearance."""
         return tuple(dict.fromkeys(header for segment in self.read() for header in segment.inputs))
 
     def of(self, row: ResultRow) -> Segment | None:
-        """Return the text that `row` is about; None if it is not there as it was judged."""
+        """Return the text that `row` is about; None if it is missing or has changed."""
         segment = self._find(row.id)
         if segment is not None and row.id not in self.missing and _fits(segment, row):
             return segment
@@ -98,7 +98,7 @@ class JudgedTexts:
 
 
 def _fits(segment: Segment, row: ResultRow) -> bool:
-    """Say whether all that `row` quotes stands in the text where it says."""
+    """Return whether the text has all quotes of `row` at their offsets."""
     return segment.system == row.system and all(
         span.start is None or segment.output[span.start : span.end] == span.text
         for span in row.spans
@@ -107,14 +107,14 @@ def _fits(segment: Segment, row: ResultRow) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TextColumns:
-    """The columns of a table that hold texts, if any: output, each input, references as JSON."""
+    """The text columns of a table, if any: output, each input, and references as JSON."""
 
     texts: JudgedTexts | None
     headers: tuple[str, ...]
 
     @classmethod
     def of(cls, texts: JudgedTexts | None) -> "TextColumns":
-        """Return the columns for the data of `texts`, which are read once; none for None."""
+        """Return the columns for these texts, which are read once; no columns for None."""
         return cls(texts, texts.headers() if texts is not None else ())
 
     @property
@@ -125,7 +125,7 @@ class TextColumns:
         return ("output", *(f"input.{header}" for header in self.headers), "references")
 
     def cells(self, row: ResultRow) -> tuple[str | None, ...]:
-        """Return the cells of a record; empty ones for a text that is not there any more."""
+        """Return the cells of a row; empty ones if its text is missing."""
         if self.texts is None:
             return ()
         segment = self.texts.of(row)
@@ -138,9 +138,9 @@ class TextColumns:
 
 
 def lines_with_texts(results: Path, texts: JudgedTexts) -> Iterator[bytes]:
-    """Yield the lines of `results`, each with ``output``, ``inputs`` and ``references``.
+    """Yield the lines of `results`, each with ``output``, ``inputs`` and ``references`` added.
 
-    They are null for a text that is not there any more. Raises `DataError` as `read_results` does.
+    They are null for a missing text. Raises `DataError` as `read_results` does.
     """
     for line, row in read_results(results, ResultRow):
         segment = texts.of(row)
@@ -173,13 +173,12 @@ _DELIMITERS = MappingProxyType({ExportForm.CSV: ",", ExportForm.TSV: "\t"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """An export of a results file, or of the whole rows of a part file.
+    """An export of a results file, or of the complete rows of a part file.
 
-    The form ``jsonl`` has the rows as they are, and is for assessments only; ``csv`` and ``tsv``
-    are a table with a header, in UTF-8, with CRLF between records; cells that hold a quote, a
-    delimiter or a line end are quoted, and quotes in them doubled. `unit` is what a record of the
-    table is: an assessment, or an error span. With `texts`, each record has the
-    text that was judged.
+    The format ``jsonl`` copies the rows unchanged, and exists only for assessments. ``csv`` and
+    ``tsv`` are tables in UTF-8 with a header and CRLF line ends. Cells that contain a quote, a
+    delimiter or a line end are quoted, with inner quotes doubled. `unit` is the record of a table:
+    an assessment or an error span. With `texts`, each record also has the judged text.
 
     Raises `ConfigError` if form and unit do not go together.
     """
@@ -194,10 +193,10 @@ class Export:
             raise ConfigError("got jsonl for spans, expected csv or tsv: jsonl has whole rows")
 
     def to_file(self, target: Path) -> int:
-        """Write the file `target`, as a whole or not at all; return the number of records.
+        """Write the file `target`, completely or not at all; return the number of records.
 
-        Raises `DataError` if the results cannot be read; names file and line. Raises `StoreError`
-        if the file cannot be written, or is that of the results.
+        Raises `DataError`, naming file and line, if the results cannot be read. Raises `StoreError`
+        if the file cannot be written, or is the results file itself.
         """
         if os.path.realpath(target) == os.path.realpath(self.results):
             raise StoreError(f"{target} holds the results themselves: name another file")
@@ -207,8 +206,8 @@ class Export:
     def to_stream(self, stream: BinaryIO) -> int:
         """Write to `stream`; return the number of records.
 
-        Raises `DataError` if the results cannot be read; names file and line. Raises `StoreError`
-        if the stream takes no more (a full disk). Raises `BrokenPipeError` if its reader has left.
+        Raises `DataError`, naming file and line, if the results cannot be read. Raises `StoreError`
+        if the stream cannot be written (a full disk), and `BrokenPipeError` if its reader has left.
         """
         try:
             count = self._write(stream.write)
@@ -220,12 +219,12 @@ class Export:
         return count
 
     def to_dataset(self, folder: Path) -> int:
-        """Write a dataset of the library ``datasets`` to a new `folder`; return how many records.
+        """Write a dataset of the library ``datasets`` to a new `folder`; return the record count.
 
-        Its columns are those of the table; all records are in memory.
+        Its columns are those of the table; all records are held in memory.
 
-        Raises `ConfigError` if the library is not installed. Raises `DataError` as `to_file`.
-        Raises `StoreError` if the folder holds something, or cannot be written.
+        Raises `ConfigError` if the library is not installed. Raises `DataError` as `to_file` does.
+        Raises `StoreError` if the folder is not empty or cannot be written.
         """
         table = self._table()
         records = [*table.records]
@@ -255,7 +254,7 @@ class Export:
         return count
 
     def _lines(self, put: Callable[[bytes], object]) -> Iterable[bytes]:
-        """Put the header, if there is one; return the records."""
+        """Pass the header, if there is one, to `put`; return the other lines."""
         if self.form is ExportForm.JSONL:
             if self.texts is not None:
                 return lines_with_texts(self.results, self.texts)
@@ -271,7 +270,7 @@ class Export:
 
 
 class _Encoder:
-    """A file for `csv` that hands back each record that was written."""
+    """A file object for `csv.writer` that returns each record instead of writing it."""
 
     def write(self, record: str) -> bytes:
         return record.encode()
@@ -317,7 +316,7 @@ def _assessment(row: ResultRow, seats: Sequence[str]) -> _Cells:
 
 
 def _spans(results: Path, texts: TextColumns) -> _Table:
-    """Make a table of the error spans; an assessment without any is not in it."""
+    """Make a table of the error spans; assessments without any are left out."""
     records = (
         (*_span(row, span, positioned.at), *texts.cells(row))
         for _, row in read_results(results, _SpansRow)
@@ -327,7 +326,7 @@ def _spans(results: Path, texts: TextColumns) -> _Table:
 
 
 class _Positioned(BaseModel):
-    """The position of a span in a trajectory, as its row has it; none in rows of texts."""
+    """The position of a span in a trajectory, as stored in its row; rows of texts have none."""
 
     at: Position | None = None
 
@@ -350,17 +349,17 @@ def _name(row: ResultName) -> tuple[str, str, str, str]:
 
 
 def marked_segments(segments: Iterable[Segment], results: Path) -> Iterator[Segment]:
-    """Put the spans of a results file in the place of the segments' gold ones.
+    """Yield the judged `segments` with the spans of a results file in place of their gold ones.
 
-    The segments are those that were judged: results do not hold their texts. All rows of `results`
-    are in memory.
+    Results do not contain the texts, so the segments must be those that were judged. All rows of
+    `results` are held in memory.
 
-    Yields each segment that has a score on some aspect, its spans found by `_PANEL` and with the
-    aspect before their category, as ``fluency/spelling``. Evidence in the input that MQM calls
-    the source becomes marks there. A text without any score is skipped: it must not look like
-    one without error.
+    Only segments with a score on some aspect are yielded, because an unscored text must not look
+    like one without errors. Their spans are found by `_PANEL`, and their categories are prefixed
+    with the aspect, as in ``fluency/spelling``. Evidence in the input that MQM calls the source
+    becomes marks there.
 
-    Raises `DataError` if the results cannot be read; names file and line.
+    Raises `DataError`, naming file and line, if the results cannot be read.
     """
     spans_of: dict[str, list[ErrorSpan]] = {}
     for _, row in read_results(results, ResultRow):
@@ -377,7 +376,7 @@ def marked_segments(segments: Iterable[Segment], results: Path) -> Iterator[Segm
 
 
 def _source_marks(segment: Segment, spans: Sequence[ErrorSpan]) -> list[list[int]]:
-    """Return ``[number of the span, start, end]`` of its evidence; marks cannot overlap."""
+    """Return ``[index of the span, start, end]`` for its evidence; marks cannot overlap in MQM."""
     header = source_header(segment)
     source = segment.inputs.get(header, "")
     marks: list[list[int]] = []

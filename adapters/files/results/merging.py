@@ -1,4 +1,4 @@
-"""The shards of one run: written side by side, found, and joined into the results of the whole."""
+"""The shards of one run: written side by side, collected, and merged into the whole results."""
 
 import json
 import os
@@ -29,7 +29,7 @@ _FOLDER = re.compile(r"shard-([1-9][0-9]{0,8})-of-([1-9][0-9]{0,8})")
 _FILE = re.compile(rf"(.+)\.{_FOLDER.pattern}(\.[^.]+|)")
 _ROWS = re.compile(r"\.jsonl(\.part)?$")
 _NAMED = 10
-"""Missing shards that a message names at most."""
+"""Maximum number of missing shards that a message names."""
 _TABLES = """
 CREATE TABLE segments (
     id TEXT, system TEXT, task TEXT, part INTEGER NOT NULL, PRIMARY KEY (id, system, task)
@@ -42,11 +42,11 @@ _Rows = Iterable[ResultLine[ResultName]]
 
 @dataclass(frozen=True, slots=True)
 class ShardFolder:
-    """A folder with ``shards/KEY.jsonl`` for each chunk, the joined results and ``run.json``.
+    """A folder with ``shards/KEY.jsonl`` for each chunk, the merged results and ``run.json``.
 
-    A file is there as it was written or not at all; a shard that is written again is replaced.
+    A file is written completely or not at all; writing a shard again replaces it.
 
-    Every machine that works on it must see it at `url`, a path or a URL.
+    Every machine that works on it must be able to access `url`, a path or a URL.
     """
 
     url: str
@@ -63,7 +63,7 @@ class ShardFolder:
         return self._location.below("results.jsonl").url
 
     def create(self) -> None:
-        """Make the folder; raise `StoreError` if it cannot be made."""
+        """Create the folder; raise `StoreError` if that fails."""
         shards = self._location.below("shards")
         with _storing(shards):
             shards.files.makedirs(shards.path, exist_ok=True)
@@ -83,7 +83,7 @@ class ShardFolder:
             file.write(rows)
 
     def manifest(self) -> Mapping[str, object] | None:
-        """Return the manifest of the run, or None if there is none that can be read."""
+        """Return the manifest of the run, or None if there is no readable one."""
         file = self._location.below(_MANIFEST)
         try:
             with _storing(file, what="read"):
@@ -93,7 +93,7 @@ class ShardFolder:
         return read if isinstance(read, dict) else None
 
     def keep_manifest(self, manifest: Mapping[str, object]) -> None:
-        """Write the manifest; the last one stays, under the first free number.
+        """Write the manifest; the previous one is kept as ``run-N.json``, N being the next free.
 
         Raises `StoreError` if it cannot be written.
         """
@@ -122,7 +122,7 @@ class ShardFolder:
             file.write(written)
 
     def mark(self, *, done: bool) -> None:
-        """Note that the run is begun, or has come to its end.
+        """Record that the run has begun, or that it is complete.
 
         Raises `StoreError` if the folder cannot be written.
         """
@@ -136,11 +136,11 @@ class ShardFolder:
                 mark.files.rm_file(mark.path)
 
     def join(self, keys: Iterable[str]) -> None:
-        """Write the rows of all `keys`, in that order, to `results`.
+        """Write the rows of all `keys`, in this order, to `results`.
 
-        Raises `StoreError` if a shard is not there, or the results cannot be written; or those
-        that are there have scores that these rows lack for want of an answer. Then they stay as
-        they are, and the rows are in ``results.jsonl.refused``.
+        Raises `StoreError` if a shard is missing or the results cannot be written. It also raises
+        if existing results have scores for which these rows have no answer. Then the old results
+        stay, and the rows go to ``results.jsonl.refused``.
         """
         order = tuple(keys)
         target = self._location.below("results.jsonl")
@@ -159,7 +159,7 @@ class ShardFolder:
                     results.write(block)
 
     def _objection(self, keys: Iterable[str], target: Location) -> str:
-        """Say which scores in `target` the shards would cost; empty for none."""
+        """Return which scores in `target` the shards would lose; empty if none."""
         unanswered = UnansweredRows()
         with _storing(target, what="read"):
             if not target.files.exists(target.path):
@@ -188,10 +188,10 @@ class ShardFolder:
 
 @contextmanager
 def _replacing(target: Location) -> Iterator[IO[bytes]]:
-    """Open a file that takes its place when it is whole, and leaves no trace otherwise."""
+    """Open a file that replaces `target` once complete, and is discarded after an exception."""
     with _storing(target):
         if target.is_local:
-            # Two workers may write one shard, when one of them was taken for dead.
+            # A worker wrongly taken for dead may still write its shard while another repeats it.
             part = Path(f"{target.path}.{uuid.uuid4().hex}.part")
             try:
                 with part.open("xb") as file:
@@ -214,7 +214,7 @@ def _replacing(target: Location) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _storing(target: Location, *, what: str = "written") -> Iterator[None]:
-    """Turn what a library or the operating system raises into a `StoreError` about `target`."""
+    """Translate errors of a library or the operating system into a `StoreError` about `target`."""
     try:
         yield
     except (OSError, ValueError) as error:
@@ -225,7 +225,7 @@ def _storing(target: Location, *, what: str = "written") -> Iterator[None]:
 class ShardPart:
     """The results of shard `number`, counted from 1, of `of`.
 
-    `whole` is where the run without shards would have put its results.
+    `whole` is the results file that the run without shards would have written.
     """
 
     number: int
@@ -235,13 +235,13 @@ class ShardPart:
 
 
 def find_parts(given: Sequence[Path]) -> tuple[ShardPart, ...]:
-    """Return the parts that are `given`, in their order.
+    """Return the shards at the `given` paths, sorted by number.
 
-    They are results files (``*.shard-3-of-16.jsonl``), run folders of shards (``shard-3-of-16``),
-    or folders that hold either.
+    Paths are results files (``*.shard-3-of-16.jsonl``), run folders of shards (``shard-3-of-16``),
+    or folders that contain either.
 
-    Raises `StoreError` if a part is missing, there twice, not finished, or of another number of
-    shards, or a path tells of no shard; the message names the files.
+    Raises `StoreError` if a shard is missing, duplicated or unfinished, belongs to a run with
+    another number of shards, or a path names no shard; the message names the files.
     """
     parts = sorted(
         (part for path in given for part in _parts_at(path)), key=lambda part: part.number
@@ -260,20 +260,20 @@ def find_parts(given: Sequence[Path]) -> tuple[ShardPart, ...]:
 
 
 def merge_parts(parts: Sequence[ShardPart], target: Path) -> int:
-    """Join the rows of `parts` in the order of the input; return how many there are.
+    """Merge the rows of `parts` in the order of the input; return the number of rows.
 
-    Rows were dealt out in turn, so they are taken up in turn: the first segment of each part, then
-    the second of each. Rows are copied as they are. `parts` are all the shards of one run, in
-    order, as `find_parts` returns them; `target` is written at the end and as a whole.
+    Segments were distributed round-robin, so they are collected in the same way: the first of each
+    part, then the second of each. Rows are copied unchanged. `parts` are all the shards of one
+    run, in order, as `find_parts` returns them. `target` is written at the end, as a whole.
 
-    Raises `DataError` if a part cannot be read; the message names file and line. Raises
-    `StoreError` if the parts are not of one run: panels differ, a segment is there twice, or the
-    rows cannot have been dealt out so; or if `target` is a part or cannot be written, or has scores
-    that these rows lack for want of an answer.
+    Raises `DataError`, naming file and line, if a part cannot be read. Raises `StoreError` if the
+    parts are not from one run: panels differ, a segment occurs twice, or the row counts do not fit
+    the distribution. It also raises if `target` is one of the parts, cannot be written, or has
+    scores for which these rows have no answer.
 
     Notes
     -----
-    What must not be there twice is kept in a temporary file, 100 bytes a segment or so.
+    The ids of all segments are kept in a temporary file, about 100 bytes per segment.
     """
     if os.path.realpath(target) in {os.path.realpath(part.path) for part in parts}:
         raise StoreError(f"{target} is one of the shards: name another file for the whole")
@@ -291,7 +291,7 @@ def merge_parts(parts: Sequence[ShardPart], target: Path) -> int:
 
 
 def _parts_at(path: Path) -> Iterator[ShardPart]:
-    """Yield the part that `path` is, or those that it holds."""
+    """Yield the shard that `path` is, or the shards in the folder."""
     if part := _part(path):
         yield part
         return
@@ -306,7 +306,7 @@ def _parts_at(path: Path) -> Iterator[ShardPart]:
 
 
 def _within(path: Path) -> list[Path]:
-    """Return what may be a shard's in the folder `path`: folders, and files of rows."""
+    """Return the children of the folder `path` that may be shards: folders, and files of rows."""
     try:
         inner = list(path.iterdir()) if path.is_dir() else []
     except OSError as error:
@@ -315,7 +315,7 @@ def _within(path: Path) -> list[Path]:
 
 
 def _part(path: Path) -> ShardPart | None:
-    """Return the part that a file, or a folder, by its name is."""
+    """Return the shard that a file or a folder is, judged by its name; None if it is not one."""
     path = path / _RESULTS if path.is_dir() else path.with_name(path.name.removesuffix(PART))
     if named := _FILE.fullmatch(path.name):
         whole = path.with_name(f"{named[1]}{named[4]}")
@@ -327,7 +327,7 @@ def _part(path: Path) -> ShardPart | None:
 
 
 def _check(part: ShardPart, first: ShardPart) -> None:
-    """Refuse a part that is none of the run's, or none yet."""
+    """Raise `StoreError` if a part is missing, unfinished, or from a run with other shards."""
     if part.of != first.of:
         raise StoreError(
             f"{first.path} is one of {first.of} shards, but {part.path} one of {part.of}: name"
@@ -356,7 +356,7 @@ def _missing(parts: Sequence[ShardPart]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """One segment in a part: a row for each aspect."""
+    """One segment in a part, with a row for each aspect."""
 
     part: ShardPart
     name: tuple[str, str, str]
@@ -364,7 +364,7 @@ class _Segment:
 
 
 def _in_turn(parts: Sequence[ShardPart]) -> Iterator[_Segment]:
-    """Take a segment of each part in turn; when one has no more, none may have."""
+    """Yield one segment of each part in turn; raise `StoreError` if a part ends too early."""
     all_segments = [_segments(part) for part in parts]
     while True:
         for part, segments in zip(parts, all_segments, strict=True):
@@ -392,14 +392,14 @@ def _check_ended(ended: ShardPart, all_segments: Iterable[Iterator[_Segment]]) -
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """Sees that every segment is of one part, and that all parts are of one run."""
+    """Checks that every segment occurs in only one part, and that all parts are from one run."""
 
     parts: Sequence[ShardPart]
     scratch: sqlite3.Connection
     panels: dict[tuple[str, str], tuple[str, ShardPart]] = field(default_factory=dict)
 
     def segment(self, segment: _Segment) -> None:
-        """Raise `StoreError` if the segment was there before."""
+        """Raise `StoreError` if the segment has occurred before."""
         number = segment.part.number
         if self.scratch.execute(_CLAIM, (*segment.name, number)).rowcount:
             return
@@ -410,7 +410,7 @@ class _Check:
         )
 
     def panel(self, row: ResultName, part: ShardPart) -> None:
-        """Raise `StoreError` if another panel judged the same aspect elsewhere."""
+        """Raise `StoreError` if another panel judged the same aspect in another part."""
         first, where = self.panels.setdefault((row.task, row.aspect), (row.signature, part))
         if unstamped(row.signature) != unstamped(first):
             raise StoreError(

@@ -1,4 +1,4 @@
-"""Result rows read back: as they are, their scores, or their spans with what each seat took."""
+"""Result rows read back: unchanged, as scores, or as spans with the cost of each seat."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -13,20 +13,19 @@ RowT = TypeVar("RowT", bound=BaseModel)
 
 
 class ResultLine(NamedTuple, Generic[RowT]):
-    """A line of a results file, its end included, and what it holds."""
+    """A line of a results file, its line end included, and the parsed row."""
 
     line: bytes
     row: RowT
 
 
 def read_results(path: Path, kind: type[RowT]) -> Iterator[ResultLine[RowT]]:
-    """Yield each row of the results file `path`, as much of it as `kind` has fields for.
+    """Yield each row of the results file `path`, parsed as far as `kind` has fields.
 
-    Half a row at the end of a part file, as a run that is killed or still going on leaves it, is
-    not a row yet.
+    An incomplete row at the end of a part file is ignored: a killed or running run leaves one.
 
-    Raises `DataError` if the file cannot be read, or a line of it is not a result row; the message
-    names file and line.
+    Raises `DataError`, naming file and line, if the file cannot be read or a line is not a result
+    row.
     """
     try:
         with path.open("rb") as file:
@@ -38,7 +37,7 @@ def read_results(path: Path, kind: type[RowT]) -> Iterator[ResultLine[RowT]]:
 def read_lines(
     lines: Iterable[bytes], kind: type[RowT], *, name: str
 ) -> Iterator[ResultLine[RowT]]:
-    """Yield the rows of a results file called `name` that is open already.
+    """Yield the rows of an open results file called `name`.
 
     Raises `DataError` if a line is not a result row.
     """
@@ -64,7 +63,7 @@ def _end_within(name: str, number: int) -> None:
 
 
 class ResultName(BaseModel):
-    """The names in a result row: the segment, the aspect and the panel."""
+    """The identifiers in a result row: the segment, the aspect and the panel."""
 
     id: str
     system: str
@@ -74,7 +73,7 @@ class ResultName(BaseModel):
 
     @property
     def segment(self) -> tuple[str, str, str]:
-        """Id, system and task: what the rows of one segment have in common."""
+        """Id, system and task, which all rows of one segment share."""
         return self.id, self.system, self.task
 
 
@@ -87,42 +86,42 @@ class SeatRow(BaseModel):
 
 
 class BasisRow(BaseModel):
-    """The ground of a decision in a result row, as far as tables show it."""
+    """The basis of a decision in a result row, with the fields that tables show."""
 
     false_alarms: float | None
     misses: float | None = None
 
 
 class ResultRow(ResultName):
-    """A result row, as far as tables show it."""
+    """A result row with the fields that tables show."""
 
     score: int | float | None
     outcome: Outcome
     reason: str
     spans: tuple[ErrorSpan, ...]
     seats: tuple[SeatRow, ...]
-    decision: Decision | None = None  # rows of earlier runs have no decision
+    decision: Decision | None = None  # absent in rows of earlier runs
     error_probability: float | None = None
     decision_basis: BasisRow | None = None
-    unverified: tuple[object, ...] | None = None  # counted; rows of earlier runs have none
+    unverified: tuple[object, ...] | None = None  # only counted; absent in rows of earlier runs
 
 
 class SeatOutcome(BaseModel):
-    """The end of one seat's assessment."""
+    """The outcome of one seat's assessment."""
 
     judge: str
     outcome: Outcome
 
 
 class RowOutcomes(ResultName):
-    """The end of the assessment in a result row, for the panel and for each seat."""
+    """The outcomes in a result row, for the panel and for each seat."""
 
     outcome: Outcome
     seats: tuple[SeatOutcome, ...]
 
 
 class ResultScores(NamedTuple):
-    """Scores of a panel and its seats on one aspect of one segment; None without a score."""
+    """Scores of a panel and its seats on one aspect of one segment; None if unscored."""
 
     segment_id: str
     system: str
@@ -147,8 +146,8 @@ class _ScoredRow(ResultName):
 def read_result_scores(path: Path) -> Iterator[ResultScores]:
     """Yield the scores of each row of a results file.
 
-    Raises `DataError` if the file cannot be read, or a line of it is not a result row; names file
-    and line.
+    Raises `DataError`, naming file and line, if the file cannot be read or a line is not a result
+    row.
     """
     for _, row in read_results(path, _ScoredRow):
         yield _scores(row)
@@ -160,13 +159,13 @@ class SeatWork(NamedTuple):
     seconds: float
     """Seconds of wall-clock time."""
     tokens: int
-    """Read and written; 0 for a judge that asks no model."""
+    """Tokens read and written; 0 for a judge that calls no model."""
 
 
 class ResultSpans(NamedTuple):
     """Scores and spans of a panel and its seats on one aspect of one segment.
 
-    Spans are None without a score.
+    Spans are None if there is no score.
     """
 
     scores: ResultScores
@@ -192,8 +191,8 @@ class _MarkedRow(ResultName):
 def read_result_spans(path: Path) -> Iterator[ResultSpans]:
     """Yield the scores and spans of each row of a results file.
 
-    Raises `DataError` if the file cannot be read, or a line of it is not a result row; names file
-    and line.
+    Raises `DataError`, naming file and line, if the file cannot be read or a line is not a result
+    row.
     """
     for _, row in read_results(path, _MarkedRow):
         yield ResultSpans(
@@ -208,7 +207,7 @@ def read_result_spans(path: Path) -> Iterator[ResultSpans]:
 
 
 class ReportedSeat(BaseModel):
-    """All that a result row holds of one seat but its words."""
+    """All that a result row holds about one seat, except the texts it wrote."""
 
     judge: str
     signature: str = ""
@@ -221,7 +220,7 @@ class ReportedSeat(BaseModel):
 
 
 class ReportedRow(ResultName):
-    """A result row: the report of a panel on one aspect of one segment, with its seats'."""
+    """A result row: the report of a panel on one aspect of one segment, and those of its seats."""
 
     outcome: Outcome
     score: float | None
@@ -235,7 +234,7 @@ class ReportedRow(ResultName):
 
     @property
     def in_score(self) -> frozenset[str]:
-        """The seats whose scores, given or expected, the panel's score is made of."""
+        """Seats whose scores, actual or expected, enter the panel's score."""
         given = {seat.judge for seat in self.seats if seat.score is not None}
         expected = self.unasked.seats if self.unasked and self.unasked.score is not None else ()
         return frozenset((*given, *expected))

@@ -1,4 +1,4 @@
-"""Results as rows of JSON Lines: what a row holds, and a writer that loses none."""
+"""Results as JSON Lines: the contents of a row, and a crash-safe writer."""
 
 import json
 import math
@@ -29,10 +29,9 @@ from spanjury.judges.core import (
 def result_row(result: Result) -> dict[str, object]:
     """Return the row of `result`, ready for JSON.
 
-    Offsets are half-open code points, of the output and null for a span without a place, or,
-    in ``evidence``, of the input that is named. Spans of a trajectory have a position (``at``);
-    ``seconds`` is wall-clock time. The words of a model (``reply``) are there only where
-    its seat has no score.
+    Offsets are half-open code points: into the output, null for a span without a location, or, in
+    ``evidence``, into the named input. Spans of a trajectory have a position (``at``); ``seconds``
+    is wall-clock time. The text of a model (``reply``) is included only if its seat has no score.
     """
     report, segment = result.report, result.segment
     return {
@@ -136,18 +135,18 @@ def _usage(usage: Usage) -> dict[str, int]:
 
 
 class ResultWriter:
-    """Write results to a file, each in full before the next.
+    """Writes results to a file, each in full before the next.
 
-    Rows go to ``PATH.part``, which takes the place of ``PATH`` when the context ends well. When it
-    ends by an exception, Ctrl-C included, ``PATH.part`` stays and ends with a whole row. What an
-    earlier run left in ``PATH.part`` is overwritten.
+    Rows go to ``PATH.part``, which replaces ``PATH`` when the context ends normally. If it ends by
+    an exception, Ctrl-C included, ``PATH.part`` stays, cut to whole rows. A ``PATH.part`` left by
+    an earlier run is overwritten.
 
-    No score is lost for want of an answer: where the panel or a seat has one in ``PATH``, and the
-    new row says that it timed out or failed, ``PATH`` stays as it is, and the new rows are in
+    Missing answers never overwrite scores. If the panel or a seat has a score in ``PATH``, and its
+    new row says that it timed out or failed, ``PATH`` is unchanged, and the new rows are in
     ``PATH.refused``.
 
-    Raises `StoreError` on entry, if no file can be written there; from `append` and at the end, if
-    one cannot be any longer (a full disk); at the end, if scores would be lost.
+    Raises `StoreError` on entry if the file cannot be written; from `append` and on exit if
+    writing fails later (a full disk); on exit if scores would be lost.
     """
 
     def __init__(self, path: Path) -> None:
@@ -156,12 +155,12 @@ class ResultWriter:
 
     @property
     def path(self) -> Path:
-        """The file of the rows: ``PATH.part`` until all has ended well, then ``PATH``."""
+        """The file that holds the rows: ``PATH``, or ``PATH.part`` until the context ends."""
         return self._lines.path
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
+        """The number of rows written."""
         return self._lines.lines
 
     def __enter__(self) -> Self:
@@ -169,15 +168,15 @@ class ResultWriter:
         return self
 
     def append(self, result: Result) -> None:
-        """Write one row and hand it to the operating system before returning.
+        """Write one row to the operating system before returning.
 
-        Raises `StoreError` if it cannot be written, or holds a number that is not finite; the rows
-        before it stay whole.
+        Raises `StoreError` if it cannot be written or contains a number that is not finite; the
+        rows before it stay complete.
         """
         self.append_line(result_line(result))
 
     def append_line(self, line: bytes) -> None:
-        """Write one row that `result_line` has made; raise `StoreError` if that fails."""
+        """Write a row made by `result_line`; raise `StoreError` if that fails."""
         self._unanswered.note(line)
         self._lines.append(line)
 
@@ -193,11 +192,11 @@ class ResultWriter:
 def result_line(result: Result) -> bytes:
     """Return the row of `result` as a line of UTF-8; a lone surrogate becomes one U+FFFD.
 
-    Raises `StoreError` if it holds a number that is not finite.
+    Raises `StoreError` if it contains a number that is not finite.
     """
     row = result_row(result)
     if _is_finite(result):
-        with suppress(*_UNFIT):  # surrogates, numbers of other types
+        with suppress(*_UNFIT):  # surrogates, unusual number types
             return msgspec.json.format(_ENCODER.encode(row), indent=0) + b"\n"
     try:
         line = json.dumps(row, ensure_ascii=False, allow_nan=False)
@@ -208,7 +207,7 @@ def result_line(result: Result) -> bytes:
 
 
 def _is_finite(result: Result) -> bool:
-    """Say whether all numbers that may be something else are finite: as JSON they were null."""
+    """Return whether all computed numbers are finite; msgspec would write others as null."""
     report = result.report
     numbers = [report.score, *(seat.report.score for seat in report.seats)]
     numbers += [seat.seconds for seat in report.seats]

@@ -1,9 +1,8 @@
-"""Rows without an answer, and the scores that they must not take the place of.
+"""Rows without an answer, and the scores that they must not overwrite.
 
-A failure is a judge's own when a model or a judge answered and its answer cannot be scored:
-it is unparseable, refused, truncated, or an abstention. A row may be replaced by such a row. It
-is not replaced by one that has no answer at all: of a server that is down, a key that is
-missing, a reply that memory does not hold.
+There are two kinds of failure. If a model or a judge did answer, but its answer cannot be scored
+(unparseable, refused, truncated, or an abstention), the new row may replace an old one. If there
+is no answer at all (a server is down, a key is missing, memory has no reply), it must not.
 """
 
 import hashlib
@@ -21,7 +20,7 @@ with lazily():
     from spanjury.adapters.files.results import result_rows
 
 _WORDS = tuple(f'"{outcome.value}"'.encode() for outcome in sorted(UNANSWERED))
-"""One of them is in every row that lacks an answer, and in few others."""
+"""Every row that lacks an answer contains one of these, and few other rows do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +31,7 @@ class _Lack:
     seats: frozenset[str]
 
     def costs(self, old: "result_rows.RowOutcomes") -> bool:
-        """Say whether `old` has a score that the row lacks."""
+        """Return whether `old` has a score that the new row lacks."""
         if old.outcome is Outcome.SCORED and not self.scored:
             return True
         return any(
@@ -41,25 +40,25 @@ class _Lack:
 
 
 _NO_ANSWER = _Lack(scored=False, seats=frozenset())
-"""The lack that counts for every old row if none of the new rows has an answer."""
+"""Lack assumed for every old row if no new row has an answer."""
 
 
 class UnansweredRows:
-    """Remember which new rows lack an answer, and find the scores that they would cost.
+    """Collects new rows without an answer, and finds the scores that would be lost to them.
 
-    Where none has an answer, they would cost all scores there are, those of other assessments too.
+    If no new row has an answer, all old scores would be lost, including those of other assessments.
 
-    A digest is kept of each, and nothing of other rows. A file that would be replaced is
-    read only if there is such a row.
+    Only a digest of each such row is kept. The file to be replaced is read only if there are such
+    rows.
     """
 
     def __init__(self) -> None:
         self._has_answer = False
         self._lacks: dict[bytes, _Lack] = {}
-        self._alike: dict[_Lack, _Lack] = {}  # few different lacks, of as many rows as there are
+        self._alike: dict[_Lack, _Lack] = {}  # equal lacks share an object
 
     def note(self, line: bytes) -> None:
-        """Remember the row in `line` if it lacks an answer."""
+        """Record the row in `line` if it lacks an answer."""
         row = _read(line)
         lack = row and _lack(row)
         self._has_answer |= row is None or row.outcome not in UNANSWERED
@@ -67,7 +66,7 @@ class UnansweredRows:
             self._lacks[_digest(row)] = self._alike.setdefault(lack, lack)
 
     def objection(self, old: Path) -> str:
-        """Say which scores of the results file `old` the new rows would cost; empty for none."""
+        """Return which scores of the results file `old` would be lost; empty if none."""
         return (
             self._objection(result_rows.read_results(old, result_rows.RowOutcomes))
             if self._lacks
@@ -75,7 +74,7 @@ class UnansweredRows:
         )
 
     def objection_of(self, old: Iterable[bytes], *, name: str) -> str:
-        """Say the same of a results file called `name` that is open already."""
+        """Return the same for an open results file called `name`."""
         return (
             self._objection(result_rows.read_lines(old, result_rows.RowOutcomes, name=name))
             if self._lacks
@@ -101,10 +100,10 @@ class UnansweredRows:
 
 
 def without_losses(old: Sequence[bytes], new: Sequence[bytes]) -> list[bytes]:
-    """Return the `new` rows, but the `old` one wherever it has a score that lacks an answer now.
+    """Return the `new` rows, each replaced by its `old` row if that has a score it would lose.
 
-    Both are rows of the same assessments by one panel, in one order; a row of `old` that is
-    damaged counts for nothing.
+    Both lists are rows of the same assessments by one panel, in the same order. A damaged `old` row
+    is never used.
     """
     return [_better(was, row) for was, row in zip(old, new, strict=True)]
 
@@ -122,12 +121,12 @@ def _better(old: bytes, new: bytes) -> bytes:
 
 
 def _read(line: bytes) -> "result_rows.RowOutcomes | None":
-    """Return the row in `line` if it may lack an answer: most need not be read."""
+    """Return the row in `line`, or None if it cannot lack an answer; most rows are not parsed."""
     if not any(word in line for word in _WORDS):
         return None
     try:
         return result_rows.RowOutcomes.model_validate_json(line)
-    except pydantic.ValidationError:  # other readers of the row say so
+    except pydantic.ValidationError:  # the row's other readers report it
         return None
 
 

@@ -1,1 +1,1 @@
-"""Rows of data, whatever file they come from, as segments."""
+"""Rows of data from files of any kind, as segments."""

@@ -1,4 +1,4 @@
-"""Rows that are checked field by field, so that each complaint can say what was expected."""
+"""Rows that are validated field by field, so that each error can say what was expected."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -18,9 +18,9 @@ from spanjury.judges.core import DataError, ErrorSpan, Segment
 
 
 class Row(BaseModel):
-    """The native row, by its own names; each field's description says what it must be.
+    """The native row; a field's description is the expectation in error messages.
 
-    Keys beyond these are kept in ``model_extra``.
+    Other keys are kept in ``model_extra``.
     """
 
     model_config = ConfigDict(extra="allow", strict=True)
@@ -50,9 +50,9 @@ class Row(BaseModel):
 
 
 def checked_row(native: Mapping[str, object], *, row: Mapping[str, object], line: int) -> Segment:
-    """Return the segment that `native` describes, the `row` by its own names.
+    """Return the segment described by `native`, which is `row` with its keys renamed to ours.
 
-    Raises `DataError` if a field is not what it must be.
+    Raises `DataError` if a field is invalid.
     """
     try:
         checked = Row.model_validate(native)
@@ -72,7 +72,7 @@ def checked_row(native: Mapping[str, object], *, row: Mapping[str, object], line
 
 
 def _gold(row: Row) -> tuple[ErrorSpan, ...]:
-    """Check each marked span against the output."""
+    """Check each marked span against the output, and return the error spans."""
     spans = []
     for number, span in enumerate(row.spans):
         try:
@@ -83,10 +83,10 @@ def _gold(row: Row) -> tuple[ErrorSpan, ...]:
 
 
 def _meta(row: Row, *, spans: object) -> dict[str, object]:
-    """Return whatever a segment has no field for.
+    """Return all values that have no field in a segment.
 
-    The spans are there as written if they hold any of it, or if the list is empty: a row that
-    lists no spans says that there are none, one without a list says nothing.
+    The original spans are included if they have extra keys, or if the list is empty: an empty list
+    says that there are no spans, and a row without a list says nothing.
     """
     unknown = dict(row.model_extra or {})
     if spans == [] or any(span.model_extra for span in row.spans):
@@ -95,7 +95,7 @@ def _meta(row: Row, *, spans: object) -> dict[str, object]:
 
 
 def _complaint(error: ValidationError, row: Mapping[str, object]) -> str:
-    """Say what was got and what was expected for the first invalid field."""
+    """Return what was got and what was expected for the first invalid field."""
     problems = error.errors(include_url=False, include_context=False)
     name, *inner = problems[0]["loc"]
     fields = Row.model_fields

@@ -1,4 +1,4 @@
-"""Columns of other names: what the columns of a row are called where they have not our names."""
+"""Maps the columns of a file to the names of a native row."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -34,20 +34,20 @@ _CHOICES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMap:
-    """Columns of a file under the names of a native row, and the shape of its rows.
+    """Maps columns of a file to the names of a native row, and names the shape of its rows.
 
-    `names` maps a column to its name there, dotted where it lies within something, as
-    ``inputs.Article``. A column that has such a name already is not read. `shape` is the name of
-    one of `spanjury.adapters.files.reading.shapes`; empty to take that of the columns.
+    `names` maps a column to its native name, with a dot for nested values, as in
+    ``inputs.Article``. Any other column with that name is ignored. `shape` is the name of a shape
+    in `spanjury.adapters.files.reading.shapes`; if empty, the columns tell it.
     """
 
     names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     shape: str = ""
 
     def header(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return the header of a table in our names; empty for a column that is not read.
+        """Return a table's header in native names; empty for an ignored column.
 
-        Raises `DataError` if a column of the map is not there.
+        Raises `DataError` if a column of the map is missing.
         """
         for column, name in self.names.items():
             if column not in columns:
@@ -56,9 +56,9 @@ class ColumnMap:
         return tuple(self.names.get(name, "" if name in named else name) for name in columns)
 
     def row(self, row: object) -> object:
-        """Return an object of JSON in our names; anything else unchanged.
+        """Return a JSON object with its keys renamed; any other value unchanged.
 
-        Raises `DataError` if a column of the map is not there.
+        Raises `DataError` if a column of the map is missing.
         """
         if not self.names or not isinstance(row, dict):
             return row
@@ -77,27 +77,27 @@ class ColumnMap:
         return named
 
     def shape_of(self, columns: Collection[str]) -> Shape | None:
-        """Return the shape of rows with `columns`, in our names; None if they fit none.
+        """Return the shape of rows with `columns`, given in native names; None if none fits.
 
-        If the map names inputs, and no shape, nothing is taken for an input besides.
+        If the map names inputs but no shape, no other column is read as an input.
         """
-        if self.shape not in {"", AGENT}:  # rows without a conversation are as usual among agents'
+        if self.shape not in {"", AGENT}:  # some rows have no conversation
             return shape_named(self.shape, columns)
         if any(name.partition(".")[0] == "inputs" for name in self.names.values()):
             return shape_named(NATIVE)
         return shape_of(columns)
 
     def reader(self, *, is_named: bool = False) -> Callable[[object], object]:
-        """Return what makes native rows of objects of JSON; anything else stays as it is.
+        """Return a function that turns JSON objects into native rows, and returns others unchanged.
 
-        It says once which shape the rows have, if it is not ours. It raises `DataError` for a row
-        without a column of the map, or of no shape. Rows of a table `is_named` by their header.
+        It announces each foreign shape once. It raises `DataError` if a row lacks a column of the
+        map or fits no shape. `is_named` says that a table's header has renamed the columns already.
         """
         return _Rows(self, is_named=is_named).native
 
 
 class _Rows:
-    """The rows of one file, and the shapes that were announced."""
+    """Converts the rows of one file, and remembers which shapes were announced."""
 
     def __init__(self, columns: ColumnMap, *, is_named: bool) -> None:
         self._columns = columns
@@ -133,7 +133,7 @@ class _Rows:
 
 
 def _nested(row: Mapping[str, object]) -> dict[str, Any] | None:
-    """Return a row whose dotted keys are objects, as tables write them; None if it has none."""
+    """Return a row whose dotted keys, as in tables, became objects; None if there are none."""
     if not any("." in key for key in row):
         return None
     nested: dict[str, Any] = {}
@@ -152,14 +152,14 @@ def _no_column(column: str, name: str, columns: Iterable[str]) -> DataError:
 
 
 AS_NAMED = ColumnMap()
-"""Columns are called what we, or programs of a known shape, call them."""
+"""The map without renaming: columns have our names, or those of a known shape."""
 
 
 def parse_columns(settings: Iterable[str]) -> ColumnMap:
-    """Read ``NAME=COLUMN``, as ``output=summary``, ours before the equals sign; or a shape.
+    """Parse settings ``NAME=COLUMN`` with our name first, such as ``output=summary``, or a shape.
 
-    Raises `ConfigError` if one is of neither form or of an unknown name, two are for one name or
-    column, or two shapes are named.
+    Raises `ConfigError` if a setting has neither form or an unknown name, if a name or a column is
+    used twice, or if two shapes are named.
 
     Examples
     --------
@@ -195,5 +195,5 @@ def _shape(name: str) -> str:
 
 
 def _keys(name: str) -> list[str]:
-    """Return the keys that lead to what `name` stands for: up to three for scores, else two."""
+    """Return the keys of the path `name`: up to three for scores, two for others."""
     return name.split(".", 2 if name.startswith("human.") else 1)

@@ -1,4 +1,4 @@
-"""Tables of other libraries, row by row, and chunks: runs of rows that are read on their own."""
+"""Tables of other libraries, and chunks, which are ranges of rows that can be read separately."""
 
 import codecs
 import io
@@ -20,9 +20,9 @@ from spanjury.judges.core import DataError, Segment
 from spanjury.judges.core.lazy import library
 
 _EXTRA = "datasets"
-_BATCH = 16  # rows that are unpacked at once: a few bytes may stand for many long rows
+_BATCH = 16  # rows that are unpacked at once, few because a few bytes may unpack to many long rows
 CHUNK_ROWS = 64
-"""Rows of a chunk where nothing else is said: with models, minutes of work."""
+"""Rows per chunk by default: with models, minutes of work."""
 
 _PARQUET = ".parquet"
 _ENDINGS = (".jsonl", _PARQUET)
@@ -32,9 +32,9 @@ _GZIP_MAGIC = b"\x1f\x8b"
 def read_parquet_file(
     path: Path, /, *, columns: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
 ) -> Iterator[Segment | DataError]:
-    """Read a Parquet file, whose columns are the keys that `sources.read_jsonl` reads.
+    """Read a Parquet file; its columns are the keys that `sources.read_jsonl` reads.
 
-    Raises `ConfigError` if pyarrow is not installed. Raises `DataError` at once, if the file
+    Raises `ConfigError` if pyarrow is not installed. Raises `DataError` at once if the file
     cannot be read or has no rows.
     """
     file = find_place(str(path))
@@ -49,28 +49,28 @@ def read_parquet_file(
 def read_dataset(path: Path, /, *, columns: ColumnMap = AS_NAMED) -> Iterator[Segment | DataError]:
     """Read a dataset of the library ``datasets``.
 
-    `path` is ``hf:`` and a folder that ``save_to_disk`` wrote, or the name of a dataset, which the
-    library fetches if it has not yet; after an ``@`` the split, ``test`` without one.
+    `path` is ``hf:`` and then a folder written by ``save_to_disk``, or the name of a dataset, which
+    the library downloads if needed. A split may follow after ``@``; the default is ``test``.
 
-    Raises `ConfigError` if the library is not installed. Raises `DataError` if there is no such
-    dataset or split; the library says why.
+    Raises `ConfigError` if the library is not installed. Raises `DataError`, with the library's
+    message, if there is no such dataset or split.
     """
     where, _, split = str(path).removeprefix("hf:").partition("@")
-    datasets = library("datasets", extra=_EXTRA)  # it takes seconds
+    datasets = library("datasets", extra=_EXTRA)  # its import takes seconds
     try:
         if Path(where).is_dir():
             rows = datasets.load_from_disk(where)
-            rows = rows[split or "test"] if isinstance(rows, dict) else rows  # or one split alone
+            rows = rows[split or "test"] if isinstance(rows, dict) else rows  # or one split
         else:
             rows = datasets.load_dataset(where, split=split or "test")
-    except Exception as error:  # whatever the library or a dataset's own code raises
+    except Exception as error:  # the library, or a dataset's own code, may raise anything
         raise DataError(f"dataset {where!r} cannot be read: {error}") from error
     numbered = enumerate(map(plain, rows), start=1)
     return map(_countable, segments_of(path, numbered, columns=columns, unit="row"))
 
 
 def _countable(segment: Segment | DataError) -> Segment | DataError:
-    """Return a segment whose meta JSON can hold: an image there is the number of its bytes."""
+    """Return a segment whose meta fits into JSON: bytes, such as images, become their length."""
     if isinstance(segment, DataError) or not segment.meta:
         return segment
     meta = {key: without_bytes(value) for key, value in segment.meta.items()}
@@ -78,9 +78,9 @@ def _countable(segment: Segment | DataError) -> Segment | DataError:
 
 
 def count_parquet(file: Location, *, limits: DataLimits = USUAL) -> int:
-    """Return how many rows a file has; only its end is read.
+    """Return the number of rows of a file; only its footer is read.
 
-    Raises `DataError` if it has too many columns, or says that it unpacks to too many bytes.
+    Raises `DataError` if it has too many columns, or its footer states too many unpacked bytes.
     """
     with _opened(file) as table:
         whole = table.metadata
@@ -95,11 +95,10 @@ def count_parquet(file: Location, *, limits: DataLimits = USUAL) -> int:
 def read_parquet(
     file: Location, *, start: int, stop: int, limits: DataLimits = USUAL
 ) -> Iterator[tuple[int, object]]:
-    """Yield rows `start` up to `stop`, each with its number counted from 1.
+    """Yield the rows from `start` to `stop`, exclusive, each with its number counted from 1.
 
-    A row is what JSON would have made of it: maps and structures are objects. Whatever
-    stands before `start` in its row group is unpacked and passed over. A row that is too
-    long is a `DataError` in its place.
+    Rows have the types of JSON: maps and structs become objects. Rows before `start` in the same
+    row group are unpacked and skipped. A row that is too long becomes a `DataError`.
     """
     with _opened(file) as table:
         lengths = [
@@ -119,7 +118,7 @@ def read_parquet(
 
 
 def _row(batch: Any, limits: DataLimits) -> object:  # noqa: ANN401  pyarrow has no types
-    """Return the row of a batch of one, or a `DataError` if it is too long."""
+    """Return the row of a batch of length one, or a `DataError` if it is too long."""
     if batch.nbytes > limits.row:
         return limits.exceeded("row", f"the row takes {batch.nbytes} bytes")
     (row,) = batch.to_pylist(maps_as_pydicts="strict")
@@ -128,19 +127,19 @@ def _row(batch: Any, limits: DataLimits) -> object:  # noqa: ANN401  pyarrow has
 
 @contextmanager
 def _opened(file: Location) -> Iterator[Any]:
-    parquet = library("pyarrow.parquet", extra=_EXTRA)  # it takes half a second
+    parquet = library("pyarrow.parquet", extra=_EXTRA)  # its import takes half a second
     with file.files.open(file.path, "rb") as opened, parquet.ParquetFile(opened) as table:
         yield table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """Some rows of one file, one behind the other; `number` is its place among all chunks.
+    """Consecutive rows of one file; `number` is the chunk's index among all chunks.
 
-    The URL holds whatever the working directory. The first row stands at `line`, counted from 1,
-    in a Parquet file at the row of that number. `start` and `stop` are a half-open range in bytes,
-    in a Parquet file in rows. `owner` is put before the names of rows without an ``id``, where
-    several files may be read.
+    `url` is valid in any working directory. `line` is the line of the first row, counted from 1; in
+    a Parquet file it is its row number. `start` and `stop` are a half-open range of bytes, or of
+    rows in a Parquet file. `owner` is a prefix for the names of rows without an ``id``, used when
+    there may be several files.
     """
 
     number: int = 0
@@ -153,18 +152,18 @@ class Chunk:
 
 
 def cut_chunks(data: str, *, rows: int = CHUNK_ROWS, limit: int | None = None) -> Iterator[Chunk]:
-    """Cut files into chunks, the same ones whenever the files are the same.
+    """Split files into chunks; the same files always give the same chunks.
 
-    `data` is the path or URL of a JSONL or Parquet file, of a folder of them (what lies in folders
-    within it is not read), or a pattern with ``*``, ``?`` and ``[…]``. A chunk has `rows` rows,
-    the last of a file may have fewer; `limit` is for all chunks together.
+    `data` is the path or URL of a JSONL or Parquet file, of a folder of such files (its subfolders
+    are not read), or a pattern with ``*``, ``?`` and ``[…]``. A chunk has `rows` rows, except that
+    the last of a file may have fewer. `limit` is the maximum number of rows of all chunks.
 
-    Chunks come in the order of their rows, of files in the order of their paths. A JSONL file is
-    looked through for its line ends; no row is parsed.
+    Chunks are in the order of their rows, and files in the order of their paths. A JSONL file is
+    scanned for line ends, without parsing rows.
 
-    Raises `DataError` if there is no such file; one cannot be read, is packed or of another kind;
-    or none has a row. Raises `ConfigError` if a URL is of no known kind, or a library that reads
-    it is missing.
+    Raises `DataError` if there is no such file, if one cannot be read, is compressed or of another
+    kind, or if no file has rows. Raises `ConfigError` if a URL is of an unknown kind, or the
+    library that reads it is missing.
     """
     cut = 0
     for number, chunk in enumerate(_cut_files(find_place(data), rows)):
@@ -178,11 +177,11 @@ def cut_chunks(data: str, *, rows: int = CHUNK_ROWS, limit: int | None = None) -
 
 
 def read_chunk(chunk: Chunk) -> Iterator[Segment | DataError]:
-    """Read the rows of a chunk, as the file's own source would.
+    """Read the rows of a chunk, as the source for the whole file would.
 
-    Yields one segment or fault for each row, in order. A row without an ``id`` is called
-    ``line-N``, behind the name of its file if the chunk has an owner. The second of two rows with
-    one id is a fault if both are in the chunk.
+    Yields one segment or fault per row, in order. A row without an ``id`` is called ``line-N``,
+    after the name of its file if the chunk has an owner. If two rows of the chunk have the same id,
+    the second is a fault.
 
     Raises `DataError` if the file cannot be read.
     """
@@ -243,7 +242,7 @@ def _cut_jsonl(file: Location, rows: int) -> Iterator[Chunk]:
 
 
 def _rows(file: Location, chunk: Chunk) -> Iterator[tuple[int, object]]:
-    """Yield each row with its number; one that cannot be read is a `DataError` in its place."""
+    """Yield each row with its number; an unreadable row becomes a `DataError`."""
     if file.path.endswith(_PARQUET):
         yield from read_parquet(file, start=chunk.start, stop=chunk.stop)
         return
@@ -261,7 +260,7 @@ def _rows(file: Location, chunk: Chunk) -> Iterator[tuple[int, object]]:
 
 
 def _named(row: object, owner: str, *, line: int) -> object:
-    """Return a row that could be read, with an id that tells its file if it has none."""
+    """Return a row, with an id made of its file and line if it has none; raise if it is a fault."""
     if isinstance(row, DataError):
         raise row
     if owner and isinstance(row, dict) and row.get("id") is None:

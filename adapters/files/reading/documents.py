@@ -1,4 +1,4 @@
-"""Documents that hold all their rows: JSON files, and the logs of Inspect."""
+"""Documents that contain all their rows: JSON files, and the logs of Inspect."""
 
 import zipfile
 import zlib
@@ -18,7 +18,7 @@ _LISTS = (
     *("results", "samples", "rows", "data", "examples", "items", "runs", "traces"),
     *("observations", "test_cases", "testCases", "test_results", "evaluation_results"),
 )
-"""Keys under which an object holds its rows, the likeliest first."""
+"""Keys whose value may be the list of rows, the most likely first."""
 _SAMPLES = "samples/"
 
 
@@ -27,10 +27,10 @@ def read_json(
 ) -> Iterator[Segment | DataError]:
     """Read a JSON document, plain or gzip.
 
-    It is a list of rows, an object that holds such a list, as promptfoo and Inspect write it, an
-    object of columns, or one row. It is in memory as a whole.
+    It is a list of rows; an object that contains such a list, as written by promptfoo and Inspect;
+    an object of columns; or one row. It is held in memory as a whole.
 
-    Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
+    Raises `DataError` at once if the file does not exist, cannot be read, or has no rows.
     """
     texts: list[str] = []
     length = 0
@@ -58,7 +58,7 @@ def _rows(document: object) -> Sequence[object]:
         return [document]
     for key in _LISTS:
         inner = document.get(key)
-        if isinstance(inner, Mapping):  # promptfoo: results of results
+        if isinstance(inner, Mapping):  # promptfoo nests results in results
             inner = inner.get(key)
         if isinstance(inner, list) and inner and all(isinstance(row, dict) for row in inner):
             return inner
@@ -72,10 +72,9 @@ def _rows(document: object) -> Sequence[object]:
 def read_eval(
     path: Path, /, *, columns: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
 ) -> Iterator[Segment | DataError]:
-    """Read a log of Inspect, a ZIP archive with a JSON document for each sample.
+    """Read a log of Inspect: a ZIP archive with one JSON document per sample.
 
-    Raises `DataError` at once, if there is no such file, it is not an archive, or it has no
-    samples.
+    Raises `DataError` at once if the file does not exist, is not an archive, or has no samples.
     """
     return segments_of(
         path, enumerate(_samples(path, limits), start=1), columns=columns, unit="sample"
@@ -83,7 +82,7 @@ def read_eval(
 
 
 def _samples(path: Path, limits: DataLimits) -> Iterator[object]:
-    """Yield each sample, or a `DataError` in its place, in the order of their names."""
+    """Yield each sample, or a `DataError` for an unreadable one, sorted by file name."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = [
@@ -100,7 +99,7 @@ def _samples(path: Path, limits: DataLimits) -> Iterator[object]:
 
 
 def _sample(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limits: DataLimits) -> object:
-    """Return one sample; it is never unpacked further than the limit of a row."""
+    """Return one sample, unpacking no more than the limit of a row."""
     try:
         with archive.open(member) as opened:
             raw = opened.read(limits.row + 1)

@@ -1,7 +1,7 @@
-"""Values in rows of other programs: the text of a model's output, passages, turns, references.
+"""Values in rows of other programs: model outputs, passages, turns and references.
 
-Programs wrap a text in objects: a reply of a chat API in ``choices``, a run in ``outputs``, a
-passage in a document. Each function unwraps one kind of value and ignores what it does not know.
+Programs wrap a text in objects: a chat API's reply in ``choices``, a run in ``outputs``, a
+passage in a document. Each function unwraps one kind of value and ignores unknown forms.
 """
 
 import ast
@@ -15,14 +15,14 @@ _WRAPPERS = (
     *("generated_text", "output_text", "final_output", "prediction", "summary", "message"),
     *("choices", "generations", "messages", "value", "kwargs", "data"),
 )
-"""Keys under which an object holds its text, the likeliest first."""
+"""Keys whose value may be an object's text, the most likely first."""
 _ROLES = {
     **dict.fromkeys(("assistant", "ai", "gpt", "model", "bot", "aimessage"), "assistant"),
     **dict.fromkeys(("user", "human", "humanmessage"), "user"),
     **dict.fromkeys(("tool", "function", "toolmessage", "functionmessage"), "tool"),
     **dict.fromkeys(("system", "developer", "systemmessage"), "system"),
 }
-_DEPTH = 8  # objects within each other; no program wraps a text more deeply
+_DEPTH = 8  # nested objects; no known program nests deeper
 
 
 class Turn(NamedTuple):
@@ -33,9 +33,9 @@ class Turn(NamedTuple):
 
 
 def text_of(value: object, *, depth: int = _DEPTH) -> str | None:
-    """Return the one text that `value` holds, or None if it holds none or several.
+    """Return the only text in `value`, or None if there are none or several.
 
-    A conversation stands for its last turn, if that is the model's.
+    For a conversation, this is its last turn, if the model wrote it.
 
     Examples
     --------
@@ -70,10 +70,10 @@ def _text_of_list(value: Sequence[object], *, depth: int) -> str | None:
 
 
 def turns_of(value: object) -> list[Turn]:
-    """Return the turns of a conversation; none if `value` is not one.
+    """Return the turns of a conversation; empty if `value` is not one.
 
-    It reads messages as OpenAI, Anthropic, LangChain and ShareGPT write them. A turn without a
-    text, such as a call of a tool, is left out.
+    It reads messages in the forms of OpenAI, Anthropic, LangChain and ShareGPT. A turn without
+    text, such as a tool call, is left out.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def turns_of(value: object) -> list[Turn]:
 
 
 def role_of(message: object) -> str | None:
-    """Return the role of a message, one of those of `Turn`; None if it is no message."""
+    """Return a message's role, one of those of `Turn`; None if `message` is not a message."""
     if not isinstance(message, Mapping):
         return None
     path = message.get("id")  # LangChain: ["langchain", "schema", "messages", "AIMessage"]
@@ -115,7 +115,7 @@ def _content_of(message: object) -> str:
 
 
 def last_reply(value: object) -> str | None:
-    """Return the text of the last turn of a conversation if it is the model's, or None."""
+    """Return the text of a conversation's last turn if the model wrote it, else None."""
     turns = turns_of(value)
     return turns[-1].text if turns and turns[-1].role == "assistant" else None
 
@@ -127,12 +127,12 @@ def question_in(value: object) -> str | None:
 
 
 def question_of(value: object) -> str | None:
-    """Return a question: a text, or the user's last turn of a conversation."""
+    """Return a question: the text itself, or the user's last turn in a conversation."""
     return question_in(value) or text_of(value)
 
 
 def grounds_in(value: object) -> list[str] | None:
-    """Return what the model's last reply can rest on: what tools answered, or all turns before it.
+    """Return the sources of the model's last reply: tool results, or else all earlier turns.
 
     Examples
     --------
@@ -147,10 +147,10 @@ def grounds_in(value: object) -> list[str] | None:
 
 
 def passages_of(value: object) -> str | list[str] | None:
-    """Return a text, or a list of passages; None if `value` holds neither.
+    """Return a text or a list of passages; None if `value` contains neither.
 
-    A list of documents becomes their texts. A cell of a table that holds a list, as JSON or as
-    Python writes it, becomes that list.
+    A list of documents becomes a list of their texts. A table cell with a list, in the syntax of
+    JSON or Python, becomes that list.
 
     Examples
     --------
@@ -186,13 +186,13 @@ def _list_in(cell: str) -> list[str] | None:
 
 
 def _python_literal(cell: str) -> object:
-    with warnings.catch_warnings():  # a text such as "\\d" is no mistake of the user's
+    with warnings.catch_warnings():  # about escapes such as "\\d" in the data
         warnings.simplefilter("ignore")
         return ast.literal_eval(cell)
 
 
 def references_of(value: object) -> list[str]:
-    """Return the texts that people would have accepted.
+    """Return the reference texts in `value`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Gold error spans: what people marked in an output, as rows hold it."""
+"""Gold error spans: annotators' marks in an output, as stored in rows."""
 
 from types import MappingProxyType
 from typing import Annotated
@@ -8,11 +8,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, DataError, ErrorSpan, Located
 
 SEVERITIES = MappingProxyType({"neutral": 1, "minor": 2, "major": 4, "critical": 5})
-"""The words of MQM annotations -> our scale of severity."""
+"""Severities of MQM annotations by name -> our severities."""
 
 
 def _as_number(severity: object) -> object:
-    """Translate a word, and a whole number that was written as 4.0."""
+    """Convert a severity's name, or an integer written as 4.0, to an int."""
     if isinstance(severity, str):
         return SEVERITIES.get(severity.strip().casefold(), severity)
     if isinstance(severity, float) and severity.is_integer():
@@ -21,11 +21,11 @@ def _as_number(severity: object) -> object:
 
 
 class GoldSpan(BaseModel):
-    """One marked error; each field's description says what it must be.
+    """One marked error; a field's description is the expectation in error messages.
 
-    A span has both offsets and then a place, or none and then no place: an omission, or
-    a quote that is not in the output. Keys beyond these are kept in ``model_extra``; a text under
-    ``kind`` is the category where there is none.
+    A span has both offsets, or neither if it is an omission or a quote that is not in the output.
+    Other keys are kept in ``model_extra``; a text under ``kind`` is used as the category if there
+    is none.
     """
 
     model_config = ConfigDict(extra="allow", strict=True)
@@ -44,9 +44,9 @@ class GoldSpan(BaseModel):
     annotator: str | None = Field(default=None, description="a text")
 
     def error_span(self, output: str) -> ErrorSpan:
-        """Return the span as the core knows it; `annotator` becomes the one who found it.
+        """Return the error span; `annotator` becomes the only entry of its `found_by`.
 
-        Raises `DataError` if the offsets are no place in `output`, or it reads otherwise there.
+        Raises `DataError` if the offsets are outside `output`, or the text there is another.
         """
         return ErrorSpan(
             text=self._quote(output),
@@ -64,7 +64,7 @@ class GoldSpan(BaseModel):
         return kind if isinstance(kind, str) else ""
 
     def _quote(self, output: str) -> str:
-        """Return the marked text after comparing what the span says with the output."""
+        """Return the marked text; raise `DataError` if the output differs from the span's text."""
         if self.start is None and self.end is None:
             return self.text or ""
         if self.start is None or self.end is None:

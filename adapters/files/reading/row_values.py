@@ -1,4 +1,4 @@
-"""Values of a row, as users write them in one of several ways, in the one way that we know."""
+"""Normalisation of row values, which users may write in several ways."""
 
 import json
 from contextlib import suppress
@@ -11,18 +11,18 @@ from spanjury.judges.core import DataError
 from spanjury.judges.core.passages import passages_apart
 
 INPUT_HEADER = "Input"
-"""The header of an input that comes as a plain text."""
+"""Name of an input that is a plain text."""
 OTHER_NAMES = MappingProxyType(
     {"input": "inputs", "source": "inputs", "reference": "references", "scores": "human"}
 )
-"""Other names of a key; the first of them counts, and only where the key itself is absent."""
+"""Aliases of keys. The first alias present is used, and only if the key itself is absent."""
 
 _TEXTS = {str}
 _OTHER_SCALARS = (date, time, timedelta, Decimal, bytes)
 
 
 def plain(value: object) -> object:
-    """Return a value of a table as JSON holds it; bytes that are no text stay bytes."""
+    """Return a table's value with the types of JSON; bytes that are not UTF-8 stay bytes."""
     if isinstance(value, dict):
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -35,7 +35,7 @@ def plain(value: object) -> object:
 
 
 def without_bytes(value: object) -> object:
-    """Return a plain value with the number of bytes in the place of bytes."""
+    """Return a plain value in which bytes are replaced by their length."""
     if isinstance(value, dict):
         return {key: without_bytes(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -44,14 +44,14 @@ def without_bytes(value: object) -> object:
 
 
 def as_text(identity: object) -> object:
-    """Write a number as a text; True and False are no numbers here."""
+    """Convert a number to a text; booleans do not count as numbers."""
     if isinstance(identity, int | float) and not isinstance(identity, bool):
         return str(identity)
     return identity
 
 
 def by_header(inputs: object) -> object:
-    """Render every input, passages apart; one that comes without a header gets the usual one."""
+    """Render every input except passages as text; an input without a name gets the usual one."""
     if isinstance(inputs, str | list):
         return {INPUT_HEADER: rendered(inputs)}
     if not isinstance(inputs, dict):
@@ -70,12 +70,12 @@ def by_header(inputs: object) -> object:
 
 
 def as_list(references: object) -> object:
-    """Take a single text for a list of one."""
+    """Wrap a single text in a list."""
     return [references] if isinstance(references, str) else references
 
 
 def by_rater(human: object) -> object:
-    """Give a bare score the rater ``""`` and drop what has no rating."""
+    """Assign a bare score to the rater ``""``, and drop missing scores."""
     if not isinstance(human, dict):
         return human
     rated = {}
@@ -88,9 +88,9 @@ def by_rater(human: object) -> object:
 
 
 def rendered(value: object) -> str:
-    """Write an input as text: the turns of a list on lines of their own, else as JSON.
+    """Convert an input to text: a list of texts to one line each, anything else to JSON.
 
-    Raise `DataError` for what is neither text nor JSON's, nor a date, a number or text in bytes.
+    Raise `DataError` for values that are not texts, JSON, dates, numbers or UTF-8 bytes.
     """
     if isinstance(value, str):
         return value
@@ -102,7 +102,7 @@ def rendered(value: object) -> str:
 
 
 def _scalar(value: object) -> str:
-    """Write what tables hold and JSON does not."""
+    """Convert a value that tables have and JSON has not."""
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, Decimal | timedelta):

@@ -1,4 +1,4 @@
-"""Rows of data, as users write them, and the segments that they become; read and written."""
+"""Rows of data, as users write them, and the segments made of them; read and written."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -28,24 +28,24 @@ with lazily():
 _FIELDS = frozenset(
     {"id", "output", "inputs", "task", "system", "references", "human", "spans", "meta"}
 )
-"""Names of what a segment is made of; `checked_rows.Row` says what each must be."""
+"""Keys of a native row; `checked_rows.Row` declares their types."""
 
 _RENAMED = frozenset({"aspect", *OTHER_NAMES})
-"""Keys for which a row is looked through before it is read."""
+"""Keys whose presence means that a row must be renamed first."""
 
 _TEXT = {str}
 
 _EXACT = 2**53
-"""Whole numbers below it are floats without a loss."""
+"""Integers below this are exact as floats."""
 
 
 def parse_row(row: object, *, line: int) -> Segment:
-    """Return the segment that `row` describes, whose texts must be encodable (see `parse_json`).
+    """Return the segment described by `row`, whose texts must be encodable (see `parse_json`).
 
     A row without an ``id`` is called ``line-N`` after its line.
 
-    Raises `DataError` if it is not an object, has no output, or a field is not what it must be;
-    the message says which, what was got and what was expected, but not where.
+    Raises `DataError` if the row is not an object, has no output, or a field is invalid. The
+    message names the field, what was got and what was expected, but not the file and line.
     """
     if not isinstance(row, dict):
         raise DataError(f"got {excerpt(row)}, expected a JSON object")
@@ -61,9 +61,9 @@ def parse_row(row: object, *, line: int) -> Segment:
 
 
 def _plain_segment(native: Mapping[str, Any], *, line: int) -> Segment | None:
-    """Return the segment of a row that is as it must be; None for one with spans, or in doubt.
+    """Return the segment of a valid row without spans; None if the row is not certainly valid.
 
-    Most rows are plain. `checked_rows` makes the same of them, and takes several times as long.
+    Most rows are such. `checked_rows` returns the same segment, but takes several times as long.
     """
     inputs: Any = by_header(native.get("inputs", {}))
     references: Any = as_list(native.get("references", []))
@@ -91,7 +91,7 @@ def _plain_segment(native: Mapping[str, Any], *, line: int) -> Segment | None:
 
 
 def _plain_scores(human: object) -> dict[str, dict[str, float]] | None:
-    """Return aspect -> rater -> score; None if anything is in doubt."""
+    """Return aspect -> rater -> score; None if the scores are not certainly valid."""
     rated = by_rater(human)
     if type(rated) is not dict:
         return None
@@ -112,7 +112,7 @@ def _is_plain_score(score: object) -> bool:
 
 
 def _native(row: Mapping[str, object]) -> dict[str, object]:
-    """Call everything by its own name; a known key that holds null does not count."""
+    """Rename aliases to their keys; drop our keys if they are null."""
     native = {key: value for key, value in row.items() if value is not None or key not in _FIELDS}
     for other, name in OTHER_NAMES.items():
         if row.get(other) is not None and name not in row and name not in native:
@@ -131,8 +131,8 @@ def write_segments(
 ) -> int:
     """Write `segments` as JSON Lines, each as its native row or as `row_of`; return how many.
 
-    Raises `StoreError` if the file cannot be written. Raises `DataError` if a segment holds what
-    JSON cannot; names it.
+    Raises `StoreError` if the file cannot be written. Raises `DataError`, naming the segment, if
+    JSON cannot represent one.
     """
     with LineWriter(path, keep_part=False) as lines:
         for segment in segments:
@@ -142,9 +142,9 @@ def write_segments(
 
 
 def segment_row(segment: Segment) -> dict[str, object]:
-    """Return the native row of `segment`, without what is empty; see ``docs/data.md``.
+    """Return the native row of `segment` without empty fields; see ``docs/data.md``.
 
-    A trajectory is written as its messages and tools, in place of output and inputs.
+    A trajectory is written as its messages and tools, which replace output and inputs.
     """
     row: dict[str, object] = {
         "id": segment.segment_id,

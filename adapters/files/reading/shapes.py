@@ -1,7 +1,7 @@
-"""Shapes of rows: what other programs call their columns, and the native row of each.
+"""Shapes of rows: the columns of other programs, and the native row for each.
 
-A shape is declared once, in `SHAPES`. A row has the first shape whose columns it has; a native row
-is its own shape. `spanjury.adapters.files.reading.foreign_values` unwraps the values.
+A shape is declared once, in `SHAPES`. A row has the first shape whose columns are present; native
+rows are a shape, too. `spanjury.adapters.files.reading.foreign_values` unwraps the values.
 """
 
 import shlex
@@ -34,18 +34,18 @@ from spanjury.judges.core.passages import COLLECTIONS
 from spanjury.judges.core.transcript import inputs_of, transcript
 
 NATIVE = "spanjury"
-"""The name of the shape of our own rows."""
+"""The shape of our own rows."""
 AGENT = "agent"
-"""The name of the shape, and of the task, of rows that hold a trajectory."""
+"""The shape, and the task, of rows with a trajectory."""
 CONVERSATION_TASKS = frozenset({AGENT, "agent-conversation", "tool-use"})
-"""The tasks in which a conversation is judged as a whole, and not its last reply alone."""
+"""Tasks in which a conversation is judged as a whole, not only its last reply."""
 TRAJECTORY = "trajectory"
-"""The key of a native row that holds the `Trajectory` that its output and inputs were made of."""
+"""The key of a native row for the `Trajectory` from which output and inputs were made."""
 _QA = "question-answering"
 _KEPT = ("task", "system", "human", "meta")
-"""Native keys that a row of any shape may have besides."""
+"""Native keys that a row of any shape may also have."""
 _KEPT_BESIDE_TEXTS = (*_KEPT, "scores", "aspect", "spans", "references")
-"""The same for rows that are no traces, in which these words mean something else."""
+"""The same for rows that are not traces; in traces these keys have other meanings."""
 _MODEL_OUTPUTS = (
     *("output", "prediction", "predictions", "prediction_text", "pred", "predicted_answer"),
     *("predicted_summary", "generated", "generation", "generated_text", "generated_answer"),
@@ -65,13 +65,13 @@ _ANSWERS = (
     *("expected_answer", "gold_answer", "reference_answer", "target"),
 )
 _ARTICLES = ("article", "document", "dialogue", "transcript", "source_document")
-_BARE_ARTICLES = ("source_text", "source", "text")  # articles beside a summary only
+_BARE_ARTICLES = ("source_text", "source", "text")  # read as articles only beside a summary
 _CONVERSATIONS = ("messages", "conversation", "conversations", "turns", "user_input")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """An input of a shape: the first of `columns` that has a value, as `read` unwraps it."""
+    """An input of a shape: the first of `columns` that has a value, unwrapped by `read`."""
 
     header: str
     columns: tuple[str, ...]
@@ -80,26 +80,28 @@ class Input:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """Rows as another program writes them.
+    """The form of rows that another program writes.
 
     Parameters
     ----------
     name
         The name for ``--shape``.
     forms
-        The columns that such a row must have: all groups of a form, of a group one column.
+        The columns that identify such rows. A form is a list of groups, and a row must have one
+        column of each group.
     output
-        Columns of the judged text; the first that is there counts. A dot leads into an object.
+        Columns of the judged text, of which the first present is used. A dot leads into an
+        object.
     inputs
-        What the model was given.
+        The inputs of the model.
     spread
-        Columns whose objects hold inputs: each key is a header.
+        Columns with objects of inputs, whose keys are the inputs' names.
     references, system, ids
-        Columns of references, of the name of the system, and of the id, whose parts are joined.
+        Columns of references, of the system's name, and of the id, whose parts are joined.
     task
         The task of such rows.
     read
-        Unwraps the output.
+        Function that unwraps the output.
     """
 
     name: str
@@ -252,7 +254,7 @@ SHAPES = (
     ),
     Shape(name=NATIVE, forms=((("output",),),), output=("output",)),
 )
-"""The shapes that columns tell; a row has the first that fits."""
+"""The shapes that are recognised by their columns; the first that fits is used."""
 
 _AGENT = Shape(
     name=AGENT,
@@ -262,16 +264,16 @@ _AGENT = Shape(
     system=("model",),
     task=AGENT,
 )
-"""The shape of rows with trajectories, which no column tells (`whole_conversation`)."""
+"""The shape of rows with trajectories, found by `whole_conversation` instead of by columns."""
 
 NAMES = tuple(sorted({shape.name for shape in (*SHAPES, _AGENT)}))
 """The names for ``--shape``."""
 
 
 def shape_named(name: str, columns: Collection[str] = ()) -> Shape:
-    """Return the shape called `name`, in the variant that fits `columns`, or the last of them.
+    """Return the shape called `name`: the variant that fits `columns`, or else the last one.
 
-    Raises `ConfigError` with the choices if there is none.
+    Raises `ConfigError`, listing the choices, if there is none.
     """
     variants = [shape for shape in (*SHAPES, _AGENT) if shape.name == name]
     if not variants:
@@ -280,7 +282,7 @@ def shape_named(name: str, columns: Collection[str] = ()) -> Shape:
 
 
 def shape_of(columns: Collection[str]) -> Shape | None:
-    """Return the shape of rows with these columns; None if they fit none.
+    """Return the shape of rows with these columns; None if none fits.
 
     Examples
     --------
@@ -297,7 +299,7 @@ def _shape_of(columns: frozenset[str]) -> Shape | None:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A row in our names, and the column that each name was taken from."""
+    """A row in our names, and the column of each name's value."""
 
     row: Mapping[str, object]
     taken: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -306,10 +308,10 @@ class Reading:
 def whole_conversation(
     row: Mapping[str, object], *, shape: Shape | None, is_asked: bool
 ) -> Conversation | None:
-    """Return the conversation of a `row` that is judged as a whole; None for any other row.
+    """Return the conversation in `row` if it is to be judged as a whole, else None.
 
-    That is so if the agent had tools, if the row's task is of `CONVERSATION_TASKS`, or
-    `is_asked`. A native row whose output is a text is judged as it stands.
+    It is judged as a whole if the agent had tools, the row's task is in `CONVERSATION_TASKS`, or
+    `is_asked`. A native row with an output text is never read as a conversation.
     """
     if shape is not None and shape.name == NATIVE and isinstance(row.get("output"), str):
         return None
@@ -321,11 +323,11 @@ def whole_conversation(
 def read_trajectory(
     row: Mapping[str, object], conversation: Conversation, *, shape: Shape | None
 ) -> Reading:
-    """Return the native row of a row with a `conversation`, whose other columns have a `shape`.
+    """Return the native row of a row with a `conversation`; `shape` is that of its other columns.
 
-    Errors that name a turn become spans with offsets in the transcript.
+    Errors that name a turn become spans with offsets into the transcript.
 
-    Raises `DataError` if an error names a turn, a call or a value that is not there.
+    Raises `DataError` if an error names a turn, a call or a value that does not exist.
     """
     trajectory = conversation.trajectory
     shape = _AGENT if shape is None or shape.name == NATIVE else shape
@@ -352,7 +354,7 @@ def read_trajectory(
 def _add_names(
     shape: Shape, row: Mapping[str, object], *, native: dict[str, object], taken: dict[str, str]
 ) -> None:
-    """Add references, system and id of a row, and the columns that they were taken from."""
+    """Add references, system and id of a row to `native`, and their columns to `taken`."""
     for column, value in _values(row, shape.references):
         if column != taken.get("output") and (texts := references_of(value)):
             native["references"], taken["references"] = texts, column
@@ -374,10 +376,10 @@ def _fits(shape: Shape, columns: Collection[str]) -> bool:
 def read_as(shape: Shape, row: Mapping[str, object]) -> Reading:
     """Return the native row of a `row` of the `shape`.
 
-    Columns that it does not read are kept in ``meta``. Native columns that the row has besides,
-    such as ``system`` or ``human``, count before those of the shape.
+    Columns that the shape does not read are kept in ``meta``. Native columns such as ``system`` or
+    ``human`` take precedence over those of the shape.
 
-    Raises `DataError` if the row has no text in a column of the output; it says what to do.
+    Raises `DataError`, with advice, if the row has no text in a column of the output.
     """
     if shape.name == NATIVE:
         return Reading(row)
@@ -393,18 +395,18 @@ def read_as(shape: Shape, row: Mapping[str, object]) -> Reading:
 
 
 def _given_inputs(shape: Shape, row: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the inputs that a row names as ours do, or ``--column`` does."""
+    """Return the inputs that a row has under our names, or by ``--column``."""
     inputs = row.get("inputs")
     return inputs if isinstance(inputs, Mapping) and "inputs" not in shape.spread else {}
 
 
 def _kept(shape: Shape, row: Mapping[str, object], used: Collection[str]) -> dict[str, object]:
-    """Return the native keys of a row that its shape does not use, and the rest as its meta."""
+    """Return the native keys of a row that its shape does not use, and other columns as meta."""
     rest = {key: value for key, value in row.items() if value is not None and key not in used}
     native = _KEPT if shape.spread else _KEPT_BESIDE_TEXTS
     kept = {key: rest.pop(key) for key in native if key in rest}
     rest.pop("inputs", None)
-    if shape.spread:  # a whole trace: its lists and objects are not about the text
+    if shape.spread:  # a whole trace: its lists and objects are not about the judged text
         rest = {key: value for key, value in rest.items() if not isinstance(value, Mapping | list)}
     meta = kept.get("meta", {})
     if rest and isinstance(meta, Mapping):
@@ -413,7 +415,7 @@ def _kept(shape: Shape, row: Mapping[str, object], used: Collection[str]) -> dic
 
 
 def _output(shape: Shape, row: Mapping[str, object], taken: dict[str, str]) -> str:
-    """Return the text of the first output column, even if it is null: another is a reference."""
+    """Return the text of the first output column present; if it is null, no other one is used."""
     there = (name for name in shape.output if name in row or value_at(row, name) is not None)
     column = next(there, None)
     if column is None:
@@ -432,7 +434,7 @@ def _output(shape: Shape, row: Mapping[str, object], taken: dict[str, str]) -> s
 def _inputs(
     shape: Shape, row: Mapping[str, object], taken: dict[str, str]
 ) -> Iterator[tuple[str, object]]:
-    """Yield header and text, or passages, of each input; the first of a header counts."""
+    """Yield name and text, or passages, of each input; the first of a name is used."""
     yielded: set[str] = set()
     declared = (
         (item.header, column, item.read(value))
@@ -453,10 +455,10 @@ def _inputs(
 
 
 def _spread(value: object) -> Iterator[tuple[str, str, object]]:
-    """Yield header, key and text of each input in an object; its key follows that of the object.
+    """Yield name, key and value of each input in an object; keys are relative to its column.
 
-    A text, and the user's last turn of a conversation, is the question. Of several questions the
-    first has that header, and the others keep their names.
+    A text becomes the question, as does the user's last turn in a conversation. If there are
+    several questions, the first is called ``Question``, and the others keep their keys.
     """
     if turns_of(value):
         yield "Question", "", question_in(value)
@@ -482,7 +484,7 @@ def _plain(value: object) -> object:
 
 
 def _canonical(key: str) -> str:
-    """Return the header for a key that names a question or passages, or the key as it is."""
+    """Return the input's name for a key of questions or passages; other keys unchanged."""
     folded = key.replace("-", "_").casefold()
     if folded in _INNER_QUESTIONS:
         return "Question"
@@ -490,14 +492,14 @@ def _canonical(key: str) -> str:
 
 
 def _values(row: Mapping[str, object], columns: Collection[str]) -> Iterator[tuple[str, object]]:
-    """Yield those of `columns` that have a value, with it."""
+    """Yield each of `columns` that has a value, with the value."""
     for column in columns:
         if (value := value_at(row, column)) is not None:
             yield column, value
 
 
 def value_at(row: Mapping[str, object], column: str) -> object:
-    """Return the value of a column; a dot leads into an object. None if there is none.
+    """Return the value of a column, or None; a dot leads into an object.
 
     Examples
     --------
@@ -514,7 +516,7 @@ def value_at(row: Mapping[str, object], column: str) -> object:
 
 
 def described(shape: Shape, taken: Mapping[str, str]) -> str:
-    """Say which shape was taken and what became what, for the user."""
+    """Return a notice to the user: the shape that was recognised, and how columns are used."""
     fields = ("output", "references", "system", TRAJECTORY)
     settings = ", ".join(
         f"{name if name in fields else f'inputs.{name}'}={column}"
@@ -534,7 +536,7 @@ def described(shape: Shape, taken: Mapping[str, str]) -> str:
 
 
 def missing_output(columns: Collection[str], *, shape: Shape | None = None) -> str:
-    """Say which columns a row without an output has, the nearest shape, and the flags to use."""
+    """Return the message for a row without an output: its columns, the nearest shape, and flags."""
     listed = ", ".join(filter(None, columns))
     if "output" in columns or not listed:
         return f"the row has no output: {'the value is null' if listed else 'it is empty'}"
@@ -556,9 +558,9 @@ def missing_output(columns: Collection[str], *, shape: Shape | None = None) -> s
 
 
 def _nearest(columns: Collection[str]) -> tuple[Shape | None, dict[str, str]]:
-    """Return the shape that `columns` fit best, and for each field that it lacks a column like it.
+    """Return the shape that fits `columns` best, and a similar column for each missing field.
 
-    The column is empty if none is like it; the shape is None if half of its columns are not there.
+    The column is empty if none is similar. The shape is None if fewer than half of its groups fit.
     """
     best: tuple[float, Shape | None, dict[str, str]] = (0.0, None, {})
     for shape in SHAPES:
@@ -570,8 +572,8 @@ def _nearest(columns: Collection[str]) -> tuple[Shape | None, dict[str, str]]:
     return (nearest, lacking) if share >= _ENOUGH else (None, {})
 
 
-_ENOUGH = 0.5  # share of a form's groups
-_SIMILAR = 0.75  # least similarity of a column's name to one that is meant
+_ENOUGH = 0.5  # least share of a form's groups
+_SIMILAR = 0.75  # least similarity of a column to a declared name
 
 
 def _fit(
@@ -599,7 +601,7 @@ def _fit(
 
 @cache
 def _declared() -> frozenset[str]:
-    """Return all columns of all shapes, which are no misspellings of one another."""
+    """Return the columns of all shapes, which are never taken for misspellings of another."""
     return frozenset().union(
         *(item.columns for shape in SHAPES for item in shape.inputs),
         *((*shape.output, *shape.references) for shape in SHAPES),
@@ -607,7 +609,7 @@ def _declared() -> frozenset[str]:
 
 
 def _field_of(shape: Shape, column: str) -> str:
-    """Return our name of what a column of a shape holds."""
+    """Return our name for the contents of a shape's column."""
     if column in shape.output:
         return "output"
     header = next((item.header for item in shape.inputs if column in item.columns), "")

@@ -1,9 +1,9 @@
 """Files of rows: JSON Lines, CSV and TSV, plain or gzip, read as segments one at a time.
 
-Every fault of a row is a `DataError` in its place, so that the others can be judged; a
-file that is no such file at all is a `DataError` raised before the first row. All but the
-first ids are in a temporary file, so that memory does not grow with the data. Segments can be
-brought into the order of their sources in the same manner.
+A faulty row yields a `DataError` in its place, so that the others can still be judged. A file that
+cannot be read at all raises a `DataError` before the first row. Ids beyond the first ones are kept
+in a temporary file, so that memory does not grow with the data. The same technique orders segments
+by their sources.
 """
 
 import json
@@ -34,7 +34,7 @@ CREATE TABLE ids (
 _CLAIM = "INSERT INTO ids VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 _FIRST = "SELECT line, system FROM ids WHERE id = ?"
 _HELD = 50_000
-"""Ids that are held in memory; the others are in a file."""
+"""Number of ids held in memory; further ones go to a file."""
 T = TypeVar("T")
 _TABLES = """
 CREATE TABLE sources (number INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, inputs BLOB);
@@ -51,13 +51,13 @@ _FIELDS = tuple(field.name for field in fields(Segment) if field.name != "inputs
 def read_jsonl(
     path: Path, /, *, columns: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
 ) -> Iterator[Segment | DataError]:
-    """Read a file with one JSON object a line, as `checked_rows.Row` describes it.
+    """Read a file with one JSON object per line, as described by `checked_rows.Row`.
 
-    The file is UTF-8 with or without a byte order mark, plain or gzip; `columns` says what the
-    keys of its rows are called. Yields one segment or fault for each line that is not blank, in
-    order. Lines are counted from 1, blank ones included.
+    The file is UTF-8 with or without a byte order mark, plain or gzip; `columns` maps its keys to
+    ours. Yields one segment or fault per line that is not blank, in order. Lines are counted from
+    1, blank ones included.
 
-    Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
+    Raises `DataError` at once if the file does not exist, cannot be read, or has no rows.
     """
     native = columns.reader()
 
@@ -70,11 +70,11 @@ def read_jsonl(
 def read_csv(
     path: Path, /, *, columns: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
 ) -> Iterator[Segment | DataError]:
-    """Read a table whose cells are separated by commas; its first row names the columns.
+    """Read a table with cells separated by commas; its first row names the columns.
 
-    As `read_jsonl`, except that a row is counted by the line where it begins.
+    It is like `read_jsonl`, except that a row's line is the one on which it begins.
 
-    Raises `DataError` at once, as `read_jsonl`, or if the columns cannot be made a row of.
+    Raises `DataError` at once, as `read_jsonl` does, or if the columns do not make a row.
     """
     return _begun(path, _table(path, delimiter=",", called=columns, limits=limits))
 
@@ -82,9 +82,9 @@ def read_csv(
 def read_tsv(
     path: Path, /, *, columns: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
 ) -> Iterator[Segment | DataError]:
-    """Read a table whose cells are separated by tabs, quoted as in CSV; see `read_csv`.
+    """Read a table with cells separated by tabs, quoted as in CSV; see `read_csv`.
 
-    Raises `DataError` at once, as `read_csv`.
+    Raises `DataError` at once, as `read_csv` does.
     """
     return _begun(path, _table(path, delimiter="\t", called=columns, limits=limits))
 
@@ -92,10 +92,10 @@ def read_tsv(
 def segments_of(
     path: Path, rows: Iterator[tuple[int, object]], *, columns: ColumnMap, unit: str = "line"
 ) -> Iterator[Segment | DataError]:
-    """Read numbered rows of objects, as JSON would have made them, that come from `path`.
+    """Read numbered rows of objects, as parsed from JSON; `path` is for messages.
 
-    A row may be a segment already; `unit` is what the numbers count. Raises `DataError` at once,
-    if there are none.
+    A row may already be a segment; `unit` is the noun that the numbers count. Raises `DataError` at
+    once if there are no rows.
     """
     native = columns.reader()
 
@@ -106,21 +106,21 @@ def segments_of(
 
 
 class Owner(NamedTuple):
-    """A row that an id belongs to, by its line and its system."""
+    """The row that owns an id, by its line and its system."""
 
     line: int
     system: str
 
 
 class Ids:
-    """Ids that were claimed, and the owner of each; made by `open_ids`."""
+    """Claimed ids and their owners; made by `open_ids`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._held: dict[str, Owner] = {}  # the first ids, as most files have no more
+        self._held: dict[str, Owner] = {}  # the first ids; most files have no more
 
     def claim(self, segment_id: str, owner: Owner) -> Owner:
-        """Return the row that claimed `segment_id` first: `owner`, if none had."""
+        """Return the row that first claimed `segment_id`, which is `owner` if no other has."""
         if len(self._held) < _HELD or segment_id in self._held:
             return self._held.setdefault(segment_id, owner)
         if self._connection.execute(_CLAIM, (segment_id, *owner)).rowcount:
@@ -130,16 +130,16 @@ class Ids:
 
 @contextmanager
 def open_ids() -> Iterator[Ids]:
-    """Open an empty set of ids, for ``with``.
+    """Open an empty set of ids, as a context manager.
 
-    Raises `StoreError` as `open_scratch`.
+    Raises `StoreError` as `open_scratch` does.
     """
     with open_scratch(_TABLE) as connection:
         yield Ids(connection)
 
 
 def _begun(path: Path, segments: Iterator[Segment | DataError]) -> Iterator[Segment | DataError]:
-    """Read as far as the first row, so that a file without any is refused at once."""
+    """Read the first row right away, so that a file without rows is refused at once."""
     first = next(segments, None)
     if first is None:
         raise DataError(f"{path}: has no rows")
@@ -147,7 +147,7 @@ def _begun(path: Path, segments: Iterator[Segment | DataError]) -> Iterator[Segm
 
 
 def _texts(path: Path, limits: DataLimits) -> Iterator[tuple[int, str | DataError]]:
-    """Yield the lines that hold a row, or should."""
+    """Yield the lines that are not blank, or their faults."""
     for line in read_lines(path, limits=limits):
         if line.fault:
             yield line.number, DataError(line.fault)
@@ -158,7 +158,7 @@ def _texts(path: Path, limits: DataLimits) -> Iterator[tuple[int, str | DataErro
 def _table(
     path: Path, *, delimiter: str, called: ColumnMap, limits: DataLimits
 ) -> Iterator[Segment | DataError]:
-    """Read the header, then each record by it."""
+    """Read the header, then each record according to it."""
     lines = read_lines(path, limits=limits)
     records = read_records(lines, delimiter=delimiter, limits=limits)
     line, header = next(records, (1, DataError("there is no row that names the columns")))
@@ -179,7 +179,7 @@ def _segments(
     *,
     unit: str = "line",
 ) -> Iterator[Segment | DataError]:
-    """Read each row; put its fault, with the place, where the row would have been."""
+    """Read each row; yield a fault, with file and line, for each row that cannot be read."""
     with open_ids() as ids:
         for line, row in rows:
             try:
@@ -194,12 +194,12 @@ def _segments(
 def with_own_id(
     segment: Segment, claim: Callable[[str, Owner], Owner], *, line: int, unit: str = "line"
 ) -> Segment:
-    """Return `segment` under an id that is its own, its line as the `unit` counts it.
+    """Return `segment` with a unique id; `line` is its line, counted in `unit`.
 
-    The same id in several systems is one text of several systems: all but the first are called
-    ``ID/SYSTEM``.
+    One id in several systems means outputs of several systems for one input: all but the first are
+    renamed to ``ID/SYSTEM``.
 
-    Raises `DataError` if its system has a text of this id already, or it has no system.
+    Raises `DataError` if its system already has this id, or it has no system.
     """
     segment_id, system = segment.segment_id, segment.system
     owner = Owner(line, system)
@@ -213,23 +213,23 @@ def with_own_id(
 
 
 def _sound(row: T | DataError) -> T:
-    """Return a row that could be read, or raise what is wrong with it."""
+    """Return the row, or raise its fault."""
     if isinstance(row, DataError):
         raise row
     return row
 
 
 def by_source(segments: Iterator[Segment]) -> Iterator[Segment]:
-    """Yield `segments` so that those with the same inputs follow one another.
+    """Yield `segments` grouped by their inputs.
 
-    A server that keeps the beginning of a prompt, where the inputs are, then reads each source
-    once. Sources come in the order in which they were first seen, the segments of one in the order
-    in which they came. Inputs in another order are another source: they make another prompt. All
+    A server that caches prompt prefixes, which contain the inputs, then reads each source only
+    once. Sources come in the order of their first segments; the segments of a source keep their
+    order. The same inputs in another order count as another source, since their prompt differs. All
     segments are read before the first is yielded.
 
-    Raises `DataError` if a segment holds what JSON cannot, as a date in its meta; names the row.
-    Raises `StoreError` if the temporary file that holds the segments meanwhile cannot be written.
-    It takes about as much room as the texts, each source once.
+    Raises `DataError`, naming the row, if JSON cannot represent a segment, such as a date in its
+    meta. Raises `StoreError` if the temporary file of the segments cannot be written. It takes
+    about as much room as the texts, each source once.
     """
     with open_scratch(_TABLES) as scratch:
         for number, segment in enumerate(segments):
@@ -249,7 +249,7 @@ def _put(scratch: sqlite3.Connection, segment: Segment, number: int) -> None:
 
 
 def _written(segment: Segment) -> tuple[bytes, bytes]:
-    """Write the inputs and the rest of a segment."""
+    """Return the inputs, and all the rest, of a segment as JSON."""
     try:
         if segment.meta and _value(_json(segment.meta)) != segment.meta:  # a tuple, a key 1
             raise _not_json(segment, "its meta does not read the same again")
@@ -284,7 +284,7 @@ def _segment(row: dict[str, Any], inputs: Mapping[str, str]) -> Segment:
 
 
 def _json(value: object) -> bytes:
-    """Write `value` so that it is read again as it was, lone surrogates included."""
+    """Serialise `value` so that it can be restored exactly, including lone surrogates."""
     return _JSON.encode(value).encode("utf-8", "surrogatepass")
 
 
@@ -293,7 +293,7 @@ def _value(written: bytes) -> Any:  # noqa: ANN401  JSON holds anything
 
 
 def _plain(value: object) -> object:
-    """Return a mapping or a dataclass as a dict."""
+    """Return a mapping or a dataclass as a dict, for the JSON encoder."""
     if isinstance(value, Mapping):
         return dict(value)
     if is_dataclass(value):

@@ -1,4 +1,4 @@
-"""Tables with named columns (CSV, TSV): their records, and the native row of each."""
+"""Tables with named columns (CSV, TSV): their records, and the native row for each."""
 
 import csv
 import re
@@ -25,11 +25,11 @@ _REFERENCE = re.compile(r"reference(_\d+)?")
 def read_records(
     lines: Iterable[Line], *, delimiter: str, limits: DataLimits = USUAL
 ) -> Iterator[tuple[int, list[str] | DataError]]:
-    """Yield each record that is not blank with the number of the line where it begins.
+    """Yield each record that is not blank, with the number of the line on which it begins.
 
-    Quoted cells may hold delimiters, line ends and doubled quotes. A record that cannot
-    be read is a `DataError` in its place. Behind a record that is too long nothing is read:
-    its quotes are likely not closed, and then no line tells where the next one begins.
+    Quoted cells may contain delimiters, line ends and doubled quotes. An unreadable record yields
+    a `DataError`. Reading ends after a record that is too long: its quotes are probably not
+    closed, and then the beginning of the next record is unknown.
     """
     texts = _Texts(lines, delimiter=delimiter, limits=limits)
     reader = csv.reader(iter(texts), delimiter=delimiter, strict=True)
@@ -50,15 +50,15 @@ def read_records(
 
 
 class _TooLongError(Exception):
-    """A record does not end within the limits."""
+    """A record exceeds the limits without an end."""
 
 
 class _Texts:
-    """The lines of a table, and what is wrong with those of the record that is being read."""
+    """The lines of a table, and the faults in the lines of the current record."""
 
     def __init__(self, lines: Iterable[Line], *, delimiter: str, limits: DataLimits) -> None:
         self.faults: list[str] = []
-        self.begin = 1  # where the record begins
+        self.begin = 1  # line on which the record begins
         self._lines = lines
         self._delimiter = delimiter
         self._limits = limits
@@ -74,7 +74,7 @@ class _Texts:
             yield "\n" if self._has_too_many_cells(line.text) else line.text
 
     def _has_too_many_cells(self, text: str) -> bool:
-        """Refuse a line of very many cells before they are made."""
+        """Reject a line of very many cells before `csv` splits it."""
         if '"' in text or text.count(self._delimiter) < self._limits.columns:
             return False
         self.faults.append(str(self._limits.exceeded("columns", "there are too many cells")))
@@ -82,7 +82,7 @@ class _Texts:
 
 
 def _problem_of(error: Exception, *, limits: DataLimits) -> str:
-    """Return why a record cannot be read; an unclosed quote is noticed by the longest cell."""
+    """Return why a record cannot be read; an unclosed quote shows as a cell that is too long."""
     if isinstance(error, _TooLongError):
         return str(error)
     if "field larger than" in str(error):
@@ -91,9 +91,9 @@ def _problem_of(error: Exception, *, limits: DataLimits) -> str:
 
 
 def _next_record(reader: Iterator[list[str]], *, limits: DataLimits) -> list[str] | None:
-    """Advance `reader` with room for large cells, or return None at its end.
+    """Return the next record, allowing large cells, or None at the end.
 
-    The limit belongs to the whole process, so it is given back after every record.
+    `csv`'s limit of cells is global to the process, so it is restored after every record.
     """
     with _FIELD_LIMIT:
         before = csv.field_size_limit(limits.cell)
@@ -105,10 +105,10 @@ def _next_record(reader: Iterator[list[str]], *, limits: DataLimits) -> list[str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """The columns of a table, and their keys in a native row.
+    """The columns of a table, and their paths in a native row.
 
-    `paths` has for each column the keys that lead to its place, as ``("human", "fluency")``;
-    empty for a column without a name, which is not read. An empty cell of `outputs` is a text.
+    `paths` has for each column its path of keys, such as ``("human", "fluency")``; empty for a
+    column without a name, which is ignored. For the paths in `outputs` an empty cell is a text.
     """
 
     names: tuple[str, ...]
@@ -116,10 +116,10 @@ class Columns:
     outputs: frozenset[tuple[str, ...]]
 
     def row(self, cells: Sequence[str]) -> dict[str, Any]:
-        """Return the native row that `cells` describe; an empty cell is nothing, or no output.
+        """Return the native row of `cells`; an empty cell is left out, unless it is an output.
 
-        Raises `DataError` if there are more or fewer cells than columns, or one should be JSON and
-        is not.
+        Raises `DataError` if the number of cells is not that of the columns, or a cell should be
+        JSON and is not.
         """
         if len(cells) != len(self.names):
             raise DataError(
@@ -141,10 +141,10 @@ class Columns:
 def read_header(
     header: Sequence[str], *, called: ColumnMap = AS_NAMED, limits: DataLimits = USUAL
 ) -> Columns:
-    """Return the columns that the first record of a table names.
+    """Return the columns named by the first record of a table.
 
-    Raises `DataError` if they fit no shape, two of them would fill the same place, one that is
-    `called` something is not there, or there are too many.
+    Raises `DataError` if they fit no shape, two of them have the same path, a column named in
+    `called` is missing, or there are too many.
     """
     if len(header) > limits.columns:
         raise limits.exceeded("columns", f"there are {len(header)} columns")
@@ -171,14 +171,14 @@ def read_header(
 
 
 def _nested_path(name: str) -> tuple[str, ...]:
-    """Return the keys of a column of another program, which writes objects as ``inputs.text``."""
+    """Return the path of another program's column; it writes objects as ``inputs.text``."""
     if name.startswith(("human.", "scores.", "meta.")):
         return _column_path(name)
     return tuple(name.split(".", 1)) if name else ()
 
 
 def _column_path(name: str) -> tuple[str, ...]:
-    """Return the keys that lead to what the column `name` holds."""
+    """Return the path of the column `name` in a native row."""
     head, _, tail = name.partition(".")
     if head in {"input", "inputs"} or (head == "source" and tail):
         return ("inputs", tail or INPUT_HEADER)
@@ -193,7 +193,7 @@ def _column_path(name: str) -> tuple[str, ...]:
 
 
 def _value(cell: str, *, path: tuple[str, ...]) -> object:
-    """Read a cell as what its place asks for; text that is no number is refused later."""
+    """Parse a cell by its path; a score that is not a number is refused later."""
     if len(path) == 1 and path[0] in _JSON_COLUMNS:
         try:
             return parse_json(cell)

@@ -1,4 +1,4 @@
-"""Texts and rows without a table: plain text files, rows in memory, lines on which rows begin."""
+"""Other sources of rows: plain text files, rows in memory, and the lines on which rows begin."""
 
 import json
 import math
@@ -18,12 +18,12 @@ _DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
 def read_txt(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
-    """Read a file with one text a line, an empty one from an empty line.
+    """Read a file with one text per line; an empty line is an empty text.
 
     The file is UTF-8 with or without a byte order mark, plain or gzip. Yields one segment or fault
-    a line, in order, called ``line-N``, counted from 1.
+    per line, in order, called ``line-N``, counted from 1.
 
-    Raises `DataError` if there is no such file, it cannot be read, or it is empty.
+    Raises `DataError` if the file does not exist, cannot be read, or is empty.
     """
     for line in read_lines(path, limits=limits):
         if line.fault:
@@ -33,16 +33,16 @@ def read_txt(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment |
 
 
 def read_folder(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
-    """Read a folder with one text a file, each within the limits.
+    """Read a folder with one text per file, each within the limits.
 
-    Its files end in ``.txt`` and are UTF-8; hidden ones are passed over. Files in a folder within
-    it are the texts of one system, which is called as that folder is. Links that lead out of the
-    folder are not followed, and what is no file is not opened.
+    Its files end in ``.txt`` and are UTF-8; hidden ones are skipped. The files of a subfolder are
+    texts of one system, named after the subfolder. Links that lead out of the folder are not
+    followed, and special files are not opened.
 
-    Yields one segment or fault a file, sorted by path, and called by its path within the folder;
-    before them a fault that counts what was skipped, if anything was.
+    Yields one segment or fault per file, sorted by path, called by its path within the folder. If
+    any were skipped, a fault with their number comes first.
 
-    Raises `DataError` if there is no such folder, or no such file in it.
+    Raises `DataError` if the folder does not exist or has no such files.
     """
     listed = _Listing.of(path)
     if not listed.files:
@@ -51,7 +51,7 @@ def read_folder(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segmen
 
 
 class _Listing(NamedTuple):
-    """The texts in a folder, and how many entries are none that may be read."""
+    """The text files in a folder, and the number of entries that must not be read."""
 
     files: tuple[Path, ...]
     outside: int
@@ -59,11 +59,11 @@ class _Listing(NamedTuple):
 
     @classmethod
     def of(cls, folder: Path) -> "_Listing":
-        """List `folder` and the folders in it, without following a link to a folder."""
+        """List `folder` and its subfolders, without following links to folders."""
         root = folder.resolve()
         files, outside, special = [], 0, 0
         for directory, folders, names in os.walk(folder):
-            # Links to folders are not walked into; within this one they would show texts twice.
+            # `walk` does not follow links to folders; those inside this one would duplicate texts.
             folders[:] = [name for name in folders if not name.startswith(".")]
             outside += sum(_leads_out(Path(directory, name), root) for name in folders)
             for name in names:
@@ -80,7 +80,7 @@ class _Listing(NamedTuple):
 
     @property
     def skipped(self) -> str:
-        """A phrase to be appended that counts what was skipped; empty if nothing was."""
+        """A suffix for messages that counts what was skipped; empty if nothing was."""
         parts = [
             f"{count} {what}"
             for count, what in (
@@ -105,7 +105,7 @@ def _segments(path: Path, listed: _Listing, limits: DataLimits) -> Iterator[Segm
 
 def _read(file: Path, name: Path, limits: DataLimits) -> Segment | DataError:
     try:
-        # It may have become a pipe since it was listed: opening that would wait for ever.
+        # The file may since have become a pipe; a blocking open would wait forever.
         with os.fdopen(os.open(file, os.O_RDONLY | _NO_WAIT), encoding="utf-8-sig") as opened:
             text = opened.read(limits.row + 1)
         if len(text) > limits.row:
@@ -129,7 +129,7 @@ class _PandasFrame(Protocol):
 def frame_rows(data: object) -> Iterator[object] | None:
     """Return the rows of `data`, or None if it has none; neither library is imported.
 
-    What a data frame lacks is null there, NaN or NaT, and absent in the row.
+    Missing values of a data frame (None, NaN, NaT) are left out of its rows.
     """
     if isinstance(data, _PolarsFrame):
         return map(_present, data.iter_rows(named=True))
@@ -141,7 +141,7 @@ def frame_rows(data: object) -> Iterator[object] | None:
 
 
 def _present(row: Mapping[str, object]) -> dict[str, object]:
-    """Return what the row has, ``inputs.Article`` within its inputs, as from a table in a file."""
+    """Return the values present in a row; ``inputs.Article`` is nested, as in a table file."""
     present: dict[str, object] = {}
     groups: dict[str, dict[str, object]] = {}
     for name, value in row.items():
@@ -158,13 +158,14 @@ def _present(row: Mapping[str, object]) -> dict[str, object]:
 def _is_missing(value: object) -> bool:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return True
+    # The libraries' own missing values, recognised by name without importing them.
     return type(value).__name__ in {"NAType", "NaTType"}
 
 
 def read_texts(path: Path) -> Iterator[str]:
-    """Yield all texts of all rows.
+    """Yield all texts of all rows of a JSON Lines file.
 
-    A value that is itself JSON in a text is read as the text that it is.
+    A text that is itself JSON is yielded as it is.
 
     Raises `DataError` if the file cannot be read, or a line is not JSON.
     """
@@ -192,10 +193,10 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def row_lines(path: Path, form: str) -> Iterator[int]:
-    """Yield the line of each row of `path`, readable or not, in the order in which it is read.
+    """Yield the line of each row of `path`, readable or not, in the order of reading.
 
-    Yields nothing for a form that has no lines of its own, and for a packed file, whose lines
-    no page shows.
+    Yields nothing for a format whose rows are not lines, or for a compressed file, which no page
+    can show by line.
 
     Raises `DataError` if the file cannot be read.
 
@@ -213,5 +214,5 @@ def row_lines(path: Path, form: str) -> Iterator[int]:
         yield from (line.number for line in lines if line.fault or line.text.rstrip())
     elif form in _DELIMITERS:
         records = read_records(read_lines(path), delimiter=_DELIMITERS[form])
-        next(records, None)  # the names of the columns
+        next(records, None)  # the header
         yield from (number for number, _ in records)

@@ -1,1 +1,1 @@
-"""Files: rows read into segments, results written as rows."""
+"""Data files: rows read into segments, results written as rows."""

@@ -1,13 +1,13 @@
-"""Places of an error span, and of its evidence, as rows of JSON hold them."""
+"""Positions of an error span and its evidence, in the form of result rows."""
 
 from spanjury.judges.core import ErrorSpan, Segment
 from spanjury.judges.core.transcript import position_in, turn_of
 
 
 def evidence_rows(span: ErrorSpan, segment: Segment | None = None) -> list[dict[str, object]]:
-    """Return each place, its offsets half-open code points of the input that it names.
+    """Return a row for each piece of evidence, with half-open code point offsets into its input.
 
-    An input that is a turn of the trajectory of `segment` also has its number.
+    If `segment` has a trajectory, an input that is one of its turns also gets its number.
     """
     is_trajectory = segment is not None and segment.trajectory is not None
     return [
@@ -23,7 +23,7 @@ def evidence_rows(span: ErrorSpan, segment: Segment | None = None) -> list[dict[
 
 
 def position_row(span: ErrorSpan, segment: Segment) -> dict[str, object]:
-    """Return the position of a span in a trajectory under the key ``at``; nothing for a text."""
+    """Return a span's position in a trajectory under the key ``at``; empty for a text."""
     position = position_in(segment, span)
     if position is None:
         return {}

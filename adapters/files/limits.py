@@ -1,4 +1,4 @@
-"""Limits of what a data file may hold, far above any honest one, so that none fills the memory.
+"""Limits on the size of a data file, far above any honest one, so that none fills the memory.
 
 | name | what is limited | by default |
 |---|---|---|
@@ -27,7 +27,7 @@ _UNITS = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataLimits:
-    """The most that a data file may hold; the table of this module explains each limit.
+    """Maximum size of each part of a data file; the module's table explains each limit.
 
     Raises `ValueError` if a limit is less than 1.
     """
@@ -48,7 +48,7 @@ class DataLimits:
                 )
 
     def exceeded(self, name: str, what: str) -> DataError:
-        """Return the error that the limit called `name` is exceeded; it says how to raise it."""
+        """Return the error for exceeding the limit `name`, with advice on raising it."""
         return DataError(
             f"{what} (limit {name}={getattr(self, name)}; if the file is sound, raise it:"
             f" spanjury {FLAG} {name}=NUMBER ...)"
@@ -56,13 +56,13 @@ class DataLimits:
 
 
 USUAL = DataLimits()
-"""The limits where the user sets none."""
+"""The default limits."""
 
 
 def parse_limits(settings: Iterable[str]) -> DataLimits:
-    """Read ``NAME=NUMBER``, as ``row=200MB``, in place of the usual limits.
+    """Parse settings ``NAME=NUMBER``, such as ``row=200MB``; other limits keep their defaults.
 
-    Raises `ConfigError` if one is not of this form or of no known name.
+    Raises `ConfigError` if a setting is malformed or its name is unknown.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The lines that are added to a file, as they come."""
+"""Reader of the lines appended to a file, as they arrive."""
 
 import os
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from spanjury.judges.core import DataError
 
 
 class TailPosition(NamedTuple):
-    """The position up to which a file was read: the file by its number, bytes and lines."""
+    """Position up to which a file was read: its inode, and the bytes and lines read."""
 
     inode: int
     offset: int = 0
@@ -24,7 +24,7 @@ class TailPosition(NamedTuple):
 
 
 class TailedLine(NamedTuple):
-    """A line without its end, its number, and the position behind it."""
+    """A line without its line end, its number, and the position after it."""
 
     number: int
     text: str
@@ -32,17 +32,17 @@ class TailedLine(NamedTuple):
 
 
 class LineTail:
-    """Reads the lines of a file and those that are added later.
+    """Reads the lines of a file, and later those appended to it.
 
-    A file of the same name that takes its place, or is cut short, is read from its beginning. A
-    line counts when it has its end, but for the last if `is_whole`.
+    If the file is replaced or truncated, it is read from its beginning. A line without a line end
+    is not read yet, except the last one if `is_whole`.
 
     Parameters
     ----------
     position
-        How far it was read before, as `TailPosition.encoded` wrote it; None for not at all.
+        How far the file was read before, as written by `TailPosition.encoded`; None if not at all.
     is_whole
-        Whether nothing more is added, so that the last line may lack its end.
+        Whether nothing more will be appended, so that the last line may lack its line end.
     """
 
     def __init__(self, path: Path, *, position: bytes | None, is_whole: bool) -> None:
@@ -55,9 +55,9 @@ class LineTail:
         )
 
     def added(self) -> Iterator[TailedLine]:
-        """Yield the lines that were added since the last one that this yielded.
+        """Yield the lines that were appended since the last line this method yielded.
 
-        Raises `DataError` if the file cannot be read, or a line is longer than a row may be.
+        Raises `DataError` if the file cannot be read, or a line exceeds the limit `row`.
         """
         try:
             with self._path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Places of files: a path, or any URL that fsspec knows."""
+"""Locations of files: a path, or any URL that fsspec supports."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,35 +12,35 @@ _WILD = frozenset("*?[")
 
 
 class Location(NamedTuple):
-    """A path within a file system of fsspec's."""
+    """A path within a file system of fsspec."""
 
     files: Any
     path: str
 
     @property
     def is_local(self) -> bool:
-        """True if it is in this machine's own tree of files."""
+        """True if it is in the local file system."""
         protocol = self.files.protocol
         return _LOCAL in ((protocol,) if isinstance(protocol, str) else protocol)
 
     @property
     def url(self) -> str:
-        """The URL that finds it from any working directory; a plain path if it is local."""
+        """A URL that is valid in any working directory; an absolute path if it is local."""
         return self.path if self.is_local else str(self.files.unstrip_protocol(self.path))
 
     def at(self, path: str) -> "Location":
-        """Return the place of another path in the same file system."""
+        """Return the location of another path in the same file system."""
         return Location(self.files, path)
 
     def below(self, *names: str) -> "Location":
-        """Return the place `names` below this one."""
+        """Return the location `names` below this one."""
         return self.at("/".join([self.path.rstrip("/"), *names]))
 
     def among(self) -> list[tuple["Location", str]] | None:
-        """Return the files in this folder, or that match this pattern, sorted by path.
+        """Return the files in this folder, or those that match this pattern, sorted by path.
 
-        Each comes with its name below the folder, or below the part of the pattern that has no
-        ``*``, ``?`` and ``[``. Returns None if the place is neither folder nor pattern.
+        Each comes with its name relative to the folder, or to the part of the pattern before any
+        ``*``, ``?`` or ``[``. Returns None if the location is neither a folder nor a pattern.
         """
         if self.files.isdir(self.path):
             root, paths = self.path, self.files.ls(self.path, detail=False)
@@ -54,12 +54,12 @@ class Location(NamedTuple):
 
 
 def find_place(url: str) -> Location:
-    """Return the place that a path or a URL names, whether or not anything is there.
+    """Return the location of a path or a URL, whether or not it exists.
 
-    Raises `ConfigError` if fsspec, or what it needs for such a URL, is not installed; or it knows
-    none such.
+    Raises `ConfigError` if fsspec, or the library that it needs for this kind of URL, is not
+    installed, or fsspec does not support such URLs.
     """
-    core = library("fsspec.core", extra="ray")  # it takes a quarter of a second
+    core = library("fsspec.core", extra="ray")  # its import takes 0.25 seconds
     try:
         files, path = core.url_to_fs(url)
     except (ImportError, ValueError) as error:
@@ -69,7 +69,7 @@ def find_place(url: str) -> Location:
 
 @contextmanager
 def reading(file: Location) -> Iterator[None]:
-    """Turn what a library or the operating system raises into a `DataError` about `file`."""
+    """Translate errors of a library or the operating system into a `DataError` about `file`."""
     try:
         yield
     except ImportError as error:
@@ -79,5 +79,5 @@ def reading(file: Location) -> Iterator[None]:
 
 
 def words_of(error: Exception) -> str:
-    """Return what an operating system or a library says, without the path."""
+    """Return the message of the operating system or a library, without the path."""
     return getattr(error, "strerror", None) or str(error) or repr(error)

@@ -1,4 +1,4 @@
-"""A file of results that grows line by line, and holds none twice after a crash."""
+"""A results file that grows line by line and has no duplicates after a crash."""
 
 import os
 from io import FileIO
@@ -11,10 +11,10 @@ from spanjury.judges.core import StoreError
 
 
 class ResultLog:
-    """Append lines to a file, for ``with``; what lies behind `size` at the start is cut off.
+    """Appends lines to a file, in a ``with`` block; on entry the file is cut to `size` bytes.
 
-    `size` is that after the last lines that count: whoever appends keeps it elsewhere, after the
-    lines are on disk. A file that is shorter was edited, and keeps what it holds.
+    `size` is the size after the last committed lines. The caller stores it elsewhere once the
+    lines are on disk. A shorter file must have been edited, and keeps its contents.
 
     Raises `StoreError` if the file cannot be written, or another process writes it.
     """

@@ -1,4 +1,4 @@
-"""A database for work that does not fit into memory, gone when the work is done."""
+"""Temporary database for data that does not fit into memory."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 
 from spanjury.judges.core import StoreError
 
-# 16 MiB stay in memory; nothing of it needs to outlive a crash.
+# 16 MiB stay in memory. There is no journal, because nothing needs to outlive a crash.
 _SETTINGS = """
 PRAGMA cache_size = -16384;
 PRAGMA temp_store = FILE;
@@ -17,12 +17,12 @@ PRAGMA synchronous = OFF;
 
 @contextmanager
 def open_scratch(tables: str) -> Iterator[sqlite3.Connection]:
-    """Open a private database in a temporary file, which has no name and deletes itself.
+    """Open a private database in an unnamed temporary file, which deletes itself.
 
-    Threads may use it in turn, as where each next row is read in a worker thread. `tables` is SQL
-    that creates its tables.
+    Threads may use it one at a time, for example if each next row is read in a worker thread.
+    `tables` is the SQL that creates its tables.
 
-    Raises `StoreError` whenever it cannot be written (a full disk).
+    Raises `StoreError` if it cannot be written (a full disk).
     """
     try:
         with closing(sqlite3.connect("", check_same_thread=False)) as connection:

@@ -1,4 +1,4 @@
-"""Pieces of bytes in a temporary file without a name, numbered as they were put."""
+"""Byte strings in an unnamed temporary file, numbered in the order of `put`."""
 
 import tempfile
 from array import array
@@ -11,17 +11,17 @@ from typing import IO
 from spanjury.judges.core import StoreError
 
 _HELD = 2**18
-"""Bytes that wait to be written together."""
+"""Bytes to collect before they are written."""
 _BLOCK = 2**22
-"""Bytes that are searched at a time."""
+"""Bytes to search at a time."""
 
 
 class Spool:
-    """Pieces of bytes that do not fit into memory together, gone when the file is closed.
+    """Byte strings that do not fit into memory together; they are gone once the file is closed.
 
     Any thread may put, get and search.
 
-    Raises `StoreError` whenever the file cannot be written or read (a full disk).
+    Raises `StoreError` if the file cannot be written or read (a full disk).
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -34,7 +34,7 @@ class Spool:
         return len(self._ends) - 1
 
     def put(self, piece: bytes) -> int:
-        """Keep a piece; return its number."""
+        """Store a piece; return its number."""
         with self._lock:
             self._waiting += piece
             self._ends.append(self._ends[-1] + len(piece))
@@ -43,16 +43,17 @@ class Spool:
             return len(self._ends) - 2
 
     def get(self, number: int) -> bytes:
-        """Return the piece that was put under a number."""
+        """Return the piece with this number."""
         start, end = self._ends[number], self._ends[number + 1]
         return self._read(start, end)
 
     def holding(self, needle: bytes) -> Iterator[int]:
-        """Yield the numbers of the pieces in which `needle` is, in order."""
+        """Yield the numbers of the pieces that contain `needle`, in order."""
         first, count = 0, len(self)
-        if not needle:  # it is in all of them, the empty ones too
+        if not needle:  # the empty text is in every piece
             yield from range(count)
             return
+        # Search whole blocks of pieces: one `find` over many short pieces is much faster.
         while first < count:
             beyond = self._ends[first] + _BLOCK
             last = min(max(bisect_right(self._ends, beyond) - 1, first + 1), count)
@@ -66,14 +67,14 @@ class Spool:
         number, size = 0, len(needle)
         offset = block.find(needle)
         while offset >= 0:
-            if ends[number] <= offset:  # mostly in the next piece: most hold what many hold
+            if ends[number] <= offset:  # usually next: a common needle is in most
                 number += 1
                 if ends[number] <= offset:
                     number = bisect_right(ends, offset, lo=number)
             if offset + size <= ends[number]:
                 yield first + number
                 offset = block.find(needle, ends[number])
-            else:  # it lies across two pieces
+            else:  # a match across two pieces does not count
                 offset = block.find(needle, offset + 1)
 
     def _read(self, start: int, end: int) -> bytes:

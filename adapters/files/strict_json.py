@@ -1,4 +1,4 @@
-"""JSON from outside, made safe: no key twice, no NaN, no text that cannot be encoded."""
+"""Strict JSON for foreign input: no duplicate keys, no NaN, no text that UTF-8 cannot encode."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from spanjury.adapters.files.limits import USUAL
 from spanjury.judges.core import DataError
 from spanjury.judges.core.unique_keys import unique_keys
 
-# A surrogate pair and every other escape are kept; a surrogate on its own is not.
+# Keeps surrogate pairs and all other escapes, and finds lone surrogates.
 _ESCAPE = re.compile(
     r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u])"
     r"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
@@ -19,15 +19,15 @@ _EXCERPT = 60
 
 
 def parse_json(text: str, *, depth: int = USUAL.depth) -> object:
-    r"""Return the value that `text` holds.
+    r"""Parse `text` as one JSON value.
 
-    A lone surrogate, which JSON can write (``"\ud800"``) and UTF-8 cannot, becomes one U+FFFD:
-    offsets into the text stay valid and all of it can be encoded again.
+    A lone surrogate, which JSON can express (``"\ud800"``) and UTF-8 cannot, becomes one U+FFFD:
+    offsets into the text stay valid, and all of it can be encoded again.
 
-    At most `depth` objects and lists may lie within each other.
+    At most `depth` objects and lists may be nested.
 
-    Raises `DataError` if `text` is not one JSON value, an object has a key twice (one of the two
-    values would be lost), a number is NaN or infinite, or it is nested too deeply.
+    Raises `DataError` if `text` is not one JSON value, an object has a duplicate key (one of the
+    two values would be lost), a number is NaN or infinite, or the nesting is too deep.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def parse_json(text: str, *, depth: int = USUAL.depth) -> object:
         value: object = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise DataError(f"not JSON: {error.msg} at column {error.colno}") from error
-    except ValueError as error:  # a whole number of thousands of digits
+    except ValueError as error:  # an integer with thousands of digits
         raise DataError(f"not JSON: {error}") from error
     except RecursionError as error:
         raise DataError("nested too deeply to be read") from error
@@ -51,7 +51,7 @@ def parse_json(text: str, *, depth: int = USUAL.depth) -> object:
 
 
 def _is_deeper(value: object, depth: int) -> bool:
-    """Tell whether more than `depth` objects and lists lie within each other."""
+    """Return whether objects and lists are nested more than `depth` levels deep."""
     level = [value] if type(value) in _NESTING else []
     for _ in range(depth):
         if not level:
@@ -70,13 +70,13 @@ _NESTING = frozenset({dict, list})
 
 
 def excerpt(value: object) -> str:
-    """Return `value` as JSON writes it, cut short: what an error message quotes."""
+    """Return `value` as JSON, shortened for an error message."""
     text = json.dumps(value, ensure_ascii=False, default=repr)
     return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
 
 
 def _finite(number: str) -> float:
-    """Read a number unless it is too large for a float."""
+    """Parse a number; raise `DataError` if it is too large for a float."""
     value = float(number)
     if math.isinf(value):
         _refuse(number)
@@ -84,7 +84,7 @@ def _finite(number: str) -> float:
 
 
 def _refuse(number: str) -> None:
-    """Turn away what is no number."""
+    """Raise `DataError` for a number that is not finite."""
     raise DataError(f"the number {excerpt(number)} is not finite")
 
 

@@ -1,9 +1,9 @@
-"""Batch files in OpenAI's form: a request a line goes out, an answer a line comes back.
+"""Batch files in OpenAI's format: one request per line is sent, one answer per line comes back.
 
-A line of the input is ``{"custom_id", "method", "url", "body"}``; one of the output has the
-``custom_id`` again, and ``response`` (``status_code``, ``body``) or ``error``. OpenAI, Azure and
-vLLM's ``run-batch`` write errors in forms of their own, all of which are read. Output may be large,
-since log-probabilities come with it: only positions of lines are held.
+A line of the input is ``{"custom_id", "method", "url", "body"}``. A line of the output has the
+same ``custom_id``, and ``response`` (``status_code``, ``body``) or ``error``. OpenAI, Azure and
+vLLM's ``run-batch`` differ in how they write errors; all their forms are read. Output may be
+large, because it can include log-probabilities, so only the positions of its lines are held.
 """
 
 import json
@@ -39,9 +39,9 @@ _ENCODER = msgspec.json.Encoder()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchAccess:
-    """The server at which batches of a model are sent, as LiteLLM names and reaches it.
+    """The server for a model's batches, in LiteLLM's terms.
 
-    Without `model` its batches may ask several models.
+    Without `model`, one batch may have requests to several models.
     """
 
     provider: str
@@ -61,11 +61,11 @@ class BatchStatus:
     Parameters
     ----------
     files
-        Ids of its output and of its errors, as far as there are such files.
+        Ids of its output file and error file, if there are such files.
     done, total
-        Requests that were answered or failed, and all; 0 where the provider does not say.
+        Number of requests answered or failed, and of all; 0 if the provider does not report it.
     reason
-        Words of the provider, where it failed.
+        The provider's message, if the batch failed.
     """
 
     batch_id: str
@@ -78,11 +78,11 @@ class BatchStatus:
 
 @runtime_checkable
 class WrittenModel(ChatModel, Protocol):
-    """A model whose requests can be written down as the server would get them."""
+    """A model that can write out its requests exactly as they would be sent."""
 
     @property
     def batch_access(self) -> BatchAccess | None:
-        """Server of its batches; None if its provider takes none in OpenAI's form."""
+        """The server for its batches; None if its provider has no batches in OpenAI's format."""
         ...
 
     async def body(self, request: ChatRequest) -> bytes:
@@ -92,14 +92,14 @@ class WrittenModel(ChatModel, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BatchModel:
-    """A model as batch files ask it; replies are scrubbed as those of a call are."""
+    """A model used through batch files; its replies are scrubbed as those of a call are."""
 
     model: WrittenModel
     source: str
     _secrets: SecretFinder = field(default_factory=SecretFinder, init=False, repr=False)
 
     async def line(self, key: str, request: ChatRequest) -> bytes:
-        """Return the line that asks for the reply to `request`; raise `ModelError` as a call."""
+        """Return the line that requests the reply; raise `ModelError` as a call does."""
         head = {"custom_id": key, "method": "POST", "url": _URL}
         return _ENCODER.encode({**head, "body": msgspec.Raw(await self.model.body(request))})
 
@@ -135,7 +135,7 @@ _COMPLETIONS = msgspec.json.Decoder(_Completion)
 
 
 def _http_answer(line: _Line) -> HttpAnswer:
-    """Return what a call would have been answered; raise `ModelError` if there is no status."""
+    """Return what a call would have received; raise `ModelError` if there is no status."""
     response = line.response or _Response()
     status = response.status_code
     if line.error is None:
@@ -143,7 +143,7 @@ def _http_answer(line: _Line) -> HttpAnswer:
     error = line.error
     inner = error.get("error") if isinstance(error, Mapping) else None
     body = error if isinstance(inner, Mapping) else {"error": error}
-    if status is None or is_success(status):  # as of a request that was left when time was over
+    if status is None or is_success(status):  # e.g. for a request when the batch expired
         raise error_by_status(f"the batch did not answer: {_words(error)}", status=None)
     return _answer(status, json.dumps(body).encode())
 
@@ -163,7 +163,7 @@ def _words(error: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Interval:
-    """A line of a file; calling it reads the line."""
+    """Position of a line in a file; calling it reads the line."""
 
     path: Path
     start: int
@@ -180,7 +180,7 @@ class _Interval:
 
 @dataclass(slots=True)
 class AnswerLine:
-    """The lines about one request in a file; at least one of them is there."""
+    """The lines of a file for one request: its reply, or at least one failure."""
 
     reply: _Interval | None = None
     failures: list[_Interval] = field(default_factory=list)
@@ -188,18 +188,18 @@ class AnswerLine:
 
 @dataclass(slots=True)
 class AnswerFile:
-    """A file that came back.
+    """The output file of a batch.
 
     Parameters
     ----------
     lines
-        By the keys of the requests.
+        Lines by the key of their request.
     damaged
-        Numbers of the lines that are no answers.
+        Numbers of the lines that are not valid answers.
     doubled
-        Numbers of the lines with a second answer to a request; the first counts.
+        Numbers of the lines that repeat an answer; the first answer is used.
     errors
-        How many answers say that there is no reply, by status or code.
+        Number of failed answers by status or error code.
     """
 
     path: Path
@@ -210,7 +210,7 @@ class AnswerFile:
 
 
 def read_answers(path: Path) -> AnswerFile:
-    """Look through the output of a batch; raise `DataError` if the file cannot be read."""
+    """Index the output of a batch; raise `DataError` if the file cannot be read."""
     answers = AnswerFile(path)
     start = 0
     try:
@@ -243,7 +243,7 @@ def _take(answers: AnswerFile, line: bytes, *, number: int, start: int) -> None:
 
 
 def _read_line(line: bytes) -> _Line | None:
-    """Return the line; None if it is no answer, or its reply is no chat completion."""
+    """Return the parsed line; None if it is no answer, or its reply is no chat completion."""
     with suppress(msgspec.MsgspecError, ValueError, RecursionError):
         read = _LINES.decode(line)
         if _failure(read):
@@ -254,7 +254,7 @@ def _read_line(line: bytes) -> _Line | None:
 
 
 def _failure(line: _Line) -> str:
-    """Return the code of an answer that says that there is no reply; empty if there is one."""
+    """Return the code of a failed answer; empty if it has a reply."""
     status = line.response.status_code if line.response else None
     if line.error is not None:
         code = line.error.get("code") if isinstance(line.error, Mapping) else None
@@ -263,7 +263,7 @@ def _failure(line: _Line) -> str:
 
 
 class RequestFile:
-    """A file of requests, which is there whole or not at all: `finish` makes it, or `discard`.
+    """A file of requests, written completely or not at all; end with `finish` or `discard`.
 
     Raises `StoreError` if it cannot be written.
     """
@@ -278,14 +278,14 @@ class RequestFile:
             raise self._problem(error) from error
 
     def write(self, line: bytes) -> None:
-        """Add a line."""
+        """Append a line."""
         try:
             self._file.write(line + b"\n")
         except OSError as error:
             raise self._problem(error) from error
 
     def finish(self) -> None:
-        """Put the file in its place, synced to disk."""
+        """Sync the file to disk, and give it its final name."""
         try:
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -295,7 +295,7 @@ class RequestFile:
             raise self._problem(error) from error
 
     def discard(self) -> None:
-        """Delete what was written."""
+        """Delete the unfinished file."""
         self._file.close()
         self._new.unlink(missing_ok=True)
 
@@ -304,7 +304,7 @@ class RequestFile:
 
 
 def write_answers(path: Path, content: bytes) -> None:
-    """Write the output of a batch, synced to disk; raise `StoreError` if it cannot be written."""
+    """Write the output of a batch, synced to disk; raise `StoreError` if that fails."""
     file = RequestFile(path)
     file.write(content)
     file.finish()

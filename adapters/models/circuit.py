@@ -1,21 +1,21 @@
-"""Circuit breakers: a run asks a model only while the model answers.
+"""Circuit breakers: a run calls a model only as long as the model answers.
 
-A `Guard` belongs to one run and holds a `Circuit` for each of its models. While a circuit is
-closed, calls pass. While it is open, they wait, and one small call, the probe, asks again and
-again until the model answers. A circuit is open
+A `Guard` belongs to one run and has a `Circuit` for each of its models. While a circuit is
+closed, calls pass. While it is open, they wait, and one small request, the probe, is repeated
+until the model answers. A circuit is open
 
-- at first, so that the first probe of all is the preflight, before anything is paid;
-- after `PATIENCE` transient failures in a row, whichever server of the model they came from;
-- whenever a call has failed for good by what may be the model's fault: the call fails only if
-  the probe behind it is answered, and otherwise it waits for the end of the outage.
+- at first, so that the first probe is the preflight, before anything is paid;
+- after `PATIENCE` transient failures in a row, from whichever server of the model;
+- after any call that failed finally for a reason that may be the model's. If the next probe is
+  answered, the call fails; otherwise it waits for the end of the outage, and is repeated.
 
-A model may answer every probe and no call. After so many failures without a reply between them as
-`UsableShare` takes for enough, the last call that failed is the probe.
+A model may answer every probe but no call. After as many failures without a reply as `UsableShare`
+takes for enough, the last failed call serves as the probe.
 
-A model that refuses the key, the name or the address, that makes one complaint of whatever it is
-asked, that stays silent for longer than the longest outage, or of whose answers too few can be
-used, fails the run: every waiting and later call raises `RunFailedError`. Without a preflight the
-first call of all goes ahead of the others, so that a wrong key costs one.
+The run fails if a model refuses the key, the name or the address, raises the same complaint about
+every request, is silent for longer than the longest outage, or gives too few usable answers. Then
+every waiting and later call raises `RunFailedError`. Without a preflight, the first call goes
+ahead of the others, so that a wrong key costs only one call.
 """
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping
@@ -54,12 +54,12 @@ PROBE = ChatRequest(
     messages=(Message(role="user", content="Answer with the single word: ready"),),
     decoding=Decoding(max_tokens=16),
 )
-"""The small call by which a model is tried."""
+"""The small request that tests whether a model answers."""
 
 PATIENCE = 5
-"""Transient failures in a row after which calls wait."""
+"""Number of transient failures in a row after which calls wait."""
 
-_LONGEST_PAUSE = 10.0  # seconds between two probes; the first pause is 1 s, each twice as long
+_LONGEST_PAUSE = 10.0  # seconds between probes; the first pause is 1 s, each doubles
 _UNANSWERED = (TransientModelError, UnusableModelError)
 
 log = EventLog()
@@ -70,18 +70,19 @@ Ask = Callable[[ChatRequest], Awaitable[Reply]]
 class Guard:
     """The circuits of one run.
 
-    Calls wait for a model that does not answer for at most `max_outage` seconds; with 0 they fail
-    at once. The wait is logged after `silence` seconds without a reply to a probe.
+    Calls wait at most `max_outage` seconds for a model that does not answer; with 0 they fail at
+    once. The wait is logged after `silence` seconds without a reply to a probe.
 
-    With `preflight`, each model is tried before it is asked anything else; without it, the first
-    call goes `head_start` seconds ahead of the others. `is_fresh` says that nothing is remembered,
-    so that the run will need all of its models: then all are tried before the first of them is
-    asked. Otherwise each is tried when it is needed.
+    With `preflight`, each model must answer a probe before its first call; without it, the first
+    call goes `head_start` seconds ahead of the others. `is_fresh` means that nothing is cached, so
+    that the run will need all its models: then all are probed before the first call to any of
+    them. Otherwise each is probed when it is first needed.
 
-    `new_share` makes what says for each model whether too few of its answers can be used.
+    `new_share` makes the check of whether too few of a model's answers are usable.
 
-    `tokenizers` says by model's name who named its special tokens, once that is known; `forms`, to
-    which form its server holds each kind of reply; `log_probabilities`, whether it gives them.
+    Some mappings are filled during the run, by the model's name. `tokenizers` has the source of its
+    special tokens, `forms` the form to which its server constrains each kind of reply, and
+    `log_probabilities` whether it returns them.
     """
 
     def __init__(
@@ -113,11 +114,11 @@ class Guard:
     def circuit(
         self, key: Hashable, *, name: str, where: str = "", is_local: bool = False
     ) -> "Circuit":
-        """Return the circuit of a model; the same one as long as the run lasts.
+        """Return the circuit of a model; the same one for the whole run.
 
-        `key` tells the model from the others of the run; `name` is for messages, `where` for those
-        who wait for it. A model that `is_local` runs in this process, where opening it was trial
-        enough.
+        `key` identifies the model within the run; `name` is for messages, and `where` for those
+        that tell users what calls wait for. A model that `is_local` runs in this process; opening
+        it has shown that it works.
         """
         if key not in self._circuits:
             is_closed = is_local or not self._preflight
@@ -128,20 +129,20 @@ class Guard:
 
     @property
     def has_failed(self) -> bool:
-        """True if the run was given up."""
+        """True if the run has failed."""
         return bool(self._failure)
 
     def fail(self, message: str) -> None:
-        """Give the run up; the first reason is the one that is raised."""
+        """Fail the run; of several reasons, the first is raised."""
         self._failure = self._failure or message
 
     def require_success(self) -> None:
-        """Raise `RunFailedError` if the run was given up, even if it was caught before."""
+        """Raise `RunFailedError` if the run has failed, even if an earlier one was caught."""
         if self._failure:
             raise RunFailedError(self._failure)
 
     async def preflight(self, first: "Circuit") -> None:
-        """Try `first`, and with it, in a fresh run, all models that were never tried."""
+        """Probe `first`, and in a fresh run also all models that were never probed."""
         others = self._circuits.values() if self.is_fresh and self._preflight else ()
         waiting = [other for other in others if other.is_untried and other is not first]
 
@@ -151,7 +152,7 @@ class Guard:
                 group.cancel_scope.cancel()
 
         for circuit in (first, *waiting):
-            circuit.is_held = True  # no model is asked before all of them have answered
+            circuit.is_held = True  # no model is called before all of them have answered
         try:
             with first_error_alone():
                 async with anyio.create_task_group() as group:
@@ -163,9 +164,9 @@ class Guard:
 
 
 class Circuit:
-    """The breaker before one model; `Guard` makes it.
+    """The circuit breaker for one model; `Guard` makes it.
 
-    If it `is_closed`, calls may pass at once, without a preflight.
+    If it `is_closed`, calls pass at once, without a preflight.
     """
 
     def __init__(
@@ -202,26 +203,26 @@ class Circuit:
 
     @property
     def is_untried(self) -> bool:
-        """True if the model is open and was never asked anything."""
+        """True if the model is open and was never called or probed."""
         return self._ask is not None and not self._has_answered and not self._is_tried_now
 
     def waiting(self, now: float) -> str:
-        """Say for whom calls wait, as `Outage.waiting` does."""
+        """Return which model calls wait for, as `Outage.waiting` does."""
         return "" if self._guard.has_failed else self._outage.waiting(now)
 
     def attach(self, ask: Ask) -> None:
-        """Take the model that was opened: probes go by `ask`."""
+        """Register the function that sends probes to the opened model."""
         self._ask = ask
 
     def detach(self) -> None:
-        """Let go of the model that is closed."""
+        """Forget the model, which is being closed."""
         self._ask = None
 
     def ended(self, error: ModelError | None, request: ChatRequest) -> None:
-        """Learn from how one attempt at `request` ended: in `error`, or well.
+        """Record how one attempt at `request` ended: with `error`, or with a reply.
 
-        Whatever is no transient failure shows that the server is there, even that it is
-        asked too often.
+        Any error that is not transient shows that the server is up, including one about too many
+        requests.
         """
         match error:
             case None:
@@ -240,20 +241,20 @@ class Circuit:
                     self._open(error)
             case (
                 FormRefusedError() | LogprobsRefusedError(names_them=True)
-            ):  # it is asked otherwise
+            ):  # the request is sent in another form
                 self._answered(request)
             case _:
                 self._answered(request)
                 self._complained(error)
 
     def judged(self, report: Report) -> None:
-        """Learn what was made of the model's replies in one assessment."""
+        """Record whether the model's replies in one assessment were usable."""
         self._share.add(report)
         if self._share.is_too_small:
             self._guard.fail(f"model {self._name} is of no use: {self._share}")
 
     async def follow(self) -> None:
-        """Let the first call of all go ahead, until it is answered or has its head start."""
+        """Let the very first call go ahead: later ones wait for its answer or the head start."""
         if not self._is_new():
             return
         if not self._has_first:
@@ -264,15 +265,15 @@ class Circuit:
                 await self._changed.wait()
 
     def _is_new(self) -> bool:
-        """Say whether calls may pass to a model that has not answered any yet."""
+        """Return whether calls may pass although the model has not answered any yet."""
         return self.is_closed and not self._has_answered
 
     async def pause(self, seconds: float, error: ModelError) -> float:
-        """Begin the wait after an attempt that ended in `error`; return the seconds left of it."""
+        """Start the wait after an attempt that ended in `error`; return the seconds left of it."""
         return await self._outage.pause(seconds, error, sleep=self._guard.sleep)
 
     async def ready(self) -> None:
-        """Return once the model may be asked.
+        """Wait until the model may be called.
 
         Raises `RunFailedError` if a model of the run cannot be used, or did not answer in time.
         """
@@ -287,10 +288,10 @@ class Circuit:
             self._guard.require_success()
 
     async def is_own(self, error: ModelError) -> bool:
-        """Say whether `error`, with which a call is to fail, is the call's own.
+        """Return whether `error`, a call's last one, was caused by the call itself.
 
-        It is if the model answers a probe at once. Otherwise the call is to be made again: this
-        returns when the outage is over.
+        It was if the model answers a probe at once. Otherwise the call must be repeated, and this
+        returns after the end of the outage.
 
         Raises `RunFailedError` as `ready` does.
         """
@@ -300,7 +301,7 @@ class Circuit:
         return self._outages == outages
 
     async def try_until_answered(self) -> None:
-        """Probe until the model answers, or the run is given up."""
+        """Probe until the model answers or the run fails."""
         self._is_tried_now = True
         probing = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type(_UNANSWERED),
@@ -317,19 +318,19 @@ class Circuit:
             self._notify()
 
     def release(self) -> None:
-        """Let calls pass again that a preflight has held."""
+        """Let the calls pass that a preflight was holding back."""
         self.is_held = False
         self._notify()
 
     async def _probe(self) -> None:
-        """Ask once; raise the failure if the model did not answer."""
+        """Send one probe; raise the error if the model did not answer."""
         assert self._ask is not None, "a circuit is asked by those only who have its model"
         request = self._failed if self._is_doubtful else PROBE
         try:
             await self._ask(request)
         except _UNANSWERED:
             raise
-        except ModelError as complaint:  # about the question: it is there
+        except ModelError as complaint:  # about the request: the model is up
             self._answered(request)
             self._complaints.add_of_probe(complaint)
             self._judge_complaints(complaint)
@@ -337,14 +338,14 @@ class Circuit:
 
     @property
     def _is_doubtful(self) -> bool:
-        """True if an answered probe would be no comfort."""
+        """True if an answer to the small probe would not prove that calls succeed."""
         return self._unanswered >= self._share.enough
 
     def _begin_outage(self, state: "tenacity.RetryCallState") -> None:
         self._outage.begin(failure_of(state))
 
     def _wait(self, state: "tenacity.RetryCallState", *, since: float) -> float:
-        """Return the seconds until the next probe; give the run up if there is to be none."""
+        """Return the seconds until the next probe; fail the run if there is to be none."""
         self._outages += 1
         error, pause = failure_of(state), tenacity.wait_exponential(max=_LONGEST_PAUSE)(state)
         if isinstance(error, UnusableModelError):
@@ -380,7 +381,7 @@ class Circuit:
         self._outage.end()
 
     def _complained(self, error: ModelError) -> None:
-        """Give the run up if the model complains of all alike; try it if that may be."""
+        """Count a complaint; probe the model, or fail the run, if all complaints are alike."""
         self._complaints.add(error)
         self._judge_complaints(error)
 
@@ -408,7 +409,7 @@ class Circuit:
 
 
 def failure_of(state: "tenacity.RetryCallState") -> ModelError:
-    """Return the error in which the last attempt ended."""
+    """Return the error of the last attempt."""
     error = state.outcome and state.outcome.exception()
     assert isinstance(error, ModelError), "no other failure is retried"
     return error

@@ -1,17 +1,17 @@
-"""Several servers of one model: which is asked next, and which is left alone for a while.
+"""Several servers of one model: load balancing, and resting servers that fail.
 
-The gateway keeps one set of endpoints, of one where there is one server, and nests them in
-each attempt of a call, from the outside in::
+The gateway keeps one `Endpoints`, even for one server, and nests its parts in each attempt of a
+call, from the outside in::
 
-    Gateway                tries again, and for each attempt
-      Endpoints.slot       chooses a server and waits for a place there (AdaptiveLimiter)
-        RateLimit.admit    waits until the minute allows it
-          Endpoint.ended   learns how it ends, for the server's limit and health
-            CancelScope    bounds its time, so that no wait counts against it
+    Gateway                retries, and for each attempt
+      Endpoints.slot       chooses a server and waits for a slot there (AdaptiveLimiter)
+        RateLimit.admit    waits until the limits per minute allow the call
+          Endpoint.ended   records how it ends, for the server's limit and health
+            CancelScope    limits its time, which excludes all waiting
               ChatModel.complete
 
-So retries and time limits stay the gateway's; `Endpoints` is no `ChatModel`, since a place
-must be waited for outside the time limit and a time-out must be seen inside the place.
+So the gateway keeps retries and time limits to itself. `Endpoints` is no `ChatModel`, because a
+call must wait for its slot outside the time limit, and a time-out must be seen inside the slot.
 """
 
 import math
@@ -37,17 +37,17 @@ from spanjury.judges.core import (
 
 
 class AdaptiveLimiter:
-    """Places for calls at one server, in a number that follows how the calls end.
+    """Slots for calls to one server; their number adapts to how the calls end.
 
-    The limit falls to a half when the server is overloaded and rises by one when a round of calls
-    went well, as TCP shares a line among strangers [1]_. Overload is what the server says
-    (`OverloadedModelError`) or what its silence says (`ModelTimeoutError`); a broken connection or
-    an internal error is none, since fewer calls would not cure it.
+    The limit is halved when the server is overloaded, and rises by one after a round of successful
+    calls, like TCP's congestion control [1]_. Overload is reported by the server
+    (`OverloadedModelError`), or inferred from its silence (`ModelTimeoutError`). Broken connections
+    and internal errors do not count, since fewer calls would not prevent them.
 
-    Places are given in the order in which they were asked for, each task holds one at
-    most. When the limit falls, calls under way go on, and none begins until they are
-    fewer than the limit. Waiting and learning are apart, so that a task that holds a place may
-    still do something else, or nothing, before the call::
+    Slots are given first come, first served, at most one per task. When the limit falls, running
+    calls continue, and none starts until they are fewer than the limit. Acquiring a slot and
+    recording the call are separate steps, so that a task with a slot may still do other work, or
+    give up, before the call::
 
         async with limiter:
             began = limiter.begin()
@@ -80,28 +80,28 @@ class AdaptiveLimiter:
 
     @property
     def limit(self) -> int:
-        """Calls that may be under way now."""
+        """Maximum number of concurrent calls at present."""
         return self._limit
 
     @property
     def under_way(self) -> int:
-        """Places that are taken; more than `limit` for a while after it fell."""
+        """Slots in use; for a while more than `limit` after it fell."""
         return self._limiter.borrowed_tokens
 
     @property
     def outstanding(self) -> int:
-        """Places that are taken or waited for."""
+        """Slots in use, plus tasks waiting for one."""
         return self._limiter.borrowed_tokens + self._limiter.statistics().tasks_waiting
 
     async def acquire(self) -> None:
-        """Wait for a place and take it."""
+        """Wait for a slot and take it."""
         try:
-            self._limiter.acquire_nowait()  # spares a turn of the event loop
+            self._limiter.acquire_nowait()  # skips a cycle of the event loop
         except anyio.WouldBlock:
             await self._limiter.acquire()
 
     def release(self) -> None:
-        """Give the place back."""
+        """Release the slot."""
         self._limiter.release()
 
     async def __aenter__(self) -> None:
@@ -111,15 +111,15 @@ class AdaptiveLimiter:
         self.release()
 
     def begin(self) -> int:
-        """Begin a call; the task holds a place. Return what `ended` is to be given."""
+        """Start a call in the task's slot; return the value to pass to `ended` as `began`."""
         self._was_full |= self.under_way >= self._limit
         return self._cuts
 
     def ended(self, error: ModelError | None, *, began: int) -> None:
-        """Learn from how one call ended: in `error`, or well.
+        """Record how one call ended: with `error`, or with a reply.
 
-        A call that began before the limit last fell says nothing about the new limit: of
-        all the calls of one round trip, the first that meets overload counts.
+        Calls that began before the limit last fell say nothing about the new limit. So of all calls
+        in one round trip, only the first overload counts.
         """
         if began != self._cuts:
             return
@@ -133,7 +133,7 @@ class AdaptiveLimiter:
         self._begin_round(max(self._least, self._limit // 2))
 
     def _succeed(self) -> None:
-        """Count a success; a full round of them earns one place more, if places ran out."""
+        """Count a success; after a full round, raise the limit by one if all slots were in use."""
         self._successes += 1
         if self._successes >= self._limit:
             self._begin_round(min(self._most, self._limit + self._was_full))
@@ -145,24 +145,24 @@ class AdaptiveLimiter:
             self._limit = self._limiter.total_tokens = limit
 
 
-_AT_ONCE = 0.1  # of a minute's allowance
+_AT_ONCE = 0.1  # share of a minute's allowance
 _SECONDS = 60.0
-_CHARACTERS_PER_TOKEN = 4  # of English prose; it is corrected when the reply is there
-_ROUNDING = 1e-9  # of the capacity: a wait as long as was asked is long enough
+_CHARACTERS_PER_TOKEN = 4  # in English prose; corrected by the reply's usage
+_ROUNDING = 1e-9  # share of the capacity: allows for rounding after a wait of exactly `delay`
 
 
 class RateLimit:
-    """Let calls through as fast as two limits a minute allow, in the order in which they came.
+    """Delays calls to stay within two limits per minute, first come, first served.
 
-    A tenth of a minute's allowance may be sent at once, the other nine tenths flow in evenly over
-    the minute: no minute, wherever it begins, sees more than the limit, however the server counts.
-    The price is that a run which is held back reaches nine tenths of it. Tokens are estimated
-    before the call and corrected after it, and a call of more than a tenth of the minute's tokens
-    exceeds the limit by the surplus.
+    A tenth of a minute's allowance may be sent at once; the other nine tenths become available
+    evenly over the minute. So no window of a minute exceeds the limit, however the server counts.
+    In return, a throttled run reaches nine tenths of the limit. Tokens are estimated before the
+    call and corrected after it. A call of more than a tenth of the minute's tokens exceeds the
+    limit by the surplus.
 
-    The call at the head waits, once, until both buckets hold what it needs; the others wait behind
-    it. What it needs is taken when it goes, so that one which is cancelled while it waits has
-    taken nothing. Without a limit there is nothing to wait for.
+    The first call in the queue waits until both buckets hold what it needs; the others wait behind
+    it. The amount is taken when the call is sent, so a call cancelled while waiting has taken
+    nothing. Without limits, calls do not wait.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class RateLimit:
         self._head = anyio.Lock()  # first come, first served
 
     async def admit(self, request: ChatRequest) -> int:
-        """Wait until `request` may be sent; return the tokens it is reckoned at, for `settle`."""
+        """Wait until `request` may be sent; return its estimated tokens, for `settle`."""
         if self._requests is None and self._tokens is None:
             return 0
         tokens = estimated_tokens(request)
@@ -194,9 +194,9 @@ class RateLimit:
         return tokens
 
     def settle(self, usage: Usage, *, reckoned: int) -> None:
-        """Put what the reply did spend in place of what `admit` reckoned with.
+        """Replace the estimate of `admit` by the actual usage.
 
-        A reply that reports no usage, like a call that failed, stays at the estimate.
+        If a reply reports no usage, or the call fails, the estimate stays.
         """
         spent = usage.prompt + usage.completion
         if self._tokens is not None and spent > 0:
@@ -209,16 +209,16 @@ class RateLimit:
 
 
 class Bucket:
-    """An allowance that fills evenly up to its capacity; what is sent is taken out.
+    """An allowance that refills evenly up to its capacity.
 
-    What is taken in any ``t`` seconds is at most ``capacity + rate * t``, as long as no
-    single amount exceeds the capacity. One that does waits for a full bucket and leaves a
-    debt that later ones wait for.
+    The amounts taken within ``t`` seconds sum to at most ``capacity + rate * t``, as long as no
+    single amount exceeds the capacity. A larger amount waits for a full bucket, and leaves a debt
+    for which later amounts wait.
 
     Parameters
     ----------
     per_minute
-        The most that any minute may see, 1 or more.
+        Limit for any window of a minute, 1 or more.
 
     Examples
     --------
@@ -236,19 +236,19 @@ class Bucket:
         self._filled_at = -math.inf
 
     def delay(self, amount: float, *, now: float) -> float:
-        """Return the seconds until `amount` may be taken; 0 for at once."""
+        """Return the seconds until `amount` may be taken; 0 if that is now."""
         self._fill(now)
         lacking = min(amount, self.capacity) - self._level
         return lacking / self.rate if lacking > self.capacity * _ROUNDING else 0.0
 
     def take(self, amount: float) -> None:
-        """Take `amount` out, when `delay` says that it may be."""
+        """Take `amount`; call it only when `delay` returns 0."""
         self._level -= amount
 
     def give_back(self, amount: float, *, now: float) -> None:
-        """Put back what was taken and not spent; if `amount` is negative, take the rest."""
+        """Return unused allowance; a negative `amount` takes more."""
         self._fill(now)
-        self._level += amount  # what is too much runs over at the next fill
+        self._level += amount  # the next fill caps it at the capacity
 
     def _fill(self, now: float) -> None:
         self._level = min(self.capacity, self._level + self.rate * (now - self._filled_at))
@@ -256,10 +256,11 @@ class Bucket:
 
 
 def estimated_tokens(request: ChatRequest) -> int:
-    """Reckon the tokens of a call before it is made.
+    """Estimate the tokens of a call before it is made.
 
-    A quarter of the characters that are sent, rounded up, and the longest reply that is
-    allowed. Scripts with a token a character are reckoned too low until the reply is there.
+    The estimate is a quarter of the prompt's characters, rounded up, plus the longest reply
+    allowed. For scripts with about a token per character it is too low, until the reply corrects
+    it.
 
     Examples
     --------
@@ -273,23 +274,23 @@ def estimated_tokens(request: ChatRequest) -> int:
 
 
 PATIENCE = 3
-"""Failures in a row after which a server is left alone."""
+"""Failures in a row after which a server rests."""
 
 FIRST_REST = 1.0
-"""Seconds for which it is left alone at first; twice as long each time that it fails again."""
+"""Seconds of the first rest; each further rest is twice as long."""
 
 LONGEST_REST = 60.0
-"""The longest that it is left alone, in seconds."""
+"""Longest rest, in seconds."""
 
 log = EventLog()
 
 
 class Endpoint:
-    """One server of a model: how many calls it bears, and whether it is well.
+    """One server of a model: its concurrency limit and its health.
 
-    `number` counts the model's servers from 1; it is for the log, which names no address. After
-    `patience` failures in a row the server rests; a server without a stand-in has infinite
-    patience.
+    `number` counts the model's servers from 1; the log uses it in place of the address. After
+    `patience` failures in a row the server rests. The only server of a model has infinite patience,
+    since no other could replace it.
     """
 
     def __init__(
@@ -313,34 +314,34 @@ class Endpoint:
 
     @property
     def is_sick(self) -> bool:
-        """True if it has failed too often in a row."""
+        """True if it has failed `patience` times in a row."""
         return self.failures >= self._patience
 
     @property
     def is_ejected(self) -> bool:
-        """True if it is left alone: it rests, or one call tries whether it is well again."""
+        """True if it gets no calls: it rests, or one call is testing whether it works again."""
         return self.is_sick and (self._clock() < self._rests_until or self._probes > 0)
 
     def enter(self) -> bool:
-        """Go there with a call; to a sick server one goes at a time. Return what `leave` needs."""
+        """Enter with a call; a sick server gets one at a time. Return the argument for `leave`."""
         is_probe = self.is_sick
         self._probes += is_probe
         return is_probe
 
     def leave(self, *, is_probe: bool) -> None:
-        """Come back with it."""
+        """Leave after the call."""
         self._probes -= is_probe
 
     def begin(self) -> int:
-        """Begin a call to it; return what `ended` is to be given."""
+        """Start a call to it; return the value to pass to `ended` as `began`."""
         return self.limiter.begin()
 
     def ended(self, error: ModelError | None, *, began: int) -> None:
-        """Learn from how a call to it ended: in `error`, or well.
+        """Record how a call to it ended: with `error`, or with a reply.
 
-        Transient failures count against it, among them time-outs and 5xx, and that it does
-        not serve the model or refuses the key. Whatever else it says shows that it is there,
-        even that it is asked too often.
+        Transient failures, such as time-outs and 5xx, count against the server, as do an unknown
+        model and a refused key. Any other error shows that the server is up, including one about
+        too many requests.
         """
         self.limiter.ended(error, began=began)
         well = error is None or isinstance(error, RateLimitedModelError)
@@ -353,7 +354,7 @@ class Endpoint:
         self.failures += 1
         now = self._clock()
         if not self.is_sick or now < self._rests_until:
-            return  # calls that were under way when it was ejected do not prolong its rest
+            return  # calls already running when it was ejected do not prolong its rest
         log.warning(
             "endpoint.ejected",
             model=self.model.signature,
@@ -375,14 +376,13 @@ class Endpoint:
 class Endpoints:
     """The servers of one model.
 
-    Asked is the server that has a place free, then the one with the fewest calls outstanding, then
-    the first; an attempt that follows a failure goes elsewhere before it goes back. A server that
-    fails `PATIENCE` times in a row rests, and then has to answer one call before it gets more. If
-    all of them rest, the one that failed least is asked.
+    A call goes to the server with a free slot; among these to the one with the fewest outstanding
+    calls, and then to the first. After a failure, the next attempt prefers a server not yet tried.
+    A server that fails `PATIENCE` times in a row rests, and must then answer one call before it
+    gets more. If all servers rest, the one with the fewest failures is used.
 
-    `models` are the same model at one server each; `options` bound the calls at once for each of
-    them. Raises `ConfigError` if there is none, or if their signatures tell them to be different
-    models.
+    `models` are the same model, each at one server; `options` limit the concurrent calls of each.
+    Raises `ConfigError` if there are none, or their signatures differ.
     """
 
     def __init__(
@@ -410,24 +410,24 @@ class Endpoints:
 
     @property
     def limit(self) -> int:
-        """Calls that may be under way now, at all servers together."""
+        """Maximum number of concurrent calls at present, over all servers."""
         return sum(endpoint.limiter.limit for endpoint in self._endpoints)
 
     @property
     def under_way(self) -> int:
-        """Calls that have a place now."""
+        """Number of calls that hold a slot."""
         return sum(endpoint.limiter.under_way for endpoint in self._endpoints)
 
     def slot(self, *, tried: list[Endpoint]) -> AbstractAsyncContextManager[Endpoint]:
-        """Return a place at a server, held for one attempt; it is added to those `tried`."""
+        """Return a slot at a server, held for one attempt; the server is added to `tried`."""
         return _Slot(self, tried)
 
     async def take(self, tried: list[Endpoint]) -> Endpoint:
-        """Wait for a place at the best server, and take it."""
+        """Wait for a slot at the best server, and take it."""
         while True:
             endpoint = self._best(tried)
             await endpoint.limiter.acquire()
-            # It may have been ejected while this call waited for its place.
+            # It may have been ejected while this call waited for its slot.
             if not endpoint.is_ejected or self._all_ejected:
                 tried.append(endpoint)
                 return endpoint
@@ -438,7 +438,7 @@ class Endpoints:
         return all(endpoint.is_ejected for endpoint in self._endpoints)
 
     def _best(self, tried: Sequence[Endpoint]) -> Endpoint:
-        """Return the server to ask; of equals the first."""
+        """Return the best server; of equal ones, the first."""
         if len(self._endpoints) == 1:
             return self._endpoints[0]
 
@@ -456,7 +456,7 @@ class Endpoints:
 
 
 class _Slot:
-    """A place at a server; a class, since a generator's context takes as long as all it does."""
+    """A slot at a server; a class, because a generator's context would double its cost."""
 
     __slots__ = ("_endpoint", "_endpoints", "_is_probe", "_tried")
 

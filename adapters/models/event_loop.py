@@ -1,4 +1,4 @@
-"""Event loops: the asyncio loop that some libraries need, and the loop of an open model."""
+"""Event loops: access to asyncio's loop, and a check that a model is used in its own loop."""
 
 import asyncio  # noqa: TID251 - this is where asyncio and trio differ
 
@@ -8,10 +8,10 @@ from spanjury.judges.core import ClosedModelError, ConfigError
 
 
 class Lease:
-    """The time from the opening of a model to its closing, in the event loop that opened it.
+    """The lifetime of an open model, in the event loop that opened it.
 
-    Connections belong to the event loop in which they were made: used from another one they
-    fail in ways that look like a sick server, and would be tried again.
+    Connections belong to the event loop in which they were made. Used in another one, they fail in
+    ways that look like a broken server, and would be retried.
     """
 
     def __init__(self) -> None:
@@ -19,11 +19,11 @@ class Lease:
         self._has_ended = False
 
     def end(self) -> None:
-        """Note that the model is closed."""
+        """Mark the model as closed."""
         self._has_ended = True
 
     def require(self, name: str) -> None:
-        """Raise `ClosedModelError` if the model called `name` may not be asked here and now."""
+        """Raise `ClosedModelError` if the model `name` is closed or this is another event loop."""
         if self._has_ended:
             raise ClosedModelError(
                 f"{name} is asked after its panel was closed: ask inside the panel's `async with`"
@@ -36,7 +36,7 @@ class Lease:
 
 
 def asyncio_loop(caller: str) -> asyncio.AbstractEventLoop:
-    """Return the running loop, which `caller`, the start of a message, cannot do without.
+    """Return the running asyncio loop; `caller` begins the error message.
 
     Raises `ConfigError` if the event loop is not asyncio's.
     """

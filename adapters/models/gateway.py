@@ -1,6 +1,6 @@
-"""The gateway: the one place where calls to a model are bounded, timed and tried again.
+"""The gateway: it limits, times and retries all calls to a model.
 
-`endpoints` shows how its parts nest.
+The docstring of `endpoints` shows how its parts nest.
 """
 
 from collections.abc import Awaitable, Callable
@@ -39,40 +39,40 @@ from spanjury.judges.core import (
 )
 
 LONGEST_WAIT = 60.0
-"""Seconds that a server may ask us to wait; if it asks for more, the call fails at once."""
+"""The longest wait in seconds that a server may ask for; if it asks for more, the call fails."""
 
-_BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=30.0)  # seconds, from attempt to attempt
-_SPREAD = 1.0  # seconds over which calls that failed together are spread
+_BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=30.0)  # seconds between attempts
+_SPREAD = 1.0  # seconds over which retries of simultaneous failures are spread
 _CHANCE = SystemRandom()
 _PROBES, _RETRIES = "probes", "retries"
 _RETRIED = (TransientModelError, UnusableModelError)
-_FIRST_REFUSAL = 300  # the statuses by which a server says that it has made no reply
+_FIRST_REFUSAL = 300  # the first status by which a server says that it made no reply
 
 log = EventLog()
 
 
 class Gateway:
-    """A model whose calls are bounded in number and rate, limited in time and tried again.
+    """A model whose calls are limited in number, rate and time, and retried.
 
-    It is a `ChatModel` itself; all who ask the same model should ask one gateway. Tried again is
-    what fails with `TransientModelError`, after 0.5, 1, 2, … seconds or what the server asks for,
-    whichever is longer, and up to a second more. How many calls are under way at once follows what
-    the server bears, from ``options.max_connections`` down to ``options.min_connections``.
+    It is a `ChatModel` itself; all users of the same model should share one gateway. A call that
+    fails with `TransientModelError` is retried after 0.5, 1, 2, … seconds, or the time that the
+    server asks for if that is longer, plus up to a second. The number of concurrent calls adapts to
+    the server, between ``options.min_connections`` and ``options.max_connections``.
 
-    Raises `ConfigError` if a replica's signature is not the model's.
+    Raises `ConfigError` if a replica's signature differs from the model's.
 
     Parameters
     ----------
     options
-        They also bound the calls in a minute, the seconds of an attempt and the attempts.
+        Also the limits per minute, the seconds of an attempt, and the number of attempts.
     replicas
-        The same model at further servers; the bounds of the calls at once hold for each.
+        The same model at further servers; the limits of concurrent calls apply to each.
     lease
-        Says when and where the model may be asked; None for always and everywhere.
+        The lifetime and event loop in which the model may be used; None if unrestricted.
     account
-        Keeps account of every attempt before it is sent; None for none.
+        Reserves budget for every attempt before it is sent; None if costs are not limited.
     clock, sleep
-        Tell the seconds, and wait.
+        Functions that return the time in seconds, and wait.
     """
 
     def __init__(
@@ -105,45 +105,45 @@ class Gateway:
 
     @property
     def signature(self) -> str:
-        """The model's own: how often it had to be asked changes no reply."""
+        """The model's own, because retries do not change replies."""
         return self.model.signature
 
     @property
     def price(self) -> TokenPrice | None:
-        """The model's own; None where it knows none."""
+        """The model's own; None if it has none."""
         return self.model.price if isinstance(self.model, PricedModel) else None
 
     @property
     def forms(self) -> frozenset[Form]:
-        """The model's own; none where it names none."""
+        """The model's own; empty if it has none."""
         return self.model.forms if isinstance(self.model, FormedModel) else frozenset()
 
     @property
     def limit(self) -> int:
-        """Calls that may be under way now, at all servers together."""
+        """Maximum number of concurrent calls at present, over all servers."""
         return self._endpoints.limit
 
     @property
     def under_way(self) -> int:
-        """Calls that are under way now, or wait for what the rates allow."""
+        """Number of calls that hold a slot, including those waiting for the limits per minute."""
         return self._endpoints.under_way
 
     def waiting(self, now: float) -> str:
-        """Say for whom calls wait, and how long at `now`, by the monotonic clock; "" if none do."""
+        """Return which model calls wait for, and how long at monotonic time `now`, or ""."""
         return "" if self.circuit is None else self.circuit.waiting(now)
 
     def guard(self, circuit: Circuit) -> None:
         """Put the gateway behind `circuit`.
 
-        Its calls wait while the circuit is open, and fail only where the model answers others.
+        Its calls then wait while the circuit is open, and fail only if the model answers others.
         """
         self.circuit = circuit
         circuit.attach(self.probe)
 
     async def template_tokens(self) -> TemplateTokens | None:
-        """Return what the tokenizer of the first server that answers says, or None.
+        """Return the special tokens reported by the first server that answers, or None.
 
-        It is asked as often as the options allow. Raises `ModelError` if it never answers.
+        It retries as often as the options allow. Raises `ModelError` if no server ever answers.
         """
         retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type(ModelError),
@@ -155,7 +155,7 @@ class Gateway:
         return await retrying(self._tokens_of_any)
 
     async def _tokens_of_any(self) -> TemplateTokens | None:
-        """Ask each server once, until one answers; raise as the last one does."""
+        """Query each server once until one answers; raise the last one's error if none does."""
         *others, last = (self.model, *self.replicas)
         for model in others:
             with suppress(ModelError):
@@ -163,13 +163,13 @@ class Gateway:
         return await _tokens_of(last)
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Return the model's reply, or raise as the model did.
+        """Return the model's reply.
 
-        A `TransientModelError` is the last attempt's, or says that the server asks for a wait of
-        more than `LONGEST_WAIT` seconds. Raises `RunStoppedError` if a limit does not allow for the
-        call, `RunFailedError` if the gateway is guarded and the
-        model cannot be used or does not answer, and `ClosedModelError` if its lease does not allow
-        it to be asked.
+        Raises the model's errors. A `TransientModelError` is that of the last attempt, or says that
+        the server asks for a wait of more than `LONGEST_WAIT` seconds. Raises `RunStoppedError` if
+        a limit of the run does not allow the call. Raises `RunFailedError` if the gateway is
+        guarded and the model cannot be used or does not answer. Raises `ClosedModelError` if the
+        lease does not allow the call.
         """
         if self.circuit is not None:
             await self.circuit.follow()
@@ -181,10 +181,10 @@ class Gateway:
                     raise
 
     async def _tried(self, request: ChatRequest) -> Reply:
-        """Ask once, and again as often as the options allow.
+        """Make the call, and retry it as often as the options allow.
 
-        Most calls are answered at once, and tenacity would cost each 0.02 ms: it learns of the
-        first attempt where that has failed.
+        Most calls succeed at the first attempt, where tenacity would cost 0.02 ms per call. So it
+        is only used after the first attempt has failed.
         """
         tried: list[Endpoint] = []
         try:
@@ -208,7 +208,7 @@ class Gateway:
         return await retrying(attempt)
 
     async def _before_sleep(self, state: tenacity.RetryCallState) -> None:
-        """Log a failure, and have the circuit take its part of the wait."""
+        """Log a failure, and let the circuit take over its part of the wait."""
         error = failure_of(state)
         if isinstance(error, UnusableModelError):
             return
@@ -224,9 +224,9 @@ class Gateway:
             state.upcoming_sleep = await self.circuit.pause(seconds, error)
 
     async def ready(self) -> None:
-        """Return once the lease and the circuit allow an attempt.
+        """Wait until the lease and the circuit allow an attempt.
 
-        Raises as `complete` does where they never will.
+        Raises as `complete` does if they never will.
         """
         if self.lease is not None:
             self.lease.require(self.signature)
@@ -234,9 +234,9 @@ class Gateway:
             await self.circuit.ready()
 
     async def probe(self, request: ChatRequest) -> Reply:
-        """Return the reply of the first server that gives one; each is asked once.
+        """Return the reply of the first server that answers; each is called once.
 
-        Raises `ModelError` as the last server raised it.
+        Raises the last server's `ModelError` if none does.
         """
         tried: list[Endpoint] = []
         for _ in self.replicas:
@@ -247,7 +247,7 @@ class Gateway:
         return await self._ask(request, tried)
 
     async def _attempt(self, request: ChatRequest, tried: list[Endpoint], *, maker: str) -> Reply:
-        """Ask once the circuit is closed; it may open while the call waits for its place."""
+        """Make one attempt once the circuit is closed, even after the wait for a slot."""
         while True:
             await self.ready()
             async with self._endpoints.slot(tried=tried) as endpoint:
@@ -255,7 +255,7 @@ class Gateway:
                     return await self._ask_at(endpoint, request, maker=maker)
 
     async def _ask(self, request: ChatRequest, tried: list[Endpoint]) -> Reply:
-        """Ask once, whatever the circuit says."""
+        """Make one attempt, whether or not the circuit is open."""
         async with self._endpoints.slot(tried=tried) as endpoint:
             return await self._ask_at(endpoint, request, maker=_PROBES)
 
@@ -263,7 +263,7 @@ class Gateway:
         reckoned = await self._rates.admit(request)
         reservation = await self.account.reserve(request, maker=maker) if self.account else None
         began = endpoint.begin()
-        spent = None  # what is cancelled, or breaks off, may have been paid
+        spent = None  # unknown: a cancelled or broken call may have cost something
         try:
             reply = await self._in_time(endpoint.model, request)
             spent = _reported(reply.usage)
@@ -299,12 +299,12 @@ async def _tokens_of(model: ChatModel) -> TemplateTokens | None:
 
 
 def _reported(usage: Usage) -> Usage | None:
-    """Return the usage that a server reports; None if it reports none."""
+    """Return the usage reported by a server; None if it reports none."""
     return usage if usage.prompt + usage.completion > 0 else None
 
 
 def _of_failure(error: ModelError) -> Usage | None:
-    """Return the usage of a call that failed; None if a reply may have been made and paid."""
+    """Return the usage of a failed call; None if a reply may have been made and charged."""
     refused = (error.status or 0) >= _FIRST_REFUSAL and not isinstance(error, ModelTimeoutError)
     if refused or not error.was_sent or isinstance(error, UnusableModelError):
         return Usage(calls=1)
@@ -312,22 +312,22 @@ def _of_failure(error: ModelError) -> Usage | None:
 
 
 def _is_bounded(model: ChatModel, timeout: float) -> bool:
-    """Say whether `model` ends a call after `timeout` seconds by itself."""
+    """Return whether `model` itself ends a call within `timeout` seconds."""
     return isinstance(model, BoundedModel) and model.longest_call <= timeout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stop:
-    """Ends a call after so many attempts, or when each server has refused it.
+    """Ends a call after `attempts`, or when each server has refused it.
 
-    It ends at once where a server asks for a wait that is too long.
+    It also ends if a server asks for too long a wait.
     """
 
     attempts: int
     servers: int
 
     def __call__(self, state: tenacity.RetryCallState) -> bool:
-        """Say whether the last attempt was made."""
+        """Return whether there is to be no further attempt."""
         error = failure_of(state)
         if isinstance(error, UnusableModelError):  # another server may know the model
             return state.attempt_number >= self.servers
@@ -335,7 +335,7 @@ class _Stop:
 
 
 def _wait(state: tenacity.RetryCallState) -> float:
-    """Return the seconds until the next attempt; a server that refuses hands over at once."""
+    """Return the seconds until the next attempt; 0 after a refusal, to try the next server."""
     error = failure_of(state)
     if isinstance(error, UnusableModelError):
         return 0.0
@@ -343,7 +343,7 @@ def _wait(state: tenacity.RetryCallState) -> float:
 
 
 def _give_up(state: tenacity.RetryCallState) -> NoReturn:
-    """Raise the last failure, with the wait that was too long."""
+    """Raise the last error; if the requested wait was too long, say so."""
     error = failure_of(state)
     if (asked := asked_wait(error)) <= LONGEST_WAIT:
         raise error
@@ -354,6 +354,6 @@ def _give_up(state: tenacity.RetryCallState) -> NoReturn:
 
 
 def _pause(state: tenacity.RetryCallState, *, asked: float = 0.0) -> float:
-    """Return the seconds from one attempt to the next, where the server `asked` for some."""
+    """Return the seconds until the next attempt, at least those the server `asked` for."""
     spread = _CHANCE.uniform(0.0, _SPREAD)
     return max(min(_BACKOFF(state) + spread, _BACKOFF.max), asked + spread)

@@ -1,4 +1,4 @@
-"""The provider behind a LiteLLM name: its key, and what its servers can be asked for."""
+"""The provider behind a LiteLLM name: its key, and the features of its servers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,23 +28,23 @@ from spanjury.judges.core import (
 )
 
 _VLLM = "hosted_vllm"
-# Their servers understand llama.cpp's fields, or may, at an address that the user gave.
+# Servers at a user's address under these names are, or may be, llama.cpp.
 _LLAMA_CPP_LIKE = frozenset({"openai", "custom_openai", "openai_like", "llamafile"})
 _OLLAMA = "ollama_chat"
 _LLAMA_CPP_INSIDE = frozenset({_OLLAMA, "lm_studio"})  # they take its schemas, not its grammars
-_THINKING = frozenset({"anthropic", "gemini"})  # they take a number of tokens of thought
+_THINKING = frozenset({"anthropic", "gemini"})  # they take a budget of thinking tokens
 _KEEPING_MARKED = frozenset({"anthropic", "bedrock"})
-_UNGUARDED = "aiohttp_openai"  # has a client of its own that follows redirects
+_UNGUARDED = "aiohttp_openai"  # its own client follows redirects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backend:
-    """One model of one provider, by LiteLLM's names for them, as ``"hosted_vllm"``.
+    """One model of one provider, by LiteLLM's names, such as ``"hosted_vllm"``.
 
     Without `base_url` the provider's own address is used; without `api_key` LiteLLM looks for one.
-    LiteLLM's list of models says whether the model `prefills`, which is to continue from a prefix,
-    and its price, or None; and whether its server `keeps_marked` beginnings of prompts, and no
-    others.
+    LiteLLM's model list supplies whether the model `prefills`, which means that it can continue
+    from a prefix; its price, or None; and whether its server caches only marked prefixes of prompts
+    (`keeps_marked`).
     """
 
     name: str
@@ -64,7 +64,7 @@ class Backend:
 
     @property
     def forms(self) -> frozenset[Form]:
-        """The forms that can be asked for."""
+        """The forms of constrained replies that it supports."""
         forms: set[Form] = {"grammar"} if self._takes_grammar else set()
         if self.takes_schema:
             forms.add("schema")
@@ -73,13 +73,13 @@ class Backend:
         return frozenset(forms)
 
     def schema_fields(self, schema: ReplySchema) -> dict[str, object]:
-        """Return LiteLLM's argument that holds a reply to `schema`."""
+        """Return LiteLLM's argument that constrains a reply to `schema`."""
         if not self.takes_schema:
             raise PermanentModelError(f"{self}: {self.provider} takes no JSON schema")
         return response_format(schema)
 
     def grammar_fields(self, grammar: str) -> dict[str, object]:
-        """Return the fields that bind a reply to a GBNF `grammar`."""
+        """Return the fields that constrain a reply to a GBNF `grammar`."""
         if self.provider == _VLLM:
             return vllm_grammar(grammar)
         if self._llama_cpp_like:
@@ -87,7 +87,7 @@ class Backend:
         raise PermanentModelError(f"{self}: {self.provider} takes no grammar")
 
     def reasoning_fields(self, reasoning: Reasoning) -> tuple[dict[str, object], dict[str, object]]:
-        """Return LiteLLM's arguments for a model's thought, and the fields for its server."""
+        """Return LiteLLM's arguments for reasoning, and the fields for the model's server."""
         if self._takes_grammar:
             effort = {} if reasoning == "none" else {"reasoning_effort": effort_of(reasoning)}
             return {}, {**template_fields(reasoning=reasoning), **effort}
@@ -96,7 +96,7 @@ class Backend:
         return {"reasoning_effort": effort_of(reasoning)}, {}
 
     def document_fields(self, request: ChatRequest) -> dict[str, object]:
-        """Return the field for the documents of `request`, with its wish for thought."""
+        """Return the field for the documents of `request`, including its reasoning setting."""
         documents = documents_of(request)
         if not documents:
             return {}
@@ -110,7 +110,7 @@ class Backend:
             return {}, dict(CONTINUE_LAST_MESSAGE)
         if self.prefills:
             return {"prefix": True}, {}
-        if self.provider == _OLLAMA:  # continues a last message of the assistant unasked
+        if self.provider == _OLLAMA:  # it continues a last assistant message without being asked
             return {}, {}
         raise PermanentModelError(f"{self}: {self.provider} cannot continue from a given prefix")
 
@@ -124,15 +124,15 @@ class Backend:
 
 
 def find_backend(name: str, *, base_url: str | None, api_key: str | None = None) -> Backend:
-    """Find out where a name that LiteLLM knows leads, as ``"hosted_vllm/Qwen/Qwen3-8B"``.
+    """Resolve a name of LiteLLM's, such as ``"hosted_vllm/Qwen/Qwen3-8B"``.
 
-    Without `base_url` it is the provider's own address. Without `api_key` it is
-    ``<PROVIDER>_API_KEY`` from the environment, and a placeholder for a server that the user named
-    and that may want none.
+    Without `base_url`, the provider's own address is used. Without `api_key`, the key is
+    ``<PROVIDER>_API_KEY`` from the environment; a server at a user's address may need none, and
+    gets a placeholder.
 
-    Raises `ConfigError` if LiteLLM knows no provider for the name, or the address holds
-    credentials, which no request could send beside a key, or the provider's own client follows
-    redirects, or no header can carry the provider's key.
+    Raises `ConfigError` if LiteLLM knows no provider for the name; if the address contains
+    credentials, which no request could send together with a key; if the provider's own client
+    follows redirects; or if the provider's key cannot be sent in a header.
     """
     if base_url is not None:
         refuse_credentials(base_url)
@@ -162,7 +162,7 @@ def find_backend(name: str, *, base_url: str | None, api_key: str | None = None)
         api_key=api_key,
         prefills=bool(listed.get("supports_assistant_prefill")),
         takes_tools="tools" in offers,
-        # Not `litellm.supports_response_schema`, which denies it of vLLM, Ollama and llama.cpp.
+        # `litellm.supports_response_schema` wrongly denies it for vLLM, Ollama and llama.cpp.
         takes_schema="response_format" in offers,
         keeps_marked=provider in _KEEPING_MARKED
         and litellm.utils.supports_prompt_caching(model=model, custom_llm_provider=provider),
@@ -171,7 +171,7 @@ def find_backend(name: str, *, base_url: str | None, api_key: str | None = None)
 
 
 def listed_price(name: str, *, base_url: str | None) -> TokenPrice | None:
-    """Return the price of a model by LiteLLM's list; None where the list does not name it."""
+    """Return the price of a model in LiteLLM's list; None if it is not listed."""
     name = _in_turns(name)
     try:
         model, provider, _, _ = litellm.get_llm_provider(name, api_base=base_url)
@@ -181,22 +181,22 @@ def listed_price(name: str, *, base_url: str | None) -> TokenPrice | None:
 
 
 def _in_turns(name: str) -> str:
-    """Return the name by which Ollama is sent a conversation.
+    """Return the name under which Ollama is sent a conversation as such.
 
-    As ollama/ LiteLLM would write it into one prompt of its own making; as ollama_chat/ the server
-    applies the model's own template.
+    For ``ollama/`` LiteLLM would flatten it into one prompt with a template of its own; for
+    ``ollama_chat/`` the server applies the model's own template.
     """
     return name.replace("ollama/", "ollama_chat/", 1) if name.startswith("ollama/") else name
 
 
 def _listed(name: str, *, model: str, provider: str) -> Mapping[str, Any]:
-    """Return what LiteLLM's list of models says of `name`; it leaves out some providers' names."""
+    """Return the entry of `name` in LiteLLM's list, which omits the prefix of some providers."""
     listed: Mapping[str, Any] = litellm.model_cost.get(name) or litellm.model_cost.get(model) or {}
     return listed if listed.get("litellm_provider") == provider else {}
 
 
 def _price(listed: Mapping[str, Any]) -> TokenPrice | None:
-    """Return the plain price; the list has others for very long prompts, and for batches."""
+    """Return the basic price; the list has others for very long prompts and for batches."""
     prompt, completion = listed.get("input_cost_per_token"), listed.get("output_cost_per_token")
     if prompt is None or completion is None:
         return None

@@ -1,8 +1,8 @@
 """Batches of a provider, sent and collected by LiteLLM. Needs asyncio.
 
-Each call here is one request, tried once: whoever keeps the state of a batch decides what may be
-tried again. A call that may have been received raises `TransientModelError` as any does; whether a
-batch was begun all the same, `find` tells.
+Each call here is one request without retries: the caller, who stores the state of a batch, decides
+what may be repeated. If it is unclear whether a request was received, `TransientModelError` is
+raised, as always; `find` then tells whether the batch was created.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -26,16 +26,16 @@ _STATES: dict[str, BatchState] = {
     "cancelled": "cancelled",
 }
 _LARGE = Decoding(max_tokens=2**22)
-"""Bounds a file that comes back: a gigabyte."""
+"""Limit for a file that comes back: a gigabyte."""
 _NO_COST: dict[str, Any] = {"litellm_metadata": {"batch_ignore_default_logging": True}}
-"""Has LiteLLM not download the output of a batch to price it."""
+"""Keeps LiteLLM from downloading the output of a batch to compute its price."""
 _PAGE, _MOST_PAGES = 100, 50
 _ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 _SECONDS = 600.0
 
 
 class LiteLLMBatches:
-    """The batches at one server; each method raises `ModelError` if the server does not do it."""
+    """The batches at one server; each method raises `ModelError` if its request fails."""
 
     def __init__(self, access: BatchAccess) -> None:
         self._access = access
@@ -52,12 +52,12 @@ class LiteLLMBatches:
         return str(uploaded.id)
 
     async def create(self, file_id: str) -> BatchStatus:
-        """Begin a batch of an uploaded file."""
+        """Create a batch from an uploaded file."""
         create = partial(litellm.acreate_batch, completion_window="24h", endpoint=_ENDPOINT)
         return _status(await self._call(partial(create, input_file_id=file_id), **self._model))
 
     async def find(self, file_id: str) -> BatchStatus | None:
-        """Return the batch of an uploaded file; None if none was begun."""
+        """Return the batch of an uploaded file; None if none was created."""
         after: str | None = None
         for _ in range(_MOST_PAGES):
             page = await self._call(partial(litellm.alist_batches, after=after, limit=_PAGE))
@@ -81,7 +81,7 @@ class LiteLLMBatches:
         content: bytes = answer.content
         return content
 
-    # LiteLLM's functions and what they return have few types.
+    # LiteLLM's functions and their results are mostly untyped.
     async def _call(self, ask: Callable[..., Awaitable[Any]], **more: str) -> Any:  # noqa: ANN401
         access = self._access
         exchange = Exchange(
@@ -101,8 +101,8 @@ class LiteLLMBatches:
                 )
         except ModelError:
             raise
-        except Exception as error:  # noqa: BLE001 - LiteLLM lets through whatever went wrong
-            # Not chained: the foreign message may hold a key, and a traceback prints it.
+        except Exception as error:  # noqa: BLE001 - LiteLLM does not wrap all errors
+            # Not chained: the original message may contain a key, and a traceback would print it.
             failure = exchange.refusal or model_error(
                 error, source=access.source, key=access.api_key or ""
             )

@@ -1,13 +1,13 @@
-"""LiteLLM as we use it: set up before its import, bounded in what it receives, closed at the end.
+"""LiteLLM as we use it: configured before import, with bounded answers, and closed at the end.
 
-Import `litellm` from here and nowhere else. That takes seconds, so only the modules that talk to
+Import `litellm` only from this module. The import takes seconds, so only the modules that talk to
 models import this one, and they are loaded when a model is first named.
 
-LiteLLM makes HTTP clients in a dozen places, several of which follow redirects, and has no setting
-against that nor against endless answers. All of them send through ``httpx.Client.send`` or its
-asynchronous twin, so these are wrapped; a request outside of `guarded` passes through untouched.
-It also caches its clients per event loop, and closes them some time after the loop has gone.
-Here they close with the last model that was opened in their loop.
+LiteLLM makes HTTP clients in a dozen functions. Several of them follow redirects, and no setting
+prevents that, or limits the size of answers. But all send through ``httpx.Client.send`` or
+``httpx.AsyncClient.send``, so these are wrapped here; a request outside of `guarded` passes
+unchanged. LiteLLM also caches its clients per event loop, and closes them some time after the
+loop has gone. Here they are closed with the last model that was opened in their loop.
 """
 
 import asyncio  # noqa: TID251 - LiteLLM's clients belong to an asyncio event loop
@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 import anyio
 import httpx
 
-# Unset, they would make the import fetch a price list and read a ``.env`` file.
+# Unless these are set, the import downloads a price list and reads a ``.env`` file.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
 
@@ -49,7 +49,7 @@ log = EventLog()
 
 @asynccontextmanager
 async def client_connections() -> AsyncIterator[None]:
-    """Share the ownership of LiteLLM's connections with every other model of this event loop.
+    """Keep LiteLLM's connections open until the last model of this event loop is closed.
 
     Raises `ConfigError` if the event loop is not asyncio's.
     """
@@ -66,7 +66,7 @@ async def client_connections() -> AsyncIterator[None]:
 
 
 async def _close_clients() -> None:
-    """Close the clients of this event loop; LiteLLM's cache tells them by the end of their key."""
+    """Close the clients of this event loop; their cache keys end with the loop's id."""
     cache = litellm.in_memory_llm_clients_cache
     of_this_loop = cache.update_cache_key_with_event_loop("")  # LiteLLM's
     for key in [key for key in cache.cache_dict if key.endswith(of_this_loop)]:
@@ -77,7 +77,7 @@ async def _close_clients() -> None:
             continue
         try:
             await close()
-        except Exception as error:  # noqa: BLE001 - what is left of a foreign connection
+        except Exception as error:  # noqa: BLE001 - a foreign connection may fail in any way
             log.debug("client.close_failed", error=kind_of(error))
 
 
@@ -85,9 +85,10 @@ async def _close_clients() -> None:
 class Exchange:
     """One call, and why its answer was refused.
 
-    `decoding` bounds the answer; `key` must not be in a message, `source` may be. LiteLLM makes an
-    error of its own of a `refusal`, which says less. If the call `is_unsent`, its `body` is kept
-    and nothing is sent. If it `is_last`, its connection is closed: its client is not kept.
+    `decoding` limits the answer's size. Messages may contain `source`, but not `key`. A `refusal`
+    is kept here, because LiteLLM turns it into an error of its own that says less. If the call
+    `is_unsent`, its `body` is kept and nothing is sent. If it `is_last`, its connection is closed,
+    since its client is not reused.
     """
 
     decoding: Decoding
@@ -99,7 +100,7 @@ class Exchange:
     is_last: bool = False
 
     def send(self, request: httpx.Request) -> None:
-        """Prepare a request; keep the body of an unsent one, and raise `UnsentError`."""
+        """Prepare a request; for an unsent one, keep its body and raise `UnsentError`."""
         if self.is_unsent:
             self.body = request.content
             raise UnsentError
@@ -108,9 +109,9 @@ class Exchange:
             request.headers["Connection"] = "close"
 
     def receive(self, response: httpx.Response) -> None:
-        """Bound the body of `response`, which has not been read.
+        """Limit the body of `response`, which has not been read.
 
-        Raises `ModelError` if it is a redirect, or packed in a manner that was not asked for.
+        Raises `ModelError` if it is a redirect, or compressed in a way that was not requested.
         """
         with self._refusing():
             if is_redirect(response.status_code):
@@ -127,11 +128,11 @@ class Exchange:
                 decoding=self.decoding,
                 source=self.source,
             )
-        response.headers.pop("Content-Encoding", None)  # the stream unpacks it
+        response.headers.pop("Content-Encoding", None)  # our stream decompresses it
         response.stream = _BoundedStream(response.stream, exchange=self, body=body)
 
     def piece(self, body: ReplyBytes, chunk: bytes) -> bytes:
-        """Return what `chunk` adds to the body, and remember why if it is refused."""
+        """Return what `chunk` adds to the body; record the reason if it is refused."""
         with self._refusing():
             return body.receive(chunk)
 
@@ -145,17 +146,17 @@ class Exchange:
 
 
 class UnsentError(Exception):
-    """A call was written down and not sent."""
+    """Raised in place of sending a request whose body is to be kept."""
 
 
 _EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
 
 
 class _WithinACall:
-    """The pattern of pydantic's warnings within `guarded`: they quote a reply of odd types.
+    """Matches pydantic's warnings within `guarded` only: they quote replies of unexpected types.
 
-    `warnings.catch_warnings` changes the filters of all tasks and threads; a pattern that looks
-    where it is asked changes none of a host's own warnings.
+    `warnings.catch_warnings` would change the filters of all tasks and threads. This pattern checks
+    its context at each warning, and leaves a host's own warnings alone.
     """
 
     def match(self, message: str) -> bool:
@@ -166,7 +167,7 @@ _QUIET = ("ignore", _WithinACall(), UserWarning, None, 0)
 
 
 def _keep_quiet() -> None:
-    """Put the filter first, where a host or its tests have set up theirs since."""
+    """Put our filter first again, in case the host or its tests have since added others."""
     filters: list[Any] = warnings.filters  # type: ignore[assignment]  # it is one
     if filters[:1] != [_QUIET]:
         filters[:] = [_QUIET, *(existing for existing in filters if existing is not _QUIET)]
@@ -174,7 +175,7 @@ def _keep_quiet() -> None:
 
 @contextmanager
 def guarded(exchange: Exchange) -> Iterator[None]:
-    """Hold everything that is sent and received within to the bounds of `exchange`."""
+    """Apply the limits of `exchange` to all requests and responses in the context."""
     _keep_quiet()
     token = _EXCHANGE.set(exchange)
     try:
@@ -184,9 +185,9 @@ def guarded(exchange: Exchange) -> Iterator[None]:
 
 
 class _BoundedStream(httpx.AsyncByteStream, httpx.SyncByteStream):
-    """The body of an answer, unpacked and bounded, from either kind of client."""
+    """The body of a response, decompressed and limited, for both kinds of client."""
 
-    # httpx knows at run time which of the two it has.
+    # Only httpx knows which of the two kinds `stream` is.
     def __init__(self, stream: Any, *, exchange: Exchange, body: ReplyBytes) -> None:  # noqa: ANN401
         self._stream = stream
         self._exchange = exchange
@@ -258,24 +259,24 @@ def _guarded_sync(send: Any) -> Any:  # noqa: ANN401  as above
 
 
 async def _raise_what_broke(*_: object, **__: object) -> NoReturn:
-    """Stand in for the second request that LiteLLM sends when a connection breaks.
+    """Raise the error instead of LiteLLM's second request after a broken connection.
 
-    The first may have arrived, and cost: whether to ask again, and when, is the gateway's
-    to say. No option of LiteLLM's turns it off.
+    The first request may have arrived and been charged, so it is for the gateway to decide on a
+    retry. No option of LiteLLM's turns its own off.
     """
-    error = sys.exception()  # what LiteLLM handles as it calls this
+    error = sys.exception()  # the error that LiteLLM handles while calling this
     assert error is not None
     raise error
 
 
 def _known_without_asking(*_: object, **__: object) -> None:
-    """Stand in for what asks Ollama about a model, at its usual port whatever address was given.
+    """Replace LiteLLM's query of Ollama, which ignores the given address.
 
-    None has LiteLLM look into its own list, as it does for every other provider.
+    The result None makes LiteLLM use its own list, as for every other provider.
     """
 
 
-# It prints advice to standard output whenever a call fails, and logs what servers say.
+# By default it prints advice to standard output after each failure, and logs servers' messages.
 litellm.suppress_debug_info = True
 for _name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)

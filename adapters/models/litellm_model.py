@@ -1,6 +1,6 @@
 """Any model that LiteLLM can name, as a `ChatModel`. Needs asyncio.
 
-One call is one request: retries, limits of time and of concurrency are the gateway's.
+One call is one request: the gateway does retries, and limits time and concurrency.
 """
 
 import re
@@ -44,11 +44,11 @@ from spanjury.judges.core import (
 
 _OF_ONE_MODEL = frozenset({"mistral"})
 BATCHING = frozenset({"openai", "azure", "hosted_vllm", "litellm_proxy", *_OF_ONE_MODEL})
-"""Providers whose batches LiteLLM sends in OpenAI's form, and those of them for one model each."""
+"""Providers whose batches LiteLLM sends in OpenAI's format; `_OF_ONE_MODEL` take one model each."""
 _WITH_ADDRESS = frozenset({"openai"})
 _NOWHERE = "http://localhost/v1"
-# LiteLLM gives a key that is not there the status of a server that broke, and Gemini gives a
-# wrong one the status of a bad request.
+# For a missing key LiteLLM reports the status of a server error, and for a wrong one Gemini
+# reports that of a bad request, so these are recognised by their messages.
 _NO_KEY = re.compile(
     r"missing credentials|missing [\w ]*api.?key|api_key client option|_api_key is not set"
     r"|api_key_invalid|api key not valid",
@@ -72,8 +72,8 @@ async def open_litellm(name: str, *, options: ModelOptions) -> AsyncIterator[Cha
     """
     backend = find_backend(name, base_url=options.base_url)
     async with client_connections():
-        # Without the address: a model is the same wherever it is served, and a run may be
-        # resumed when its server has moved.
+        # Without the address: a model is the same at any server, and a run may be resumed after its
+        # server has moved.
         yield LiteLLMModel(
             backend=backend,
             timeout=options.timeout,
@@ -81,23 +81,23 @@ async def open_litellm(name: str, *, options: ModelOptions) -> AsyncIterator[Cha
         )
 
 
-_SHORTEST = 4096  # characters of about 1,024 tokens: nothing shorter is kept
+_SHORTEST = 4096  # characters, about 1,024 tokens: shorter prefixes are not cached
 _MOST_SOURCES = 1000
 
 
 class MarkedSources:
-    """The sources of a model's latest requests, marked so that Anthropic and Bedrock cache them.
+    """Marks the sources in a model's prompts so that Anthropic and Bedrock cache them.
 
-    Other servers cache the beginnings of prompts by themselves. Here writing to the cache costs a
-    quarter of the price more, and reading from it a tenth. So a source is marked from the second
-    request about it on, and a source with a single request costs what it always did.
+    Other servers cache prefixes of prompts by themselves. With these two, writing to the cache
+    costs a quarter more than the plain price, and reading from it a tenth of that price. So a
+    source is marked from its second request on, and a source with a single request costs no more.
     """
 
     def __init__(self) -> None:
         self._seen: OrderedDict[int, None] = OrderedDict()
 
     def mark(self, written: list[dict[str, Any]], messages: Sequence[Message]) -> None:
-        """Mark the sources in `messages`, as `written` for the server, that were there before."""
+        """Mark those sources in `messages`, `written` for the server, that occurred before."""
         for fields, message in zip(written, messages, strict=False):
             text = fields["content"]
             source, rest = text[: message.shared], text[message.shared :]
@@ -119,9 +119,9 @@ class MarkedSources:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiteLLMModel:
-    """A model behind LiteLLM, whose server may stay silent for `timeout` seconds.
+    """A model behind LiteLLM, whose server may be silent for at most `timeout` seconds.
 
-    `signature` holds everything that can change a reply.
+    `signature` includes everything that can change a reply.
     """
 
     backend: Backend
@@ -133,18 +133,19 @@ class LiteLLMModel:
 
     @property
     def price(self) -> TokenPrice | None:
-        """The price of tokens in LiteLLM's list of models."""
+        """The price of tokens in LiteLLM's model list."""
         return self.backend.price
 
     @property
     def forms(self) -> frozenset[Form]:
-        """The forms that can be asked for; the server tells whether it takes them."""
+        """The forms of constrained replies; the server may still refuse them."""
         return self.backend.forms
 
     async def template_tokens(self) -> TemplateTokens | None:
-        """Return the special tokens of the model at an address that the user gave.
+        """Return the special tokens of the model at a user's address.
 
-        None elsewhere. Raises `TransientModelError` as `ask_server` does.
+        Returns None for a provider's own address. Raises `TransientModelError` as `ask_server`
+        does.
         """
         backend = self.backend
         if backend.base_url is None:
@@ -153,10 +154,10 @@ class LiteLLMModel:
         return await ask_server(backend.base_url, model=model, key=backend.api_key or "")
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Ask once.
+        """Make one request.
 
-        Raises `ModelError` as `error_by_status` sorts them; also if the backend cannot do what the
-        request asks.
+        Raises `ModelError`, classified as by `error_by_status`, also if the backend does not
+        support what the request needs.
         """
         backend, request = self.backend, unforced(request)
         arguments = _arguments(request, backend=backend)
@@ -171,8 +172,8 @@ class LiteLLMModel:
             return _reply(response, request, source=str(backend))
         except ModelError:
             raise
-        except Exception as error:  # noqa: BLE001 - LiteLLM lets through whatever went wrong
-            # Not chained: the foreign message may hold a key, and a traceback prints it.
+        except Exception as error:  # noqa: BLE001 - LiteLLM does not wrap all errors
+            # Not chained: the original message may contain a key, and a traceback would print it.
             failure = exchange.refusal or model_error(
                 error, source=str(backend), key=backend.api_key or ""
             )
@@ -180,7 +181,7 @@ class LiteLLMModel:
 
     @property
     def batch_access(self) -> BatchAccess | None:
-        """The server of the model's batches; None if not in OpenAI's form."""
+        """The server of the model's batches; None if they are not in OpenAI's format."""
         backend = self.backend
         if backend.provider not in BATCHING:
             return None
@@ -193,7 +194,7 @@ class LiteLLMModel:
         )
 
     async def body(self, request: ChatRequest) -> bytes:
-        """Return the JSON that `complete` sends; raise as it does if the backend cannot do so."""
+        """Return the JSON that `complete` would send; raise as it does if that is unsupported."""
         backend, request = self.backend, unforced(request)
         if backend.provider not in BATCHING:
             raise PermanentModelError(f"{backend}: {backend.provider} takes no files of requests")
@@ -204,7 +205,7 @@ class LiteLLMModel:
                 await self._asked(request, arguments, unsent=True)
         except ModelError:
             raise
-        except Exception as error:  # noqa: BLE001 - LiteLLM makes some error of the unsent call
+        except Exception as error:  # noqa: BLE001 - LiteLLM wraps `UnsentError` in its own errors
             if not exchange.body:
                 raise model_error(error, source=str(backend)) from None
         return exchange.body
@@ -212,7 +213,7 @@ class LiteLLMModel:
     async def _asked(
         self, request: ChatRequest, arguments: dict[str, Any], *, unsent: bool = False
     ) -> "litellm.ModelResponse":
-        """Make LiteLLM's call; one that is not sent needs no address and no key."""
+        """Call LiteLLM; an unsent call needs neither address nor key."""
         backend = self.backend
         base_url, key = backend.base_url, backend.api_key
         if unsent:
@@ -234,11 +235,11 @@ class LiteLLMModel:
 
 
 def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
-    """Return the arguments of ``litellm.acompletion`` that say what `request` says.
+    """Return the arguments of ``litellm.acompletion`` for `request`.
 
-    Raises `PermanentModelError` if the backend cannot do what is asked: follow a schema or a
-    grammar, continue from a prefix, call tools. Left out without a word is what changes no meaning,
-    as a seed.
+    Raises `PermanentModelError` if the backend does not support a requested feature: a schema, a
+    grammar, a prefix, or tools. Settings that do not change the meaning, such as a seed, are left
+    out silently if they are unsupported.
     """
     arguments = chat_fields(request)
     extra: dict[str, object] = {}
@@ -250,7 +251,7 @@ def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
         named, beside = backend.reasoning_fields(reasoning)
         arguments |= named
         extra |= beside
-        if "thinking" in named:  # Anthropic takes no other temperature then
+        if "thinking" in named:  # Anthropic requires this temperature while thinking
             arguments["temperature"] = 1.0
     extra |= backend.document_fields(request)
     if request.prefix:
@@ -260,7 +261,7 @@ def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
     if request.tools:
         if not backend.takes_tools:
             raise PermanentModelError(f"{backend}: {backend.provider} takes no tools")
-        # Any tool at all makes LiteLLM import its proxy, whose packages are not installed.
+        # With any tools, LiteLLM imports its proxy, whose packages are not installed.
         arguments["_skip_mcp_handler"] = True
     if extra:
         arguments["extra_body"] = extra
@@ -268,22 +269,22 @@ def _arguments(request: ChatRequest, *, backend: Backend) -> dict[str, Any]:
 
 
 def _reply(response: litellm.ModelResponse, request: ChatRequest, *, source: str) -> Reply:
-    """Read `response` as other servers' replies; raise `TransientModelError` without a choice."""
+    """Parse `response` as any server's reply; raise `TransientModelError` if it has no choice."""
     body: dict[str, Any] = response.model_dump(warnings=False)
     for choice in body["choices"]:
         message = choice["message"]
-        # LiteLLM puts away there what it has no field for.
+        # LiteLLM stores fields there that its own classes lack.
         own = message.get("provider_specific_fields") or {}
         message.setdefault("refusal", own.get("refusal"))
     return read_reply(body, request, source=source)
 
 
 def model_error(error: Exception, *, source: str, key: str = "") -> ModelError:
-    """Translate an error, LiteLLM's, `openai`'s or any other, without `key` in its message.
+    """Translate any error, whether from LiteLLM or `openai`, keeping `key` out of the message.
 
-    A key that is missing or wrong is an `UnusableModelError`; a time-out is a `ModelTimeoutError`;
-    the rest is sorted by status as `error_by_status` does. LiteLLM gives a body that it cannot
-    read the status that it came with.
+    A missing or wrong key becomes an `UnusableModelError`, and a time-out a `ModelTimeoutError`.
+    The others are classified by status, as in `error_by_status`; if LiteLLM cannot read a response,
+    its error has the response's status.
     """
     status = _status(error)
     problem = str(error).partition("Traceback (most recent call last)")[0].strip()
@@ -300,13 +301,13 @@ def model_error(error: Exception, *, source: str, key: str = "") -> ModelError:
 
 
 def _status(error: Exception) -> int | None:
-    """Return the status of the reply, or None where LiteLLM stumbled over something else."""
+    """Return the status of the response, or None if the error is about something else."""
     status = getattr(error, "status_code", None)
-    # A server's error code takes the status's place, and may be a word.
+    # A server's error code may replace the status, and may be a text.
     return status if isinstance(error, openai.APIError) and isinstance(status, int) else None
 
 
 def _headers(error: Exception) -> Mapping[str, str]:
-    """Return the reply's headers; LiteLLM's own errors carry them apart from the response."""
+    """Return the response's headers, which LiteLLM's own errors store apart from the response."""
     response = getattr(error, "response", None)
     return getattr(error, "litellm_response_headers", None) or getattr(response, "headers", {})

@@ -1,8 +1,8 @@
-"""A model in this process: a folder that was trained, or any causal language model that is here.
+"""A model in this process: a trained folder, or any causal language model on this machine.
 
-``local/FOLDER``, ``local/embedded`` and ``local/HUB_ID`` name one. It runs in one thread, which
-continues together what waits together. Where vLLM loads the weights (`vllm_model`), the same thread
-hands them its batches.
+It is named ``local/FOLDER``, ``local/embedded`` or ``local/HUB_ID``. It runs in one thread, which
+continues waiting prompts in batches. If vLLM loads the weights (`vllm_model`), the same thread
+passes the batches to it.
 """
 
 import threading
@@ -45,16 +45,16 @@ from spanjury.judges.core import (
     signature,
 )
 
-_JOIN_LIMIT = 30.0  # seconds that a batch may take to notice that no caller waits any more
+_JOIN_LIMIT = 30.0  # seconds for a running batch to notice that it was dropped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batching:
-    """The prompts that go together.
+    """Rules for which prompts form a batch.
 
-    A batch has at most `rows` prompts, and `tokens` tokens when each is as long as the longest and
-    has been answered; None for any number, where prompts are not filled up: then they may also
-    differ in length. Its first waits `linger` seconds for others.
+    A batch has at most `rows` prompts, and at most `tokens` tokens after padding to the longest
+    prompt plus reply. None means no limit, for an engine that does not pad; then prompts of any
+    length may be mixed. The first prompt waits `linger` seconds for others.
     """
 
     rows: int = 32
@@ -64,7 +64,7 @@ class Batching:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Ticket:
-    """A prompt that a caller waits for."""
+    """A prompt whose caller is waiting."""
 
     prompt: Prompt
     loop: EventLoopToken
@@ -73,7 +73,7 @@ class _Ticket:
     outcome: Written | ModelError | None = None
 
     def settle(self, outcome: Written | ModelError) -> None:
-        """Hand the outcome over; the caller's loop may have ended by now."""
+        """Deliver the outcome; the caller's event loop may have ended."""
         self.outcome = outcome
         with suppress(RuntimeError, anyio.RunFinishedError):
             from_thread.run_sync(self.done.set, token=self.loop)
@@ -83,8 +83,8 @@ class _Ticket:
 class Worker:
     """A thread that continues prompts until it is closed.
 
-    `write` asks of a place whether it was dropped. It raises a `ModelError` that is everybody's, or
-    returns that of one prompt in its place.
+    `write` gets the prompts, and a function that tells by index whether a prompt was dropped. It
+    raises a `ModelError` that concerns all prompts, or returns one in place of a prompt's result.
     """
 
     write: Callable[[Sequence[Prompt], Callable[[int], bool]], Sequence[Written | ModelError]]
@@ -99,7 +99,7 @@ class Worker:
         self._thread.start()
 
     async def ask(self, prompt: Prompt) -> Written:
-        """Return the continuation of a prompt; cancellable while it is written.
+        """Return the continuation of a prompt; may be cancelled at any time.
 
         Raises `ModelError` as `write` does.
         """
@@ -119,7 +119,7 @@ class Worker:
         return ticket.outcome
 
     def close(self) -> None:
-        """End the thread; blocks until it has. Whoever still waits gets an error."""
+        """Stop the thread, and block until it has ended; remaining callers get an error."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -134,7 +134,7 @@ class Worker:
             ticket.settle(_closed_error())
 
     def _next_batch(self) -> list[_Ticket]:
-        """Wait for prompts; return those that go with the first, or none once closed."""
+        """Wait for prompts; return the first and those to batch with it, or none once closed."""
         with self._changed:
             while True:
                 self._changed.wait_for(lambda: self._waiting or self._closed)
@@ -151,7 +151,7 @@ class Worker:
         return self._closed or len(self._waiting) >= self.batching.rows
 
     def _taken(self) -> list[_Ticket]:
-        """Take the first that waits, and those that may go with it."""
+        """Dequeue the first prompt and those that may be batched with it."""
         rows, tokens = self.batching.rows, self.batching.tokens
         if tokens is None:
             return [self._waiting.popleft() for _ in range(min(rows, len(self._waiting)))]
@@ -168,7 +168,7 @@ class Worker:
         return batch
 
     def _written(self, batch: Sequence[_Ticket]) -> Sequence[Written | ModelError]:
-        """Continue a batch; an error is everybody's."""
+        """Continue a batch; an error becomes the outcome of every prompt."""
         try:
             written = self.write(
                 [ticket.prompt for ticket in batch],
@@ -176,14 +176,14 @@ class Worker:
             )
         except ModelError as error:
             return [error] * len(batch)
-        # What was under way when the model was closed ends anywhere.
+        # A batch that was running when the model was closed may be cut off anywhere.
         return [_closed_error()] * len(batch) if self._closed else written
 
 
 def _bucket(prompt: Prompt) -> tuple[bool, int]:
-    """Return the same for prompts that are forced, or not, and about as long as each other.
+    """Return a key that is equal for prompts that may be batched: forced or not, and by length.
 
-    None is over twice as long as another.
+    Prompts with the same key differ in length by less than a factor of two.
     """
     return bool(prompt.forced), len(prompt.ids).bit_length()
 
@@ -193,11 +193,11 @@ def _closed_error() -> ModelError:
 
 
 _PREFIX = "local"
-_DEFAULT_CONTEXT = 2048  # where the model does not know its own
+_DEFAULT_CONTEXT = 2048  # if the model does not state its own
 
 
 class Weights(Protocol):
-    """A loaded model as `LocalModel` uses it; the worker writes with it."""
+    """A loaded model, as used by `LocalModel`; the worker generates with it."""
 
     @property
     def chat(self) -> ChatTokens:
@@ -205,20 +205,20 @@ class Weights(Protocol):
 
     @property
     def context(self) -> int:
-        """Tokens of prompt and reply together, at most."""
+        """Maximum number of tokens of prompt and reply together."""
 
     @property
     def forms(self) -> frozenset[Form]:
-        """The forms, besides words, to which a reply can be held."""
+        """The forms besides plain text to which it can constrain a reply."""
 
     @property
     def signature(self) -> str:
-        """The weights, and what else decides what they say."""
+        """The weights, and everything else that can change a reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """A model of transformers, its tokenizer and what tells it from others."""
+    """A model of transformers, its tokenizer and its identity."""
 
     identity: str
     chat: ChatTokens
@@ -226,24 +226,24 @@ class Loaded:
 
     @property
     def context(self) -> int:
-        """Tokens of prompt and reply together, at most."""
+        """Maximum number of tokens of prompt and reply together."""
         return getattr(self.model.config, "max_position_embeddings", None) or _DEFAULT_CONTEXT
 
     @property
     def ends(self) -> frozenset[int]:
-        """The tokens that end a reply: the tokenizer's, and what the model names besides."""
+        """The tokens that end a reply: the tokenizer's, and any others that the model declares."""
         end = getattr(self.model.generation_config, "eos_token_id", None)
         named = end if isinstance(end, list) else [end]
         return frozenset({self.chat.end, *(token for token in named if isinstance(token, int))})
 
     @property
     def forms(self) -> frozenset[Form]:
-        """None: nothing holds a reply to a form here."""
+        """Empty: replies cannot be constrained here."""
         return frozenset()
 
     @property
     def signature(self) -> str:
-        """The weights, and what else decides what they say."""
+        """The weights, and everything else that can change a reply."""
         attends = getattr(self.model.config, "_attn_implementation", "")
         return signature(
             _PREFIX,
@@ -264,12 +264,12 @@ class LocalModel:
 
     @property
     def price(self) -> TokenPrice:
-        """Nothing: it runs here."""
+        """Zero, since it runs locally."""
         return TokenPrice(prompt=0.0, completion=0.0)
 
     @property
     def forms(self) -> frozenset[Form]:
-        """The forms, besides words, that can be asked for."""
+        """The forms besides plain text to which it can constrain a reply."""
         return self.loaded.forms
 
     @property
@@ -282,11 +282,11 @@ class LocalModel:
         return TemplateTokens(tokens=self.loaded.chat.special, source="the model's tokenizer")
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Return the model's reply; one that is forced, with the log-probability of each token.
+        """Return the model's reply; for a forced reply, the log-probability of each token.
 
-        Raises `PermanentModelError` if tools are asked for or a form that the weights do not take,
-        the conversation is none that the chat template takes or is as long as the context, or
-        memory does not hold it.
+        Raises `PermanentModelError` if the request has tools or a form that the weights do not
+        support, if the chat template refuses the conversation, if the prompt fills the context, or
+        if memory is too small for it.
         """
         if request.forced:
             return await self._scored(request)
@@ -295,7 +295,7 @@ class LocalModel:
         return self._reply(written, prompt=prompt)
 
     async def _scored(self, request: ChatRequest) -> Reply:
-        """Return the forced reply; what holds a part of a character is one with its first."""
+        """Score the forced reply; tokens of one character are merged, summing log-probabilities."""
         ids = self._ids(request)
         try:
             forced, pieces = self.loaded.chat.pieces(request.forced)
@@ -342,7 +342,7 @@ class LocalModel:
             raise PermanentModelError(str(error)) from error
 
     def _room(self, taken: int) -> int:
-        """Return how many tokens fit behind those that are taken, 1 or more."""
+        """Return how many tokens fit after those taken, 1 or more."""
         room = self.loaded.context - taken
         if room < 1:
             raise PermanentModelError(
@@ -374,7 +374,8 @@ async def open_local(name: str, *, options: ModelOptions) -> AsyncIterator[ChatM
 
     It runs on a GPU if there is one.
 
-    Raises `ConfigError` if a base URL is given, or there is no such model, or it cannot converse.
+    Raises `ConfigError` if a base URL is given, or there is no such model, or it has no chat
+    template.
     """
     loaded = await anyio.to_thread.run_sync(_load, folder_of(name, options=options))
     async with working(Worker(write=partial(_write, loaded))) as worker:
@@ -382,9 +383,9 @@ async def open_local(name: str, *, options: ModelOptions) -> AsyncIterator[ChatM
 
 
 def folder_of(name: str, *, options: ModelOptions) -> str:
-    """Return what `name` says is to be loaded: a folder, or the id of a model.
+    """Return the folder or the model id in `name`.
 
-    Raises `ConfigError` if it says nothing, or a base URL is given.
+    Raises `ConfigError` if it has none, or a base URL is given.
     """
     prefix, _, folder = name.partition("/")
     if options.base_url is not None:
@@ -396,7 +397,7 @@ def folder_of(name: str, *, options: ModelOptions) -> str:
 
 @asynccontextmanager
 async def working(worker: Worker) -> AsyncIterator[Worker]:
-    """Close the worker at the end, whatever comes."""
+    """Close the worker at the end of the context, also after an error."""
     try:
         yield worker
     finally:
@@ -414,14 +415,14 @@ def _load(name: str) -> Loaded:
 def _write(
     loaded: Loaded, prompts: Sequence[Prompt], dropped: Callable[[int], bool]
 ) -> list[Written]:
-    """Continue prompts; those that do not fit into memory together, in halves."""
+    """Continue prompts; if they do not fit into memory together, continue each half by itself."""
     try:
-        if prompts[0].forced:  # the worker puts no others beside them
+        if prompts[0].forced:  # forced prompts are batched only with each other
             return [score(loaded.model, prompt) for prompt in prompts]
         return write(
             loaded.model, prompts, ends=loaded.ends, padding=loaded.chat.padding, dropped=dropped
         )
-    except Exception as error:  # it runs code that is not ours, and a caller waits for an answer
+    except Exception as error:  # foreign code may raise anything, and callers wait for an outcome
         if not is_out_of_memory(error):
             raise PermanentModelError(f"the local model failed: {error!r}") from error
         if len(prompts) == 1:
@@ -435,6 +436,6 @@ def _write(
 
 def _logprob(chat: ChatTokens, token: int, scored: Token) -> TokenLogprob:
     top: dict[str, float] = {}
-    for rival, logprob in scored.rivals:  # the likeliest of those that are written alike
+    for rival, logprob in scored.rivals:  # of tokens with the same text, keep the most likely
         top.setdefault(chat.text([rival]), logprob)
     return TokenLogprob(token=chat.text([token]), logprob=scored.logprob, top=top)

@@ -1,4 +1,4 @@
-"""The meaning of a server's failure: worth another try, a time-out, a refusal, or final."""
+"""Classification of a server's failure: transient, a time-out, a refusal, or permanent."""
 
 import re
 from collections.abc import Mapping
@@ -35,12 +35,12 @@ _NOT_NOW: Mapping[int | None, type[TransientModelError]] = MappingProxyType(
     }
 )
 _FIRST_SERVER_ERROR = 500
-# A key, an account, a model or an address that is wrong; 3xx leads to another address.
+# A wrong key, account, model or address; 3xx redirects to another address.
 _UNUSABLE = frozenset({*range(300, 400), 401, 402, 403, 404, 405, 407, 410})
 _BAD_REQUEST = (400, 422)
 _NOT_FOUND = 404
 _CONTENT_TOO_LARGE = 413
-# In the words of OpenAI, vLLM, llama.cpp, TGI, Anthropic, Gemini and Mistral.
+# From messages of OpenAI, vLLM, llama.cpp, TGI, Anthropic, Gemini and Mistral.
 _TOO_LONG = re.compile(
     r"context[_ ]length[_ ]exceeded|exceeds? the (?:available )?context|context ?window ?exceeded"
     r"|maximum (?:context|model|input) length|(?:prompt|input) is too long|too many tokens"
@@ -48,8 +48,8 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 TOO_LONG = "the texts are longer than this model reads; the judge searcher reads long sources"
-"""Added to the complaint of a model that its prompt is too long."""
-# In the words of OpenAI, OpenRouter, vLLM, llama.cpp, Anthropic and Gemini.
+"""Advice that is added to a model's error about too long a prompt."""
+# From messages of OpenAI, OpenRouter, vLLM, llama.cpp, Anthropic and Gemini.
 _FORM = re.compile(
     r"response[_ ]?format|json[_ ]?schema|structured[_ ]output|output_(?:format|config)"
     r"|requested parameters|\bgrammar\b",
@@ -62,15 +62,15 @@ _POLICY = re.compile(r"content_policy_violation|content_filter|content managemen
 def error_by_status(
     message: str, *, status: int | None, wait: float | None = None, refused: bool = False
 ) -> ModelError:
-    """Make the error that a reply with `status` stands for; None stands for no connection.
+    """Return the error for a reply with `status`; None means that there was no connection.
 
-    The message must hold no secrets. `wait` is the seconds that the server asked for; `refused`
-    says whether the reply speaks of a policy.
+    The message must not contain secrets. `wait` is the number of seconds that the server asked
+    for; `refused` says whether the reply mentions a content policy.
 
     408 -> `ModelTimeoutError`; 429 -> `RateLimitedModelError`; 503, 529 -> `OverloadedModelError`;
-    none, 409, 425, other 5xx, and 2xx, which comes with a body that cannot be read ->
-    `TransientModelError`; a policy's refusal -> `ModelRefusedError`; 3xx, 401 to 405, 407, 410 ->
-    `UnusableModelError`; the rest -> `PermanentModelError`, which says so where it is the length.
+    None, 409, 425, other 5xx, and 2xx with an unreadable body -> `TransientModelError`; a refusal
+    by policy -> `ModelRefusedError`; 3xx, 401 to 405, 407, 410 -> `UnusableModelError`; all others
+    -> `PermanentModelError`, whose message has advice if the prompt is too long.
     """
     error = _error(message, status=status, wait=wait, refused=refused)
     error.status = status
@@ -95,18 +95,18 @@ def _error(message: str, *, status: int | None, wait: float | None, refused: boo
 
 
 def _explained(message: str, *, status: int) -> str:
-    """Return `message`, with what to do where a prompt is too long."""
+    """Return `message`, with advice if the prompt is too long."""
     too_long = status == _CONTENT_TOO_LARGE or _TOO_LONG.search(message)
     return f"{message} ({TOO_LONG})" if too_long else message
 
 
 def refused_form(error: ModelError, request: ChatRequest) -> ModelError:
-    """Return `error`, or the `FormRefusedError` that it may be where `request` asks for a form.
+    """Return `error`, or the `FormRefusedError` that it probably is if `request` has a form.
 
-    A bad request may be one for the form, unless it says that it is for the length; an address
-    that is not found is one only where the server speaks of the form. Where log-probabilities are
-    asked for it is a `LogprobsRefusedError` if the server speaks of them, or there is no form that
-    it could be for.
+    A bad request is taken for a refusal of the form, unless its message is about the length. Not
+    found is taken for one only if the message mentions the form. If log-probabilities were
+    requested, it is a `LogprobsRefusedError` if the message mentions them, or if there is no form
+    that could have been refused.
     """
     message = str(error)
     bad = type(error) is PermanentModelError and error.status in _BAD_REQUEST
@@ -127,19 +127,19 @@ def refused_form(error: ModelError, request: ChatRequest) -> ModelError:
 
 
 def names_policy(reply: str) -> bool:
-    """Say whether a failure's `reply` says that a policy forbids an answer."""
+    """Return whether a failed `reply` says that a policy forbids an answer."""
     return _POLICY.search(reply) is not None
 
 
 def short_line(message: str, *, status: int | None = None, key: str = "") -> str:
-    """Return what was `message` as one short line without secrets, `key` among them."""
+    """Return `message` as one short line with all secrets masked, `key` among them."""
     message = " ".join(scrub(message, secrets=[key]).split())
     message = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}…"
     return message if status is None else f"status {status}: {message}"
 
 
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
-    """Read how many seconds a server asks us to wait, given as seconds or as an HTTP date.
+    """Return the seconds in a Retry-After header, given as a number or as an HTTP date.
 
     Examples
     --------
@@ -161,5 +161,5 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
 
 
 def asked_wait(error: ModelError) -> float:
-    """Return the seconds that a server asks to wait; 0 if it does not say."""
+    """Return the seconds that a server asks to wait; 0 if it does not."""
     return (error.retry_after or 0.0) if isinstance(error, TransientModelError) else 0.0

@@ -1,7 +1,7 @@
-"""Replies: a server's answer, and the chat completion in it, read as a `Reply`.
+"""Replies: a server's answer, and the chat completion in it, parsed as a `Reply`.
 
-A missing or null part is an empty one, since servers leave out what they have not got; a
-part of another type is an error, since guessing at it could change what a judge said.
+A missing or null field counts as empty, since servers omit fields that they do not have. A field
+of a wrong type is an error, since a guess could change what a judge said.
 """
 
 import json
@@ -39,18 +39,18 @@ _FINISHES = {
     "tool_calls": Finish.TOOL_CALLS,
     "function_call": Finish.TOOL_CALLS,
 }
-# What a reasoning model writes first, where its server does not take it apart.
+# The reasoning at the start of a text, if the server does not separate it.
 _THOUGHTS = re.compile(r"\s*<(think|thinking)>(.*?)</\1>", re.DOTALL)
-_BLANKS = str.maketrans("\u0120\u2581\u010a", "  \n")  # as tokenizers write them
-_BEFORE, _BEHIND = 4, 40  # characters around a word within which log-probabilities are kept
+_BLANKS = str.maketrans("\u0120\u2581\u010a", "  \n")  # blanks in the spelling of tokenizers
+_BEFORE, _BEHIND = 4, 40  # characters around a word for which log-probabilities are kept
 _NOWHERE = (math.inf, math.inf)
 _SUCCESS = range(200, 300)
-_NO_CODE = 422  # what LiteLLM, too, takes a failure for that tells no code
+_NO_CODE = 422  # LiteLLM, too, uses it for failures without a code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAnswer:
-    """One answer, its body whole if it succeeded; header names match in upper and lower case."""
+    """One HTTP answer, with its full body if it succeeded; `headers` ignore case."""
 
     status: int
     reason: str
@@ -59,11 +59,11 @@ class HttpAnswer:
 
 
 def content_of(answer: HttpAnswer, *, source: str, key: str) -> object:
-    """Return the JSON value that a successful `answer` holds; nothing in it is trusted.
+    """Return the JSON value in a successful `answer`, unchecked.
 
-    Messages name `source`, and never `key`, which was shown to the server. Raises `ModelError` for
-    a failure, also one that comes with status 200, as `error_by_status` sorts it;
-    `TransientModelError` if a success is not JSON.
+    Messages name `source`, and never contain `key`, which the server has seen. Raises `ModelError`,
+    classified as by `error_by_status`, for a failure, including one with status 200. Raises
+    `TransientModelError` if a successful answer is not JSON.
     """
     if not is_success(answer.status):
         content = _parsed(answer.body)
@@ -79,16 +79,16 @@ def content_of(answer: HttpAnswer, *, source: str, key: str) -> object:
 
 
 def is_success(status: int) -> bool:
-    """Tell whether an answer with `status` holds a reply."""
+    """Return whether an answer with `status` contains a reply."""
     return status in _SUCCESS
 
 
 class _NotJson:
-    """In place of what cannot be read."""
+    """Stands for a body that is not JSON."""
 
 
 class _Choice(msgspec.Struct):
-    """A choice whose log-probabilities, most of an answer where they come, are not read yet."""
+    """A choice whose log-probabilities, often most of the answer, are not decoded yet."""
 
     message: object = None
     finish_reason: object = None
@@ -118,7 +118,7 @@ _RIVALS = msgspec.json.Decoder(list[_Token] | None)
 
 
 def _completion(body: bytes) -> object:
-    """Return a completion with its log-probabilities as bytes; anything else as it is."""
+    """Return a completion with undecoded log-probabilities; any other body as parsed."""
     try:
         read = _COMPLETIONS.decode(body)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -131,21 +131,21 @@ def _parsed(body: bytes) -> object:
     with suppress(msgspec.MsgspecError, ValueError, RecursionError):
         return _DECODER.decode(body)
     try:
-        return json.loads(body)  # servers write NaN and other encodings, too
-    # Not JSON, not UTF-8, a number of thousands of digits; or nested too deeply.
+        return json.loads(body)  # some servers write NaN, or other encodings
+    # Not JSON, not UTF-8, a number with thousands of digits, or nested too deeply.
     except (ValueError, RecursionError):
         return _NotJson()
 
 
 def _is_failure(error: object) -> bool:
-    """Say whether a reply's ``error`` is one: some servers send an empty one with every reply."""
+    """Return whether a reply's ``error`` is a failure; some servers always send an empty one."""
     if isinstance(error, Mapping):
         return bool(error.get("message")) or error.get("code") is not None
     return error is not None and error != ""
 
 
 def _code(error: object) -> int | None:
-    """Return the status that a failure names in its body, None if it names it by a word."""
+    """Return the status in a failure's body; None if its code is a word."""
     code = error.get("code") if isinstance(error, Mapping) else None
     if code is None:
         return _NO_CODE
@@ -165,7 +165,7 @@ def _failure(
 
 
 def _reason_in(content: object) -> str:
-    """Return the server's own words: OpenAI's, TGI's and Ollama's, old vLLM's, FastAPI's."""
+    """Return the server's message, in the forms of OpenAI, TGI, Ollama, old vLLM and FastAPI."""
     if not isinstance(content, Mapping):
         return ""
     error = content.get("error")
@@ -175,24 +175,24 @@ def _reason_in(content: object) -> str:
 
 
 def read_reply(body: object, request: ChatRequest, *, source: str) -> Reply:
-    """Read any `body`, a chat completion as ``json.loads`` returns it, as the reply to `request`.
+    """Parse `body`, a chat completion as returned by ``json.loads``, as the reply to `request`.
 
-    What the reply was made to begin with some servers repeat, and the reply does not. Of its
-    log-probabilities those near the words are kept that the request names.
+    Some servers repeat the prefix that the reply was to begin with; it is removed. If the request
+    names words, only the log-probabilities near them are kept.
 
-    Raises `TransientModelError` if `body` is not a chat completion, or there is no choice with a
-    message in it.
+    Raises `TransientModelError` if `body` is not a chat completion, or has no choice with a
+    message.
     """
     try:
         return _reply(_object(body, "completion"), request)
-    except (_ShapeError, OverflowError) as error:  # JSON knows no limit to a number
+    except (_ShapeError, OverflowError) as error:  # JSON numbers may be of any size
         raise TransientModelError(
             f"{source}: the server's reply is not a chat completion: {error}"
         ) from None
 
 
 class _ShapeError(ValueError):
-    """A part of the completion is not of the type that was agreed on."""
+    """A field of the completion has a wrong type."""
 
 
 def _reply(body: Mapping[str, object], request: ChatRequest) -> Reply:
@@ -218,7 +218,7 @@ def _reply(body: Mapping[str, object], request: ChatRequest) -> Reply:
 
 
 def _reasoning_and_text(message: Mapping[str, object]) -> tuple[str, str]:
-    """Return what the model thought and what it said."""
+    """Return the model's reasoning and its answer."""
     text = _text(message.get("content"), "content")
     given = message.get("reasoning_content") or message.get("reasoning")
     if given:
@@ -227,7 +227,7 @@ def _reasoning_and_text(message: Mapping[str, object]) -> tuple[str, str]:
 
 
 def thought_and_text(text: str) -> tuple[str, str]:
-    """Return the thought at the beginning of a reply, empty if there is none, and the rest."""
+    """Return the reasoning at the start of a reply, or "", and the rest of the reply."""
     thoughts = _THOUGHTS.match(text)
     return (thoughts[2], text[thoughts.end() :]) if thoughts else ("", text)
 
@@ -235,7 +235,7 @@ def thought_and_text(text: str) -> tuple[str, str]:
 def _finish(reason: str, *, refused: bool, calls: bool) -> Finish:
     if refused:
         return Finish.REFUSAL
-    if calls:  # some servers call tools and say that they just stopped
+    if calls:  # some servers report "stop" although tools were called
         return Finish.TOOL_CALLS
     return _FINISHES.get(reason, Finish.STOP)
 
@@ -246,10 +246,10 @@ def _tool_call(call: object, *, index: int) -> ToolCall:
         raise _ShapeError("a tool call names no function")
     function = _object(made["function"], "function")
     arguments = function.get("arguments")
-    if isinstance(arguments, Mapping):  # as text-generation-inference wrote them
+    if isinstance(arguments, Mapping):  # text-generation-inference once wrote them so
         arguments = json.dumps(arguments)
     return ToolCall(
-        # An answer must be able to name its call, also where the server did not.
+        # Results refer to calls by id, so a missing id is made up.
         call_id=_text(made.get("id"), "id") or f"call_{index}",
         name=_text(function.get("name"), "name"),
         arguments=_text(arguments, "arguments"),
@@ -269,7 +269,7 @@ def _usage(usage: Mapping[str, object]) -> Usage:
 
 
 def _logprobs(given: object, *, near: tuple[str, ...]) -> tuple[TokenLogprob, ...]:
-    """Read log-probabilities; quickly where they are bytes, and what the protocol says."""
+    """Parse log-probabilities, with the fast decoder if they are raw and well-formed."""
     if isinstance(given, msgspec.Raw):
         with suppress(msgspec.MsgspecError):
             return _decoded_logprobs(given, near=near)
@@ -278,7 +278,7 @@ def _logprobs(given: object, *, near: tuple[str, ...]) -> tuple[TokenLogprob, ..
 
 
 def _decoded_logprobs(raw: msgspec.Raw, *, near: tuple[str, ...]) -> tuple[TokenLogprob, ...]:
-    """Decode log-probabilities; of tokens that are not kept the rivals stay bytes."""
+    """Decode log-probabilities; the rivals of tokens that are not kept stay undecoded."""
     given = (_TOKENS.decode(raw) or _Tokens()).content or []
     kept = _near([token.token for token in given], near) if near else range(len(given))
     return tuple(
@@ -296,7 +296,7 @@ def _decoded_logprobs(raw: msgspec.Raw, *, near: tuple[str, ...]) -> tuple[Token
 def _read_logprobs(
     logprobs: Mapping[str, object], *, near: tuple[str, ...]
 ) -> tuple[TokenLogprob, ...]:
-    """Read log-probabilities of which any part may be of another type."""
+    """Parse log-probabilities, checking the type of each field."""
     given = [_object(item, "token") for item in _items(logprobs.get("content"), "logprobs")]
     tokens = [_text(token.get("token"), "token") for token in given]
     kept = _near(tokens, near) if near else range(len(tokens))
@@ -315,7 +315,7 @@ def _read_logprobs(
 
 
 def _near(tokens: Sequence[str], words: tuple[str, ...]) -> Iterator[int]:
-    """Yield the positions of the `tokens` that are near one of `words`, in order."""
+    """Yield the positions of those `tokens` that are near one of `words`, in order."""
     written = "".join(tokens).translate(_BLANKS)
     windows = (
         (match.start() - _BEFORE, match.end() + _BEHIND)

@@ -1,4 +1,4 @@
-"""Requests: a `ChatRequest` written in the words of OpenAI's chat API."""
+"""Requests: a `ChatRequest` in the format of OpenAI's chat API."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from spanjury.judges.core import ChatRequest, Decoding, Message, Reasoning, Repl
 
 _NO_PARAMETERS: dict[str, object] = {"type": "object", "properties": {}}
 _CONTROL = re.compile("[\\x00-\\x1f\\x7f]")
-_FORCED_MARGIN = 8  # tokens, for the end and for marks of a template
+_FORCED_MARGIN = 8  # tokens, for the end and for special tokens of a template
 CONTINUE_LAST_MESSAGE: Mapping[str, object] = MappingProxyType(
     {"continue_final_message": True, "add_generation_prompt": False}
 )
@@ -20,11 +20,11 @@ CONTINUE_LAST_MESSAGE: Mapping[str, object] = MappingProxyType(
 
 
 def chat_fields(request: ChatRequest) -> dict[str, Any]:
-    """Return the messages of `request`, its prefix as the last one, its decoding and tools.
+    """Return the fields for messages, with the prefix as the last one, decoding and tools.
 
-    Servers differ in how they take a schema (`response_format`), a grammar (`llama_cpp_grammar` and
-    its siblings), documents (`documents_of`) and the field that makes them continue the last
-    message (`CONTINUE_LAST_MESSAGE`): none is here.
+    Servers differ in their fields for a schema (`response_format`), a grammar (`llama_cpp_grammar`
+    and others), documents (`documents_of`) and continuing the last message
+    (`CONTINUE_LAST_MESSAGE`); these are not included.
     """
     fields = _decoding(request.decoding)
     turns = [message for message in request.messages if message.role != "document"]
@@ -38,10 +38,9 @@ def chat_fields(request: ChatRequest) -> dict[str, Any]:
 
 
 def unforced(request: ChatRequest) -> ChatRequest:
-    """Return `request`, or what makes a server write the reply that it forces.
+    """Return `request`; if it forces a reply, use a grammar that allows only that reply.
 
-    A grammar that allows nothing else leaves it no choice, and the log-probabilities that
-    llama.cpp and vLLM report are those from before the grammar.
+    The log-probabilities reported by llama.cpp and vLLM are those before the grammar is applied.
     """
     if not request.forced:
         return request
@@ -54,7 +53,7 @@ def unforced(request: ChatRequest) -> ChatRequest:
 
 
 def _literal(text: str) -> str:
-    r"""Write `text` as it stands between the quotation marks of a GBNF grammar.
+    r"""Escape `text` for a quoted literal of a GBNF grammar.
 
     Examples
     --------
@@ -66,22 +65,22 @@ def _literal(text: str) -> str:
 
 
 def response_format(schema: ReplySchema) -> dict[str, object]:
-    """Return the field that holds a reply to `schema`, as OpenAI and most servers take it."""
+    """Return the field that constrains a reply to `schema`, for OpenAI and most other servers."""
     form = {"name": schema.name, "strict": True, "schema": msgspec.json.decode(schema.text)}
     return {"response_format": {"type": "json_schema", "json_schema": form}}
 
 
 def llama_cpp_grammar(grammar: str) -> dict[str, object]:
-    """Return the field that binds a reply of llama.cpp to a GBNF `grammar`."""
+    """Return the field that constrains a reply of llama.cpp to a GBNF `grammar`."""
     return {"grammar": wellformed(grammar)}
 
 
 def template_fields(
     *, reasoning: Reasoning | None, documents: Sequence[Mapping[str, str]] = ()
 ) -> dict[str, object]:
-    """Return the field by which vLLM, SGLang and llama.cpp hand a chat template what it reads.
+    """Return the field with the variables of a chat template, for vLLM, SGLang and llama.cpp.
 
-    That is whether to think, and the documents; nothing where neither is named.
+    The variables are the reasoning switch and the documents; empty if neither is given.
     """
     handed: dict[str, object] = {}
     if reasoning is not None:
@@ -92,18 +91,18 @@ def template_fields(
 
 
 def documents_of(request: ChatRequest) -> list[dict[str, str]]:
-    """Return the documents of `request` as chat templates take them."""
+    """Return the documents of `request` in the form that chat templates expect."""
     texts = [message.content for message in request.messages if message.role == "document"]
     return [{"doc_id": str(at), "text": wellformed(text)} for at, text in enumerate(texts)]
 
 
 def sglang_grammar(grammar: str) -> dict[str, object]:
-    """Return the field that binds a reply of SGLang to a GBNF `grammar`."""
+    """Return the field that constrains a reply of SGLang to a GBNF `grammar`."""
     return {"ebnf": wellformed(grammar)}
 
 
 def vllm_grammar(grammar: str) -> dict[str, object]:
-    """Return the field that binds a reply of vLLM, 0.12 and later, to a GBNF `grammar`."""
+    """Return the field that constrains a reply of vLLM, 0.12 or later, to a GBNF `grammar`."""
     return {"structured_outputs": {"grammar": wellformed(grammar)}}
 
 
@@ -145,7 +144,7 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
 
 
 def wellformed(text: str) -> str:
-    r"""Return `text` with what UTF-8 cannot encode, lone surrogates, made U+FFFD.
+    r"""Return `text` with lone surrogates, which UTF-8 cannot encode, replaced by U+FFFD.
 
     Examples
     --------

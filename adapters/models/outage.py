@@ -1,4 +1,4 @@
-"""The signs by which a circuit knows its model: silence, complaints, and answers without use."""
+"""Evidence about a model's health: outages, uniform complaints, and the share of usable answers."""
 
 import math
 import time
@@ -18,7 +18,7 @@ from spanjury.judges.core import (
 )
 
 ALIKE = 3
-"""Failures alike in a row after which a model is given up: refusals, or complaints."""
+"""Number of equal failures in a row, refusals or complaints, after which the run fails."""
 
 log = EventLog()
 
@@ -28,9 +28,9 @@ T = TypeVar("T")
 class Outage:
     """The wait for a model, logged once when it begins and once when it ends.
 
-    Calls wait for at most `longest` seconds. A wait is logged after `silence` seconds without any
-    reply, though there may be none. The log has the `name` of the model, and no address; a screen
-    says for `where`.
+    Calls wait at most `longest` seconds. A wait is logged after `silence` seconds without any
+    reply; shorter ones are not. The log has the `name` of the model and no address; messages on
+    screen use `where`.
     """
 
     def __init__(
@@ -47,10 +47,10 @@ class Outage:
         self._answers = 0
 
     def begin(self, error: ModelError | None = None, *, longest: float | None = None) -> None:
-        """Tell that calls wait because of `error`, or because no reply came yet."""
+        """Log that calls wait because of `error`, or because there is no reply yet."""
         if self._began is None:
             self._began = self._clock()
-            self._shown_from = time.monotonic()  # an event loop's clock is not for other threads
+            self._shown_from = time.monotonic()  # other threads cannot read the event loop's clock
             self._limit = self._longest if longest is None else longest
             log.warning(
                 "outage.begun",
@@ -60,7 +60,7 @@ class Outage:
             )
 
     def end(self) -> None:
-        """Note that the model has answered; tell that calls go on, if they waited."""
+        """Record that the model has answered; log it if calls were waiting."""
         self._answers += 1
         if self._began is not None:
             seconds = self._clock() - self._began
@@ -68,14 +68,14 @@ class Outage:
             log.warning("outage.ended", model=self._name, seconds=seconds)
 
     def waiting(self, now: float) -> str:
-        """Say for whom calls wait, and how long at `now`, by the monotonic clock; "" if none do."""
+        """Return which model calls wait for, and how long at monotonic time `now`, or ""."""
         if self._began is None:
             return ""
         seconds = max(0.0, now - self._shown_from)
         return f"waiting for {self._where} ({seconds:.0f} s of {self._limit:.0f})"
 
     async def watch(self, probe: Callable[[], Awaitable[T]]) -> T:
-        """Return what `probe` does; tell of the wait if it takes long."""
+        """Return the result of `probe`; log an outage if it takes long."""
 
         async def tell() -> None:
             await anyio.sleep(self._silence)
@@ -91,9 +91,9 @@ class Outage:
     async def pause(
         self, seconds: float, error: ModelError, *, sleep: Callable[[float], Awaitable[None]]
     ) -> float:
-        """Sleep the silent part of a wait before a call is tried again; return what is left.
+        """Sleep for the silent part of the wait before a retry; return the seconds left.
 
-        Tell of the rest where no other call is answered.
+        If no other call was answered meanwhile, log an outage for the rest of the wait.
         """
         answers, silent = self._answers, min(seconds, self._silence)
         await sleep(silent)
@@ -104,10 +104,10 @@ class Outage:
 
 
 class Complaints:
-    """Complaints of a model that has never replied.
+    """Counts the complaints of a model that has never replied.
 
-    A text that is too long gets a complaint of its own. A model that says the same of every
-    request, the probe among them, has an option that it does not know, or is another one.
+    A text that is too long gets a complaint of its own. If a model says the same about every
+    request, including the probe, an option is unknown to it, or it is the wrong model.
     """
 
     def __init__(self) -> None:
@@ -117,27 +117,27 @@ class Complaints:
         self._of_probe: str | None = None
 
     def replied(self) -> None:
-        """Note a reply: from now on every complaint is a request's own."""
+        """Record a reply: from now on each complaint concerns its own request only."""
         self._has_replied = True
 
     def add(self, error: ModelError) -> None:
-        """Note a complaint."""
+        """Count a complaint."""
         message = str(error)
         self._alike = self._alike + 1 if message == self._last else 1
         self._last = message
 
     def add_of_probe(self, error: ModelError) -> None:
-        """Note that the complaint that was added last is of the probe."""
+        """Record that the complaint added last was about the probe."""
         self._of_probe = str(error)
 
     @property
     def are_suspicious(self) -> bool:
-        """True if the probe has not been asked, and should be."""
+        """True if the probe should be sent, to see whether it gets the same complaint."""
         return self._are_many and self._of_probe is None
 
     @property
     def are_of_all(self) -> bool:
-        """True if the model says the same of whatever it is asked."""
+        """True if the model has the same complaint about every request."""
         return self._are_many and self._of_probe == self._last
 
     @property
@@ -146,10 +146,10 @@ class Complaints:
 
 
 class UsableShare:
-    """Share of the last `window` assessments that a model has answered usably.
+    """The share of a model's last `window` assessments that are usable.
 
-    Less than `least` of them is too little; with 0 it never is. At the start of a run a third of
-    the window suffices to say so.
+    A share below `least` is too small; 0 accepts any. At the start of a run, a third of the window
+    is enough to decide.
     """
 
     def __init__(self, *, least: float = 0.0, window: int = 1) -> None:
@@ -158,12 +158,12 @@ class UsableShare:
         self._last: deque[Report] = deque(maxlen=window)
 
     def add(self, report: Report) -> None:
-        """Note the report of an assessment for which the model was asked."""
+        """Add the report of an assessment for which the model was called."""
         self._last.append(report)
 
     @property
     def is_too_small(self) -> bool:
-        """True if the model is of no use to the run."""
+        """True if too few of the model's answers are usable."""
         return len(self._last) >= self.enough and self._usable < self._least * len(self._last)
 
     @property

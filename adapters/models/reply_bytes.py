@@ -1,8 +1,7 @@
-"""The bytes of an answer: how many a request allows, and how they are received without more.
+"""Bytes of an answer: the size that a request allows, and receiving no more than that.
 
-A server decides how long its answer is, so the answer is cut at the first byte too many and
-never held as a whole. Bounded are the bytes as unpacked: a few that were packed can become
-very many.
+The server decides how long its answer is, so the answer is cut at the limit and never held as a
+whole. The limit applies to decompressed bytes, because a few compressed bytes can become very many.
 """
 
 import zlib
@@ -11,22 +10,22 @@ from collections.abc import Mapping
 from spanjury.judges.core import Decoding, PermanentModelError, TransientModelError
 
 IDENTITY = {"Accept-Encoding": "identity"}
-"""Asks a server not to pack its answer: answers are short, and unpacking them can be expensive."""
+"""Asks a server not to compress: answers are short, and decompressing can be expensive."""
 
 _MOST_ERROR_BYTES = 2**16
-"""Bytes that are read of the answer that says what went wrong; the rest is not asked for."""
+"""Number of bytes to read of an error's body; the rest is skipped."""
 
-_ENVELOPE = 2**20  # what stands around the reply: ids, usage, a server's own fields
-# Far above what a token takes: the longest are some 100 blanks, or a few letters as \uXXXX,
-# and some servers write the text twice.
+_ENVELOPE = 2**20  # around the reply: ids, usage, a server's own fields
+# Far more bytes than a token takes: the longest tokens are about 100 blanks, or a few letters as
+# \uXXXX, and some servers write the text twice.
 _TOKEN = 2**8
-_LOGPROB = 2**8  # a token, its logarithm and its bytes, as a list of numbers
+_LOGPROB = 2**8  # a token, its logarithm, and its bytes as a list of numbers
 _PACKED = frozenset({"gzip", "x-gzip", "deflate"})
-_EITHER_HEADER = 32 + zlib.MAX_WBITS  # gzip's or zlib's
+_EITHER_HEADER = 32 + zlib.MAX_WBITS  # lets zlib detect a gzip or zlib header
 
 
 def most_bytes(decoding: Decoding) -> int:
-    """Return how many bytes the answer to a request may have: generous, so that none is cut.
+    """Return how many bytes the answer to a request may have; generous, so that no reply is cut.
 
     Examples
     --------
@@ -38,12 +37,12 @@ def most_bytes(decoding: Decoding) -> int:
 
 
 class ReplyBytes:
-    """The bytes of one answer as they arrive, unpacked and bounded.
+    """The bytes of one answer, decompressed and limited as they arrive.
 
-    An answer that `succeeded` is a reply, which must be whole and is bounded by the request's
-    decoding; of another one, which says what went wrong, the beginning is enough.
+    If it `succeeded`, the answer is a reply, which must be complete, and is limited by the
+    request's decoding. Of a failed answer, only the beginning is read, which says what went wrong.
 
-    Raises `TransientModelError` if a reply is packed in a manner that was not asked for.
+    Raises `TransientModelError` if a reply has an unrequested compression that is unsupported.
     """
 
     def __init__(
@@ -55,19 +54,19 @@ class ReplyBytes:
         self._source = source
         self._received = 0
         self._packed = _is_packed(headers, source=source)
-        # Most replies are not, and what unpacks them takes 40 kB.
+        # Created only if needed: most replies are not compressed, and a decompressor takes 40 kB.
         self._unpacker = zlib.decompressobj(_EITHER_HEADER) if self._packed else None
 
     @property
     def is_full(self) -> bool:
-        """True if nothing more need be read."""
+        """True if nothing more needs to be read."""
         return self._received >= self._most and not self._succeeded
 
     def receive(self, chunk: bytes) -> bytes:
-        """Return what `chunk` adds to the answer, and no more of it than may be.
+        """Return the bytes that `chunk` adds to the answer, up to the limit.
 
-        Raises `PermanentModelError` if a reply becomes longer than its request allows: it would
-        again. Raises `zlib.error` if it says that it is packed and is not.
+        Raises `PermanentModelError` if a reply exceeds the limit, since a retry would, too. Raises
+        `zlib.error` if the body is not compressed as its header says.
         """
         room = self._most - self._received + 1
         piece = self._unpacked(chunk, room) if self._packed else chunk[:room]
@@ -81,7 +80,7 @@ class ReplyBytes:
         return piece
 
     def _unpacked(self, chunk: bytes, room: int) -> bytes:
-        """Unpack `chunk`, which may hold the end of one gzip member and the start of others."""
+        """Decompress `chunk`, which may have the end of a gzip member and the start of others."""
         pieces = bytearray()
         assert self._unpacker is not None
         while chunk and len(pieces) < room:
@@ -93,7 +92,7 @@ class ReplyBytes:
 
 
 def _is_packed(headers: Mapping[str, str], *, source: str) -> bool:
-    """Tell whether an answer is packed in a manner that can be unpacked piece by piece."""
+    """Return whether an answer is compressed; raise if it cannot be decompressed in pieces."""
     encoding = headers.get("Content-Encoding", "").strip().lower()
     if encoding in {"", "identity"}:
         return False

@@ -1,8 +1,8 @@
-"""A model whose replies and errors hold no known secret.
+"""A wrapper that removes known secrets from a model's replies and errors.
 
-A server, or a model whose prompt was tampered with, may give back the key that it was shown.
-All models are opened behind this one, so that nothing behind it, be it memory, results, log
-or screen, gets to see a secret.
+A server, or a model whose prompt was tampered with, may repeat the key that it was sent. All models
+are wrapped by this one, so that no later stage, be it memory, results, log or screen, ever
+gets a secret.
 """
 
 import math
@@ -32,9 +32,9 @@ from spanjury.judges.core import (
 
 @dataclass(frozen=True, slots=True)
 class ScrubbedModel:
-    """A model in whose replies, and in the messages of whose errors, secrets are masked.
+    """Masks secrets in a model's replies and in the messages of its errors.
 
-    The request goes to it unchanged.
+    Requests are passed on unchanged.
     """
 
     model: ChatModel
@@ -44,41 +44,41 @@ class ScrubbedModel:
 
     @property
     def signature(self) -> str:
-        """The model's own: a mask changes no honest reply."""
+        """The model's own, because masking does not change honest replies."""
         return self.model.signature
 
     @property
     def price(self) -> TokenPrice | None:
-        """The model's own; None where it knows none."""
+        """The model's own; None if it has none."""
         return self.model.price if isinstance(self.model, PricedModel) else None
 
     @property
     def forms(self) -> frozenset[Form]:
-        """The model's own; none where it names none."""
+        """The model's own; empty if it has none."""
         return self.model.forms if isinstance(self.model, FormedModel) else frozenset()
 
     @property
     def longest_call(self) -> float:
-        """The model's own; infinite where it bounds no time."""
+        """The model's own; infinite if it has no time limit."""
         return self.model.longest_call if isinstance(self.model, BoundedModel) else math.inf
 
     async def template_tokens(self) -> TemplateTokens | None:
-        """Return what the model's own tokenizer says; None where it cannot be asked."""
+        """Return the special tokens of the model's tokenizer; None if they are not available."""
         model = self.model
         return await model.template_tokens() if isinstance(model, TokenizedModel) else None
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Return the model's reply without secrets; raise what it raises, without them too."""
+        """Return the model's reply, or raise its error, with secrets masked."""
         try:
             return scrubbed_reply(await self.model.complete(request), self._secrets)
         except ModelError as error:
-            # The same error, so that its type and whatever it carries stay.
+            # Changed in place, to keep its type and attributes.
             error.args = tuple(hide(part) if isinstance(part, str) else part for part in error.args)
             raise
 
 
 def scrubbed_reply(reply: Reply, secrets: SecretFinder) -> Reply:
-    """Return `reply` with the secrets in it masked; itself if there are none."""
+    """Return `reply` with all secrets masked; the same object if there are none."""
     text, reasoning = secrets.hide(reply.text), secrets.hide(reply.reasoning)
     calls = tuple(_scrubbed_call(call, secrets) for call in reply.tool_calls)
     logprobs = _scrubbed_tokens(reply.logprobs, secrets)
@@ -103,7 +103,7 @@ def _scrubbed_call(call: ToolCall, secrets: SecretFinder) -> ToolCall:
 def _scrubbed_tokens(
     tokens: Sequence[TokenLogprob], secrets: SecretFinder
 ) -> tuple[TokenLogprob, ...]:
-    """Mask each token that a secret runs through, and its rivals, which may spell it too."""
+    """Mask each token that is part of a secret; drop its rivals, which may spell it, too."""
     intervals = secrets.intervals("".join(token.token for token in tokens))
     if not intervals:
         return tuple(tokens)

@@ -1,6 +1,6 @@
 """Addresses and keys of servers.
 
-A text goes to the address that the user gave, and no other: redirects are refused.
+Texts are sent only to the address that the user gave: redirects are refused.
 """
 
 import os
@@ -12,7 +12,7 @@ from spanjury.adapters.models.model_errors import short_line
 from spanjury.judges.core import MASK, ConfigError, UnusableModelError, without_secrets
 
 PLACEHOLDER_KEY = "none-needed"
-"""Shown to a server for which the user has no key: it may want none."""
+"""Sent to a server for which the user has no key, as it may not need one."""
 _REDIRECT = range(300, 400)
 KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -44,17 +44,17 @@ KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
     }
 )
-"""Variables in which LiteLLM finds the key of a provider that demands one."""
+"""Environment variables in which LiteLLM looks for the key of a provider that requires one."""
 _BASES = ("API_BASE", "BASE_URL")
-"""Ends of the variables by which LiteLLM sends what is for a provider elsewhere."""
+"""Suffixes of the variables that make LiteLLM use another address for a provider."""
 
 
 def refuse_credentials(base_url: str) -> None:
-    """Turn away an address with a user name or password in it.
+    """Refuse an address that contains a user name or password.
 
-    No request could send them beside a key.
+    No request could send them together with a key.
 
-    Raises `ConfigError` if `base_url` holds credentials; the message does not repeat them.
+    Raises `ConfigError` if `base_url` contains credentials; the message does not repeat them.
     """
     safe = without_secrets(base_url)
     if f"{MASK}@" in safe:
@@ -65,9 +65,9 @@ def refuse_credentials(base_url: str) -> None:
 
 
 def key_from(variable: str) -> str | None:
-    """Return the key that an environment variable holds, or None if it holds none.
+    """Return the key in an environment variable, or None if it is unset or empty.
 
-    Raises `ConfigError` if no header can carry it; the message does not repeat it.
+    Raises `ConfigError` if the key cannot be sent in a header; the message does not repeat it.
     """
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
@@ -76,10 +76,10 @@ def key_from(variable: str) -> str | None:
 
 
 def missing_key(provider: str) -> str:
-    """Say which variable should hold the key of a provider, by LiteLLM's name; or return "".
+    """Return a message with the variable to set for a provider, by LiteLLM's name, or "".
 
-    That is empty if a key is there, or may not be needed: the provider is not known, or a variable
-    names another address. LiteLLM is not loaded for it, which takes seconds.
+    It is empty if the key is set, or may not be needed: the provider is unknown, or a variable sets
+    another address. This does not import LiteLLM, which takes seconds.
 
     Examples
     --------
@@ -94,18 +94,17 @@ def missing_key(provider: str) -> str:
 
 
 def is_redirect(status: int) -> bool:
-    """Tell whether an answer sends the caller elsewhere."""
+    """Return whether `status` is that of a redirect."""
     return status in _REDIRECT
 
 
 def redirect_refused(
     location: str, *, status: int, asked: str, source: str, key: str = ""
 ) -> UnusableModelError:
-    """Return the error that a redirect with a status 3xx is.
+    """Return the error for a redirect, that is a status 3xx.
 
-    `location`, in full or within the server, is empty if the answer does not say where it leads.
-    The message names the status and the host, without path and query, which may hold a key, and
-    without `key`.
+    `location` is absolute or relative, and empty if the answer has none. The message shows the
+    status and the host, without path and query, which may contain a key, and without `key`.
     """
     problem = (
         f"redirects are not followed, and it leads to {_host(location, asked=asked)}: give the"
@@ -115,7 +114,7 @@ def redirect_refused(
 
 
 def _host(location: str, *, asked: str) -> str:
-    """Return scheme, host and port of a target; nothing else of it is shown."""
+    """Return scheme, host and port of a target; the rest is not shown."""
     try:
         target = urlsplit(urljoin(asked, location) if location else "")
         port = f":{target.port}" if target.port else ""

@@ -1,9 +1,9 @@
-"""Special tokens of a model, by the server that it runs on. Needs asyncio.
+"""Special tokens of a model, as reported by its server. Needs asyncio.
 
-Every server with OpenAI's interface says at ``/models`` whose it is. llama.cpp's turns all numbers
-of its vocabulary into text and cuts that again; vLLM's names the tokens, if it was started with
-``--enable-tokenizer-info-endpoint``, and otherwise shows those of a conversation. No judged text
-is sent, no redirect followed. Other servers cannot be asked.
+Every OpenAI-compatible server names its software at ``/models``. For llama.cpp, all token ids are
+detokenized and the resulting marks tokenized again. vLLM lists its tokens if it was started with
+``--enable-tokenizer-info-endpoint``; otherwise it shows those of a sample conversation. No judged
+text is sent, and no redirect is followed. Other servers have no such endpoint.
 """
 
 import json
@@ -23,16 +23,16 @@ _SECONDS = 10.0
 _MOST_BYTES = 2**25  # a vocabulary of 256,000 tokens is 2 MB
 _MOST_TOKENS = 2**20
 _SUCCESS = range(200, 300)
-# What a special token looks like; the tokenizer says which of these is one.
+# Looks like a special token; the tokenizer decides which matches are.
 _MARK = re.compile(r"[<＜\[]{1,2}[^\s<>＜＞\[\]]{1,64}[>＞\]]{1,2}")
 _TURNS = [
     {"role": role, "content": "a"} for role in ("system", "user", "assistant", "user")
-]  # a template may refuse a system's message: then the others are shown
+]  # if a template refuses the system message, the others are sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Server:
-    """A server that is asked for JSON; `root` is where it answers beside OpenAI's interface."""
+    """A server and its session; `root` is the address of endpoints outside OpenAI's interface."""
 
     session: aiohttp.ClientSession
     base: URL
@@ -40,19 +40,19 @@ class _Server:
     model: str
 
     async def get(self, url: URL) -> Any:  # noqa: ANN401  whatever the server says
-        """Return what is at `url`, or None if it is refused or is no JSON."""
+        """Return the JSON at `url`, or None if the request is refused or the answer is not JSON."""
         async with self.session.get(url, allow_redirects=False) as response:
             return await _json(response)
 
     async def post(self, path: str, fields: Mapping[str, object]) -> Any:  # noqa: ANN401  as above
-        """Return what the server makes of `fields`, or None as `get` does."""
+        """Return the JSON answer to `fields`, or None as `get` does."""
         url = self.root / path
         async with self.session.post(url, json=fields, allow_redirects=False) as response:
             return await _json(response)
 
 
 async def ask_server(base_url: str, *, model: str, key: str) -> TemplateTokens | None:
-    """Return the special tokens of the model called `model`; None if the server cannot be asked.
+    """Return the special tokens of the model called `model`; None if the server cannot tell.
 
     Raises `TransientModelError` if it cannot be reached.
     """
@@ -71,7 +71,7 @@ async def ask_server(base_url: str, *, model: str, key: str) -> TemplateTokens |
         raise TransientModelError(
             f"{model}: its tokenizer cannot be asked: {type(error).__name__}"
         ) from None  # the message may hold the key
-    except (KeyError, RecursionError, TypeError, ValueError):  # of another form than is known
+    except (KeyError, RecursionError, TypeError, ValueError):  # an answer of an unknown form
         return None
     return None
 
@@ -107,7 +107,7 @@ def _template_tokens(tokens: Iterable[str], source: str) -> TemplateTokens | Non
 
 
 def _served(models: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401  as above
-    """Return what a list of models says of the one called `name`, or else of the first."""
+    """Return the entry of the model `name` in a list of models, or else the first one."""
     if not isinstance(models, dict) or not isinstance(models.get("data"), list):
         return {}
     listed = [model for model in models["data"] if isinstance(model, dict)]

@@ -1,7 +1,7 @@
-"""Special tokens of a model, by the files of its tokenizer.
+"""Special tokens of a model, from the files of its tokenizer.
 
-Read are GGUF, the files that Hugging Face's tokenizers are saved as, a folder of these, and any
-other file as text with one token a line. A tokenizer in GGUF is read without its weights.
+It reads GGUF, the files of Hugging Face's tokenizers, a folder with these, and any other file as
+text with one token per line. From a GGUF file it reads no weights.
 """
 
 import json
@@ -19,7 +19,7 @@ _JSON_FILES = (
     "special_tokens_map.json",
     "added_tokens.json",
 )
-# Keys of such files under which tokens stand, as a list or by number.
+# Keys of such files whose value is a list of tokens, or an object of tokens by id.
 _LISTS = frozenset(
     {
         *("added_tokens", "added_tokens_decoder"),
@@ -29,16 +29,16 @@ _LISTS = frozenset(
 _MAGIC = b"GGUF"
 _TOKENS, _TYPES = "tokenizer.ggml.tokens", "tokenizer.ggml.token_type"
 _SPECIAL = frozenset({2, 3, 4})  # unknown, control and user-defined; others are ordinary or bytes
-# Types of values in GGUF's metadata, by their numbers: how `struct` reads them.
+# Type numbers of values in GGUF's metadata -> formats of `struct`.
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q",
             12: "d"}  # fmt: skip
 _STRING, _ARRAY = 8, 9
 
 
 def read_template_tokens(path: Path) -> TemplateTokens:
-    """Return the special tokens that a file, or the files of a folder, name.
+    """Return the special tokens in a file, or in the files of a folder.
 
-    Raises `ConfigError` if they cannot be read, or name none.
+    Raises `ConfigError` if a file cannot be read, or there are none.
     """
     files = [path]
     if path.is_dir():
@@ -67,10 +67,10 @@ def _tokens(file: Path) -> Iterable[str]:
 
 
 def named_tokens(value: object) -> Iterator[str]:
-    """Yield the special tokens that a file of a tokenizer, or what a server says of it, names."""
+    """Yield the special tokens in a tokenizer's JSON file, or in a server's description of it."""
     if not isinstance(value, dict):
         return
-    if all(type(part) is int for part in value.values()):  # added_tokens.json: token -> number
+    if all(type(part) is int for part in value.values()):  # added_tokens.json maps token to id
         yield from value
     for key, part in value.items():
         if key.endswith("_token"):
@@ -87,14 +87,14 @@ def _spelt(token: object) -> Iterator[str]:
 
 
 def _gguf_tokens(file: BinaryIO) -> Iterator[str]:
-    """Yield the special tokens among those in the metadata.
+    """Yield the special tokens listed in the metadata.
 
-    Raises `ValueError` or `struct.error` if the file is no GGUF, or ends before they do.
+    Raises `ValueError` or `struct.error` if the file is not GGUF, or is truncated.
     """
     if file.read(4) != _MAGIC:
         raise ValueError("it does not begin as a GGUF file")
     version, _, count = _numbers(file, "IQQ")
-    if version < 2:  # noqa: PLR2004 - the first had narrower lengths
+    if version < 2:  # noqa: PLR2004 - version 1 had narrower lengths
         raise ValueError(f"GGUF version {version} is not known")
     fields: dict[str, list[object]] = {}
     for _ in range(count):
@@ -110,7 +110,7 @@ def _gguf_tokens(file: BinaryIO) -> Iterator[str]:
 
 
 def _value(file: BinaryIO, kind: int) -> object:
-    """Read a value of metadata: a number, bytes or a list of these."""
+    """Read a metadata value: a number, bytes, or a list of values."""
     if kind == _STRING:
         return _string(file)
     if kind != _ARRAY:

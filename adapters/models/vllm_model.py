@@ -1,10 +1,10 @@
-"""vLLM [1] in this process: an open-weight model on the GPUs that the process sees.
+"""vLLM [1] in this process: an open-weight model on all GPUs visible to the process.
 
-``vllm/FOLDER`` and ``vllm/HUB_ID`` name one. All prompts that wait go to the engine in one call,
-which continues as many of them together as fit into the GPUs. The prompts are made as `local_model`
-makes them, by the tokenizer in the model's folder.
+It is named ``vllm/FOLDER`` or ``vllm/HUB_ID``. All waiting prompts go to the engine in one call,
+which batches as many as fit into the GPUs. Prompts are made as in `local_model`, by the tokenizer
+in the model's folder.
 
-vLLM 0.12 or later is installed by the user: it fits few versions of PyTorch, and no machine without
+The user installs vLLM, 0.12 or later: it supports few versions of PyTorch, and only machines with
 an accelerator.
 
 References
@@ -49,21 +49,21 @@ _ENDS = ("stop", "length")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VllmWeights:
-    """A model that vLLM has loaded, with the tokenizer in its folder."""
+    """A model loaded by vLLM, with the tokenizer in its folder."""
 
     identity: str
     chat: ChatTokens
     vllm: ModuleType
-    engine: Any  # `vllm.LLM`, whose types are not here unless vLLM is
+    engine: Any  # `vllm.LLM`, untyped as vLLM may be absent
 
     @property
     def context(self) -> int:
-        """Tokens of prompt and reply together, at most."""
+        """Maximum number of tokens of prompt and reply together."""
         return int(self.engine.llm_engine.model_config.max_model_len)
 
     @property
     def forms(self) -> frozenset[Form]:
-        """All: vLLM holds a reply to a schema or a grammar token by token."""
+        """All: vLLM constrains each token by a schema or a grammar."""
         return _FORMS
 
     @property
@@ -74,9 +74,9 @@ class VllmWeights:
     def write(
         self, prompts: Sequence[Prompt], dropped: Callable[[int], bool]
     ) -> list[Written | ModelError]:
-        """Continue prompts in one call of the engine; it cannot leave one before it has ended.
+        """Continue prompts in one call of the engine; dropped ones are continued to their end.
 
-        vLLM refuses a whole call for one prompt: then each half is tried by itself.
+        vLLM refuses a whole call because of one prompt; then each half is tried by itself.
         """
         try:
             outputs = self.engine.generate(
@@ -87,7 +87,7 @@ class VllmWeights:
         except ValueError as error:
             if len(prompts) == 1:
                 return [_refusal(prompts[0], error)]
-        except Exception as error:  # it runs code that is not ours, and callers wait for an answer
+        except Exception as error:  # foreign code may raise anything; callers wait
             raise PermanentModelError(f"vLLM failed: {error!r}") from error
         else:
             return [_written(*each) for each in zip(prompts, outputs, strict=True)]
@@ -96,7 +96,7 @@ class VllmWeights:
         return first + self.write(prompts[half:], dropped)
 
     def _sampling(self, prompt: Prompt) -> object:
-        if prompt.forced:  # a token must be drawn, and is not looked at
+        if prompt.forced:  # vLLM must generate a token, which is ignored
             return self.vllm.SamplingParams(max_tokens=1, temperature=0.0, prompt_logprobs=1)
         form = {"json": prompt.schema} if prompt.schema else {"grammar": prompt.grammar}
         held = (
@@ -115,12 +115,12 @@ class VllmWeights:
 
 @asynccontextmanager
 async def open_vllm(name: str, *, options: ModelOptions) -> AsyncIterator[ChatModel]:
-    """Load a model by vLLM; a plugin of the group ``spanjury.models``.
+    """Load a model with vLLM; a plugin of the group ``spanjury.models``.
 
-    It is divided among all GPUs that the process sees, which ``CUDA_VISIBLE_DEVICES`` says.
+    It is split over all GPUs visible to the process, which ``CUDA_VISIBLE_DEVICES`` sets.
 
     Raises `ConfigError` if vLLM is not installed or cannot load the model, a base URL is given, or
-    there is no such model, or it cannot converse.
+    there is no such model, or it has no chat template.
     """
     folder = folder_of(name, options=options)
     weights = await anyio.to_thread.run_sync(_load, folder)
@@ -129,7 +129,7 @@ async def open_vllm(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
 
 
 def _load(name: str) -> VllmWeights:
-    # vLLM reads them when it is imported: it must not report its use, and must show what it raises.
+    # vLLM reads these at import: they disable usage reports, and limit its log to errors.
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
     vllm = library(_VLLM, package=_VLLM)
@@ -144,7 +144,7 @@ def _load(name: str) -> VllmWeights:
         engine = vllm.LLM(
             model=str(base.folder), tensor_parallel_size=max(1, torch.cuda.device_count())
         )
-    except Exception as error:  # it runs code that is not ours
+    except Exception as error:  # foreign code may raise anything
         raise ConfigError(f"vLLM cannot load {name!r}: {error}") from error
     return VllmWeights(identity=base.identity, chat=chat, vllm=vllm, engine=engine)
 
@@ -155,7 +155,7 @@ def _refusal(prompt: Prompt, error: ValueError) -> ModelError:
 
 
 def _written(prompt: Prompt, output: Any) -> Written | ModelError:  # noqa: ANN401  vLLM's
-    """Read what vLLM returned of a prompt."""
+    """Return vLLM's output for a prompt as a continuation, or the error that ended it."""
     if prompt.forced:
         scored = zip(prompt.forced, output.prompt_logprobs[len(prompt.ids) :], strict=True)
         tokens = [_token(number, logprobs, rivals=0) for number, logprobs in scored]
@@ -174,7 +174,7 @@ def _written(prompt: Prompt, output: Any) -> Written | ModelError:  # noqa: ANN4
 
 
 def _token(number: int, logprobs: Mapping[int, Any], *, rivals: int) -> Token:
-    """Return the log-probability of a token and of its likeliest rivals."""
+    """Return the log-probability of a token and of the most likely tokens at its position."""
     likeliest = sorted(logprobs.items(), key=lambda item: -item[1].logprob)[:rivals]
     return Token(
         logprob=float(logprobs[number].logprob),

@@ -1,4 +1,4 @@
-"""Pictures of findings. The modules load matplotlib, which takes a while, when they are used."""
+"""Pictures of findings. matplotlib, whose import is slow, is loaded when first used."""
 
 from types import ModuleType
 

@@ -1,6 +1,6 @@
-"""The canvas of all pictures: style, colours, labels, and how a picture is saved.
+"""Shared style, colours and labels of all pictures, and functions to save them.
 
-Figures are made without `pyplot`, whose figures are kept in a list of the whole process.
+Figures are made without `pyplot`, which keeps its figures in a global list.
 """
 
 import math
@@ -20,16 +20,16 @@ from matplotlib.font_manager import findfont, get_font
 from spanjury.judges.core import ConfigError
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
-"""Colours of Okabe and Ito, distinct in every colour vision; yellow is too pale on white."""
+"""Colours of Okabe and Ito, distinguishable with any colour vision; yellow is too pale on white."""
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
 _ENDINGS = (".png", ".svg")
 _DPI = 150
 _WIDTH, _LINES = 24, 2
 _STYLE = {
-    "font.family": ["DejaVu Sans"],  # comes with matplotlib, so that it is there everywhere
-    "svg.fonttype": "none",  # words stay words, and can be searched and read aloud
-    "svg.hashsalt": "spanjury",  # the same picture, the same names in it
+    "font.family": ["DejaVu Sans"],  # bundled with matplotlib, so present everywhere
+    "svg.fonttype": "none",  # text stays text, for search and screen readers
+    "svg.hashsalt": "spanjury",  # reproducible ids in the file
     "hatch.linewidth": 0.6,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -41,9 +41,9 @@ _STYLE = {
 
 @contextmanager
 def drawing(*paths: Path) -> Iterator[None]:
-    """Draw in one style, whatever the user has set for pictures of their own.
+    """Apply our style in the context, ignoring the user's settings for pictures.
 
-    The style is the process's for as long as it takes: two threads cannot draw at once.
+    matplotlib's style is global to the process, so two threads must not draw at once.
 
     Raises `ConfigError` if a path ends in neither ``.png`` nor ``.svg``.
     """
@@ -53,13 +53,13 @@ def drawing(*paths: Path) -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
-    """Return a figure of one part, of a size in inches."""
+    """Return a figure with one pair of axes; its size is in inches."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots()
 
 
 def save(figure: Figure, *paths: Path, dpi: int = _DPI) -> None:
-    """Write a figure to each path as its ending says, the same one always in the same form.
+    """Write a figure to each path in the format of its suffix, reproducibly.
 
     Raises `ConfigError` if a path ends in neither ``.png`` nor ``.svg``.
     """
@@ -68,7 +68,7 @@ def save(figure: Figure, *paths: Path, dpi: int = _DPI) -> None:
     for path in paths:
         dated = {"Date": None} if path.suffix == ".svg" else {}
         figure.savefig(path, dpi=dpi, metadata=dated)
-        figure.set_layout_engine("none")  # once laid out, the next file needs no second layout
+        figure.set_layout_engine("none")  # the layout is done; further files reuse it
 
 
 def _check_endings(paths: Sequence[Path]) -> None:
@@ -78,7 +78,7 @@ def _check_endings(paths: Sequence[Path]) -> None:
 
 
 def label(name: str, *, width: int = _WIDTH) -> str:
-    """Return a name in at most two lines of `width` characters; cut in the middle if longer."""
+    """Return a name in at most two lines of `width` characters; cut a longer one in the middle."""
     text = _drawable(" ".join(name.split())) or "(no name)"
     most = width * _LINES
     if len(text) > most:
@@ -87,7 +87,7 @@ def label(name: str, *, width: int = _WIDTH) -> str:
 
 
 def labels(names: Sequence[str], *, width: int = _WIDTH) -> list[str]:
-    """Return a label a name; those that would read alike are numbered."""
+    """Return one label per name; equal labels are numbered."""
     made = [label(name, width=width) for name in names]
     times, seen = Counter(made), Counter[str]()
     for number, name in enumerate(made):
@@ -98,20 +98,20 @@ def labels(names: Sequence[str], *, width: int = _WIDTH) -> list[str]:
 
 
 def say_empty(axes: Axes) -> None:
-    """Say that there is nothing to draw, in place of a scale that means nothing."""
+    """Write that there is nothing to draw, instead of a meaningless scale."""
     axes.text(0.5, 0.5, "nothing to draw", transform=axes.transAxes, ha="center", color="#404040")
     axes.set(xticks=[], yticks=[])
 
 
 def note(figure: Figure, lines: Sequence[str]) -> None:
-    """Say something below the picture."""
+    """Write lines of text below the picture."""
     wrapped = [part for line in lines for part in wrap(_drawable(line), _note_width(figure))]
     if wrapped:
         figure.supxlabel("\n".join(wrapped), fontsize=8, color="#404040", x=0.01, ha="left")
 
 
 def short_number(value: float) -> str:
-    """Return a correlation as it is read: two digits, no zero before them, no minus zero.
+    """Format a correlation: two decimals, no leading zero, no minus before zero.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def short_number(value: float) -> str:
 
 
 def _in_two_lines(text: str) -> str:
-    """Break a text near its middle, at a space if there is one not far from it."""
+    """Break a text near its middle, at a space if one is close."""
     middle = len(text) / 2
     spaces = [at for at, letter in enumerate(text) if letter == " "]
     at = min(spaces, key=lambda space: abs(space - middle), default=0)
@@ -135,12 +135,12 @@ def _in_two_lines(text: str) -> str:
 
 
 def _note_width(figure: Figure) -> int:
-    """Return how many small characters fit side by side."""
+    """Return how many characters of a note fit on a line."""
     return max(30, int(figure.get_figwidth() * 14))
 
 
 def _drawable(text: str) -> str:
-    """Return `text` with an escape for each character that the font has no shape for."""
+    """Return `text` with characters that the font lacks replaced by escapes."""
     supported = _characters()
     return "".join(
         letter if ord(letter) in supported else letter.encode("unicode_escape").decode()
@@ -150,6 +150,6 @@ def _drawable(text: str) -> str:
 
 @cache
 def _characters() -> frozenset[int]:
-    """Return what the font has shapes for; a space is the only white space of a label."""
+    """Return the code points that the font has; of white space, only the plain space."""
     shapes = get_font(findfont("DejaVu Sans")).get_charmap()
     return frozenset(shape for shape in shapes if chr(shape).isprintable())

@@ -1,4 +1,4 @@
-"""Correlation against cost: what is bought, and what it costs."""
+"""Pictures of correlation against cost."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -29,13 +29,13 @@ _SIZE = 7.0
 """Size of the labels, in points."""
 
 _WIDE = 20.0
-"""Costs that differ by more have a power of ten between them, and no room for other numbers."""
+"""Largest ratio of costs for which minor ticks are numbered, too."""
 
 _LETTER, _LINE = 0.58, 1.2
-"""Mean width of a letter and height of a line, as shares of the font's size."""
+"""Mean width of a letter and height of a line, as multiples of the font size."""
 
 _POINT = 4.0
-"""Half the width of a point's mark."""
+"""Half the width of a point's marker."""
 
 _NEAR = 8.0
 
@@ -47,10 +47,10 @@ Box = tuple[float, float, float, float]
 
 
 def draw_costs(*paths: Path, scorers: Sequence[ScorerCost], unit: str, measure: str) -> None:
-    """Draw correlation against cost on a logarithmic axis; see `meta` for what holds of all.
+    """Draw correlation against cost on a logarithmic axis; `meta` describes rules for all pictures.
 
-    A line joins the scorers that no cheaper one equals. Scorers that cost nothing stand in a strip
-    of their own; those without a cost or a correlation are named below. Up to 50 scorers or so can
+    A line joins the scorers for which no cheaper one correlates as well. Free scorers are in a
+    strip of their own; those without a cost or a correlation are named below. About 50 scorers can
     be read. `unit` is that of the costs, such as ``CPU seconds``; "per 1,000 texts" is added.
     """
     shown = [scorer for scorer in scorers if math.isfinite(scorer.cost + scorer.correlation)]
@@ -78,20 +78,20 @@ def draw_costs(*paths: Path, scorers: Sequence[ScorerCost], unit: str, measure: 
         _count(axes, paid_from)
         notes += _left_out(scorers, shown)
         note(figure, notes)
-        figure.draw_without_rendering()  # gives the axes their place
+        figure.draw_without_rendering()  # computes the positions of the axes
         figure.set_layout_engine("none")
         _name(figure, points, names=make_labels([scorer.name for scorer in shown]), front=front)
         save(figure, *paths)
 
 
 def _free_at(shown: Sequence[ScorerCost]) -> float:
-    """Return where scorers that cost nothing stand: a logarithmic axis has no zero."""
+    """Return where to put free scorers, since a logarithmic axis has no zero."""
     paid = [scorer.cost for scorer in shown if scorer.cost > 0]
     return min(paid) / 10 if paid else 1.0
 
 
 def _free(axes: Axes, free_at: float) -> float:
-    """Draw the strip of what costs nothing, and return where it ends."""
+    """Draw the strip for free scorers, and return its right end."""
     edge = free_at * math.sqrt(10)
     ends = axes.get_xlim()
     axes.axvspan(ends[0], edge, color="#f3f3f3", zorder=0, linewidth=0)
@@ -101,19 +101,19 @@ def _free(axes: Axes, free_at: float) -> float:
 
 
 def _count(axes: Axes, paid_from: float) -> None:
-    """Write costs out in full, and none where nothing is paid."""
+    """Format costs without exponents, and none within the free strip."""
     shown = FuncFormatter(lambda value, _: f"{value:g}" if value >= paid_from else "")
     axes.xaxis.set_major_formatter(shown)
     low, high = axes.get_xlim()
     if high / low > _WIDE:
         axes.xaxis.set_minor_formatter(NullFormatter())
-    else:  # there may be no power of ten
+    else:  # there may be no power of ten to label
         axes.xaxis.set_minor_formatter(shown)
         axes.tick_params(axis="x", which="minor", labelsize=8)
 
 
 def _front(points: Sequence[Point]) -> list[Point]:
-    """Return the corners of the steps along the points that no cheaper one equals."""
+    """Return the corners of the step line along the points that no cheaper point equals."""
     corners: list[Point] = []
     for cost, correlation in sorted(points, key=lambda point: (point[0], -point[1])):
         if not corners:
@@ -150,11 +150,11 @@ def _left_out(scorers: Sequence[ScorerCost], shown: Sequence[ScorerCost]) -> lis
 def _name(
     figure: Figure, points: Sequence[Point], *, names: Sequence[str], front: Sequence[Point]
 ) -> None:
-    """Write names beside points where there is room, joined by a line where they are far."""
+    """Write names beside points where there is room, joined by a line if they are far away."""
     axes = figure.axes[0]
 
     def placed(spots: Sequence[Point]) -> list[Point]:
-        """Return where things are, in typographic points."""
+        """Return positions in typographic points."""
         inches = axes.transData.transform(spots) / figure.dpi
         return [(x * 72, y * 72) for x, y in inches.tolist()]
 
@@ -196,14 +196,14 @@ def place_labels(
     frame: Box,
     lines: Sequence[tuple[Point, Point]],
 ) -> list[tuple[float, float, bool]]:
-    """Find a place for each name, near points first, in the order in which they come.
+    """Choose a position for each label, close to its point, in the given order.
 
-    `points` and the `size` of the font are in typographic points; a name may have several lines.
-    `frame` is the left, lower, right and upper end of where names may stand; `lines`, level or
-    upright, should not be crossed.
+    `points` and the font `size` are in typographic points; a name may have several lines. `frame`
+    is the left, lower, right and upper limit of labels; `lines`, horizontal or vertical, should not
+    be crossed.
 
-    Returns how far the lower left corner of each name stands from its point, and whether that is
-    so far that a line should join them. Where nothing is free, it is the least covered place.
+    Returns the offset of each label's lower left corner from its point, and whether it is so far
+    that a line should join them. If no position is free, the least covered one is used.
     """
     taken = [_around(point, wide=_POINT, high=_POINT) for point in points]
     taken += [
@@ -222,7 +222,7 @@ def place_labels(
 
 
 def _spots(point: Point, *, wide: float, high: float) -> Iterator[_Spot]:
-    """Yield places in rings around a point, the nearest first; the right of it first."""
+    """Yield positions in rings around a point: the nearest ring first, each from the right."""
     for ring in range(_RINGS):
         away = _NEAR + ring * high * 0.9
         for step in range(_STEPS):
@@ -242,7 +242,7 @@ def _around(middle: Point, *, wide: float, high: float) -> Box:
 
 
 def _cover(box: Box, taken: Sequence[Box], frame: Box) -> float:
-    """Return how much of a place is not free; what is out of the frame counts most."""
+    """Return how much of a box is taken; area outside the frame counts ten times."""
     area = (box[2] - box[0]) * (box[3] - box[1])
     outside = area - _common(box, frame)
     return round(10 * outside + sum(_common(box, box_taken) for box_taken in taken), 6)

@@ -1,7 +1,7 @@
-"""An exam in pictures: D by condition, effects by aspect, scores before and after.
+"""Pictures of an exam: D by condition, effects by aspect, and scores before and after.
 
-Every function raises `ConfigError` for a path that ends in neither ``.png`` nor ``.svg``, and
-``ValueError`` where names and numbers do not fit each other.
+Every function raises `ConfigError` if a path ends in neither ``.png`` nor ``.svg``, and
+``ValueError`` if the shapes of names and numbers differ.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.adapters.plots.canvas import save
 
 _ROW = 0.3
-"""Height of a condition, in inches."""
+"""Height of a row for a condition, in inches."""
 _DARK = 0.6
-"""Value from which a cell of the map is so dark that its number is written in white."""
+"""Absolute value above which a cell is so dark that its number is white."""
 _BLUE, _ORANGE = "#2c6fa6", "#e08a1e"
 
 FloatArray = NDArray[np.float64]
@@ -35,10 +35,10 @@ def draw_scores(
     discernment: ArrayLike,
     weighted: ArrayLike,
 ) -> None:
-    """Draw bars of D, condition by condition, grouped by level, with a line at D = 1.
+    """Draw bars of D for each condition, grouped by level, with a line at D = 1.
 
-    There are ``n`` conditions and levels, one for each. `discernment` is D, `weighted` is D with
-    experts' weights: shape ``(n,)``, NaN where there is none.
+    There are ``n`` conditions, with one level each. `discernment` is D, and `weighted` is D with
+    experts' weights: shape ``(n,)``, NaN if undefined.
     """
     scores = _checked(discernment, shape=(len(conditions),))
     by_experts = _checked(weighted, shape=(len(levels),))
@@ -68,10 +68,10 @@ def draw_effects(
     effects: ArrayLike,
     targeted: ArrayLike,
 ) -> None:
-    """Draw a map of P(drop) - P(rise), with a frame where scores should fall.
+    """Draw a heat map of P(drop) - P(rise), with a frame around cells where scores should fall.
 
-    For ``n`` conditions and ``m`` aspects, `effects` in ``[-1, 1]``, NaN where there is none, and
-    the truth values of `targeted` have the shape ``(n, m)``.
+    There are ``n`` conditions and ``m`` aspects. `effects` are in ``[-1, 1]``, NaN if undefined;
+    `targeted` are booleans. Both have the shape ``(n, m)``.
     """
     shape = (len(conditions), len(aspects))
     values, framed = _checked(effects, shape=shape), np.asarray(targeted, dtype=bool)
@@ -102,11 +102,11 @@ def draw_distributions(
     damaged: ArrayLike,
     highest: int,
 ) -> None:
-    """Draw how scores are spread before and after, each condition beside its clean texts.
+    """Draw the distributions of scores before and after damage, side by side for each condition.
 
     For ``n`` conditions and ``m`` aspects, `clean` has the shape ``(m, segments)`` and `damaged`
-    ``(n, m, segments)``: scores from 1 to `highest`, NaN where there is none. Only segments with
-    both scores are drawn.
+    ``(n, m, segments)``: scores from 1 to `highest`, NaN if missing. Only segments with both scores
+    are drawn.
     """
     before, after = np.asarray(clean, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
     _checked(after, shape=(len(conditions), *before.shape))
@@ -149,7 +149,7 @@ def _bars(axes: Axes, scores: FloatArray, by_experts: FloatArray) -> None:
 
 
 def _beside_bar(axes: Axes, text: str, *, x: float, y: float) -> None:
-    """Write a number behind the end of a bar, and over the line at D = 1 if that is there."""
+    """Write a number at the end of a bar, on white so that the line at D = 1 does not cross it."""
     number = axes.annotate(
         text,
         (np.nan_to_num(x), y),
@@ -174,9 +174,9 @@ def _number(axes: Axes, value: float, *, x: int, y: int) -> None:
 
 
 def _shares(scores: FloatArray, bounds: FloatArray) -> FloatArray:
-    """Return the share of each step of the scale, condition by condition.
+    """Return the share of each step of the scale, for each condition.
 
-    Means of repeats go to the nearest step; shares are 0 where there is no score.
+    Means of repeated scores are rounded to the nearest step; shares are 0 without scores.
     """
     counts = np.array([np.histogram(row[np.isfinite(row)], bins=bounds)[0] for row in scores])
     return np.asarray(counts / np.maximum(1, counts.sum(axis=1, keepdims=True)), dtype=np.float64)
@@ -185,7 +185,7 @@ def _shares(scores: FloatArray, bounds: FloatArray) -> FloatArray:
 def _stacks(
     axes: Axes, scores: FloatArray, bounds: FloatArray, *, shift: float, palette: Colormap
 ) -> None:
-    """Draw the shares of the steps of the scale, and behind them the mean score."""
+    """Draw stacked shares of the steps of the scale, and the mean score beside them."""
     shares = _shares(scores, bounds)
     rows = np.arange(len(shares)) + shift
     starts = np.cumsum(shares, axis=1) - shares

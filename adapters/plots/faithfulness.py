@@ -1,6 +1,6 @@
-"""An exam of faithfulness in pictures: stacked bars by the score at first, and lines.
+"""Pictures of a faithfulness exam: bars stacked by the original score, and curves.
 
-Every function raises `ConfigError` for a path that ends in neither ``.png`` nor ``.svg``.
+Every function raises `ConfigError` if a path ends in neither ``.png`` nor ``.svg``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ _DPI = 120
 _WIDTH, _HEIGHT = 2.9, 2.3
 """Size of a panel, in inches."""
 _WORDS = ("#d4d4d4", "#9dc3e0", "#2c6fa6", "#e08a1e")
-"""Colours of parts that have no order."""
+"""Colours of unordered parts."""
 _ACROSS = 3
-"""Panels side by side: with more, a page shows them too small to read."""
+"""Maximum number of panels side by side; more would be too small to read on a page."""
 
 
 class Stack(Protocol):
-    """Shares of reports by their score at first."""
+    """Shares of reports by their original score."""
 
     @property
     def title(self) -> str:
@@ -35,11 +35,11 @@ class Stack(Protocol):
 
     @property
     def scores(self) -> Sequence[int]:
-        """The ``n`` scores at first."""
+        """The ``n`` original scores."""
 
     @property
     def parts(self) -> Sequence[str]:
-        """The ``m`` parts into which reports are divided."""
+        """The ``m`` parts of each bar."""
 
     @property
     def shares(self) -> ArrayLike:
@@ -47,11 +47,11 @@ class Stack(Protocol):
 
     @property
     def reports(self) -> ArrayLike:
-        """Shape ``(n,)``: how many reports there are."""
+        """Shape ``(n,)``: number of reports for each score."""
 
 
 class Curve(Protocol):
-    """A mean at each of some positions, and its spread."""
+    """A mean and its spread at each of several positions."""
 
     @property
     def name(self) -> str:
@@ -63,15 +63,15 @@ class Curve(Protocol):
 
     @property
     def mean(self) -> Sequence[float]:
-        """One a position."""
+        """One mean per position."""
 
     @property
     def spread(self) -> Sequence[float]:
-        """One a position, at least 0."""
+        """One spread per position, at least 0."""
 
 
 def draw_stacks(*paths: Path, panels: Mapping[str, Sequence[Stack]]) -> None:
-    """Draw stacked bars, rows of panels for each name; names without any are skipped."""
+    """Draw stacked bars, with one or more rows of panels per name; empty names are skipped."""
     rows = [
         (name, stacks[first : first + _ACROSS])
         for name, stacks in panels.items()
@@ -95,9 +95,9 @@ def draw_stacks(*paths: Path, panels: Mapping[str, Sequence[Stack]]) -> None:
 def draw_curves(
     *paths: Path, panels: Mapping[str, Sequence[Curve]], measure: tuple[str, str]
 ) -> None:
-    """Draw lines with their spread as a shade, a panel for each name; empty ones are skipped.
+    """Draw curves with their spread shaded, one panel per name; empty ones are skipped.
 
-    `measure` has the titles of the axes, across and up.
+    `measure` has the titles of the horizontal and the vertical axis.
     """
     drawn = {name: lines for name, lines in panels.items() if lines}
     across = min(_ACROSS, max(1, len(drawn)))
@@ -126,7 +126,7 @@ def _panels(down: int, across: int) -> tuple[Figure, list[list[Axes]]]:
 
 
 def _bars(axes: Axes, stack: Stack) -> None:
-    """Draw a bar for each score, and above it how many reports it stands for."""
+    """Draw one stacked bar per score, with its number of reports above it."""
     shares = np.asarray(stack.shares, dtype=np.float64)
     bottoms = np.cumsum(shares, axis=1) - shares
     palette = _palette(stack.parts)
@@ -147,14 +147,14 @@ def _bars(axes: Axes, stack: Stack) -> None:
 
 
 def _palette(parts: Sequence[str]) -> Sequence[str]:
-    """Return a colour a part: from bad to good for scores, apart from each other for words."""
+    """Return one colour per part: from bad to good for scores, contrasting for other parts."""
     if not all(part.isdigit() for part in parts):
         return [_WORDS[number % len(_WORDS)] for number in range(len(parts))]
     return [to_hex(colour) for colour in colormaps["RdYlBu"](np.linspace(0.1, 0.9, len(parts)))]
 
 
 def _broken(name: str) -> str:
-    """Break a name at its commas: panels are narrow."""
+    """Break a name at its commas, since panels are narrow."""
     return name.replace(", ", "\n")
 
 

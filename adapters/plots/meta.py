@@ -1,8 +1,8 @@
-"""A comparison with people in pictures.
+"""Pictures of a comparison with people.
 
-The same input makes the same file. Names may be any text: long ones are folded, and characters
-that the font lacks are written as escapes. A picture is written to each path, which ends in
-``.png`` or ``.svg``; for another ending every function raises `ConfigError`.
+Equal inputs give equal files. Names may be any text: long ones are wrapped and shortened, and
+characters that the font lacks are written as escapes. A picture is written to each path; every
+function raises `ConfigError` if a path ends in neither ``.png`` nor ``.svg``.
 """
 
 import math
@@ -44,24 +44,24 @@ __all__ = ["draw_agreement", "draw_correlations", "draw_costs", "draw_ensembles"
 
 FloatArray = NDArray[np.float64]
 _CROWD = 1000
-"""Number of points from which they are drawn as one image, also in an SVG."""
+"""Number of points above which they are drawn as one bitmap, even in an SVG."""
 _RUG = 0.025
-"""Length of the strokes of the rug, as a share of the picture."""
+"""Length of the strokes of the rug, as a share of the axes."""
 _CELL = 0.36
 """Size of a cell, in inches; cells of large maps are smaller."""
 _SMALL_CELL = 0.27
 _MANY = 24
 _DARK = 0.62
-"""Value from which a cell is so dark that its number is written in white."""
+"""Absolute value above which a cell is so dark that its number is white."""
 _FEW = 3
-"""Number of rows whose order clustering can change."""
+"""Smallest number of rows that are clustered."""
 _STROKES = ("-", "--", "-.", ":")
 _ROW = 0.3
-"""Height of a system, in inches."""
+"""Height of a row for a system, in inches."""
 
 
 def draw_agreement(*paths: Path, agreement: Agreement) -> None:
-    """Draw scores against people's, with the line of least squares and a rug."""
+    """Draw scores against human scores, with a least-squares line and a rug."""
     pairs = np.column_stack((agreement.scores, agreement.human)).astype(np.float64)
     complete = pairs[np.isfinite(pairs).all(axis=1)]
     scores, human = complete.T
@@ -89,7 +89,7 @@ def draw_agreement(*paths: Path, agreement: Agreement) -> None:
 
 
 def _line(axes: Axes, scores: FloatArray, human: FloatArray) -> str:
-    """Draw the line, or return why there is none."""
+    """Draw the line; return its description, or why there is none."""
     if len(scores) == 0:
         say_empty(axes)
         return "No text has both numbers"
@@ -114,7 +114,7 @@ def _rug(axes: Axes, values: FloatArray, *, crowded: bool, across: bool) -> None
 
 
 def draw_correlations(*paths: Path, correlations: CorrelationMap) -> None:
-    """Draw a heat map with a number in each cell; undefined cells are hatched."""
+    """Draw a heat map with numbers in the cells; undefined cells are hatched."""
     values = np.clip(np.asarray(correlations.values, dtype=np.float64), -1, 1)
     down, across = _orders(correlations, values)
     values = values[np.ix_(down, across)]
@@ -155,15 +155,15 @@ def _numbers(axes: Axes, values: FloatArray, *, size: float) -> None:
         number = axes.text(
             column, row, short_number(value), ha="center", va="center", fontsize=size
         )
-        number.set(color=colour, in_layout=False)  # cells make room for it already
+        number.set(color=colour, in_layout=False)  # the cells already have room for it
 
 
 def _orders(correlations: CorrelationMap, values: FloatArray) -> tuple[list[int], list[int]]:
-    """Return in which order rows and columns stand."""
+    """Return the order of the rows and of the columns."""
     plain = list(range(values.shape[0])), list(range(values.shape[1]))
     if not correlations.clustered or values.shape[0] < _FEW:
         return plain
-    filled = np.nan_to_num(values)  # what is not known is taken for no correlation
+    filled = np.nan_to_num(values)  # an undefined correlation counts as none
     if correlations.rows == correlations.columns:
         distances = 1 - (filled + filled.T) / 2
         np.fill_diagonal(distances, 0)
@@ -179,7 +179,7 @@ def _leaves(distances: FloatArray) -> list[int]:
 
 
 def draw_ensembles(*paths: Path, curves: Sequence[EnsembleCurve], measure: str) -> None:
-    """Draw correlation against the size of an ensemble, with the spread as a shade."""
+    """Draw correlation against the size of an ensemble, with its spread shaded."""
     names = labels([curve.name for curve in curves], width=36)
     with drawing(*paths):
         figure, axes = new_figure(6.5, 4.5 + 0.2 * max(0, len(curves) - 6))
@@ -211,7 +211,7 @@ def draw_ensembles(*paths: Path, curves: Sequence[EnsembleCurve], measure: str) 
 
 
 def draw_ranking(*paths: Path, systems: Sequence[SystemScore], measure: str) -> None:
-    """Draw systems with their intervals, the highest score first."""
+    """Draw systems with their intervals, the highest score at the top."""
     ranked = sorted(systems, key=_best_first)
     names = labels([system.name for system in ranked], width=32)
     with drawing(*paths):
@@ -256,7 +256,7 @@ def _system(axes: Axes, system: SystemScore, *, row: int) -> None:
 
 
 def _bands(axes: Axes, ranked: Sequence[SystemScore]) -> None:
-    """Shade every other cluster of systems that do not differ."""
+    """Shade every other cluster of systems that do not differ significantly."""
     shaded, last = True, None
     for row, system in enumerate(ranked):
         if system.cluster is None:

@@ -1,4 +1,4 @@
-"""Inputs for pictures of a comparison with people: plain names and numbers, no matplotlib."""
+"""Inputs for pictures of a comparison with people: names and numbers, without matplotlib."""
 
 import math
 from collections.abc import Sequence
@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrelationMap:
-    """Correlations of scorers with each other, or with what people said.
+    """Correlations of scorers with each other, or with human scores.
 
-    `measure` says which, as it should be read, such as ``Spearman's rho, per input``. `values` in
-    ``[-1, 1]``, NaN where not defined, have the shape of `rows` and `columns`; of scorers with
-    each other both are the same. If `clustered`, rows (and columns, where both are the same) that
-    correlate alike should stand side by side. Otherwise they stand as they come.
+    `measure` is the title of the scale, such as ``Spearman's rho, per input``. `values` are in
+    ``[-1, 1]``, NaN if undefined, with a row for each of `rows` and a column for each of `columns`;
+    both are the same for scorers with each other. If `clustered`, rows with similar correlations
+    are put side by side, and columns too if they are the same. Otherwise their order is kept.
 
-    Raises `ValueError` if the shape is another or a value out of range.
+    Raises `ValueError` if the shape differs or a value is out of range.
     """
 
     measure: str
@@ -31,17 +31,16 @@ class CorrelationMap:
         shape = (len(self.rows), len(self.columns))
         if values.shape != shape or not values.size:
             raise ValueError(f"expected correlations of shape {shape}, got {values.shape}")
-        if (np.abs(values) > 1 + 1e-9).any():  # NaN is not
+        if (np.abs(values) > 1 + 1e-9).any():  # False for NaN
             raise ValueError("a correlation is in [-1, 1] or NaN, got one beyond")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """A scorer's scores and people's of the same texts or systems.
+    """A scorer's scores and human scores for the same texts or systems.
 
-    Both have the shape ``(n,)``; a pair with NaN is skipped, and that is said. `correlations` are
-    names and values that stand above the picture, as they should be read. Raises `ValueError` if
-    the lengths differ.
+    Both have the shape ``(n,)``; pairs with NaN are skipped, and a note gives their number.
+    `correlations` are names and values for the title. Raises `ValueError` if the lengths differ.
     """
 
     scorer: str
@@ -58,10 +57,10 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorerCost:
-    """The cost of a scorer for 1,000 texts, at least 0, and its correlation with people.
+    """A scorer's cost for 1,000 texts, at least 0, and its correlation with people.
 
-    Each kind of scorer has a colour and a mark. NaN is a cost that is not known, or a correlation
-    that is not defined. Raises `ValueError` if the cost is below 0 or infinite.
+    Each kind of scorer has its own colour and marker. NaN is an unknown cost, or an undefined
+    correlation. Raises `ValueError` if the cost is negative or infinite.
     """
 
     name: str
@@ -76,11 +75,10 @@ class ScorerCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnsembleCurve:
-    """The correlation of ensembles of each size with people.
+    """Correlation with people by the size of an ensemble.
 
-    `mean`, `low` and `high` have one entry a size: the mean over ensembles and the ends of its
-    spread; NaN where there is none. Raises `ValueError` if the lengths differ or the sizes do not
-    ascend.
+    `mean`, `low` and `high` have one entry per size: the mean over ensembles and the ends of its
+    spread; NaN if undefined. Raises `ValueError` if the lengths differ or the sizes do not ascend.
     """
 
     name: str
@@ -97,10 +95,10 @@ class EnsembleCurve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemScore:
-    """A system's score with the ends of the interval around it; NaN where there is none.
+    """A system's score with the ends of its interval; NaN if undefined.
 
-    A system without a score stands last. Systems of one `cluster` do not differ significantly;
-    None where that was not asked. Raises `ValueError` if the score is not within its interval.
+    Systems without a score come last. Systems of one `cluster` do not differ significantly; None if
+    this was not tested. Raises `ValueError` if the score is outside its interval.
     """
 
     name: str
@@ -110,7 +108,7 @@ class SystemScore:
     cluster: int | None = None
 
     def __post_init__(self) -> None:
-        if self.low > self.score or self.score > self.high:  # NaN is neither
+        if self.low > self.score or self.score > self.high:  # False for NaN
             raise ValueError(
                 f"the score of {self.name!r}, {self.score}, is not in [{self.low}, {self.high}]"
             )

@@ -1,6 +1,6 @@
-"""Small encoders that read windows, for the judge `reader`: run by onnxruntime, exported by torch.
+"""Window readers for the judge `reader`: small models run by onnxruntime and exported by torch.
 
-The modules load their libraries when they are used.
+The libraries are imported only when a module is first used.
 """
 
 from types import ModuleType

@@ -16,47 +16,47 @@ with lazily():
 CARD, MODEL, TOKENIZER = "reader.json", "model.onnx", "tokenizer.json"
 
 MATRICES = "matrices.npz"
-"""The weights that a decoder has learnt: its model is made of these and of a base."""
+"""File of a decoder's trained low-rank matrices, which are added to a base model."""
 
 CLASSES = Likelihoods._fields
-"""Classes that a model tells apart, in the order in which spanjury names it."""
+"""Classes of a model, in our order."""
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-"""Tensors that a model takes, whole numbers of the shape ``(windows, pieces)``."""
+"""Tensors that a model takes: integers of the shape ``(windows, pieces)``."""
 
 FIRST_PIECES = "first_pieces"
-"""Tensor that a slim model takes, too: for how many pieces it gives logits, ``(1,)``."""
+"""Additional input of a slim model: for how many pieces it computes logits, ``(1,)``."""
 
 OUTPUTS = ("token_logits", "sentence_logits")
-"""Tensors that it gives: ``(windows, pieces, classes)`` and ``(windows, classes)``."""
+"""Tensors that a model returns: ``(windows, pieces, classes)`` and ``(windows, classes)``."""
 
 FORMAT = 1
-_LEAST = 16  # pieces, below which there is no room for a sentence and its source
+_LEAST = 16  # pieces; a smaller window has no room for a sentence and its source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderCard:
-    """All that `reader.json` has to say; what else stands there is for people.
+    """The contents of `reader.json`; other keys in the file are ignored.
 
     Raises `ValueError` if the classes are others, a digest is missing, or the length or the format
-    does not fit.
+    is not supported.
 
     Parameters
     ----------
     name, version
-        Name and version of the model, for people and signatures.
+        Name and version of the model, for users and signatures.
     files
-        Name of each file -> its SHA-256, in hexadecimal digits.
+        Name of each file -> its SHA-256 in hexadecimal.
     max_length
-        The most pieces of a window.
+        Maximum number of pieces per window.
     room
-        The most words and marks of a window, on both sides.
+        Maximum number of words and punctuation marks per window, sentence and source together.
     base
-        SHA-256 of the file that a decoder's matrices are added to; empty for an encoder.
+        SHA-256 of the base file to which a decoder's matrices are added; empty for an encoder.
     classes
-        The model's order of `CLASSES`.
+        `CLASSES` in the model's order.
     constants
-        Constants of the judge that were fitted to the model, by name.
+        The judge's constants fitted to the model, by name.
     format
         Format of the folder.
     """
@@ -84,7 +84,7 @@ class ReaderCard:
 
     @property
     def identity(self) -> str:
-        """Digits that change with whatever can change a likelihood."""
+        """Digest of everything that can change a likelihood."""
         files = self.files
         made_of = (self.base, files[MATRICES]) if self.base else (files[MODEL], files[TOKENIZER])
         return fingerprint(*made_of, repr((self.max_length, self.classes)))
@@ -94,12 +94,12 @@ _CARD = Once(lambda: pydantic.TypeAdapter(ReaderCard))
 
 
 def is_reader(folder: Path) -> bool:
-    """Say whether `folder` holds a window reader."""
+    """Return whether `folder` contains a window reader."""
     return (folder / CARD).is_file()
 
 
 def read_card(folder: Path) -> ReaderCard:
-    """Read the card in `folder`; raise `ConfigError` if there is none that fits."""
+    """Read the card in `folder`; raise `ConfigError` if there is none, or it is invalid."""
     file = folder / CARD
     try:
         content = file.read_bytes()
@@ -113,7 +113,7 @@ def read_card(folder: Path) -> ReaderCard:
 
 
 def _plain_card(content: bytes) -> ReaderCard | None:
-    """Return the card if all in it is as it must be, which needs no validator to see."""
+    """Return the card if all types are plainly right, which spares pydantic's import; else None."""
     try:
         values: Any = json.loads(content)
         card = ReaderCard(**{**values, "classes": tuple(values["classes"])})
@@ -137,6 +137,6 @@ def set_constants(folder: Path, constants: Mapping[str, float]) -> None:
 
 
 def file_digest(file: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal digits; raise `OSError` if it cannot be read."""
+    """Return the SHA-256 of a file in hexadecimal; raise `OSError` if it cannot be read."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

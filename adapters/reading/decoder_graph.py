@@ -1,8 +1,7 @@
-"""A small Llama as a graph of onnxruntime: a base in GGUF, with low-rank matrices added to it.
+"""A small Llama as an ONNX graph: a base in GGUF with low-rank matrices added to its weights.
 
-Products are of whole numbers of 8 bits. The graph takes embeddings, so
-that looking words up costs no copy of the vocabulary, and a mask, by which sentences that share a
-source are read in one pass.
+Matrix products use 8-bit integers. The graph takes embeddings, so that it needs no copy of the
+vocabulary, and a mask, so that sentences that share a source are read in one pass.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,20 +18,21 @@ from onnx import TensorProto, helper, numpy_helper
 Floats = NDArray[np.float32]
 
 EMBEDDINGS, POSITIONS, MASK, STATES = "embeddings", "positions", "mask", "states"
-"""Tensors that the graph takes, ``(1, pieces, size)``, ``(1, pieces)`` and, of numbers that are
-added to attention, ``(1, 1, pieces, pieces)``; and the one that it gives, ``(1, pieces, size)``."""
+"""Tensors of the graph. It takes embeddings, ``(1, pieces, size)``, positions, ``(1, pieces)``, and
+an additive attention mask, ``(1, 1, pieces, pieces)``; it returns states, ``(1, pieces, size)``.
+"""
 
 _OPSET, _IR = 17, 9
 _MICROSOFT = "com.microsoft"
-_LONGEST = 1024  # positions that have an angle
-_BLOCK = 32  # weights with one step
+_LONGEST = 1024  # number of positions in the table of rotation angles
+_BLOCK = 32  # weights that share one quantisation step
 _MOST = 255
 _TINY = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """Numbers of a Llama, as its GGUF names them."""
+    """Dimensions of a Llama, from the metadata of its GGUF."""
 
     layers: int
     size: int
@@ -44,13 +44,13 @@ class Shape:
 
     @property
     def head(self) -> int:
-        """Numbers of one head."""
+        """Dimension of one head."""
         return self.size // self.heads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Base:
-    """A base: its shape and its weights by GGUF's names, ``(outputs, inputs)``."""
+    """A base model: its dimensions and its weights, ``(outputs, inputs)``, by GGUF's names."""
 
     shape: Shape
     weights: Mapping[str, Callable[[], Floats]]
@@ -59,7 +59,7 @@ class Base:
 
 
 def read_base(file: Path) -> Base:
-    """Read a GGUF of a Llama; its weights are unpacked when they are asked for."""
+    """Read the GGUF of a Llama; its weights are dequantised only when called."""
     reader = gguf.GGUFReader(file)
 
     def value(name: str) -> object:
@@ -95,14 +95,14 @@ class _Unpacked:
         )
         for name, heads in (("attn_q", self.shape.heads), ("attn_k", self.shape.key_heads)):
             if f".{name}." in self.tensor.name:
-                # GGUF has the halves of a head in turns, as its rotation wants them.
+                # GGUF interleaves the two halves of a head, as its rotation expects.
                 pairs = plain.reshape(heads, self.shape.head // 2, 2, plain.shape[1])
                 plain = pairs.swapaxes(1, 2).reshape(plain.shape)
         return plain
 
 
 def decoder_graph(base: Base, added: Mapping[str, Floats]) -> onnx.ModelProto:
-    """Return the graph of `base`, of which the weights that `added` names are changed by it."""
+    """Return the graph of `base`, with `added` summed to the weights that it names."""
     shape = base.shape
     graph = _Graph(epsilon=shape.epsilon)
     graph.constant("angles/cos", np.cos(_angles(shape)))
@@ -127,7 +127,7 @@ def _angles(shape: Shape) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Layer:
-    """A layer that is added to a graph; `weight` returns a weight by GGUF's name."""
+    """Builder of one layer of a graph; `weight` returns a weight by its name in GGUF."""
 
     graph: "_Graph"
     shape: Shape
@@ -135,7 +135,7 @@ class _Layer:
     weight: Callable[[str], Floats]
 
     def to(self, states: str) -> str:
-        """Add the layer behind `states`; return the name of its own."""
+        """Append the layer to `states`; return the name of its output."""
         graph, shape = self.graph, self.shape
         keys = shape.key_heads * shape.head
         together = self._product(self._normed(states, "attn_norm"), "attn_q", "attn_k", "attn_v")
@@ -155,12 +155,12 @@ class _Layer:
         return self.graph.norm(states, self.weight(f"{self.room}.{name}"), self._at(name))
 
     def _product(self, states: str, *names: str) -> str:
-        """Add one product with weights side by side."""
+        """Add one product for several weights, concatenated."""
         weights = [self.weight(f"{self.room}.{name}") for name in names]
         return self.graph.product(states, np.concatenate(weights), self._at(names[0]))
 
     def _attention(self, q: str, k: str, v: str) -> str:
-        """Add attention, in which several heads share one of keys and values."""
+        """Add grouped-query attention, in which several heads share one key and value head."""
         graph, at, width = self.graph, self._at, self.shape.head
         heads = self.shape.key_heads
         shared = self.shape.heads // heads
@@ -186,7 +186,7 @@ class _Layer:
 
 
 class _Graph:
-    """A graph under construction."""
+    """An ONNX graph under construction."""
 
     def __init__(self, *, epsilon: float) -> None:
         self._epsilon = epsilon
@@ -202,35 +202,35 @@ class _Graph:
         domain: str = "",
         **attributes: Any,  # noqa: ANN401 - those of an operator
     ) -> str:
-        """Add a node with one output of its name; return it."""
+        """Add a node with one output; its name is that of the node, and is returned."""
         self._nodes.append(
             helper.make_node(kind, inputs, [name], name=name, domain=domain, **attributes)
         )
         return name
 
     def constant(self, name: str, value: NDArray[np.generic]) -> str:
-        """Add numbers, once a name; return the name."""
+        """Add a constant, once per name; return the name."""
         if name not in self._constants:
             self._constants[name] = numpy_helper.from_array(np.ascontiguousarray(value), name)
         return name
 
     def numbers(self, values: tuple[int, ...]) -> str:
-        """Add a shape or an order."""
+        """Add a constant for a shape or an order of axes."""
         return self.constant(f"numbers{values}", np.array(values, dtype=np.int64))
 
     def add(self, left: str, other: str, name: str) -> str:
-        """Add the sum of two."""
+        """Add the sum of two tensors."""
         return self.node("Add", [left, other], name)
 
     def norm(self, states: str, weight: Floats, name: str) -> str:
-        """Add a normalisation by the root of the mean square."""
+        """Add a root-mean-square normalisation."""
         scale = self.constant(f"{name}/weight", weight)
         return self.node(
             "SimplifiedLayerNormalization", [states, scale], name, axis=-1, epsilon=self._epsilon
         )
 
     def split(self, states: str, sizes: tuple[int, ...], name: str) -> list[str]:
-        """Split the last axis."""
+        """Split the last axis into parts of these sizes."""
         outputs = [f"{name}/{at}" for at in range(len(sizes))]
         inputs = [states, self.numbers(sizes)]
         self._nodes.append(helper.make_node("Split", inputs, outputs, name=name, axis=-1))
@@ -239,26 +239,27 @@ class _Graph:
     def shaped(
         self, states: str, shape: tuple[int, ...], name: str, *, order: tuple[int, ...] = ()
     ) -> str:
-        """Add another shape, and then another order of axes."""
+        """Add a reshape, then optionally a transposition."""
         reshaped = self.node("Reshape", [states, self.numbers(shape)], f"{name}/shaped")
         return self.node("Transpose", [reshaped], name, perm=order) if order else reshaped
 
     def joined(self, shapes: list[str], name: str) -> str:
-        """Add a shape that is made of several."""
+        """Concatenate several parts of a shape."""
         return self.node("Concat", shapes, name, axis=0)
 
     def turned(self, states: str) -> str:
-        """Add the rotation by position."""
+        """Add the rotary position embedding."""
         inputs = [states, POSITIONS, "angles/cos", "angles/sin"]
         return self.node(
             "RotaryEmbedding", inputs, f"{states}/turned", domain=_MICROSOFT, interleaved=0
         )
 
     def product(self, states: str, weight: Floats, name: str) -> str:
-        """Add a product with `weight`, ``(outputs, inputs)``, rounded to 8 bits.
+        """Add a product with `weight`, ``(outputs, inputs)``, quantised to 8 bits.
 
-        Every 32 weights and numbers have a step of their own: a few inputs of a decoder are far
-        larger than all others, and what is read beside a sentence must not change its rounding.
+        Every 32 weights, and every 32 activations, have their own step. This is because a few
+        inputs of a decoder are far larger than all others, and because the texts read in the same
+        pass must not change a sentence's rounding.
         """
         outputs, size = weight.shape
         blocks = weight.reshape(outputs, size // _BLOCK, _BLOCK)
@@ -276,7 +277,7 @@ class _Graph:
         return self.node("MatMulNBits", inputs, name, domain=_MICROSOFT, **form)
 
     def model(self, size: int) -> onnx.ModelProto:
-        """Return the graph."""
+        """Return the finished ONNX model."""
         described = helper.make_tensor_value_info
         inputs = [
             described(EMBEDDINGS, TensorProto.FLOAT, (1, "pieces", size)),
@@ -294,7 +295,7 @@ class _Graph:
 
 
 def added_weights(matrices: Mapping[str, NDArray[np.generic]]) -> Iterator[tuple[str, Floats]]:
-    """Yield what low-rank matrices add to each weight: the product of NAME.up and NAME.down."""
+    """Yield each weight's low-rank update: the product of NAME.up and NAME.down."""
     for name in {key.rpartition(".")[0] for key in matrices if key.endswith(".up")}:
         up, down = (matrices[f"{name}.{part}"].astype(np.float32) for part in ("up", "down"))
         yield name, up @ down

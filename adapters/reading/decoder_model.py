@@ -1,10 +1,10 @@
-"""The model of a decoder reader: states of a small Llama, and two heads that label them.
+"""The model of a decoder reader: states of a small Llama, labelled by two heads.
 
-The graph is made once from a base that a package brings and the low-rank matrices in the reader's
-folder, and kept in the user's folder for caches. A window is one text, the source first; sentences
-of one source are read in one pass beside one copy of it. Each piece sees its own source and the
-pieces of its own sentence before it, as if the sentence stood alone behind the source. Trainer and
-judge cut and pack alike, since both use this: ``<|endoftext|> source cue sentence end``.
+The graph is built once, from a base in a package and the low-rank matrices in the reader's folder,
+and cached in the user's cache folder. A window is one text, the source first. Sentences with the
+same source are read in one pass with one copy of it: each piece attends to its source, and to the
+earlier pieces of its own sentence, as if the sentence stood alone after the source. Trainer and
+judge share this module, so both encode and pack alike: ``<|endoftext|> source cue sentence end``.
 """
 
 import shutil
@@ -42,23 +42,23 @@ from spanjury.judges.core.lazy import lazily, library
 Ids = tuple[int, ...]
 
 _MOST = 640
-"""Pieces of a pack, unless those of one source are more."""
+"""Maximum number of pieces per pack; the sentences of one source may exceed it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pack:
-    """Sources with their sentences in a row; arrays are ``(pieces,)``.
+    """Sources and their sentences, concatenated; arrays have the shape ``(pieces,)``.
 
     Parameters
     ----------
     ids, positions
-        Number of each piece, and its index in the pieces of its own source.
+        Id of each piece, and its position after the start of its own source.
     allowed
-        ``(pieces, pieces)``: whether the first sees the second.
+        ``(pieces, pieces)``: whether the first attends to the second.
     sentences
-        The index of the sentence that each piece is of; -1 for a source's.
+        Index of each piece's sentence; -1 for pieces of a source.
     befores
-        Index in the pack of the piece before each, among those that it sees.
+        Index in the pack of the piece that precedes each in its own text.
     """
 
     ids: NDArray[np.int64]
@@ -69,7 +69,7 @@ class Pack:
 
 
 def packs(sources: Sequence[Ids], sentences: Sequence[Ids]) -> Iterator[Pack]:
-    """Yield packs of `sentences`, each beside its own of `sources`; both hold numbers of pieces."""
+    """Yield packs of `sentences`, each with its item of `sources`; both contain ids of pieces."""
     by_source: dict[Ids, list[int]] = {}
     for index, source in enumerate(sources):
         by_source.setdefault(source, []).append(index)
@@ -118,30 +118,30 @@ def _pack(group: dict[Ids, list[int]], sentences: Sequence[Ids]) -> Pack:
 
 
 CUE = "\n\nIn short:"
-"""Stands between source and sentence."""
+"""Text between source and sentence."""
 
 END = "\n"
-"""Stands behind the sentence; the model's state there tells of the whole of it."""
+"""Text after the sentence; the model's state there summarises the whole sentence."""
 
 _TIGHT_BEFORE = frozenset(".,;:!?)]}%…/-_'’”")
 _TIGHT_BEHIND = frozenset("([{$£€#/-_“‘")
 _PAIRED = '"'
-_KEPT_WORDS = 1 << 15  # words whose pieces are kept
+_KEPT_WORDS = 1 << 15  # size of the cache of words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prose:
-    """A window in pieces.
+    """A window as ids of pieces.
 
     Parameters
     ----------
     source
-        Numbers of the pieces that all sentences beside one source share, the cue among them.
+        Ids of the start, the source and the cue, which all sentences of one source share.
     sentence
-        Numbers of the sentence's pieces, and of the end.
+        Ids of the sentence's pieces and of the end.
     lasts
         For each word of the sentence, the index in `sentence` of its last piece; None for a word
-        without any.
+        without pieces.
     """
 
     source: tuple[int, ...]
@@ -150,17 +150,17 @@ class Prose:
 
 
 class ProsePieces:
-    """Cuts windows into pieces.
+    """Encodes windows as pieces.
 
     Parameters
     ----------
     cut
-        Returns the numbers of a text's pieces.
+        Function that returns the ids of a text's pieces.
     start
-        Number of the piece before every text.
+        Id of the piece at the beginning of every text.
     max_length
-        The most pieces of source and sentence together. The sentence takes half of them at most;
-        what is too long loses its end.
+        Maximum number of pieces of source and sentence together. The sentence gets at most half
+        of them; whatever is too long loses its end.
     """
 
     def __init__(self, cut: Callable[[str], Sequence[int]], *, start: int, max_length: int) -> None:
@@ -168,7 +168,7 @@ class ProsePieces:
         self._start, self._max_length = start, max_length
 
     def prose(self, window: Window) -> Prose:
-        """Return `window` in pieces."""
+        """Encode `window`."""
         end = self._word(END)
         most = self._max_length // 2 - len(end)
         pieces: list[int] = []
@@ -189,9 +189,9 @@ class ProsePieces:
 
 
 def spaced(words: Sequence[str], *, first: str = "") -> Iterator[str]:
-    """Yield each word with the blank before it that belongs there; `first` is the first one's.
+    """Yield each word with a blank before it if needed; `first` precedes the first word.
 
-    Joined, they are the text as it is usually set; what blanks it had is not known.
+    Joined, they are the text in the usual spacing; the original blanks are unknown.
     """
     before = first
     opened = False
@@ -210,13 +210,13 @@ with lazily():
 Floats = NDArray[np.float32]
 
 START = 0
-"""Number of the piece that begins every text."""
+"""Id of the piece at the beginning of every text."""
 
 COMMON = 2048
-"""Pieces of the vocabulary, the commonest first, that any word of a sentence may stand for."""
+"""Number of most common pieces that compete, as alternatives, with each piece of a sentence."""
 
 FLOOR, SHARE = -20.0, 0.2
-"""The least log-probability that counts, and how much one counts beside states of about 1."""
+"""Lower limit of log-probabilities, and their scale relative to states, which are about 1."""
 
 NO_LABEL = Likelihoods(supported=1.0, contradicted=0.0, absent=0.0)
 
@@ -230,7 +230,7 @@ _INSTALL = (
 _MASKED = -1e9
 _EPSILON = 1e-5
 _ERRORS_ONLY = 3
-_ANY: Any = onnxruntime  # it has no types
+_ANY: Any = onnxruntime  # onnxruntime has no type annotations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,9 +244,9 @@ class DecoderModel:
     order: Sequence[int]
 
     def readings(self, windows: Sequence[Window]) -> list[WindowReading]:
-        """Read windows, those that share a source in one pass.
+        """Read windows; those with the same source share one pass.
 
-        What is said of one depends on no other, but for rounding.
+        Apart from rounding, the reading of a window does not depend on the others.
         """
         proses = [self.pieces.prose(window) for window in windows]
         sources = [prose.source for prose in proses]
@@ -285,9 +285,9 @@ class DecoderModel:
         )
 
     def _log_probabilities(self, before: Floats, prose: Prose) -> NDArray[np.float64]:
-        """Return how likely each piece of a sentence is, by the states before it.
+        """Return the log-probability of each piece of a sentence, given the states before it.
 
-        Its rivals are the commonest pieces, and those of source and sentence.
+        Its alternatives are the most common pieces, and those of the source and the sentence.
         """
         rare = sorted({piece for piece in (*prose.source, *prose.sentence) if piece >= COMMON})
         rivals = np.array([*range(COMMON), *rare])
@@ -303,9 +303,10 @@ class DecoderModel:
         return normed
 
     def _labels(self, head: str, states: NDArray[np.floating[Any]]) -> Iterator[Likelihoods]:
-        """Yield what a head of two layers says of each of `states`."""
+        """Yield the class likelihoods that a two-layer head assigns to each of `states`."""
         weights = self.heads
         inner = states @ weights[f"{head}.0.weight"].T + weights[f"{head}.0.bias"]
+        # GELU
         bent = 0.5 * inner * (1.0 + erf(inner / np.sqrt(2.0)))
         logits = bent @ weights[f"{head}.2.weight"].T + weights[f"{head}.2.bias"]
         for shares in np.exp(log_softmax(logits, axis=-1))[:, self.order].tolist():
@@ -313,11 +314,11 @@ class DecoderModel:
 
 
 def load_model(folder: Path, card: ReaderCard) -> DecoderModel:
-    """Make the model in `folder`, or take what was made of it before.
+    """Load the model in `folder`, building and caching its graph if that was not done before.
 
-    Raises `ConfigError` if the base is not installed, or is another than the reader was trained
-    on; `JudgeError` if a file is not the one that the card says; `OSError` if nothing can be
-    written into the folder for caches.
+    Raises `ConfigError` if the base is not installed, or is not the one the reader was trained on;
+    `JudgeError` if a file does not match its digest; `OSError` if the cache folder cannot be
+    written.
     """
     file = folder / MATRICES
     if file_digest(file) != card.files[MATRICES]:
@@ -349,7 +350,7 @@ def load_model(folder: Path, card: ReaderCard) -> DecoderModel:
 
 
 def base_file() -> Path:
-    """Return the base's file, without running any code of its package.
+    """Return the base's file, without importing its package.
 
     Raises `ConfigError` if it is not installed.
     """
@@ -362,7 +363,7 @@ def base_file() -> Path:
 
 
 def _made(card: ReaderCard, matrices: Mapping[str, NDArray[Any]]) -> Path:
-    """Return the folder of the graph, which is made unless it was before."""
+    """Return the cached folder of the graph; build it if there is none."""
     made = user_cache_path("spanjury") / f"reader-{card.identity}"
     if made.is_dir():
         return made
@@ -375,7 +376,7 @@ def _made(card: ReaderCard, matrices: Mapping[str, NDArray[Any]]) -> Path:
     aside = Path(mkdtemp(prefix=".unfinished-", dir=made.parent))
     try:
         _make(decoder_graph.read_base(file), matrices, aside)
-        if not made.exists():  # another process may have been faster
+        if not made.exists():  # another process may have built it meanwhile
             aside.rename(made)
     finally:
         shutil.rmtree(aside, ignore_errors=True)

@@ -1,11 +1,9 @@
-"""Export: a trained encoder becomes the folder that `onnx_reader` runs, a quarter of its size.
+"""Export of a trained encoder as the folder that `onnx_reader` runs, at a quarter of its size.
 
-Slim: the graph of an exported encoder without what a reader has no use for.
-
-A window is read alone, so there is nothing to mask: each attention becomes one node, and the mask
-goes with all that was computed for it. The last layer is computed only for the first pieces,
-`[CLS]` and the sentence, because nothing is asked about those of the source. The graph keeps its
-weights, whether they are floats or whole numbers.
+The graph is also made slim: parts that a reader does not need are removed. A window is read
+alone, so nothing is masked: each attention becomes one fused node, and the computation of the
+mask is dropped. The last layer is computed only for the first pieces, `[CLS]` and the sentence,
+because the outputs for the source are not used. Weights stay as they are, floats or integers.
 """
 
 import logging
@@ -42,11 +40,11 @@ _OPSET = 17
 
 _AXES = {OUTPUTS[0]: {0: "windows", 1: "pieces"}, OUTPUTS[1]: {0: "windows"}}
 
-_SAMPLE = (2, 16)  # windows and pieces of the tensors that the model is traced with
+_SAMPLE = (2, 16)  # windows and pieces of the example inputs for tracing
 
-_ALIKE = 1e-3  # difference of logits that is due to rounding
+_ALIKE = 1e-3  # largest difference of logits that rounding explains
 
-_RUNTIME: Any = onnxruntime  # it has no types
+_RUNTIME: Any = onnxruntime  # onnxruntime has no type annotations
 
 _FUSED = "com.microsoft"  # onnxruntime's own operators
 
@@ -54,11 +52,11 @@ _START, _AXIS = "slim.start", "slim.axis"
 
 _SHAPING = frozenset({"Reshape", "Transpose"})
 
-_SCALING = frozenset({"Mul", "Div", "Transpose"})  # of queries and keys, before they are multiplied
+_SCALING = frozenset({"Mul", "Div", "Transpose"})  # of queries and keys, before their product
 
-_MASKING = frozenset({"Add", "Mul", "Div"})  # of their products, before the softmax
+_MASKING = frozenset({"Add", "Mul", "Div"})  # of the product, before the softmax
 
-_UNMASKING = frozenset({"IsNaN", "Where"})  # behind it, for rows in which everything is masked
+_UNMASKING = frozenset({"IsNaN", "Where"})  # after it, for rows that are masked completely
 
 _PRODUCTS = ("MatMul", "MatMulInteger")
 
@@ -78,26 +76,26 @@ def export(
     constants: Mapping[str, float] | None = None,
     quantised: bool = True,
 ) -> ReaderCard:
-    """Write `model` into `folder`, which is made, and return its card.
+    """Write `model` into `folder`, which is created, and return its card.
 
-    Raises `ConfigError` if the tokenizer cannot be written for the library tokenizers.
+    Raises `ConfigError` if the tokenizer cannot be saved as ``tokenizer.json``.
 
     Parameters
     ----------
     model
         Takes ``input_ids``, ``attention_mask`` and ``token_type_ids`` by these names, and returns
-        the logits of tokens, ``(windows, pieces, 3)``, and of sentences, ``(windows, 3)``; the
-        classes are supported, contradicted, absent.
+        the logits of tokens, ``(windows, pieces, 3)``, and of sentences, ``(windows, 3)``, for the
+        classes supported, contradicted, absent.
     tokenizer
-        One that knows ``[CLS]`` and ``[SEP]``; of transformers a fast one.
+        Must have ``[CLS]`` and ``[SEP]``; a transformers tokenizer must be a fast one.
     name, version
         Name and version of the model, for signatures.
     max_length
-        The most pieces of a window, as in training.
+        Maximum number of pieces per window, as in training.
     constants
-        Constants of the judge, fitted to this model.
+        The judge's constants, fitted to this model.
     quantised
-        Whether weights become whole numbers of 8 bits: a quarter of the size, twice as fast.
+        Whether weights are rounded to 8-bit integers: a quarter of the size, twice as fast.
     """
     folder.mkdir(parents=True, exist_ok=True)
     plain = _plain(tokenizer)
@@ -125,7 +123,7 @@ def export(
 
 
 def _plain(tokenizer: Tokenizer | PreTrainedTokenizerBase) -> Tokenizer:
-    """Return a copy that neither cuts nor fills up: the trainer's keeps its settings."""
+    """Return a copy without truncation and padding; the original keeps its settings."""
     fast: object = getattr(tokenizer, "backend_tokenizer", tokenizer)
     if not isinstance(fast, Tokenizer):
         raise ConfigError(f"{type(tokenizer).__name__} is no fast tokenizer")
@@ -142,14 +140,14 @@ def write_graph(
     inputs: Sequence[str] = INPUTS,
     outputs: Mapping[str, Mapping[int, str]] = _AXES,
 ) -> None:
-    """Write `model` as a graph of ONNX, in 32-bit floats.
+    """Write `model` as an ONNX graph in 32-bit floats.
 
     Parameters
     ----------
     inputs
-        Those of `INPUTS` that it takes, by name.
+        The names of those `INPUTS` that it takes.
     outputs
-        Names of what it gives, in order, and of their axes that vary.
+        Names of its outputs, in order, with the names of their variable axes.
     """
     ids = torch.ones(_SAMPLE, dtype=torch.int64)
     sample = {name: torch.zeros_like(ids) if name == INPUTS[-1] else ids for name in inputs}
@@ -157,7 +155,7 @@ def write_graph(
     training = model.training
     write: Callable[..., object] = torch.onnx.export
     with warnings.catch_warnings():
-        # It says of itself that it is the older way; the newer one needs another package.
+        # It warns that it is the older exporter; the newer one needs another package.
         warnings.simplefilter("ignore")
         write(
             model.eval(),
@@ -173,7 +171,7 @@ def write_graph(
 
 
 def _has_known_form(model: onnx.ModelProto, *, words: int) -> bool:
-    """Say whether `slim` can make the graph faster without changing what it says."""
+    """Return whether `slim` works on the graph and gives the same logits."""
     ids = (np.arange(_SAMPLE[1]) % words)[None]
     tensors = dict(zip(INPUTS, (ids, np.ones_like(ids), np.zeros_like(ids)), strict=True))
     usual = _says(model, tensors)
@@ -196,14 +194,15 @@ def _says(model: onnx.ModelProto, tensors: Mapping[str, NDArray[np.int64]]) -> l
 
 
 def quantise(exact: Path, quantised: Path) -> None:
-    """Round the weights of products and embeddings in a graph to whole numbers.
+    """Quantise the weights of products and embeddings in a graph to integers.
 
-    To 7 bits: products of 8 overflow on processors without instructions for them, where the
-    same model would say something else. Each column has its own step: of all-MiniLM-L6-v2 the
-    logits are then off by .16 of their deviation, with one step a matrix by .59.
+    It uses 7 bits, since products of 8 bits overflow on processors without special instructions,
+    where the same model would give other results. Each column has its own step: for
+    all-MiniLM-L6-v2 the logits then deviate by 0.16 of their standard deviation, with one step per
+    matrix by 0.59.
     """
     disabled = logging.root.manager.disable
-    logging.disable(logging.WARNING)  # it advises a step that changes nothing here
+    logging.disable(logging.WARNING)  # it recommends a preprocessing step that changes nothing here
     try:
         _RUNTIME.quantization.quantize_dynamic(
             exact,
@@ -217,15 +216,15 @@ def quantise(exact: Path, quantised: Path) -> None:
 
 
 def slim(model: ModelProto) -> ModelProto:
-    """Return `model`, an encoder of BERT's form, as a graph that says the same in less time.
+    """Return `model`, a BERT-like encoder, as a graph with the same outputs in less time.
 
-    It takes one window at a time, no mask, and `FIRST_PIECES`: for how many pieces it gives the
-    logits of tokens.
+    It takes one window at a time and no mask. `FIRST_PIECES` is the number of pieces for which it
+    computes the logits of tokens.
 
     Raises
     ------
     ValueError
-        If the graph has another form. Not every other form is recognised: compare what both say.
+        If the graph has another form. This is not always detected, so compare their outputs.
     """
     slimmed = ModelProto()
     slimmed.CopyFrom(model)
@@ -242,7 +241,7 @@ def slim(model: ModelProto) -> ModelProto:
 
 
 class _Attention(NamedTuple):
-    """Tensors of one attention, ``(windows, pieces, width)``, and the node that it ends with."""
+    """Tensors of one attention, ``(windows, pieces, width)``, and its last node."""
 
     queries: str
     keys: str
@@ -252,7 +251,7 @@ class _Attention(NamedTuple):
 
 
 class _Graph:
-    """A graph whose nodes stand behind those that make their inputs, as ONNX demands."""
+    """A graph with its nodes in topological order, as ONNX requires."""
 
     def __init__(self, model: ModelProto) -> None:
         self.graph = model.graph
@@ -267,7 +266,7 @@ class _Graph:
         return [node for node in self.graph.node if tensor in node.input]
 
     def above(self, tensor: str, *kinds: str, through: frozenset[str] = _NOTHING) -> NodeProto:
-        """Return the nearest node of `kinds` that `tensor` is made from, by way of `through`."""
+        """Return the nearest node of `kinds` above `tensor`, passing only nodes of `through`."""
         tensors = [tensor]
         while tensors:
             makers = [node for node in map(self.maker, tensors) if node]
@@ -278,7 +277,7 @@ class _Graph:
         raise ValueError(f"{tensor} is not made by {' or '.join(kinds)}")
 
     def below(self, tensor: str, *kinds: str, through: frozenset[str] = _NOTHING) -> NodeProto:
-        """Return the nearest node of `kinds` that is made from `tensor`, by way of `through`."""
+        """Return the nearest node of `kinds` below `tensor`, passing only nodes of `through`."""
         tensors = [tensor]
         while tensors:
             users = [node for name in tensors for node in self.users(name)]
@@ -289,11 +288,11 @@ class _Graph:
         raise ValueError(f"{tensor} is not used by {' or '.join(kinds)}")
 
     def array(self, tensor: str) -> NDArray[np.generic] | None:
-        """Return a constant; None for what is computed."""
+        """Return the value of a constant; None if the tensor is computed."""
         node = self.maker(tensor)
         if node and node.op_type == "Constant":
             return numpy_helper.to_array(node.attribute[0].t)
-        if node and node.op_type == "Identity":  # equal weights are written once
+        if node and node.op_type == "Identity":  # equal weights are stored once
             return self.array(node.input[0])
         return self._arrays.get(tensor)
 
@@ -305,7 +304,7 @@ class _Graph:
         self.graph.node.insert(list(self.graph.node).index(node), new)
 
     def drop_unused(self) -> None:
-        """Drop nodes, constants and inputs on which no output depends."""
+        """Remove nodes, constants and inputs that no output depends on."""
         needed = {tensor.name for tensor in self.graph.output}
         kept = []
         for node in reversed(self.graph.node):
@@ -324,7 +323,7 @@ def _flat(lists: Iterable[Iterable[str]]) -> list[str]:
 
 
 def _attention(graph: _Graph, softmax: NodeProto) -> _Attention:
-    """Find the attention around a softmax: what is multiplied before it and behind it."""
+    """Find the attention around a softmax, from the products before and after it."""
     scores = graph.above(softmax.input[0], "MatMul", through=_MASKING)
     mixture = graph.below(softmax.output[0], "MatMul", through=_UNMASKING)
     queries, keys, values = (
@@ -344,7 +343,7 @@ def _attention(graph: _Graph, softmax: NodeProto) -> _Attention:
 
 
 def _width(graph: _Graph, tensor: str) -> int:
-    """Return how many numbers a piece has, by the bias that is added to it."""
+    """Return the width of a tensor, taken from the bias that is added to it."""
     adding = graph.above(tensor, "Add")
     biases = [array for array in map(graph.array, adding.input) if array is not None]
     if not biases:
@@ -353,7 +352,7 @@ def _width(graph: _Graph, tensor: str) -> int:
 
 
 def _last(graph: _Graph, shape: str) -> int:
-    """Return the last number of a shape, the others of which may depend on the window."""
+    """Return the last dimension of a shape whose others may be computed."""
     array = graph.array(shape)
     if array is not None:
         return int(array.flat[-1])
@@ -371,7 +370,7 @@ def _node(attention: _Attention) -> NodeProto:
 
 
 def _keep_first_pieces(graph: _Graph, last: _Attention) -> None:
-    """Have the last layer ask about the first pieces only; keys and values remain of all."""
+    """Reduce the queries of the last layer to the first pieces; keys and values stay complete."""
     product = graph.above(last.queries, *_PRODUCTS, through=_PRODUCT_PARTS)
     states = taken = product.input[0]
     rounding = graph.maker(taken)
@@ -388,7 +387,7 @@ def _keep_first_pieces(graph: _Graph, last: _Attention) -> None:
 
 
 def _take_first(graph: _Graph, node: NodeProto, tensor: str) -> None:
-    """Have `node` take the first pieces of `tensor` in place of all."""
+    """Replace the input `tensor` of `node` by its first pieces."""
     if tensor not in node.input:
         raise ValueError(f"{node.name} does not take {tensor}")
     first = f"{node.name}.first_pieces"

@@ -1,7 +1,7 @@
-"""The model of a window reader: a session of onnxruntime, and what cuts words for it.
+"""The model of an encoder reader: a session of onnxruntime, and the encoding of its windows.
 
-A window is ``[CLS] sentence [SEP] source [SEP]``, each piece with the kind of its word, the marks
-with 0.
+A window is ``[CLS] sentence [SEP] source [SEP]``. Each piece has the kind of its word; special
+tokens have kind 0.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,25 +31,25 @@ from spanjury.adapters.surrogates import without_lone_surrogates
 from spanjury.judges.core import JudgeError, Likelihoods, Window, WindowReading
 
 NO_KIND = 0
-"""Kind of the marks ``[CLS]`` and ``[SEP]``."""
+"""Kind of the special tokens ``[CLS]`` and ``[SEP]``."""
 
-_MARKS = 3  # that stand in a window
-_KEPT_WORDS = 1 << 15  # words whose pieces are kept: looking a word up costs a tenth of cutting it
+_MARKS = 3  # special tokens per window
+_KEPT_WORDS = 1 << 15  # size of the cache of words: a lookup costs a tenth of tokenizing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PieceWindow:
-    """A window, or one with a part of a sentence that is too long for it.
+    """An encoded window, or a part of one whose sentence is too long.
 
     Parameters
     ----------
     ids, kinds
-        Ids and kinds of its pieces, one for each.
+        Id and kind of each piece.
     first
-        How many of the pieces are ``[CLS]`` and the sentence.
-    places
-        For each word of the sentence, where its first piece stands; None for a word without any,
-        as of invisible characters.
+        Number of pieces that are ``[CLS]`` or the sentence.
+    positions
+        For each word of the sentence, the position of its first piece; None for a word without
+        pieces, such as invisible characters.
     """
 
     ids: Sequence[int]
@@ -59,17 +59,17 @@ class PieceWindow:
 
 
 class Pieces:
-    """Cuts words into pieces, each by itself: a tokenizer of BERT's kind cuts a text so, too.
+    """Encodes words one by one, which gives the same pieces as a BERT tokenizer on the whole text.
 
-    Raises `ValueError` if the tokenizer lacks a mark.
+    Raises `ValueError` if the tokenizer lacks a special token.
 
     Parameters
     ----------
     tokenizer
-        Knows ``[CLS]`` and ``[SEP]``.
+        Must have ``[CLS]`` and ``[SEP]``.
     max_length
-        The most pieces of a window. A sentence takes half of them at most, and what is left is
-        the source's, whose end is cut.
+        Maximum number of pieces per window. A sentence gets at most half of them; the source gets
+        the rest, and loses its end if it is longer.
     """
 
     def __init__(self, tokenizer: Tokenizer, *, max_length: int) -> None:
@@ -79,7 +79,7 @@ class Pieces:
         self._of_word = lru_cache(maxsize=_KEPT_WORDS)(self._cut)
 
     def windows(self, window: Window) -> list[PieceWindow]:
-        """Return `window` in pieces: one, or several for a sentence of very many pieces."""
+        """Encode `window` as one window, or as several if its sentence has too many pieces."""
         words = [self._of_word(word) for word in window.words]
         source = [self._of_word(word) for word in window.source]
         parts = _parts([len(pieces) for pieces in words], most=self._max_length // 2)
@@ -126,7 +126,7 @@ def _mark(tokenizer: Tokenizer, mark: str) -> int:
 
 
 def _parts(lengths: Sequence[int], *, most: int) -> Iterator[tuple[int, int]]:
-    """Yield stretches of words of at most `most` pieces; a longer word makes one by itself."""
+    """Yield ranges of words with at most `most` pieces; a longer word gets its own range."""
     first = size = 0
     for at, length in enumerate(lengths):
         if at > first and size + length > most:
@@ -139,7 +139,7 @@ def _parts(lengths: Sequence[int], *, most: int) -> Iterator[tuple[int, int]]:
 def _spread(
     words: Sequence[Sequence[int]], kinds: Sequence[int]
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the pieces of words, and for each the kind of its word."""
+    """Return the pieces of words, and for each piece the kind of its word."""
     each = zip(words, kinds, strict=True)
     return list(chain.from_iterable(words)), [kind for word, kind in each for _ in word]
 
@@ -149,13 +149,13 @@ Logits = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 _NOTHING = Likelihoods(supported=1.0, contradicted=0.0, absent=0.0)
 _NEEDED = ("input_ids", "token_type_ids")
-_KEPT = 4096  # windows whose logits are kept, 2 kB each: systems and exams repeat sentences
-_ERRORS_ONLY = 3  # onnxruntime's number for what it logs
-_ANY: Any = onnxruntime  # it has no types
+_KEPT = 4096  # cached windows, 2 kB each: systems and exams repeat sentences
+_ERRORS_ONLY = 3  # onnxruntime's log level for errors
+_ANY: Any = onnxruntime  # onnxruntime has no type annotations
 
 
 class OnnxModel:
-    """A session, which serves all threads; what `run` said of the last windows is kept."""
+    """A session, which serves all threads; the logits of recent windows are cached."""
 
     def __init__(
         self, run: Callable[[bytes, int], Logits], pieces: Pieces, card: ReaderCard
@@ -167,13 +167,13 @@ class OnnxModel:
     def readings(self, windows: Sequence[Window]) -> list[WindowReading]:
         """Read windows one by one.
 
-        Batches would be slower on one core, and, since the numbers inside the model are rounded
-        by the largest in a batch, neighbours would change what it says.
+        Batches would be slower on one core. They would also change the results, because activations
+        are quantised by the largest value in the batch.
         """
         return list(map(self._reading, windows))
 
     def _reading(self, window: Window) -> WindowReading:
-        """Read one window; a sentence of several parts is as good as the worst of them."""
+        """Read one window; a sentence of several parts gets the reading of its worst part."""
         words: list[Likelihoods] = []
         parts: list[Likelihoods] = []
         for part in self._pieces.windows(window):
@@ -188,7 +188,7 @@ class OnnxModel:
         return WindowReading(words=tuple(words), sentence=worst)
 
     def _likelihoods(self, logits: NDArray[np.float32]) -> list[Any]:
-        """Return the softmax over the last axis, in spanjury's order of classes."""
+        """Return the softmax over the last axis, in the order of `CLASSES`."""
         shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
         powers = np.exp(shifted)
         shares: list[Any] = (powers / powers.sum(axis=-1, keepdims=True))[..., self._order].tolist()
@@ -196,10 +196,10 @@ class OnnxModel:
 
 
 def load_model(folder: Path, card: ReaderCard) -> OnnxModel:
-    """Check the files of `card` and make the session.
+    """Check the files of `card` and create the session.
 
-    Raises `JudgeError` if a file is missing or is not the one that the card says, or the model
-    takes or gives other tensors; and whatever onnxruntime raises.
+    Raises `JudgeError` if a file is missing or does not match its digest, or the model has other
+    inputs or outputs. Errors of onnxruntime are passed on.
     """
     for name, digest in card.files.items():
         if _digest(folder / name) != digest:
@@ -211,7 +211,7 @@ def load_model(folder: Path, card: ReaderCard) -> OnnxModel:
         str(folder / MODEL),
         options,
         providers=["CPUExecutionProvider"],
-        # Fused, the sum before a normalisation takes six times as long as apart.
+        # Fused, the addition before a normalisation takes six times as long.
         disabled_optimizers=["SkipLayerNormFusion"],
     )
     taken = {tensor.name for tensor in session.get_inputs()}
@@ -230,7 +230,7 @@ def _digest(file: Path) -> str:
 
 
 def _run(session: Any, pieces: bytes, first: int) -> Logits:  # noqa: ANN401 - it has no types
-    """Run the model on ids and kinds; bytes, since the same as numbers is a larger key."""
+    """Run the model on ids and kinds, passed as bytes because these make a smaller cache key."""
     ids, kinds = np.frombuffer(pieces, dtype=np.int32).astype(np.int64).reshape(2, 1, -1)
     tensors = dict(zip(INPUTS, (ids, np.ones_like(ids), kinds), strict=True))
     tensors[FIRST_PIECES] = np.array([first])

@@ -1,4 +1,4 @@
-"""A window reader that onnxruntime runs on one core."""
+"""A window reader run by onnxruntime on one core."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,9 +22,9 @@ _Model: TypeAlias = "onnx_model.OnnxModel | decoder_model.DecoderModel"
 
 
 def open_reader(folder: Path) -> "OnnxReader":
-    """Return the reader in `folder`; its model is loaded when it first reads.
+    """Return the reader in `folder`; its model is loaded at the first reading.
 
-    Raises `ConfigError` if `folder` holds none, or one that does not fit.
+    Raises `ConfigError` if `folder` contains no valid reader.
     """
     card = read_card(folder)
     return OnnxReader(folder=folder, card=card, _model=_shared(folder.resolve(), card.identity))
@@ -32,11 +32,10 @@ def open_reader(folder: Path) -> "OnnxReader":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnnxReader(WindowReader):
-    """Reads windows with an encoder, or with a decoder.
+    """Reads windows with an encoder or a decoder.
 
-    What an encoder says of a window depends on no other, and what a decoder says, but for rounding.
-
-    One model serves all readers of its folder, and all threads.
+    An encoder's reading of a window does not depend on other windows; a decoder's does not, apart
+    from rounding. One model serves all readers of its folder, in all threads.
     """
 
     folder: Path
@@ -44,29 +43,29 @@ class OnnxReader(WindowReader):
     _model: "Once[_Model]" = field(repr=False, compare=False)
 
     def __reduce__(self) -> tuple[Callable[[Path], "OnnxReader"], tuple[Path]]:
-        """Pickle the folder alone: another process loads the model for itself."""
+        """Pickle only the folder, so that another process loads the model itself."""
         return open_reader, (self.folder,)
 
     @property
     def signature(self) -> str:
-        """The model's name and version, and digits for its files and how it is run."""
+        """The model's name and version, with a digest of its files and settings."""
         return signature("onnx", model=f"{self.card.name}@{self.card.identity}")
 
     @property
     def room(self) -> int:
-        """The most words and marks of a window, on both sides."""
+        """Maximum number of words and punctuation marks per window, in both its texts."""
         return self.card.room
 
     @property
     def constants(self) -> Mapping[str, float]:
-        """Constants of the judge that were fitted to this model, by name."""
+        """The judge's constants fitted to this model, by name."""
         return self.card.constants
 
     def read(self, windows: Sequence[Window]) -> list[WindowReading]:
-        """Return one reading a window, in order; blocking.
+        """Return one reading per window, in order; blocks.
 
-        Raises `JudgeError` if a file is missing or is not the one that the card says, or the model
-        cannot be loaded or run.
+        Raises `JudgeError` if a file is missing or does not match its digest, or the model cannot
+        be loaded or run.
         """
         try:
             return self._model.get().readings(windows)
@@ -78,7 +77,7 @@ class OnnxReader(WindowReader):
 
 @lru_cache(maxsize=4)
 def _shared(folder: Path, identity: str) -> "Once[_Model]":
-    """Return the model of a folder; another one once other files have come into it."""
+    """Return the model of a folder; `identity` makes a new one once its files have changed."""
     del identity
     return Once(partial(_load, folder))
 

@@ -1,1 +1,1 @@
-"""Runs: the folder of one, and the memory that it is resumed from."""
+"""Runs: their folder, and the memory from which they are resumed."""

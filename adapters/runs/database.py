@@ -1,4 +1,4 @@
-"""A SQLite file of a run: its form, its making, its check, and what its repair has left to do."""
+"""SQLite files of a run: their schema, creation and check, and the last steps of a repair."""
 
 import shlex
 import sqlite3
@@ -14,21 +14,21 @@ from spanjury.adapters.runs.sqlite_pages import DatabasePages, Row, is_of, log_o
 from spanjury.judges.core import StoreError
 
 MEMORY_NAME = "memory.sqlite3"
-"""Name of the memory in the folder of a run."""
+"""Name of the memory file in the folder of a run."""
 MARKS_NAME = "marks.sqlite3"
-"""Name of people's marks in the folder of a run, and the end of their name beside results."""
+"""Name of the file of people's marks in the folder of a run, and its suffix beside results."""
 _PATIENCE = 10
-"""Seconds that a commit waits for another process's."""
+"""Seconds that a commit waits for another process's lock."""
 _DAMAGE = frozenset(
     {
-        sqlite3.SQLITE_ERROR,  # a table or a column of ours is not there
+        sqlite3.SQLITE_ERROR,  # one of our tables or columns is missing
         sqlite3.SQLITE_CORRUPT,
         sqlite3.SQLITE_TOOBIG,
         sqlite3.SQLITE_MISMATCH,
         sqlite3.SQLITE_NOTADB,
     }
 )
-"""Errors of SQLite that are due to the file; the others are due to the disk or the system."""
+"""SQLite error codes that mean a damaged file; all others mean the disk or the system."""
 
 
 _TYPES = {"TEXT": str, "BLOB": bytes, "INTEGER": int}
@@ -36,28 +36,29 @@ _TYPES = {"TEXT": str, "BLOB": bytes, "INTEGER": int}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """The form of a database: one table, each row of which shows that it is what was put.
+    """The schema of a database: one table, whose rows have checksums.
 
     Parameters
     ----------
     holds
-        What is in it, for messages.
+        Noun for its contents, for messages.
     application, layout
-        The numbers in its header.
+        The application id and version in its header.
     older
-        Numbers of former layouts that are read, too.
+        Earlier layouts that can also be read.
     table
-        The statement that makes the table: the columns of its key first, a checksum last.
+        The statement that creates the table: key columns first, the checksum last.
     checksum
-        Returns the checksum of a row from its other columns.
+        Function that computes the checksum of a row from its other columns.
     age
-        Returns the age of a row: of two with one key the higher is kept, then the later.
+        Function that returns the age of a row: of two rows with the same key, the one with the
+        higher value is kept, or else the later one.
     rows
-        What its rows are called.
+        Plural noun for its rows.
     name_of
-        Returns the name of a row from its key; None where a run makes a row that is lost again.
+        Function that returns a row's name from its key; None if a run can make lost rows again.
     backup
-        Yields the rows that lie beside a file once more, the oldest first.
+        Function that yields the rows in the backup of a file, the oldest first.
     """
 
     holds: str
@@ -73,25 +74,25 @@ class Form:
 
     @property
     def columns(self) -> "Columns":
-        """The columns, as the statement says them."""
+        """The columns declared by the statement `table`."""
         return _columns_of(self.table)
 
     def is_sound(self, row: Sequence[object]) -> bool:
-        """Say whether a row is what was put."""
+        """Return whether a row is intact, by its types and its checksum."""
         return is_of(row, self.columns.types) and row[-1] == self.checksum(row[:-1])
 
     def key(self, row: Row) -> Row:
-        """Return the key of a row."""
+        """Return the key columns of a row."""
         return row[: len(self.columns.keys)]
 
     def pages(self, path: Path) -> DatabasePages:
-        """Return the pages of a file, for ``with``."""
+        """Return a reader of a file's pages, as a context manager."""
         columns = self.columns
         return DatabasePages(path, types=columns.types, keys=len(columns.keys))
 
 
 class Columns(NamedTuple):
-    """The columns of a table: its name, theirs, their types, and which are the key."""
+    """The columns of a table: its name, their names and types, and those of the key."""
 
     table: str
     names: tuple[str, ...]
@@ -100,12 +101,12 @@ class Columns(NamedTuple):
 
     @property
     def all_rows(self) -> str:
-        """The statement that selects every row."""
+        """Statement that selects all rows."""
         return f"SELECT {', '.join(self.names)} FROM {self.table}"  # noqa: S608  our names
 
     @property
     def one_row(self) -> str:
-        """The statement that selects the row with a key."""
+        """Statement that selects the row with a given key."""
         key = " AND ".join(f"{name} = ?" for name in self.keys)
         return f"{self.all_rows} WHERE {key}"
 
@@ -125,7 +126,7 @@ def _columns_of(statement: str) -> Columns:
 
 
 def connected(path: Path, *, mode: str) -> sqlite3.Connection:
-    """Open a connection that the event loop and worker threads may use in turn."""
+    """Open a connection that the event loop and worker threads may use one at a time."""
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     return sqlite3.connect(
         uri, uri=True, isolation_level=None, check_same_thread=False, timeout=_PATIENCE
@@ -133,7 +134,7 @@ def connected(path: Path, *, mode: str) -> sqlite3.Connection:
 
 
 def create(path: Path, form: Form) -> None:
-    """Make an empty database, in place of a file that is there."""
+    """Create an empty database, replacing any existing file."""
     for each in (path, log_of(path), _index_of(path)):
         each.unlink(missing_ok=True)
     with closing(connected(path, mode="rwc")) as connection:
@@ -145,15 +146,15 @@ def create(path: Path, form: Form) -> None:
 
 
 def make_durable(connection: sqlite3.Connection, path: Path) -> None:
-    """Have every commit synced to disk before it returns."""
-    if pragma(connection, "journal_mode = WAL") != "wal":  # stays with the file
+    """Make every commit sync to disk before it returns."""
+    if pragma(connection, "journal_mode = WAL") != "wal":  # a setting stored in the file
         raise StoreError(f"{path}: its file system cannot hold a write-ahead log")
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA fullfsync = ON")  # on macOS, fsync alone is not enough
+    connection.execute("PRAGMA fullfsync = ON")  # fsync alone does not suffice on macOS
 
 
 def check(connection: sqlite3.Connection, path: Path, form: Form) -> None:
-    """Raise `StoreError` if the file is not of this form, of another layout or damaged."""
+    """Raise `StoreError` if the file has another schema or layout, or is damaged."""
     if pragma(connection, "application_id") != form.application:
         raise StoreError(
             f"{path}: is a database, but holds no {form.holds} of spanjury;"
@@ -165,7 +166,7 @@ def check(connection: sqlite3.Connection, path: Path, form: Form) -> None:
             f"{path}: has layout {layout}, and this spanjury reads layout {form.layout}: use the"
             f" spanjury that made it; {advice(path, sure=False)}"
         )
-    # Not quick_check: a damaged entry of the index hides a value that is there.
+    # Not quick_check, which misses damaged index entries, and these hide existing values.
     problem = str(pragma(connection, "integrity_check(1)")).replace("*** in database main ***", "")
     if problem == "ok" and _tables(connection) != [form.table]:
         problem = "its table is not called as it was made"
@@ -179,16 +180,16 @@ def _tables(connection: sqlite3.Connection) -> list[str]:
 
 
 def pragma(connection: sqlite3.Connection, question: str) -> object:
-    """Return what SQLite answers to a pragma."""
+    """Return SQLite's answer to a pragma."""
     (answer,) = connection.execute(f"PRAGMA {question}").fetchone()
     return answer
 
 
 def missing_rows(path: Path, connection: sqlite3.Connection, form: Form) -> list[Row]:
-    """Return the sound rows in the log and the backup of a file that `connection` lacks.
+    """Return the intact rows in a file's log and backup that `connection` does not see.
 
-    SQLite reads a log up to its first damage. Call this before anything is written, or the
-    log may be written over.
+    SQLite reads a log only up to its first damage. Call this before anything is written, because
+    writing may overwrite the log.
     """
     missing: dict[Row, Row] = {}
     with form.pages(path) as pages:
@@ -204,19 +205,19 @@ def missing_rows(path: Path, connection: sqlite3.Connection, form: Form) -> list
 
 
 def has(connection: sqlite3.Connection, row: Row, form: Form) -> bool:
-    """Say whether a file holds a row with the key of `row`, a sound one that is no older."""
+    """Return whether the file has an intact row with the same key that is not older."""
     kept = connection.execute(form.columns.one_row, form.key(row)).fetchone()
     return kept is not None and form.is_sound(kept) and form.age(kept) >= form.age(row)
 
 
 def finish_repair(path: Path) -> None:
-    """Give the new file its name, if a repair came so far; hold the lock of the file."""
+    """Complete an interrupted repair, giving the new file its name; the caller holds the lock."""
     whole = repaired_file(path)
     if not whole.exists():
         return
     kept = free_name(path)
     log = log_of(path)
-    if log.exists():  # first of all: it must never lie beside the new file
+    if log.exists():  # first of all, because the old log must never lie beside the new file
         log.replace(log_of(kept))
     _index_of(path).unlink(missing_ok=True)
     if path.exists():
@@ -225,28 +226,28 @@ def finish_repair(path: Path) -> None:
 
 
 def lock_of(path: Path) -> Path:
-    """Return the lock that whoever has a file open holds."""
+    """Return the path of the lock file for whoever has the file open."""
     return path.with_name(f"{path.name}.lock")
 
 
 def _index_of(path: Path) -> Path:
-    """Return where SQLite keeps its index of a log."""
+    """Return the path of SQLite's index of the log."""
     return path.with_name(f"{path.name}-shm")
 
 
 def repaired_file(path: Path) -> Path:
-    """Return the name of the new file from when it is whole until it has its own."""
+    """Return the name of the new file while it is complete, but not yet in use."""
     return path.with_name(f"{path.name}.repaired")
 
 
 def free_name(path: Path) -> Path:
-    """Return a name for the damaged file."""
+    """Return an unused name for the damaged file."""
     names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
     return next(name for name in names if not name.exists())
 
 
 def advice(path: Path, *, sure: bool = True) -> str:
-    """Say what saves the rows of a damaged file, if it surely is damaged or may be."""
+    """Return advice on how to save the rows of a file that is damaged, or may be if not `sure`."""
     run = path.parent if path.name in {MEMORY_NAME, MARKS_NAME} else path
     command = f"spanjury runs repair {shlex.quote(str(run))}"
     if sure:
@@ -256,18 +257,18 @@ def advice(path: Path, *, sure: bool = True) -> str:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Translate what SQLite and the operating system say."""
+    """Translate errors of SQLite and the operating system into `StoreError`."""
     try:
         yield
     except UnicodeEncodeError as error:
         raise StoreError(f"{path}: cannot keep half a character: {error}") from error
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-        if code & 0xFF in _DAMAGE:  # the rest of the code is a detail
+        if code & 0xFF in _DAMAGE:  # higher bits are details
             raise StoreError(
                 f"{path}: is damaged, or of another program: {error}; {advice(path)}"
             ) from error
-        # SQLite calls a full disk so where a limit, not the disk, is the reason.
+        # SQLite reports a full disk also when a quota is exceeded.
         full = " (is the disk full?)" if "disk" in str(error) else ""
         raise StoreError(f"{path}: cannot be read or written: {error}{full}") from error
     except (OSError, ValueError) as error:

@@ -1,8 +1,8 @@
-"""The marks of people in one SQLite file beside a run: what was put is there after kill -9.
+"""People's marks in one SQLite file beside a run; they survive kill -9.
 
-Several processes may have it open: a page's server, and a command that exports. Each row has
-a checksum of its own, so that damage costs the marks that it hits and no other; and each is
-written to a second file as well, line by line, from which damage is mended.
+Several processes may have it open, such as a page's server and an exporting command. Each row has
+its own checksum, so damage costs only the marks that it hits. Each mark is also appended to a
+second file, as a line, from which damage is repaired.
 """
 
 import json
@@ -38,35 +38,35 @@ from spanjury.judges.core import EventLog, StoreError
 log = EventLog()
 
 _NAMED = 5
-"""Damaged marks that an error names one by one."""
+"""Maximum number of damaged marks that an error names."""
 _KEY = ("annotator", "segment", "system", "task", "aspect", "version")
 
 
 def backup_of(path: Path) -> Path:
-    """Return the second file of marks: a line of JSON for each that was put."""
+    """Return the path of the backup: one JSON line for each mark that was put."""
     return path.with_name(f"{path.name}.backup.jsonl")
 
 
 def _backed_up(path: Path) -> Iterator[Row]:
-    """Yield the marks in the second file, the oldest first, without lines that are damaged."""
+    """Yield the marks in the backup, the oldest first, skipping damaged lines."""
     try:
         lines = backup_of(path).read_bytes().split(b"\n")
     except FileNotFoundError:
         return
     for line in lines:
-        with suppress(ValueError, TypeError):  # half a line, or none of ours
+        with suppress(ValueError, TypeError):  # a broken or foreign line
             row = tuple(json.loads(line))
             if MARKS.is_sound(row):
                 yield row
 
 
 def _back_up(path: Path, rows: Iterable[Row]) -> None:
-    """Write marks to the second file; return once they are on disk."""
+    """Append marks to the backup, synced to disk."""
     lines = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
     with backup_of(path).open("ab+") as file:
         if file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)
-            if file.read(1) != b"\n":  # a line that broke off
+            if file.read(1) != b"\n":  # the last line is broken: start a new one
                 lines = b"\n" + lines
         file.write(lines)
         file.flush()
@@ -74,7 +74,7 @@ def _back_up(path: Path, rows: Iterable[Row]) -> None:
 
 
 def mark_name(key: Row) -> str:
-    """Return the name of a mark for people: who marked which text, and on which aspect."""
+    """Return a readable name for a mark: who marked which text on which aspect."""
     annotator, segment, system, _, aspect, *_ = map(str, key)
     return ", ".join(filter(None, (f"{annotator}: {segment}", system, aspect)))
 
@@ -115,12 +115,12 @@ _SCAN = f"SELECT {', '.join(_COLUMNS)} FROM marks ORDER BY rowid"  # noqa: S608 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkKey:
-    """The place of a mark: who marked, which row of the results, and which version of its output.
+    """The identity of a mark: the annotator, the result row, and the version of its output.
 
     Parameters
     ----------
     version
-        A digest of the output: another text under the same names has marks of its own.
+        Digest of the output; another output under the same names has its own marks.
     """
 
     annotator: str
@@ -133,12 +133,12 @@ class MarkKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMark:
-    """A mark as it is kept.
+    """A mark as stored.
 
     Parameters
     ----------
     revision
-        How often it was put, from 1 on.
+        Number of times it was put, starting with 1.
     """
 
     key: MarkKey
@@ -147,12 +147,12 @@ class StoredMark:
 
 
 class MarkConflictError(StoreError):
-    """A mark was put by someone else since it was read.
+    """Raised if another put has changed a mark since it was read.
 
     Parameters
     ----------
     current
-        The mark as it is now; None if there is none.
+        The mark at present; None if there is none.
     """
 
     def __init__(self, current: StoredMark | None) -> None:
@@ -162,26 +162,26 @@ class MarkConflictError(StoreError):
 
 
 class StoredMarks(NamedTuple):
-    """All marks of a file, in the order in which they were first put."""
+    """All marks of a file, in the order of their first puts."""
 
     marks: tuple[StoredMark, ...]
     damaged: tuple[str, ...]
-    """Names of the marks that are not what was put."""
+    """Names of the damaged marks."""
 
 
 class MarksStore:
-    """Keep marks in a file, for ``with``; the first put makes it if it is not there.
+    """Stores marks in a file, as a context manager; the first put creates the file.
 
-    Methods may be called from any thread. Each put is on disk before it returns, in two files.
+    Methods may be called from any thread. Each put is on disk in two files before it returns.
 
-    Raises `StoreError` on entry if the file is foreign, of a newer layout, damaged or gone while
-    its second one is there, and nothing is written to it then; from the methods, if it can no
-    longer be read or written.
+    Raises `StoreError` on entry, without writing, if the file is foreign, has a newer layout, is
+    damaged, or is missing although its backup exists. Methods raise it if the file can no longer be
+    read or written.
 
     Notes
     -----
-    Damage that leaves the file in order is mended from the second one. What cannot be mended
-    costs the marks that it hits: they are named, and count as never put.
+    Damage to single rows is repaired from the backup. Marks that cannot be repaired are named, and
+    count as never put.
     """
 
     def __init__(self, path: Path) -> None:
@@ -205,13 +205,13 @@ class MarksStore:
         self._stack.close()
 
     def get(self, key: MarkKey) -> StoredMark | None:
-        """Return the mark under `key`; None without one, or where it is damaged."""
+        """Return the mark under `key`; None if there is none, or it is damaged."""
         with self._turn, naming(self._path):
             connection = self._opened()
             return None if connection is None else _mark(_row(connection, key))
 
     def all(self) -> StoredMarks:
-        """Return every mark that is what was put."""
+        """Return all intact marks, and the names of the damaged ones."""
         with self._turn, naming(self._path):
             connection = self._opened()
             rows = [] if connection is None else [*connection.execute(_SCAN)]
@@ -222,9 +222,9 @@ class MarksStore:
         return StoredMarks(tuple(mark for mark in marks if mark is not None), tuple(damaged))
 
     def put(self, key: MarkKey, content: str, *, based_on: int) -> int:
-        """Keep `content` in place of the revision `based_on` (0: of nothing); return its revision.
+        """Store `content` in place of the revision `based_on` (0 for none); return its revision.
 
-        Raises `MarkConflictError` if the mark has another revision.
+        Raises `MarkConflictError` if the mark has another revision by now.
         """
         with self._turn, naming(self._path):
             if self._opened() is None:
@@ -248,7 +248,7 @@ class MarksStore:
         return based_on + 1
 
     def _write(self, connection: sqlite3.Connection, mark: StoredMark) -> None:
-        """Write a mark to both files; to a second one that is new, all marks."""
+        """Write a mark to both files; a new backup gets all marks."""
         values = *astuple(mark.key), mark.revision, mark.content
         row = *values, _checksum(values)
         connection.execute(_PUT, row)
@@ -257,7 +257,7 @@ class MarksStore:
         _back_up(self._path, sound if is_new else (row,))
 
     def _opened(self) -> sqlite3.Connection | None:
-        """Return the connection; None while there is no file."""
+        """Return the connection, opened if needed; None as long as there is no file."""
         if self._connection is not None:
             return self._connection
         if repaired_file(self._path).exists():
@@ -285,9 +285,9 @@ class MarksStore:
 
 
 def read_marks(path: Path, *, are_whole: bool = False) -> StoredMarks:
-    """Return the marks in a file, or none if there is no such file; raise as `MarksStore` does.
+    """Return the marks in a file, or none if it does not exist; raise as `MarksStore` does.
 
-    With `are_whole`, raise `StoreError` if any are damaged, too.
+    With `are_whole`, also raise `StoreError` if any marks are damaged.
     """
     with MarksStore(path) as store:
         stored = store.all()
@@ -299,7 +299,7 @@ def read_marks(path: Path, *, are_whole: bool = False) -> StoredMarks:
 
 
 def _restore(connection: sqlite3.Connection, path: Path) -> None:
-    """Take up, in a transaction, what log and second file have, and the file lacks."""
+    """Copy missing rows from log and backup into the file; call it within a transaction."""
     missing = missing_rows(path, connection, MARKS)
     connection.executemany(_PUT, missing)
     log.warning("marks.restored", path=str(path), marks=len(missing))
@@ -319,11 +319,11 @@ def _mark(row: Row | None) -> StoredMark | None:
 
 
 def _create(path: Path) -> None:
-    """Make an empty file of marks; another process may do so at the same time."""
+    """Create an empty file of marks, even if another process does so at the same time."""
     new = path.with_name(f"{path.name}.{uuid4().hex}.new")
     try:
         create(new, MARKS)
         with suppress(FileExistsError):
-            os.link(new, path)  # whole, or not at all
+            os.link(new, path)  # atomic, and fails if the file exists
     finally:
         new.unlink(missing_ok=True)

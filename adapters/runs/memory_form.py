@@ -1,9 +1,8 @@
-"""The form of a memory: values under keys, each with a checksum of what is stored.
+"""The schema of a memory: values under keys, each with a checksum of its stored form.
 
-A value is stored compressed where that saves space. Its first byte says how: 1 for raw DEFLATE
-with the dictionary below, 0 for the bytes that follow. Any other first byte belongs to the value
-itself, which is stored as it is. Values in layout 1 are all of this last kind, so both layouts may
-stand in one file.
+A value is compressed if that saves space. The first byte tells its form: 1 for raw DEFLATE with
+the dictionary below, 0 if the following bytes are the value. Any other first byte belongs to a
+value that is stored unchanged. Layout 1 has only such values, so a file may mix both layouts.
 """
 
 import zlib
@@ -18,11 +17,11 @@ GET = "SELECT value, checksum FROM memory WHERE key = ?"
 
 _AS_IT_IS, _DEFLATED = b"\x00", b"\x01"
 _LEAST = 128
-"""Bytes of a value from which compression is tried: a ledger that changes often stays below."""
+"""Minimum size in bytes for compression; a ledger, which changes often, is smaller."""
 _LEVEL = 1
-"""Higher levels save 10 % more space and take half as much time again."""
+"""Higher levels save 10 % more space, but take 50 % more time."""
 _MOST = 2**30
-"""Bytes that a value may unpack to: as many as SQLite stores in one."""
+"""Maximum size in bytes of an unpacked value: SQLite's own limit."""
 _DICTIONARY = (
     b"is not about the form of the textThe number does not occur in the source. of its content"
     b" words are missing from the source. places without support. The source has 71% of what is"
@@ -62,12 +61,12 @@ _DICTIONARY = (
 )
 """Text that reports, replies and rows have in common.
 
-Never change it: values that are stored cannot be read with another.
+Never change it, or stored values become unreadable.
 """
 
 
 def packed(key: str, value: bytes) -> tuple[str, bytes, int]:
-    """Return the row that stores `value`: its key, what is stored, and the checksum of both."""
+    """Return the row for `value`: its key, its stored form, and the checksum of both."""
     stored = _compressed(value) if len(value) >= _LEAST else value
     if stored is value and value[:1] in {_AS_IT_IS, _DEFLATED}:
         stored = _AS_IT_IS + value
@@ -75,7 +74,7 @@ def packed(key: str, value: bytes) -> tuple[str, bytes, int]:
 
 
 def unpacked(key: str, stored: bytes, checksum: int) -> bytes | None:
-    """Return the value of a row; None if it is not what was put."""
+    """Return the value of a row; None if it is damaged."""
     if checksum != checksum_of(key, stored):
         return None
     kind = stored[:1]
@@ -85,12 +84,12 @@ def unpacked(key: str, stored: bytes, checksum: int) -> bytes | None:
 
 
 def checksum_of(key: str, stored: bytes) -> int:
-    """Return the checksum that is kept beside what is stored."""
+    """Return the checksum of a key and its stored form."""
     return zlib.crc32(stored, zlib.crc32(key.encode("utf-8", "surrogatepass")))
 
 
 def _compressed(value: bytes) -> bytes:
-    """Return the value compressed; itself if that saves nothing."""
+    """Return the compressed value, or `value` itself if compression saves nothing."""
     compressor = zlib.compressobj(_LEVEL, wbits=-zlib.MAX_WBITS, zdict=_DICTIONARY)
     stored = _DEFLATED + compressor.compress(value) + compressor.flush()
     return stored if len(stored) < len(value) else value
@@ -100,13 +99,13 @@ def _decompressed(stored: bytes) -> bytes | None:
     decompressor = zlib.decompressobj(wbits=-zlib.MAX_WBITS, zdict=_DICTIONARY)
     try:
         value = decompressor.decompress(memoryview(stored)[1:], _MOST)
-    except zlib.error:  # a later spanjury's dictionary
+    except zlib.error:  # e.g. a later version's dictionary
         return None
     return value if decompressor.eof else None
 
 
 def _checksum(row: Row) -> int:
-    return checksum_of(*cast("tuple[str, bytes]", row))  # the form says so
+    return checksum_of(*cast("tuple[str, bytes]", row))  # checked by the form's types
 
 
 MEMORY = Form(

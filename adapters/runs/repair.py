@@ -1,7 +1,7 @@
-"""The repair of a damaged file of a run: every row that can still be read, in a new file.
+"""Repair of a damaged file of a run: every readable row is saved in a new file.
 
-The new file takes the place of the old one in steps that may break off anywhere: as long as
-it has its name for the time between, the next process that opens the file takes the rest of them.
+The new file replaces the old one in steps, which may be interrupted anywhere: as long as it has its
+intermediate name, the next process that opens the file completes the remaining steps.
 """
 
 import sqlite3
@@ -31,11 +31,11 @@ from spanjury.adapters.runs.sqlite_pages import DatabasePages, Row, log_of
 from spanjury.judges.core import StoreError
 
 _OF_BACKUP = -(2**40)
-"""Numbers of rows from a backup begin here: of rows as old, that of the file is kept."""
+"""Start of the numbers for rows from a backup: among equally old rows, that in the file wins."""
 
 
 class _Statements:
-    """Statements about the rows that are saved and those known to have been there, by number."""
+    """SQL statements about rows that are saved, and keys that are known to exist, by row number."""
 
     def __init__(self, columns: Columns) -> None:
         names, keys = ", ".join(columns.names), ", ".join(columns.keys)
@@ -68,18 +68,18 @@ GROUP BY number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
-    """The outcome of a repair: rows in the file now, and known ones that cannot be read.
+    """The result of a repair: number of saved rows, and of known rows that are lost.
 
     Parameters
     ----------
     kept
-        Where the damaged file is; None if nothing was damaged.
+        Path of the damaged file; None if nothing was damaged.
     names
-        Those of the lost rows, where no run makes them again.
+        Names of the lost rows, if runs do not make them again.
     rows
-        What rows are called.
+        Plural noun for the rows.
     may_lack_others
-        Whether rows that no run makes again may be lost unnamed, since there is no backup.
+        Whether rows that no run makes again may be lost without trace, as there is no backup.
     """
 
     saved: int
@@ -91,13 +91,13 @@ class Repaired:
 
 
 def repair(path: Path) -> Repaired:
-    """Put every row that can be read in a memory or marks, and their log, into a new file.
+    """Save all readable rows of a memory or marks file, and of its log, in a new file.
 
-    A row is saved only if its checksum says that it is what was put. The damaged file is kept
-    beside the new one, with its log.
+    Only rows with a correct checksum are saved. The damaged file is kept beside the new one, with
+    its log.
 
-    Raises `StoreError` if a process has the file open, there is none, it is another program's
-    database, or the new file cannot be written; then all is as it was.
+    Raises `StoreError`, changing nothing, if a process has the file open, there is no such file, it
+    is another program's database, or the new file cannot be written.
     """
     form = MARKS if path.name.endswith(MARKS_NAME) else MEMORY
     backup = next(form.backup(path), None)
@@ -125,7 +125,7 @@ def repair(path: Path) -> Repaired:
 
 
 def _count_if_sound(path: Path, form: Form) -> int | None:
-    """Return how many rows there are, or None if any damage can be seen."""
+    """Return the number of rows, or None if any damage is detected."""
     if not path.exists():
         return None
     with suppress(StoreError), naming(path), closing(connected(path, mode="ro")) as connection:
@@ -137,7 +137,7 @@ def _count_if_sound(path: Path, form: Form) -> int | None:
 
 
 def _salvage(path: Path, form: Form) -> tuple[int, tuple[Row, ...]]:
-    """Write the new file; return how many rows are in it, and the keys of those that are lost."""
+    """Write the new file; return the number of its rows, and the keys of lost ones."""
     new = path.with_name(f"{path.name}.new")
     create(new, form)
     statements = _Statements(form.columns)
@@ -161,7 +161,7 @@ def _salvage(path: Path, form: Form) -> tuple[int, tuple[Row, ...]]:
 def _sound_rows(
     pages: DatabasePages, form: Form, connection: sqlite3.Connection, *, know: str
 ) -> Iterator[Row]:
-    """Yield the rows that are what was put; note the others among those that are known."""
+    """Yield the intact rows; record the keys of the others as known."""
     for number, row in pages.rows():
         if form.is_sound(row):
             yield (*row, form.age(row), number)
@@ -170,7 +170,7 @@ def _sound_rows(
 
 
 def _refuse_foreign(path: Path, form: Form) -> None:
-    """Raise `StoreError` if the file is a sound database that holds nothing of ours."""
+    """Raise `StoreError` if the file is an intact database without our table."""
     with suppress(sqlite3.Error), closing(connected(path, mode="ro")) as connection:
         tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
         names = {name for (name,) in tables} - {form.columns.table}

@@ -1,8 +1,8 @@
-"""The folder of a run: its manifest, memory and results, what else lies in it, and its removal.
+"""The folder of a run: its manifest, memory, results and other files, and its removal.
 
-A run that was given no folder is among the user's data, in `runs_home`. The folder of a run that is
-removed is renamed first, so that no half of a run is left behind: what a crash leaves is called as
-none of ours, and `leftovers` finds it.
+Runs without a given folder are stored among the user's data, in `runs_home`. Before a run is
+deleted, its folder is renamed, so that there is never half a run: after a crash, `leftovers` finds
+the renamed folder.
 """
 
 import json
@@ -29,9 +29,9 @@ _DAMAGED = f"{_MANIFEST}.damaged"
 _DONE = "done"
 _STOPPED = "stopped"
 REMOVED = ".removed-spanjury-run-"
-"""The beginning of the name of a folder whose run is being deleted."""
+"""Prefix of the name of a folder that is being deleted."""
 HOME_VARIABLE = "SPANJURY_RUNS"
-"""Environment variable that names another folder for runs."""
+"""Environment variable that sets another folder for runs."""
 _DATABASE = (
     r"(-wal|-shm|-journal|\.lock|\.(new|repaired)(-wal|-shm|-journal)?|\.damaged-\d+(-wal)?)?"
 )
@@ -51,27 +51,27 @@ class RunFolder:
 
     @property
     def memory(self) -> Path:
-        """The memory of everything that judges and models said."""
+        """Path of the memory of all replies and reports."""
         return self.path / MEMORY_NAME
 
     @property
     def results(self) -> Path:
-        """The file of the result rows."""
+        """Path of the result rows."""
         return self.path / "results.jsonl"
 
     @property
     def exists(self) -> bool:
-        """True if there is a run in the folder."""
+        """True if the folder contains a run."""
         return (self.path / _MANIFEST).is_file()
 
     @property
     def is_done(self) -> bool:
-        """True if the run came to its end since it was last begun."""
+        """True if the run is complete since it was last started."""
         return (self.path / _DONE).is_file()
 
     @property
     def is_damaged(self) -> bool:
-        """True if there is a manifest that cannot be read, as one that is empty or torn."""
+        """True if there is a manifest that cannot be parsed, for example an empty one."""
         try:
             self.manifest()
         except StoreError as error:
@@ -79,7 +79,7 @@ class RunFolder:
         return False
 
     def mark(self, *, done: bool) -> None:
-        """Note that the run is begun, or has come to its end.
+        """Record that the run has started, or that it is complete.
 
         Raises `StoreError` if the folder cannot be written.
         """
@@ -90,7 +90,7 @@ class RunFolder:
             raise StoreError(f"{mark}: cannot be written: {error.strerror}") from error
 
     def note_stop(self, rows: int) -> None:
-        """Note how many `rows` there were when the run was stopped: its results may lie elsewhere.
+        """Record the number of `rows` when the run was stopped; its results may be elsewhere.
 
         Raises `StoreError` if the folder cannot be written.
         """
@@ -102,19 +102,18 @@ class RunFolder:
 
     @property
     def rows_at_stop(self) -> int | None:
-        """The number of rows when the run was stopped last; None if nothing says so."""
+        """Number of rows when the run was last stopped; None if that was not recorded."""
         try:
             return int((self.path / _STOPPED).read_text(encoding="ascii"))
         except (OSError, ValueError):
             return None
 
     def create(self, manifest: Mapping[str, object]) -> None:
-        """Make the folder and write its manifest, whole or not at all.
+        """Create the folder and write its manifest, completely or not at all.
 
-        A manifest that is damaged is set aside, so that its run can be begun again over the memory
-        that is there.
+        A damaged manifest is renamed, so that its run can start again with the existing memory.
 
-        Raises `StoreError` if there is a run in it already, or it cannot be written.
+        Raises `StoreError` if the folder already contains a run, or cannot be written.
         """
         if self.exists and not self.is_damaged:
             raise StoreError(
@@ -128,7 +127,7 @@ class RunFolder:
         self._write(manifest)
 
     def change(self, manifest: Mapping[str, object]) -> None:
-        """Write another manifest; the last one stays, under the first free number.
+        """Write another manifest; the previous one is kept as ``run-N.json``, with the next free N.
 
         Raises `StoreError` if it cannot be written.
         """
@@ -141,9 +140,9 @@ class RunFolder:
         self._write(manifest)
 
     def note(self, **facts: Mapping[str, object]) -> None:
-        """Write into the manifest what is known of each model, beside what it says of others.
+        """Add facts about models to the manifest, keeping those already there.
 
-        Raises `StoreError` if there is no run in the folder, or its manifest cannot be read or
+        Raises `StoreError` if the folder contains no run, or its manifest cannot be read or
         written.
         """
         manifest = self.manifest()
@@ -168,7 +167,7 @@ class RunFolder:
     def manifest(self) -> Mapping[str, object]:
         """Read the manifest.
 
-        Raises `StoreError` if there is no run in the folder, or its manifest cannot be read.
+        Raises `StoreError` if the folder contains no run, or its manifest cannot be read.
         """
         path = self.path / _MANIFEST
         try:
@@ -185,7 +184,7 @@ class RunFolder:
         return manifest
 
     def _remedy(self) -> str:
-        """Say what to do about a damaged manifest."""
+        """Return advice for a damaged manifest."""
         earlier = sorted(self.path.glob("run-[0-9]*.json"), key=lambda path: path.stat().st_mtime)
         before = f"{earlier[-1]} says what the run was before its last change; " if earlier else ""
         folder = shlex.quote(str(self.path))
@@ -196,7 +195,7 @@ class RunFolder:
 
     @staticmethod
     def among(folder: Path) -> Iterator["RunFolder"]:
-        """Yield the runs whose folders lie in `folder`, by name; not those being deleted."""
+        """Yield the runs in `folder`, sorted by name, except those being deleted."""
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             run = RunFolder(path)
             if run.exists and not path.name.startswith(REMOVED):
@@ -204,15 +203,15 @@ class RunFolder:
 
 
 def runs_home() -> Path:
-    """Return the folder of the runs that were given none; it need not be there."""
+    """Return the default folder of runs, which may not exist."""
     named = os.environ.get(HOME_VARIABLE)
     return Path(named) if named else user_data_path("spanjury", appauthor=False) / "runs"
 
 
 def new_run(label: str, *, now: datetime) -> RunFolder:
-    """Make an empty folder for a run that begins `now`, named after that and `label`.
+    """Create an empty folder for a run that starts `now`, named after the time and `label`.
 
-    Raises `StoreError` if none can be made.
+    Raises `StoreError` if that fails.
     """
     name = f"{now:%Y-%m-%d-%H%M%S}-{label}"
     home = runs_home()
@@ -233,10 +232,10 @@ def new_run(label: str, *, now: datetime) -> RunFolder:
 def unmade_if_refused(
     run: RunFolder, *, is_kept: Callable[[], bool], is_made: bool = False
 ) -> Iterator[None]:
-    """Return a context in which a run is begun; an error leaves nothing of it unless it `is_kept`.
+    """Undo the start of a run if an error ends the context, unless it `is_kept`.
 
-    What was in the folder before stays, and so does a run that was there, or that another process
-    works on. `is_made` says that the folder itself was just made.
+    Files that were in the folder before are kept, as is an existing run, or one of another process.
+    `is_made` means that the folder itself was just created.
     """
     was_there = run.exists
     before = set(run.path.iterdir()) if run.path.is_dir() else set()
@@ -246,14 +245,14 @@ def unmade_if_refused(
         yield
     except EvaluationError:
         if not was_there and not is_kept():
-            with suppress(OSError, StoreError):  # the error that is raised matters more
+            with suppress(OSError, StoreError):  # the original error matters more
                 _unmake(run, before=before, made=made)
         raise
 
 
 def _unmake(run: RunFolder, *, before: Collection[Path], made: Sequence[Path]) -> None:
-    """Delete the files of `run` that were not there `before`, and the folders that were `made`."""
-    if is_locked(lock_of(run)):  # another process began it at the same moment
+    """Delete the files of `run` that were not there `before`, and the folders `made` for it."""
+    if is_locked(lock_of(run)):  # another process has just started it
         return
     for path in run.path.iterdir() if run.path.is_dir() else ():
         if path not in before and _OURS.fullmatch(path.name):
@@ -263,7 +262,7 @@ def _unmake(run: RunFolder, *, before: Collection[Path], made: Sequence[Path]) -
 
 
 def find_run(named: Path) -> RunFolder:
-    """Return the run whose folder is `named`, or that has this name among the user's data.
+    """Return the run in the folder `named`, or with that name among the user's data.
 
     Raises `StoreError` if there is none.
     """
@@ -279,9 +278,9 @@ def _noted(manifest: Mapping[str, object], name: str) -> Mapping[str, object]:
 
 
 def find_databases(named: Path) -> list[Path]:
-    """Return the memory or marks that `named` is, or those of a folder or a run of this name.
+    """Return the memory or marks file `named`, or the files of a folder or a run of this name.
 
-    They need not be whole: there is the file, or its log, its backup or what a repair of it left.
+    The file itself may be missing if its log, its backup or a part of a repair exists.
 
     Raises `StoreError` if there is none.
     """
@@ -304,13 +303,13 @@ class RunContents:
     Parameters
     ----------
     size
-        Bytes of all files.
+        Total size of all files in bytes.
     written
-        When a file was written last, in seconds since 1970; what merely reads a run does not count.
+        Time of the last write to a file, in seconds since 1970; reading a run does not count.
     marks
-        Whether people's marks are among them.
+        Whether people's marks are among the files.
     others
-        Paths within the folder that no run makes: other files, folders without any, links.
+        Relative paths of what no run creates: other files, empty folders, links.
     """
 
     size: int
@@ -320,9 +319,9 @@ class RunContents:
 
 
 def run_contents(run: RunFolder) -> RunContents:
-    """Look at every file in the folder of `run`, behind no link.
+    """Inspect every file in the folder of `run`, without following links.
 
-    Raises `StoreError` if a part of it cannot be read.
+    Raises `StoreError` if any part cannot be read.
     """
     size, written, marks = 0, 0.0, False
     others: list[str] = []
@@ -345,7 +344,7 @@ def run_contents(run: RunFolder) -> RunContents:
 
 
 def _files(folder: Path, above: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield what lies in `folder` with its path there; of folders only those that are empty."""
+    """Yield the entries below `folder` with their relative paths; folders only if empty."""
     with os.scandir(folder) as entries:
         for entry in entries:
             name = f"{above}{entry.name}"
@@ -356,14 +355,14 @@ def _files(folder: Path, above: str = "") -> Iterator[tuple[str, os.DirEntry[str
 
 
 def remove_run(run: RunFolder, *, still: Callable[[], bool] = lambda: True) -> bool:
-    """Delete the folder of `run` with all that is in it; return whether that was done.
+    """Delete the folder of `run` with everything in it; return whether it was deleted.
 
-    Links are deleted, not what they lead to. While another process works on the run it stays.
+    Links are deleted, but not their targets. A run on which another process works is kept.
 
     Parameters
     ----------
     still
-        Says, once no process can begin to work on the run, whether it is still to be deleted.
+        Called once the run is locked; returns whether it should still be deleted.
 
     Raises
     ------
@@ -374,7 +373,7 @@ def remove_run(run: RunFolder, *, still: Callable[[], bool] = lambda: True) -> b
         stack.enter_context(RunLock(lock_of(run)))
         if not still():
             return False
-        if sys.platform == "win32":  # where no folder with an open file can be renamed
+        if sys.platform == "win32":  # a folder with an open file cannot be renamed there
             stack.close()
         renamed = _renamed(run.path)
     remove_leftover(renamed)
@@ -382,19 +381,19 @@ def remove_run(run: RunFolder, *, still: Callable[[], bool] = lambda: True) -> b
 
 
 def lock_of(run: RunFolder) -> Path:
-    """Return the lock file that whoever works on `run` holds."""
+    """Return the lock file held by the process that works on `run`."""
     return run.memory.with_name(f"{run.memory.name}.lock")
 
 
 def leftovers(folder: Path) -> Iterator[Path]:
-    """Yield what removals in `folder` that broke off have left, by name."""
+    """Yield the folders left by interrupted removals in `folder`, sorted by name."""
     for path in sorted(folder.glob(f"{REMOVED}*")) if folder.is_dir() else ():
         if path.is_dir() and not path.is_symlink():
             yield path
 
 
 def remove_leftover(path: Path) -> None:
-    """Delete a renamed folder; raise `StoreError` if a part of it cannot be."""
+    """Delete a renamed folder; raise `StoreError` if any part cannot be deleted."""
     try:
         shutil.rmtree(path, onerror=_unless_gone)
     except OSError as error:
@@ -411,6 +410,6 @@ def _renamed(path: Path) -> Path:
 
 
 def _unless_gone(_: object, __: str, problem: tuple[object, BaseException, object]) -> None:
-    """Raise what keeps a file from being deleted, unless another process has done it."""
+    """Raise the error of a deletion, unless another process has deleted the file."""
     if not isinstance(problem[1], FileNotFoundError):
         raise problem[1]

@@ -1,4 +1,4 @@
-"""A lock that one process holds on a run, and that goes with it however it ends."""
+"""A lock on a run, held by one process and released whenever that process ends."""
 
 import json
 import os
@@ -14,24 +14,24 @@ with lazily():
     import tenacity
 
 _HELD = (BlockingIOError, PermissionError)
-_LONGEST_WAIT, _PAUSE = 0.25, 0.01  # seconds; `is_locked` holds a lock for some microseconds
+_LONGEST_WAIT, _PAUSE = 0.25, 0.01  # seconds; `is_locked` holds a lock for microseconds
 
 
 class RunLock:
-    """Hold a lock file for as long as the context lasts.
+    """Holds a lock file while the context lasts.
 
     The lock is the operating system's (``flock``; on Windows a locked byte of the file), so it is
-    gone when its holder is, by kill -9 too. The file stays: it says who held the lock last, and
-    means nothing while no process holds it. A child that the holder forks without executing
-    another program holds the lock as well.
+    released when its holder ends, even by kill -9. The file remains. It names the last holder, and
+    has no meaning while no process holds the lock. A forked child that executes no other program
+    holds the lock, too.
 
-    Raises `StoreError` on entry, if another process, or this one by another `RunLock`, holds it,
+    Raises `StoreError` on entry if another process, or another `RunLock` of this one, holds it,
     naming its process and host; or if the file system has no locks (some network ones).
 
     Parameters
     ----------
     is_shared
-        Whether others who say so may hold it at the same time; the last of them is named.
+        Whether others that also share may hold it at the same time; the last of them is named.
     """
 
     def __init__(self, path: Path, *, is_shared: bool = False) -> None:
@@ -46,7 +46,7 @@ class RunLock:
             raise StoreError(f"{self._path}: cannot be opened: {_words(error)}") from error
         try:
             self._take(descriptor)
-        except BaseException:  # whatever it was, the file must not stay open
+        except BaseException:  # e.g. Ctrl-C: do not leak the descriptor
             os.close(descriptor)
             raise
         self._descriptor = descriptor
@@ -71,7 +71,7 @@ class RunLock:
 
 
 def _lock(descriptor: int, *, is_shared: bool) -> None:
-    """Lock an open file as `lock_file` does, and wait a moment for who only looks at the lock."""
+    """Lock an open file; retry briefly, since `is_locked` holds the lock for a moment."""
     try:
         lock_file(descriptor, is_shared=is_shared)
     except _HELD:
@@ -85,9 +85,9 @@ def _lock(descriptor: int, *, is_shared: bool) -> None:
 
 
 def is_locked(path: Path) -> bool:
-    """Say whether a process holds the lock in `path`; False where that cannot be known.
+    """Return whether a process holds the lock in `path`; False if that is unknown.
 
-    The lock is held for a moment to find out.
+    To find out, it takes the lock for a moment.
     """
     try:
         descriptor = os.open(path, os.O_RDWR)
@@ -105,7 +105,7 @@ def is_locked(path: Path) -> bool:
 
 
 def _holder(descriptor: int) -> str:
-    """Say who wrote the lock file; its holder may be about to."""
+    """Return who holds the lock by the file's contents, which the holder may be about to write."""
     try:
         os.lseek(descriptor, 0, os.SEEK_SET)
         holder = json.loads(os.read(descriptor, 1024))

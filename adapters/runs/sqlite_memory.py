@@ -1,4 +1,4 @@
-"""A memory in one SQLite file: what was put is there after kill -9 and power loss."""
+"""A memory in one SQLite file; values survive kill -9 and power loss."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,25 +31,26 @@ from spanjury.judges.core import EventLog, StoreError
 log = EventLog()
 
 _GATHERING = 0.002
-"""Seconds for which a commit waits for more puts, where the last had several: a commit costs the
-processor as much as thirty puts."""
+"""Seconds that a commit waits for more puts, if the last one had several: a commit costs as much
+processor time as thirty puts.
+"""
 
 
 _CACHE = 16 * 1024
-"""Kibibytes of the file that are held for gets: keys lie in no order."""
+"""Size of the page cache for gets in KiB: keys are in random order."""
 
 _MOST_KEYS = 100_000
-"""Keys of a file that began empty that are held in memory."""
+"""Maximum number of keys to track in memory, for a file that was empty when opened."""
 
 _MOST_WAITING = 500
-"""Values that may wait for the next commit."""
+"""Maximum number of values waiting for the next commit."""
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Values that one commit writes, and what came of it.
+    """Values that one commit writes, and its result.
 
-    The first put leads: it has the commit made, and `settled` wakes the others.
+    The task of the first put runs the commit; `settled` then wakes the other tasks.
     """
 
     values: dict[str, bytes] = field(default_factory=dict)
@@ -59,25 +60,25 @@ class _Batch:
 
 
 class SqliteMemory:
-    """Keep values in a file, as a `Memory` that one process has open at a time.
+    """Stores values in a file, as a `Memory`; only one process may have it open at a time.
 
     The puts of many tasks share a commit: while a worker thread writes and syncs one batch, the
-    next gathers. `put` belongs to one event loop; `get` may be called from any thread and serves
-    what is not written yet, too. The file is made if it is not there. Its log lies beside it
-    (``-wal``, ``-shm``), and so does a lock file (``.lock``), which stays.
+    next one is collected. `put` belongs to one event loop. `get` may be called from any thread, and
+    also returns values that are not written yet. The file is created if it does not exist. Beside
+    it are its log (``-wal``, ``-shm``) and a lock file (``.lock``), which remains.
 
-    Raises `StoreError` on entry, if another process has it open; or the file is damaged, is not a
-    memory, or was made by a newer spanjury, and then nothing is written to it. From `get`, if the
-    file cannot be read any longer. From `put`, if it cannot be written (a full disk): what was put
-    before stays, and a later put may succeed. At the end, if what cancelled puts left cannot be
-    written.
+    Raises `StoreError` on entry if another process has the file open. It also raises, without
+    writing, if the file is damaged, is not a memory, or was made by a newer spanjury. `get` raises
+    it if the file can no longer be read. `put` raises it if the file cannot be written (a full
+    disk); values put before are kept, and a later put may succeed. Exit raises it if values left by
+    cancelled puts cannot be written.
 
     Notes
     -----
-    Opening reads the whole file, to find damage before anything is built on it; `repair`
-    saves what such a file still holds. Damage that leaves the file in order, a value that is
-    not what was put, costs that value alone: it counts as never put, with a warning. Of a
-    log that is damaged in its midst, what lies behind is taken up again.
+    Opening reads the whole file, to find damage before anything is built on it; `repair` saves what
+    is readable in a damaged file. A single value with a wrong checksum costs only that value: it
+    counts as never put, and a warning is logged. If a log is damaged in the middle, the values
+    after the damage are recovered.
     """
 
     def __init__(self, path: Path) -> None:
@@ -88,8 +89,8 @@ class SqliteMemory:
         self._gathering = _Batch()
         self._writing = _Batch()
         self._has_warned = False
-        self._is_shared = False  # by several puts was the last commit
-        self._keys: set[str] | None = None  # all there are in the file, while they are few
+        self._is_shared = False  # whether the last commit had several puts
+        self._keys: set[str] | None = None  # all keys in the file, as long as they are few
         self._turn = Lock()
         self._thread = CapacityLimiter(1)
 
@@ -117,11 +118,11 @@ class SqliteMemory:
             if kind is None:
                 self._commit(self._gathering.values)
                 return
-            with suppress(StoreError):  # what ended the context is the news
+            with suppress(StoreError):  # the original error matters more
                 self._commit(self._gathering.values)
 
     def get(self, key: str) -> bytes | None:
-        """Return what was put last under `key`; None if nothing was, or it is damaged."""
+        """Return the last value put under `key`; None if there is none, or it is damaged."""
         assert self._reader is not None, "get outside the context"
         for batch in (self._gathering, self._writing):
             if (pending := batch.values.get(key)) is not None:
@@ -131,7 +132,7 @@ class SqliteMemory:
         try:
             row: tuple[bytes, int] | None = self._reader.execute(GET, (key,)).fetchone()
         except (sqlite3.Error, OSError, ValueError):
-            with naming(self._path):  # a context for each of many gets would cost as much as they
+            with naming(self._path):  # not around the query: it would double the cost of a get
                 raise
         if row is None:
             return None
@@ -141,7 +142,7 @@ class SqliteMemory:
         return value
 
     def _forget(self, key: str) -> None:
-        """Warn that values are damaged, once: there may be many."""
+        """Warn about damaged values, once, since there may be many."""
         if not self._has_warned:
             self._has_warned = True
             log.error(
@@ -152,17 +153,17 @@ class SqliteMemory:
             )
 
     async def put_soon(self, key: str, value: bytes) -> None:
-        """Keep `value` with the next commit, or at the end; of many, put it."""
+        """Store `value` with the next commit, or on exit; if many are waiting, commit now."""
         if len(self._gathering.values) < _MOST_WAITING:
             self._gathering.values[key] = value
         else:
             await self.put(key, value)
 
     async def put(self, key: str, value: bytes) -> None:
-        """Keep `value`; return once it is synced to disk."""
+        """Store `value`; return once it is synced to disk."""
         batch = self._gathering
         batch.values[key] = value
-        batch.puts += 1  # several may be of one key
+        batch.puts += 1  # several may have the same key
         if batch.settled is None:
             batch.settled = Event()
             await self._settle(batch, batch.settled)
@@ -173,7 +174,7 @@ class SqliteMemory:
             raise StoreError(batch.problem)
 
     async def _settle(self, batch: _Batch, settled: Event) -> None:
-        """Write what has come in, to the end even if this task is cancelled meanwhile."""
+        """Write the batch, completely even if this task is cancelled meanwhile."""
         with CancelScope(shield=True):
             try:
                 if self._is_shared:
@@ -196,7 +197,7 @@ class SqliteMemory:
             self._writing = _Batch()
 
     def _note(self, keys: Iterable[str]) -> None:
-        """Know that these keys are in the file, which spares asking it for others."""
+        """Record that these keys are in the file, so that gets of other keys need no query."""
         if self._keys is not None:
             self._keys.update(keys)
             if len(self._keys) > _MOST_KEYS:
@@ -211,27 +212,27 @@ class SqliteMemory:
 
 
 def _make_or_check(path: Path) -> None:
-    """Make the file, or raise `StoreError` if what is there must not be written to."""
+    """Create the file, or raise `StoreError` if the existing one must not be written to."""
     if path.exists() and path.stat().st_size:
-        # The last connection to close writes the log into the file, unless it is read-only.
+        # Read-only, as otherwise closing the last connection would write the log into the file.
         with closing(connected(path, mode="ro")) as connection:
             check(connection, path, MEMORY)
         return
     log_file = log_of(path)
-    if log_file.exists() and log_file.stat().st_size:  # SQLite would delete it with its values
+    if log_file.exists() and log_file.stat().st_size:  # SQLite would delete the log
         raise StoreError(
             f"{path}: is damaged: it is empty or gone, but its log {log_file.name} is not;"
             f" {advice(path)}"
         )
-    new = path.with_name(f"{path.name}.new")  # so that none is ever half made
+    new = path.with_name(f"{path.name}.new")  # so that the file is never incomplete
     create(new, MEMORY)
     new.replace(path)
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Have every commit synced to disk before it returns; take up what a torn log hides.
+    """Make commits durable, and recover rows behind the damage of a torn log.
 
-    A file of an older layout gets this one: an older spanjury must not read new values.
+    A file of an older layout gets the new one, so that an older spanjury does not read new values.
     """
     missing = missing_rows(path, connection, MEMORY)
     is_older = pragma(connection, "user_version") in MEMORY.older
@@ -244,28 +245,28 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 
 class KeptMemory:
-    """The values of a memory, from a connection that writes nothing."""
+    """Read-only access to the values of a memory."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self._path = path
 
     def get(self, key: str) -> bytes | None:
-        """Return what was put last under `key`; None if nothing was, or it is damaged."""
+        """Return the last value put under `key`; None if there is none, or it is damaged."""
         with naming(self._path):
             row: tuple[bytes, int] | None = self._connection.execute(GET, (key,)).fetchone()
         return None if row is None else unpacked(key, *row)
 
     async def put(self, key: str, value: bytes) -> None:
-        """Keep nothing."""
+        """Do nothing, since access is read-only."""
 
     async def put_soon(self, key: str, value: bytes) -> None:
-        """Keep nothing."""
+        """Do nothing, since access is read-only."""
 
 
 @contextmanager
 def open_kept_memory(path: Path) -> Iterator[KeptMemory]:
-    """Open the memory in a file, beside a run that may go on with it.
+    """Open the memory in a file for reading, even while a run writes to it.
 
     Raise `StoreError` if there is none, or it cannot be read.
     """

@@ -1,9 +1,9 @@
-"""The rows that can still be read in a damaged SQLite file: its pages, one by one.
+"""Reader of the rows in a damaged SQLite file, page by page.
 
-SQLite reads a table from its root: a torn page hides all that lies below it. Here every page
-is read by itself, in the file and in its write-ahead log, and what looks like a row of the
-expected columns is handed on. Nothing here is believed: a page may be an old one, and a row
-garbage that happens to be of the right form. The caller has checksums.
+SQLite reads a table from its root, so a torn page hides everything below it. Here every page is
+read by itself, in the file and in its write-ahead log, and everything that looks like a row with
+the expected columns is yielded. None of it is certain: a page may be outdated, and a row may be
+garbage that happens to have the right form. The caller must verify checksums.
 
 References
 ----------
@@ -28,9 +28,9 @@ _INDEX_LEAF = b"\x0a"
 _INDEX_INNER = b"\x02"
 _TABLE_INNER = b"\x05"
 _NO_ROWS = frozenset({b"", b"\x00", _INDEX_LEAF, _INDEX_INNER, _TABLE_INNER})
-"""First bytes of pages without rows; any other but 13 is damage, and may have some still."""
+"""First bytes of pages without rows; any other than 13 means damage, and may still have rows."""
 _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
-"""Serial type of an integer -> how many bytes it takes."""
+"""Serial type of an integer -> its size in bytes."""
 _HIGHEST = 2**63 - 1  # SQLite's highest integer
 
 
@@ -38,27 +38,27 @@ Row = tuple[str | bytes | int, ...]
 
 
 class RawRow(NamedTuple):
-    """A possible row, or entry of the index of keys, and the number of the row."""
+    """A possible row, or entry of the index of keys, with the row's number."""
 
     number: int
     columns: Row
 
 
 def log_of(path: Path) -> Path:
-    """Return where SQLite keeps the write-ahead log of the database `path`."""
+    """Return the path of the write-ahead log of the database `path`."""
     return path.with_name(f"{path.name}-wal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Image:
-    """A page as it was written once, to the file or to the log."""
+    """One written version of a page, in the file or in the log."""
 
     in_log: bool
     offset: int
 
 
 class _Frame(NamedTuple):
-    """A page in the log, and the salt that all frames of one log have in common."""
+    """A page in the log, with the salt that is common to all frames of one log."""
 
     number: int
     salt: bytes
@@ -66,14 +66,14 @@ class _Frame(NamedTuple):
 
 
 class DatabasePages:
-    """Read the pages of a database and its log, in whatever state; either may be missing.
+    """Reads the pages of a database and its log in any state; either may be missing.
 
     Parameters
     ----------
     types
-        Those of the columns of a row.
+        Types of a row's columns.
     keys
-        The first so many columns are the key.
+        Number of leading columns that are the key.
     """
 
     def __init__(self, path: Path, *, types: Sequence[type], keys: int) -> None:
@@ -84,9 +84,9 @@ class DatabasePages:
         self._file: BinaryIO | None = None
         self._log: BinaryIO | None = None
         self._size = _DEFAULT_SIZE
-        self._frames: list[_Frame] = []  # of the log, in its order
-        self._salt = b""  # of the frames that are not of an earlier log
-        self._logged: dict[int, _Image] = {}  # number of a page -> the newest in the log
+        self._frames: list[_Frame] = []  # all of the log, in order
+        self._salt = b""  # of the current log's frames, as opposed to an earlier log's
+        self._logged: dict[int, _Image] = {}  # page number -> its newest version in the log
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -100,7 +100,7 @@ class DatabasePages:
         self._stack.close()
 
     def rows(self) -> Iterator[RawRow]:
-        """Yield every row, from the newest page to the oldest; many are doubled."""
+        """Yield every row, from the newest page to the oldest; many occur repeatedly."""
         yield from self._rows_of_log(current=True)
         for number in range(1, self._pages() + 1):
             yield from self._rows_of(number, self._in_file(number))
@@ -112,34 +112,35 @@ class DatabasePages:
         yield from self._rows_of_log(current=False)
 
     def _rows_of_log(self, *, current: bool) -> Iterator[RawRow]:
-        """Yield the rows of the log, or of what an earlier one left behind its end."""
+        """Yield the rows of the current log, or those of an earlier one after its end."""
         for frame in reversed(self._frames):
             if (frame.salt == self._salt) == current:
                 yield from self._rows_of(frame.number, frame.image)
 
     def index(self) -> Iterator[RawRow]:
-        """Yield every entry of the index, in the file as the log has changed it."""
+        """Yield every index entry, in the file as modified by the log."""
         pages = self._pages()
         beyond = (number for number in self._logged if number > pages)
         for number in chain(range(1, pages + 1), beyond):
             page = self._read(self._newest(number))
             if page[:1] == _INDEX_LEAF:
                 yield from self._keys_at(page, _cells(page, header=8))
-            elif page[:1] == _INDEX_INNER:  # each cell begins with the number of a page below
+            elif page[:1] == _INDEX_INNER:  # each cell begins with the number of a child page
                 yield from self._keys_at(page, (start + 4 for start in _cells(page, header=12)))
 
     def _rows_of(self, number: int, image: _Image) -> Iterator[RawRow]:
         page = self._read(image)
-        if number == 1 or page[:1] in _NO_ROWS:  # the first page holds the schema
+        if number == 1 or page[:1] in _NO_ROWS:  # the first page has the schema
             return
         for start in _cells(page, header=8):
-            with suppress(IndexError, ValueError):  # what is there is no row
+            with suppress(IndexError, ValueError):  # not a row
                 yield from self._rows_at(page, start)
 
     def _rows_at(self, page: bytes, start: int) -> Iterator[RawRow]:
-        """Yield the row that begins at `start`, twice if the log may hold its end."""
+        """Yield the row that begins at `start`; twice if its end may be in log or file."""
         size, start = _varint(page, start)
         number, start = _varint(page, start)
+        # The thresholds of payload size here and below are in [1], section 1.6.
         most = self._size - 35
         ends = (self._newest, self._in_file) if size > most and self._logged else (self._newest,)
         for image_of in ends:
@@ -151,7 +152,7 @@ class DatabasePages:
     def _keys_at(self, page: bytes, starts: Iterable[int]) -> Iterator[RawRow]:
         most = (self._size - 12) * 64 // 255 - 23
         for start in starts:
-            with suppress(IndexError, ValueError):  # what is there is no entry
+            with suppress(IndexError, ValueError):  # not an entry
                 size, begin = _varint(page, start)
                 record = self._record(page, begin, size=size, most=most, image_of=self._newest)
                 *key, number = _columns(record)
@@ -167,7 +168,7 @@ class DatabasePages:
         most: int,
         image_of: Callable[[int], _Image],
     ) -> bytes:
-        """Return a record of `size` bytes; of more than `most`, the rest is in other pages."""
+        """Return a record of `size` bytes; beyond `most`, its rest is in overflow pages."""
         if size <= most:
             return page[start : start + size]
         least = (self._size - 12) * 32 // 255 - 23
@@ -194,7 +195,7 @@ class DatabasePages:
         return _Image(in_log=False, offset=(number - 1) * self._size)
 
     def _read(self, image: _Image) -> bytes:
-        """Return a page; less of it, or nothing, where the file ends."""
+        """Return a page; it is shorter, or empty, at the end of the file."""
         file = self._log if image.in_log else self._file
         return _bytes(file, image.offset, image.offset + self._size)
 
@@ -202,9 +203,9 @@ class DatabasePages:
         return -(-_length(self._file) // self._size)
 
     def _take_size(self) -> None:
-        """Find the size of a page: if file and log differ, by what can be read."""
+        """Determine the page size; if file and log differ, use the one that gives more rows."""
         candidates = (_number(self._file, 16, 18), _number(self._log, 8, 12), _DEFAULT_SIZE)
-        # Two bytes cannot hold 65536: it is written as 1.
+        # Two bytes cannot hold 65536, which is stored as 1.
         whole = (2**16 if size == 1 else size for size in candidates)
         sizes = dict.fromkeys(filter(_SIZES.__contains__, whole))
         readable: dict[int, int] = {}
@@ -214,17 +215,17 @@ class DatabasePages:
         self._use(max(readable, key=readable.__getitem__))
 
     def _use(self, size: int) -> None:
-        """Read with pages of `size` bytes from here on."""
+        """Read with pages of `size` bytes from now on."""
         self._size = size
         self._frames = list(self._all_frames())
-        # Each of them may be damaged; where as many disagree, the header is right.
+        # Any of them may be damaged; in a tie, the header's salt wins.
         salts = [_bytes(self._log, 16, 24), *(frame.salt for frame in self._frames[:3])]
         ((self._salt, _),) = Counter(salts).most_common(1)
         current = (frame for frame in self._frames if frame.salt == self._salt)
         self._logged = {frame.number: frame.image for frame in current}
 
     def _all_frames(self) -> Iterator[_Frame]:
-        """Yield the frames of the log, and behind them those of an earlier, longer log."""
+        """Yield the frames of the log, followed by those left by an earlier, longer log."""
         step = _FRAME_HEADER + self._size
         for start in range(_LOG_HEADER, _length(self._log) - _FRAME_HEADER, step):
             head = _bytes(self._log, start, start + 16)
@@ -233,7 +234,7 @@ class DatabasePages:
 
 
 def is_of(columns: Sequence[object], types: Sequence[type]) -> TypeGuard[Row]:
-    """Say whether columns are of these types, one by one."""
+    """Return whether the columns have exactly these types."""
     return [*map(type, columns)] == [*types]
 
 
@@ -246,7 +247,7 @@ def _length(file: BinaryIO | None) -> int:
 
 
 def _bytes(file: BinaryIO | None, start: int, end: int) -> bytes:
-    """Return the bytes of a file from `start` to `end`; fewer where it is shorter."""
+    """Return the bytes of a file from `start` to `end`; fewer if it is shorter."""
     if file is None:
         return b""
     file.seek(start)
@@ -258,25 +259,25 @@ def _number(file: BinaryIO | None, start: int, end: int) -> int:
 
 
 def _cells(page: bytes, *, header: int) -> Iterator[int]:
-    """Yield where the cells of a page begin; its header takes so many bytes."""
+    """Yield the offsets of a page's cells; its header takes `header` bytes."""
     count = int.from_bytes(page[3:5], "big")
     for index in range(header, min(header + 2 * count, len(page) - 1), 2):
         yield int.from_bytes(page[index : index + 2], "big")
 
 
 def _varint(data: bytes, start: int) -> tuple[int, int]:
-    """Read an integer of 1 to 9 bytes; return it, and where it ends."""
+    """Read an integer of 1 to 9 bytes; return it and its end."""
     value = 0
     for index in range(start, start + 8):
         byte = data[index]
         value = value << 7 | byte & 0x7F
-        if byte < 0x80:  # noqa: PLR2004  the highest bit says that more follows
+        if byte < 0x80:  # noqa: PLR2004  the highest bit means that more bytes follow
             return value, index + 1
     return min(value << 8 | data[start + 8], _HIGHEST), start + 9
 
 
 def _columns(record: bytes) -> tuple[str | bytes | int | None, ...]:
-    """Split a record into its columns; raise `ValueError` or `IndexError` if it is none."""
+    """Split a record into its columns; raise `ValueError` or `IndexError` if it is not one."""
     end, position = _varint(record, 0)
     columns: list[str | bytes | int | None] = []
     begin = end

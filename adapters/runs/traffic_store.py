@@ -1,7 +1,7 @@
-"""Live traffic on disk: what was taken on, what came of it, and who has got it.
+"""Live traffic on disk: accepted traces, their scores, and what each sink has received.
 
-What was taken on is there after kill -9 and power loss, and is judged. The rows of a trace enter
-in the same transaction that ends its wait, so that no trace has them twice.
+Accepted traces survive kill -9 and power loss, and are judged. The rows of a trace are added in the
+transaction that ends its wait, so that no trace gets them twice.
 """
 
 import sqlite3
@@ -21,7 +21,7 @@ from spanjury.adapters.runs.run_lock import RunLock
 from spanjury.judges.core import StoreError, TraceScore
 
 _APPLICATION, _LAYOUT = 0x73707477, 1
-"""The numbers in the header of the file."""
+"""The application id and layout in the header of the file."""
 _TABLES = """
 CREATE TABLE traces (
     trace TEXT PRIMARY KEY, due REAL, rooted INTEGER NOT NULL, tries INTEGER NOT NULL DEFAULT 0,
@@ -46,7 +46,7 @@ CREATE TABLE refused (
 CREATE TABLE states (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 """
 _GATHERING = 0.002
-"""Seconds for which a commit waits for more to write, where the last had several."""
+"""Seconds that a commit waits for more writes, if the last one had several."""
 _PUT_TRACE = """
 INSERT INTO traces (trace, due, rooted) VALUES (?, ?, ?)
 ON CONFLICT DO UPDATE SET
@@ -86,10 +86,10 @@ Job = Callable[[sqlite3.Connection], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """A span as it came in.
+    """A span as received.
 
-    `due` is when its trace may be judged, in seconds since 1970, if nothing more comes.
-    `is_root` is True for a span that ends last: what comes after it delays nothing.
+    `due` is when its trace may be judged, in seconds since 1970, if no other span arrives.
+    `is_root` is True for a span that ends last: spans arriving after it delay nothing.
     """
 
     trace: str
@@ -101,7 +101,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingTrace:
-    """A trace that is to be judged, its spans, and how often that failed before."""
+    """A trace that waits to be judged, its spans, and the number of failed attempts."""
 
     trace: str
     bodies: tuple[bytes, ...]
@@ -110,9 +110,9 @@ class WaitingTrace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outgoing:
-    """Something to send: a score with its row of results, or an alert.
+    """An item to send: a score with its result row, or an alert.
 
-    `kind` is ``score`` or ``alert``; `tries` is how often it was refused.
+    `kind` is ``score`` or ``alert``; `tries` is the number of times it was refused.
     """
 
     number: int = 0
@@ -124,18 +124,18 @@ class Outgoing:
 
     @property
     def score(self) -> TraceScore:
-        """The score in the body."""
+        """The decoded score in the body."""
         return _SCORES.decode(self.body)
 
 
 def outgoing_score(score: TraceScore, line: bytes) -> Outgoing:
-    """Return a score to send; `line` is its row of results."""
+    """Return a score to send; `line` is its result row."""
     return Outgoing(identity=score.score_id, body=_ENCODER.encode(score), line=line)
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Jobs that one commit does, and what came of them; the first to come has it done."""
+    """Jobs of one commit, and its result; the task of the first job runs the commit."""
 
     jobs: list[Job] = field(default_factory=list)
     settled: Event | None = None
@@ -143,13 +143,13 @@ class _Batch:
 
 
 class TrafficStore:
-    """Keep live traffic in a file that one process has open at a time, for ``with``.
+    """Stores live traffic in a file, as a context manager; one process at a time may open it.
 
-    The writes of many tasks share a commit, which is on disk when they return. The file is made if
-    it is not there, and a lock file (``.lock``) lies beside it.
+    The writes of many tasks share a commit, which is on disk when they return. The file is created
+    if it does not exist; beside it is a lock file (``.lock``).
 
-    Raises `StoreError` on entry, if another process has it open or it is another file; from any
-    method, if it cannot be read or written any longer (a full disk).
+    Raises `StoreError` on entry if another process has it open, or it is another kind of file. Any
+    method raises it if the file can no longer be read or written (a full disk).
     """
 
     def __init__(self, path: Path) -> None:
@@ -194,12 +194,12 @@ class TrafficStore:
     async def accept(
         self, arrivals: Sequence[Arrival], *, states: Mapping[str, bytes] | None = None
     ) -> None:
-        """Take spans on; those that are there already, or whose trace was judged, change nothing.
+        """Accept spans; those already stored, or of a trace already judged, are ignored.
 
         Parameters
         ----------
         states
-            Values by name that become true with them.
+            Named values to store in the same transaction.
         """
 
         def put(connection: sqlite3.Connection) -> None:
@@ -216,7 +216,7 @@ class TrafficStore:
     def ready(
         self, *, limit: int, without: Collection[str] = (), now: float | None = None
     ) -> list[WaitingTrace]:
-        """Return the traces that may be judged now, the longest due first, except some."""
+        """Return traces that may be judged now, the longest overdue first, but not `without`."""
         moment = time.time() if now is None else now
         with naming(self._path):
             rows = self._reader.execute(_READY, (moment, limit + len(without))).fetchall()
@@ -236,7 +236,7 @@ class TrafficStore:
         *,
         states: Mapping[str, bytes] | None = None,
     ) -> None:
-        """End the wait of a trace with what came of it; its spans are deleted."""
+        """End the wait of a trace, storing its outgoing items; its spans are deleted."""
         rows = [
             (each.identity, each.kind, time.time(), each.body, each.line or None)
             for each in outgoing
@@ -251,7 +251,7 @@ class TrafficStore:
         await self._write(put)
 
     async def postpone(self, trace: str, *, due: float) -> None:
-        """Have a trace that could not be judged wait until `due`."""
+        """Postpone a trace that could not be judged until `due`."""
 
         def put(connection: sqlite3.Connection) -> None:
             connection.execute(_AGAIN, (due, trace))
@@ -259,19 +259,19 @@ class TrafficStore:
         await self._write(put)
 
     def state(self, name: str) -> bytes | None:
-        """Return the value that was kept last under a name, or None."""
+        """Return the last value stored under a name, or None."""
         value: bytes | None = self._first("SELECT value FROM states WHERE name = ?", name)
         return value
 
     def cursor(self, sink: str) -> tuple[int, int]:
-        """Return the last number that a sink has got, and the size of its file."""
+        """Return the number of the last item that a sink has received, and the size of its file."""
         with naming(self._path):
             query = "SELECT number, size FROM cursors WHERE sink = ?"
             row: tuple[int, int] | None = self._reader.execute(query, (sink,)).fetchone()
         return row or (0, 0)
 
     def undelivered(self, sink: str, *, kind: str, limit: int) -> list[Outgoing]:
-        """Return what comes next for a sink, oldest first."""
+        """Return the next items for a sink, the oldest first."""
         number, _ = self.cursor(sink)
         with naming(self._path):
             rows = self._reader.execute(_NEXT, (kind, number, limit)).fetchall()
@@ -281,7 +281,7 @@ class TrafficStore:
         ]
 
     def refused(self, sink: str, *, limit: int) -> list[Outgoing]:
-        """Return what a sink refused before and may be sent again now."""
+        """Return items that a sink has refused and that may be sent again now."""
         with naming(self._path):
             rows = self._reader.execute(_AGAIN_TO, (sink, time.time(), limit)).fetchall()
         return [
@@ -297,14 +297,14 @@ class TrafficStore:
         size: int = 0,
         refused: Mapping[int, float] | None = None,
     ) -> None:
-        """Note that a sink has got everything up to `number`.
+        """Record that a sink has received all items up to `number`.
 
         Parameters
         ----------
         size
-            Of its file, if it is one.
+            Size of its file, if the sink is one.
         refused
-            What it refused of that, and when each is sent again.
+            Numbers of the items among these that it refused, with the time of the next attempt.
         """
         later = [(sink, each, due) for each, due in (refused or {}).items()]
 
@@ -315,7 +315,7 @@ class TrafficStore:
         await self._write(put)
 
     async def redeliver(self, sink: str, number: int, *, due: float | None) -> None:
-        """Note that a sink has got what it refused before, or refused it again until `due`."""
+        """Record that a sink has accepted a refused item, or has refused it again until `due`."""
 
         def put(connection: sqlite3.Connection) -> None:
             if due is None:
@@ -330,7 +330,7 @@ class TrafficStore:
         await self._write(put)
 
     def waiting(self) -> int:
-        """Return the number of traces that wait to be judged."""
+        """Return the number of traces waiting to be judged."""
         return self._first("SELECT count(*) FROM traces WHERE due IS NOT NULL") or 0
 
     def next_due(self) -> float | None:
@@ -339,7 +339,7 @@ class TrafficStore:
         return due
 
     async def prune(self, sinks: Collection[str], *, before: float) -> None:
-        """Delete the scores that were made before a moment and that all of `sinks` have got."""
+        """Delete scores made `before` that time and received by all of `sinks`."""
         least = min((self.cursor(sink)[0] for sink in sinks), default=_LAST)
 
         def put(connection: sqlite3.Connection) -> None:
@@ -359,7 +359,7 @@ class TrafficStore:
         return None if row is None else row[0]
 
     async def _write(self, job: Job) -> None:
-        """Do a job in the next commit; return once that is on disk."""
+        """Run a job in the next commit; return once that is on disk."""
         batch = self._gathering
         batch.jobs.append(job)
         if batch.settled is None:

@@ -1,1 +1,1 @@
-"""Sinks: services that take the scores of live traffic, each by its own HTTP interface."""
+"""Sinks: services that receive the scores of live traffic, each through its own HTTP API."""

@@ -1,4 +1,4 @@
-"""The HTTP client of all sinks: one session, and answers sorted by whether to send again."""
+"""The HTTP client shared by all sinks: one session, and errors that tell whether to send again."""
 
 import json
 import os
@@ -23,28 +23,28 @@ _SECONDS = 30.0
 """Time limit for one request."""
 _SUCCEEDED = range(200, 300)
 _REFUSED = frozenset({400, 404, 405, 409, 413, 415, 422})
-"""Answers that are about what was sent: other scores may be taken."""
+"""Statuses that are about the data sent, so that other scores may still be accepted."""
 _SHOWN = 200
-"""Characters of an answer that a message shows."""
+"""Number of characters of an answer that a message shows."""
 _LONGEST_TEXT = 2_000
-"""Characters of an explanation that are sent."""
+"""Maximum length of an explanation that is sent, in characters."""
 
 
 class HttpSink:
     """A service reached over HTTP; its session is opened with the first request.
 
-    Redirects are not followed, cookies are not kept, and proxies of the environment are not used.
+    Redirects are not followed, cookies are not kept, and proxies in the environment are not used.
 
-    Raises `ConfigError` if the address is none.
+    Raises `ConfigError` if the address is invalid.
 
     Parameters
     ----------
     name
         The name of the service, for messages.
     url
-        Its address, or ``env:VARIABLE``; what looks like a secret in it is refused.
+        Its address, or ``env:VARIABLE``; an address that seems to contain a secret is refused.
     headers
-        Sent with every request; they may hold keys.
+        Sent with every request; they may contain keys.
     """
 
     def __init__(self, name: str, *, url: str, headers: Mapping[str, str] | None = None) -> None:
@@ -61,10 +61,10 @@ class HttpSink:
     async def request(
         self, method: str, path: str, body: object, *, done: Collection[int] = ()
     ) -> None:
-        """Send `body` as JSON to a path; `done` are further answers that mean success.
+        """Send `body` as JSON to a path; `done` are other statuses that mean success.
 
-        Raises `SinkRefusedError` if the service refuses what was sent; `SinkError` if it was not
-        reached, is busy, failed, or does not accept the key.
+        Raises `SinkRefusedError` if the service refuses the data, and `SinkError` if it cannot be
+        reached, is busy, fails, or does not accept the key.
         """
         if self._session is None:
             self._session = aiohttp.ClientSession(
@@ -103,15 +103,15 @@ class HttpSink:
 
 
 def variable(*names: str, default: str = "") -> str:
-    """Return the first of these environment variables that is set, or `default`."""
+    """Return the value of the first of these environment variables that is set, or `default`."""
     values = (os.environ.get(name, "").strip() for name in names)
     return next(filter(None, values), default)
 
 
 def required(*names: str, sink: str) -> str:
-    """Return the first of these environment variables that is set.
+    """Return the value of the first of these environment variables that is set.
 
-    Raises `ConfigError` if none is.
+    Raises `ConfigError` if none is set.
     """
     if value := variable(*names):
         return value
@@ -119,13 +119,13 @@ def required(*names: str, sink: str) -> str:
 
 
 def explanation_of(score: TraceScore) -> str:
-    """Return the explanation in a length that every service takes."""
+    """Return the explanation, shortened to a length that every service accepts."""
     text = score.explanation
     return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
 
 
 def details_of(score: TraceScore) -> dict[str, object]:
-    """Return what a service has no field for."""
+    """Return the values of a score for which a service has no field."""
     details: dict[str, object] = {
         "score_id": score.score_id,
         "outcome": score.outcome,

@@ -1,4 +1,4 @@
-"""Langfuse: each score is a score of its trace, by ``POST /api/public/scores``.
+"""Langfuse: each score is attached to its trace by ``POST /api/public/scores``.
 
 Langfuse replaces a score that has the same id [1]_.
 
@@ -23,16 +23,16 @@ _CLOUD = "https://cloud.langfuse.com"
 
 
 class LangfuseSink:
-    """Send scores to Langfuse, with LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY.
+    """Sends scores to Langfuse, with LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY.
 
-    A score that was not given is sent as its outcome, a category.
+    A missing score is sent as its outcome, a category.
 
     Parameters
     ----------
     url
         Address of the server; by default LANGFUSE_BASE_URL or LANGFUSE_HOST, or Langfuse's cloud.
     environment
-        Environment that the scores belong to.
+        Langfuse environment of the scores.
     """
 
     def __init__(self, *, url: str = "", environment: str = "") -> None:
@@ -44,7 +44,7 @@ class LangfuseSink:
         self._environment = environment
 
     async def send(self, scores: Sequence[TraceScore], /) -> None:
-        """Send one request a score."""
+        """Send one request per score."""
         for score in scores:
             await self._http.request("POST", "/api/public/scores", self._body(score))
 

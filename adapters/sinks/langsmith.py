@@ -1,8 +1,8 @@
 """LangSmith: each score is feedback on the run of its trace, by ``POST /feedback``.
 
-LangSmith refuses feedback whose id it has (HTTP 409), which counts as sent. A run's id is that of
-the attribute ``langsmith.trace.id``, or the trace's id as a UUID, as LangSmith's own exporter of
-spans has it [1]_. LangSmith's documents do not say which id the run of any other span gets.
+LangSmith refuses feedback with an id that it already has (HTTP 409), which counts as success. The
+id of a run is the attribute ``langsmith.trace.id``, or else the trace's id as a UUID, as in
+LangSmith's own exporter of spans [1]_. LangSmith does not document the run ids of other spans.
 
 References
 ----------
@@ -28,7 +28,7 @@ _NAMED = "langsmith.trace.id"
 
 
 class LangsmithSink:
-    """Send scores to LangSmith, with LANGSMITH_API_KEY.
+    """Sends scores to LangSmith, with LANGSMITH_API_KEY.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class LangsmithSink:
         self._http = HttpSink("langsmith", url=server, headers={"x-api-key": key})
 
     async def send(self, scores: Sequence[TraceScore], /) -> None:
-        """Send one request a score."""
+        """Send one request per score."""
         for score in scores:
             await self._http.request("POST", "/feedback", _feedback(score), done={_THERE})
 

@@ -1,7 +1,7 @@
 """MLflow: each score is feedback on its trace, by ``POST /api/3.0/mlflow/traces/ID/assessments``.
 
-MLflow calls a trace of OpenTelemetry ``tr-`` and its id [1]_. It makes a new assessment of each
-request, so that a score that is sent twice is there twice: the metadata ``score_id`` tells.
+MLflow's id of an OpenTelemetry trace is ``tr-`` and the trace's id [1]_. Each request creates a new
+assessment, so a score sent twice appears twice; the metadata ``score_id`` identifies duplicates.
 
 References
 ----------
@@ -21,7 +21,7 @@ _LOCAL = "http://localhost:5000"
 
 
 class MlflowSink:
-    """Send scores to MLflow 3, with MLFLOW_TRACKING_TOKEN, or user name and password, if set.
+    """Sends scores to MLflow 3, with MLFLOW_TRACKING_TOKEN, or user name and password, if set.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class MlflowSink:
         self._http = HttpSink("mlflow", url=server, headers=_authorization())
 
     async def send(self, scores: Sequence[TraceScore], /) -> None:
-        """Send one request a score."""
+        """Send one request per score."""
         for score in scores:
             trace = f"tr-{quote(score.trace_id.removeprefix('tr-'), safe='')}"
             path = f"/api/3.0/mlflow/traces/{trace}/assessments"
@@ -66,7 +66,7 @@ def _assessment(score: TraceScore, trace: str) -> dict[str, object]:
         "last_update_time": judged,
         "feedback": {"error": error} if score.score is None else {"value": score.score},
         "rationale": explanation_of(score),
-        # MLflow's metadata are texts.
+        # MLflow's metadata values are strings.
         "metadata": {name: str(value) for name, value in details_of(score).items()},
     }
     return {name: value for name, value in body.items() if value != ""}

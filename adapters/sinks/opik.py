@@ -1,9 +1,9 @@
 """Opik: the scores of many traces in one ``PUT /v1/private/traces/feedback-scores``.
 
-Opik replaces a score of the same trace and name. It gives traces ids of its own: that in the
-attribute ``opik.trace_id``, or a UUID of version 7 made of the trace's id and the start of its
-earliest span in the first request that Opik received [1]_. The sink makes the same one from all
-spans, which differs if that request lacked the earliest.
+Opik replaces a score of the same trace and name. It has its own trace ids: the attribute
+``opik.trace_id``, or a UUID of version 7, made of the trace's id and the start of its earliest
+span in the first request that Opik received [1]_. The sink computes this UUID from all spans, so
+its id is wrong if that request lacked the earliest span.
 
 References
 ----------
@@ -25,9 +25,9 @@ _DIGITS = 32
 
 
 class OpikSink:
-    """Send scores to Opik, with OPIK_API_KEY and OPIK_WORKSPACE if they are set.
+    """Sends scores to Opik, with OPIK_API_KEY and OPIK_WORKSPACE if they are set.
 
-    Opik takes numbers only: a score that was not given is not sent.
+    Opik accepts only numbers, so missing scores are not sent.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class OpikSink:
 def trace_uuid(score: TraceScore) -> str:
     """Return Opik's id of the trace.
 
-    Raises `SinkRefusedError` if the trace has no id that Opik knows.
+    Raises `SinkRefusedError` if the trace's id is in no form that Opik has.
     """
     if named := score.names.get(_NAMED):
         return named
@@ -87,7 +87,7 @@ def trace_uuid(score: TraceScore) -> str:
 
 
 def _versioned(data: bytes) -> bytes:
-    """Return the bytes with the version 7 and the variant of a UUID in them."""
+    """Set the version 7 and the variant of a UUID in the bytes."""
     parts = bytearray(data)
     parts[6] = parts[6] & 0x0F | 0x70
     parts[8] = parts[8] & 0x3F | 0x80

@@ -1,7 +1,7 @@
-"""OpenTelemetry: each score is a log record ``gen_ai.evaluation.result``, sent by OTLP as JSON.
+"""OpenTelemetry: each score is a log record ``gen_ai.evaluation.result``, sent as OTLP JSON.
 
-The record belongs to the span that was judged [1]_. A service that takes it twice can tell by the
-attribute ``spanjury.score_id``.
+The record belongs to the judged span [1]_. A service that receives a record twice can recognise it
+by the attribute ``spanjury.score_id``.
 
 References
 ----------
@@ -17,21 +17,21 @@ from spanjury.judges.core import VERSION, TraceScore
 
 _EVENT = "gen_ai.evaluation.result"
 _INFO = 9
-"""Severity number of a record that reports no failure."""
+"""Severity number INFO, for a record that reports no failure."""
 _SIZES = (32, 16)
-"""Digits of the ids of a trace and of a span."""
+"""Hexadecimal digits in the ids of a trace and of a span."""
 
 
 class OtlpSink:
-    """Send scores to a collector, or to any service that takes logs by OTLP/HTTP.
+    """Sends scores to a collector, or to any service that accepts logs by OTLP/HTTP.
 
     Parameters
     ----------
     url
-        Where it takes logs is ``URL/v1/logs``. Without it, OTEL_EXPORTER_OTLP_LOGS_ENDPOINT is the
-        whole address, and OTEL_EXPORTER_OTLP_ENDPOINT its beginning.
+        Base address; logs are sent to ``URL/v1/logs``. Without it, OTEL_EXPORTER_OTLP_LOGS_ENDPOINT
+        is the full address, or OTEL_EXPORTER_OTLP_ENDPOINT the base address.
     explanations
-        Whether records hold the explanation, which quotes the text.
+        Whether records include the explanation, which quotes the text.
     """
 
     def __init__(self, *, url: str = "", explanations: bool = True) -> None:
@@ -43,7 +43,7 @@ class OtlpSink:
         self._explanations = explanations
 
     async def send(self, scores: Sequence[TraceScore], /) -> None:
-        """Send all scores as records of one request."""
+        """Send all scores as records in one request."""
         records = [self._record(score) for score in scores]
         scope = {"scope": {"name": "spanjury", "version": VERSION}, "logRecords": records}
         resource = {"attributes": _attributes({"service.name": "spanjury"})}
@@ -96,6 +96,6 @@ def _attributes(values: Mapping[str, object]) -> list[dict[str, object]]:
 
 
 def _headers(text: str) -> dict[str, str]:
-    """Read ``name=value,name=value``, whose values are percent-encoded."""
+    """Parse ``name=value,name=value`` with percent-encoded values."""
     pairs = (pair.partition("=") for pair in text.split(",") if "=" in pair)
     return {name.strip(): unquote(value.strip()) for name, _, value in pairs}

@@ -16,9 +16,9 @@ _LOCAL = "http://localhost:6006"
 
 
 class PhoenixSink:
-    """Send scores to Phoenix, with PHOENIX_API_KEY if it is set.
+    """Sends scores to Phoenix, with PHOENIX_API_KEY if it is set.
 
-    Phoenix annotates spans only, so a score without one is refused.
+    Phoenix annotates only spans, so a score without a span is refused.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class PhoenixSink:
         self._http = HttpSink("phoenix", url=server, headers=headers)
 
     async def send(self, scores: Sequence[TraceScore], /) -> None:
-        """Send all scores in one request, which ends when Phoenix has stored them."""
+        """Send all scores in one request, which returns once Phoenix has stored them."""
         if any(not score.span_id for score in scores):
             raise SinkRefusedError("phoenix: a score without a span cannot be stored")
         body = {"data": list(map(_annotation, scores))}

@@ -1,4 +1,4 @@
-"""Traces of judges and models. The modules load OpenTelemetry where the program has set it up."""
+"""Traces of judges and models. OpenTelemetry is imported only if the program has set it up."""
 
 from types import ModuleType
 

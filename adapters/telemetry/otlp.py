@@ -1,9 +1,9 @@
-"""Spans of the OpenTelemetry Protocol, and the row of data that the spans of one trace make.
+"""Spans of the OpenTelemetry Protocol, and the data row made of the spans of one trace.
 
-A row has the conversation of the trace's last call to a model as ``messages`` in OpenAI's form, the
-answer last. Where no span holds a conversation, it has the trace's ``input`` and ``output``. The
-attributes are those of OpenTelemetry's conventions for generative AI [1]_, now and in their older
-forms, of OpenInference [2]_, OpenLLMetry, pydantic-ai and Langfuse.
+A row has the conversation of the trace's last model call as ``messages`` in OpenAI's format, the
+answer last. If no span has a conversation, the row has the trace's ``input`` and ``output``. The
+attributes are those of OpenTelemetry's conventions for generative AI [1]_, in current and older
+forms, and those of OpenInference [2]_, OpenLLMetry, pydantic-ai and Langfuse.
 
 References
 ----------
@@ -25,11 +25,11 @@ from spanjury.judges.core import DataError
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 """Content types of requests."""
 OURS = "spanjury"
-"""Scope of spans that spanjury made itself, which are not judged."""
+"""Scope of spans made by spanjury itself, which are not judged."""
 IDS = ("opik.trace_id", "langsmith.trace.id", "langsmith.span.id")
-"""Attributes in which other services keep ids of their own for a trace."""
+"""Attributes with other services' own ids of a trace."""
 _FAILED = 2
-"""Code of a status that reports an error."""
+"""Status code of a failed span."""
 _TRACE_DIGITS, _SPAN_DIGITS = 32, 16
 _MODEL_CALLS = frozenset({"chat", "generate_content", "text_completion"})
 _TOOL_CALLS = frozenset({"execute_tool"})
@@ -73,19 +73,20 @@ _DECODER = msgspec.json.Decoder(TraceSpan)
 
 
 def encoded_span(span: TraceSpan) -> bytes:
-    """Return `span` as JSON, which `decoded_span` reads."""
+    """Serialise `span` as JSON for `decoded_span`."""
     return _ENCODER.encode(span)
 
 
 def decoded_span(data: bytes) -> TraceSpan:
-    """Return the span that `encoded_span` wrote."""
+    """Restore the span serialised by `encoded_span`."""
     return _DECODER.decode(data)
 
 
 def read_request(body: bytes, media_type: str) -> list[TraceSpan]:
-    """Return the spans of an ``ExportTraceServiceRequest``, except those that spanjury made.
+    """Return the spans of an ``ExportTraceServiceRequest``, except those made by spanjury.
 
-    Raises `DataError` if the body is not one, by its `media_type`, or an id has a wrong length.
+    Raises `DataError` if the body is not such a request of its `media_type`, or an id has a wrong
+    length.
     """
     if media_type == PROTOBUF:
         return spans_of(otlp_wire.decoded(body))
@@ -96,7 +97,7 @@ def read_request(body: bytes, media_type: str) -> list[TraceSpan]:
 
 
 def spans_of(request: object) -> list[TraceSpan]:
-    """Return the spans of a request that is read already; raise as `read_request` does."""
+    """Return the spans of a decoded request; raise as `read_request` does."""
     spans = []
     try:
         for resource in _list(request, "resourceSpans"):
@@ -147,7 +148,7 @@ def _attributes(pairs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _plain(value: Mapping[str, Any]) -> object:
-    """Return the value that an ``AnyValue`` holds."""
+    """Return the value of an ``AnyValue``."""
     for kind, held in value.items():
         if kind == "intValue":
             return int(held)
@@ -161,20 +162,20 @@ def _plain(value: Mapping[str, Any]) -> object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceRow:
-    """The row that a trace makes.
+    """The data row of a trace.
 
     Parameters
     ----------
     row
-        As a file of data would hold it; None if no span holds a text that a model wrote.
+        As in a data file; None if no span has a text that a model wrote.
     span_id
-        The span that holds the judged text.
+        The span with the judged text.
     started
-        When the trace started, in nanoseconds since 1970.
+        Start of the trace, in nanoseconds since 1970.
     failed
-        Whether a span of it reports an error.
+        Whether any of its spans reports an error.
     names
-        Ids that other services gave it, by their attribute.
+        Other services' ids of the trace, by attribute.
     """
 
     row: Mapping[str, object] | None
@@ -185,9 +186,9 @@ class TraceRow:
 
 
 def trace_row(spans: Sequence[TraceSpan]) -> TraceRow:
-    """Return the row of a trace, of whose spans there is at least one, in any order.
+    """Return the row of a trace from one or more of its spans, in any order.
 
-    Raises `DataError` if attributes are of other forms than their programs write.
+    Raises `DataError` if attributes have unexpected forms.
     """
     try:
         return _trace_row(spans)
@@ -234,7 +235,7 @@ def _is_model_call(span: TraceSpan) -> bool:
 
 
 def _row_of(span: TraceSpan, trace: Sequence[TraceSpan]) -> dict[str, object] | None:
-    """Return the part of the row that one span makes; None if it holds no output."""
+    """Return one span's contribution to the row; None if it has no output."""
     messages = _conversation(span)
     if messages and messages[-1]["role"] == "assistant" and messages[-1]["content"]:
         if not any(message["role"] == "tool" for message in messages):
@@ -243,7 +244,7 @@ def _row_of(span: TraceSpan, trace: Sequence[TraceSpan]) -> dict[str, object] | 
     given = {"input": _first(span, _INPUTS), "output": _first(span, _OUTPUTS)}
     if given["output"] in (None, ""):
         return None
-    # The trace id makes it a row of a trace, whose input may have any form.
+    # The trace id marks the row as that of a trace, whose input may have any form.
     return {**given, "traceId": span.trace_id}
 
 
@@ -253,7 +254,7 @@ def _first(span: TraceSpan, names: Iterable[str]) -> Any:  # noqa: ANN401  as th
 
 
 def _parsed(value: object) -> Any:  # noqa: ANN401  JSON, or what is there
-    """Return what a text holds as JSON, if it is an object or a list; else the value itself."""
+    """Parse a text that looks like a JSON object or list; return other values unchanged."""
     if isinstance(value, str) and value[:1] in {"[", "{"}:
         try:
             return json.loads(value)
@@ -263,12 +264,12 @@ def _parsed(value: object) -> Any:  # noqa: ANN401  JSON, or what is there
 
 
 def _conversation(span: TraceSpan) -> list[_Message]:
-    """Return the messages of a span, in the first form in which it has any."""
+    """Return the messages of a span, from the first form that yields any."""
     return next((messages for form in _FORMS if (messages := [*form(span)])), [])
 
 
 def _of_conventions(span: TraceSpan) -> Iterator[_Message]:
-    """Read ``gen_ai.input.messages`` and its like, from attributes or from an event."""
+    """Read ``gen_ai.input.messages`` and similar ones, from attributes or from an event."""
     events = [about for name, about in span.events if "gen_ai.output.messages" in about]
     for about in (span.attributes, *events):
         if "gen_ai.output.messages" not in about:
@@ -282,12 +283,12 @@ def _of_conventions(span: TraceSpan) -> Iterator[_Message]:
 
 
 def _of_all_messages(span: TraceSpan) -> Iterator[_Message]:
-    """Read what pydantic-ai keeps on the span of an agent's run."""
+    """Read the messages that pydantic-ai stores on the span of an agent run."""
     yield from _parted(_parsed(span.attributes.get("pydantic_ai.all_messages")))
 
 
 def _parted(messages: object) -> Iterator[_Message]:
-    """Yield messages whose content is a list of parts; a tool's answers become messages."""
+    """Yield messages whose content is a list of parts; tool results become separate messages."""
     for message in messages if isinstance(messages, list) else ():
         if not isinstance(message, Mapping):
             continue
@@ -307,7 +308,7 @@ def _parted(messages: object) -> Iterator[_Message]:
 
 
 def _of_events(span: TraceSpan) -> Iterator[_Message]:
-    """Read one event a message, the older form; some programs keep the list in ``events``."""
+    """Read one event per message, the older form; some programs store the list in ``events``."""
     listed = _parsed(span.attributes.get("events"))
     events = list(span.events)
     events += [
@@ -332,7 +333,7 @@ def _of_events(span: TraceSpan) -> Iterator[_Message]:
 
 
 def _of_numbered(span: TraceSpan) -> Iterator[_Message]:
-    """Read attributes with numbers in their names, as OpenLLMetry and OpenInference write them."""
+    """Read attributes with indices in their names, as written by OpenLLMetry and OpenInference."""
     for prefix in (
         "gen_ai.prompt",
         "gen_ai.completion",
@@ -361,7 +362,7 @@ _FORMS: tuple[Callable[[TraceSpan], Iterator[_Message]], ...] = (
 
 
 def _within(attributes: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """Return the attributes that begin with a prefix, as nested objects."""
+    """Return the attributes that begin with a prefix, as nested dictionaries."""
     nested: dict[str, Any] = {}
     for name, value in attributes.items():
         if name.startswith(f"{prefix}."):
@@ -375,7 +376,7 @@ def _within(attributes: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 
 
 def _listed(numbered: object) -> list[dict[str, Any]]:
-    """Return the objects under numbers, in their order."""
+    """Return the objects under numeric keys, in numeric order."""
     if not isinstance(numbered, Mapping):
         return []
     numbers = sorted((key for key in numbered if key.isdecimal()), key=int)
@@ -408,7 +409,7 @@ def _kind(part: object) -> str:
 
 
 def _text(value: object) -> str:
-    """Return the text of a content: a text, or the texts of its parts."""
+    """Return a content's text: the text itself, or the texts of its parts, joined."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -419,7 +420,7 @@ def _text(value: object) -> str:
 
 
 def _tool_turns(span: TraceSpan) -> list[_Message]:
-    """Return a call of a tool and its answer, if the span is one."""
+    """Return a tool call and its result, if the span is one."""
     about = span.attributes
     is_tool = (
         about.get("gen_ai.operation.name") in _TOOL_CALLS
@@ -445,7 +446,7 @@ def _tool_turns(span: TraceSpan) -> list[_Message]:
 
 
 def _context(trace: Iterable[TraceSpan]) -> dict[str, object]:
-    """Return the documents that the trace retrieved, if it shows any."""
+    """Return the documents that the trace retrieved, if any are recorded."""
     texts = []
     for span in trace:
         held = _parsed(span.attributes.get("gen_ai.retrieval.documents"))
@@ -456,6 +457,6 @@ def _context(trace: Iterable[TraceSpan]) -> dict[str, object]:
 
 
 def _tools(span: TraceSpan) -> dict[str, object]:
-    """Return the tools that the model could call, if the span names them."""
+    """Return the tools available to the model, if the span lists them."""
     tools = _parsed(span.attributes.get("gen_ai.tool.definitions"))
     return {"tools": tools} if isinstance(tools, list) and tools else {}

@@ -1,6 +1,7 @@
-"""Requests of the OpenTelemetry Protocol, from protobuf to the objects that its JSON form has.
+"""Decoder of OpenTelemetry Protocol requests, from protobuf to the objects of its JSON form.
 
-Only the fields that `otlp` reads are decoded [1]_; all others are skipped, as protobuf asks [2]_.
+Only the fields that `otlp` reads are decoded [1]_; all others are skipped, as protobuf requires
+[2]_.
 
 References
 ----------
@@ -17,7 +18,7 @@ from spanjury.judges.core import DataError
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _DEEPEST = 32
-"""Messages within each other that are read: values of attributes may hold values."""
+"""Maximum nesting of messages, since attribute values may contain values."""
 _LONGEST_VARINT = 63
 _SIGN = 1 << 63
 
@@ -73,9 +74,9 @@ _READERS: Mapping[str, Callable[[memoryview], object]] = {
 
 
 def decoded(body: bytes) -> dict[str, object]:
-    """Return an ``ExportTraceServiceRequest`` as its JSON form has it.
+    """Decode an ``ExportTraceServiceRequest`` to the objects of its JSON form.
 
-    Raises `DataError` if the bytes are no such message.
+    Raises `DataError` if the bytes are not such a message.
     """
     try:
         return _message(memoryview(body), "Request", depth=_DEEPEST)
@@ -103,7 +104,7 @@ def _message(data: memoryview, kind: str, *, depth: int) -> dict[str, object]:
 
 
 def _records(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """Yield number and raw value of each field."""
+    """Yield the number and the raw value of each field."""
     offset, end = 0, len(data)
     while offset < end:
         tag, offset = _varint(data, offset)
@@ -131,7 +132,7 @@ def _varint(data: memoryview, offset: int) -> tuple[int, int]:
         byte = data[offset]
         offset += 1
         value |= (byte & 0x7F) << shift
-        if byte < 0x80:  # noqa: PLR2004  the bit that says that more follow
+        if byte < 0x80:  # noqa: PLR2004  the highest bit means that more bytes follow
             return value, offset
         shift += 7
         if shift > _LONGEST_VARINT:

@@ -1,21 +1,19 @@
-"""Models, judges and panels traced by OpenTelemetry.
+"""OpenTelemetry tracing of models, judges and panels.
 
-Its spans nest as the work does, whatever runs beside it::
+Spans are nested like the work, even if other work runs concurrently::
 
     assess ASPECT             a panel; its result is an event, gen_ai.evaluation.result
       judge SEAT              each of its seats (or rescore SEAT)
         chat MODEL            each call, with all its attempts
 
-Texts and explanations are recorded only if OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT
-says so: ``true`` (or ``SPAN_AND_EVENT``), ``SPAN_ONLY``, ``EVENT_ONLY``. The result is a log
-record with a name, as events are now, and no span event, which OpenTelemetry gives up. The
-errors in ``error.type`` are those of `judges.core.errors`, by name, the outcomes, and
-whatever a judge's own code raises.
+Texts and explanations are recorded only if the environment variable
+OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT is ``true`` (or ``SPAN_AND_EVENT``),
+``SPAN_ONLY`` or ``EVENT_ONLY``. The result is a named log record, the current form of events,
+rather than a span event, which OpenTelemetry is deprecating. ``error.type`` is the name of an error
+in `judges.core.errors`, an outcome, or the name of an exception from a judge's own code.
 
-The words of OpenTelemetry for what is asked, answered and judged.
-
-They follow its conventions for generative AI [1]_, as far as these go; what is ours begins
-with ``spanjury.``.
+Attributes follow OpenTelemetry's conventions for generative AI [1]_ where these have one; our own
+begin with ``spanjury.``.
 
 References
 ----------
@@ -58,7 +56,7 @@ from spanjury.judges.core import (
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 _DO_NOTHING = ("opentelemetry.trace", "opentelemetry._logs")
-"""Packages of the tracers and loggers that stand in for those of a missing SDK."""
+"""Packages of the no-op tracers and loggers that are used without an SDK."""
 
 _Attributes = dict[str, str | int | float | Sequence[str]]
 
@@ -77,15 +75,15 @@ _PROVIDERS: Mapping[str, str] = {
     "watsonx": "ibm.watsonx.ai",
     "xai": "x_ai",
 }
-"""LiteLLM's names of providers, where the conventions have others."""
+"""Providers whose name in LiteLLM differs from that in the conventions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traced:
-    """A `Tracing` whose spans and events go to OpenTelemetry's `tracer` and `logger`.
+    """A `Tracing` that sends spans and events to OpenTelemetry's `tracer` and `logger`.
 
-    With `texts`, spans hold what is said to models and by them; with `explanations`, events hold
-    why a score is what it is.
+    With `texts`, spans include prompts and replies; with `explanations`, events include the
+    explanation of a score.
     """
 
     tracer: Tracer
@@ -94,11 +92,11 @@ class Traced:
     explanations: bool = False
 
     def model(self, model: ChatModel, *, name: str) -> ChatModel:
-        """Return `model`, called `name`, with each call of it traced."""
+        """Return `model`, called `name`, wrapped so that each call is traced."""
         return TracedModel(model=model, name=name, tracing=self)
 
     def judge(self, judge: Judge, *, seat: str) -> Judge:
-        """Return the judge of `seat` with each assessment of it traced."""
+        """Return the judge of `seat`, wrapped so that each assessment is traced."""
         if isinstance(judge, Rescorable):
             return TracedRescorable(judge=judge, seat=seat, tracing=self)
         return TracedJudge(judge=judge, seat=seat, tracing=self)
@@ -107,7 +105,7 @@ class Traced:
     def assessment(
         self, segment: Segment, aspect: Aspect
     ) -> Iterator[Callable[[PanelReport], None]]:
-        """Trace the assessment by a panel that is made inside, and its result."""
+        """Trace a panel's assessment in the context; the yielded function records its report."""
         about_it = _about(segment, aspect)
         with self.span(f"assess {aspect.name}", about_it) as span:
 
@@ -127,26 +125,26 @@ class Traced:
     def span(
         self, name: str, attributes: _Attributes, *, kind: SpanKind = SpanKind.INTERNAL
     ) -> Iterator[Span]:
-        """Trace the work inside, and its failure if it fails."""
+        """Trace the work in the context, and its failure."""
         with self.tracer.start_as_current_span(
             name,
             kind=kind,
             attributes=attributes,
-            record_exception=False,  # the words of any exception may be those of a text
+            record_exception=False,  # any exception's message may quote a text
             set_status_on_exception=False,
         ) as span:
             try:
                 yield span
             except Exception as error:
                 span.set_attribute(_ERROR_TYPE, type(error).__name__)
-                # Without its words: a server may repeat what it was sent, and others do.
+                # Not its message: a server may repeat what it was sent, and others do, too.
                 description = kind_of(error) if isinstance(error, ModelError) else None
                 span.set_status(StatusCode.ERROR, description)
                 raise
 
 
 def find_traced() -> Traced | None:
-    """Return what tells the program's OpenTelemetry; None if it has set none up."""
+    """Return tracing through the program's OpenTelemetry; None if it has set none up."""
     tracer = get_tracer("spanjury", VERSION)
     logger = get_logger("spanjury", VERSION)
     if all(type(part).__module__.startswith(_DO_NOTHING) for part in (tracer, logger)):
@@ -164,7 +162,7 @@ def find_traced() -> Traced | None:
 class TracedModel:
     """A model whose calls are traced, each as one span with all its attempts.
 
-    It is asked for as `name`, ``PROVIDER/MODEL``; what is remembered should not come here.
+    Its `name` in spans is ``PROVIDER/MODEL``; cached replies should not pass through here.
     """
 
     model: ChatModel
@@ -177,7 +175,7 @@ class TracedModel:
         return self.model.signature
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Return the model's reply; raise what it raises."""
+        """Return the model's reply; raise its errors."""
         attributes = _called(self.name)
         name = f"chat {attributes['gen_ai.request.model']}"
         with self.tracing.span(name, attributes, kind=SpanKind.CLIENT) as span:
@@ -199,7 +197,7 @@ class TracedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedJudge:
-    """The judge of a seat, whose assessments are traced."""
+    """A seat's judge whose assessments are traced."""
 
     judge: Judge
     seat: str
@@ -211,7 +209,7 @@ class TracedJudge:
         return self.judge.signature
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Return what the judge finds; raise what it raises."""
+        """Return the judge's report; raise its errors."""
         attributes: _Attributes = {**_about(segment, aspect), "spanjury.seat": self.seat}
         with self.tracing.span(f"judge {self.seat}", attributes) as span:
             report = await self.judge.assess(segment, aspect)
@@ -221,14 +219,14 @@ class TracedJudge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedRescorable(TracedJudge):
-    """A rescorable judge, whose rescorings are traced, too."""
+    """A rescorable judge whose rescorings are traced, too."""
 
     judge: Rescorable
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
-        """Return what the judge makes of `spans`; raise what it raises."""
+        """Return the judge's rescoring of `spans`; raise its errors."""
         attributes: _Attributes = {**_about(segment, aspect), "spanjury.seat": self.seat}
         with self.tracing.span(f"rescore {self.seat}", attributes) as span:
             rescoring = await self.judge.rescore(segment, aspect, spans)
@@ -237,7 +235,7 @@ class TracedRescorable(TracedJudge):
 
 
 def _tell_end(span: Span, report: object) -> None:
-    """Tell how an assessment ended; a foreign judge may return anything."""
+    """Record how an assessment ended; a foreign judge may return any type."""
     if not isinstance(report, Report):
         return
     span.set_attribute("spanjury.outcome", report.outcome.value)
@@ -249,7 +247,7 @@ def _tell_end(span: Span, report: object) -> None:
 
 
 def _called(name: str) -> _Attributes:
-    """Return what is the same in every call of the model called `name`."""
+    """Return the attributes that all calls of the model `name` have in common."""
     provider, slash, model = name.partition("/")
     attributes: _Attributes = {
         "gen_ai.operation.name": "chat",
@@ -261,7 +259,7 @@ def _called(name: str) -> _Attributes:
 
 
 def _asked(request: ChatRequest) -> _Attributes:
-    """Return how a reply is drawn."""
+    """Return the decoding parameters as attributes."""
     decoding = request.decoding
     attributes: _Attributes = {
         "gen_ai.request.temperature": decoding.temperature,
@@ -273,13 +271,13 @@ def _asked(request: ChatRequest) -> _Attributes:
 
 
 def _answered(reply: Reply) -> _Attributes:
-    """Return how a reply ended and what it took."""
+    """Return the finish reason and the usage of a reply."""
     return {_FINISH_REASONS: (reply.finish.value,), **_used(reply.usage)}
 
 
 def _used(usage: Usage) -> _Attributes:
     if not usage.prompt and not usage.completion:
-        return {}  # the server did not say
+        return {}  # the server reported none
     attributes: _Attributes = {
         "gen_ai.usage.input_tokens": usage.prompt,
         "gen_ai.usage.output_tokens": usage.completion,
@@ -292,7 +290,7 @@ def _used(usage: Usage) -> _Attributes:
 
 
 def _asked_text(request: ChatRequest) -> _Attributes:
-    """Return the conversation, word for word."""
+    """Return the full conversation."""
     messages = [
         {"role": message.role, "parts": _message_parts(message)}
         for message in (*request.messages, Message(role="assistant", content=request.prefix))
@@ -302,7 +300,7 @@ def _asked_text(request: ChatRequest) -> _Attributes:
 
 
 def _answered_text(reply: Reply) -> _Attributes:
-    """Return the reply, word for word."""
+    """Return the full reply."""
     thought = [{"type": "reasoning", "content": reply.reasoning}] if reply.reasoning else []
     answer = Message(role="assistant", content=reply.text, tool_calls=reply.tool_calls)
     message = {
@@ -331,7 +329,7 @@ def _wish(call: ToolCall) -> Mapping[str, str]:
 
 
 def _about(segment: Segment, aspect: Aspect) -> _Attributes:
-    """Return what an assessment is about."""
+    """Return the segment and the aspect of an assessment as attributes."""
     attributes: _Attributes = {
         "spanjury.segment.id": _encodable(segment.segment_id),
         "spanjury.task": aspect.task.name,
@@ -343,7 +341,7 @@ def _about(segment: Segment, aspect: Aspect) -> _Attributes:
 
 
 def _evaluated(report: PanelReport, aspect: Aspect, *, content: bool) -> _Attributes:
-    """Return a panel's result; with `content` also why it is what it is."""
+    """Return a panel's result as attributes; with `content`, include the explanation."""
     attributes: _Attributes = {
         "gen_ai.evaluation.name": aspect.name,
         "spanjury.outcome": report.outcome.value,
@@ -365,5 +363,5 @@ def _evaluated(report: PanelReport, aspect: Aspect, *, content: bool) -> _Attrib
 
 
 def _encodable(text: str) -> str:
-    """Hide keys, and replace lone surrogates: one keeps a whole batch from being exported."""
+    """Mask keys, and replace lone surrogates, as one would prevent the export of a whole batch."""
     return hide(text).encode("utf-8", "replace").decode()

@@ -1,8 +1,8 @@
-"""Tracing, by OpenTelemetry, only where the program has set it up.
+"""Optional tracing through OpenTelemetry, if the program has set that up.
 
-A program sets it up by its own code or by being started with ``opentelemetry-instrument``;
-spanjury opens no exporter. Its packages take a while to import, so this module does without:
-where they are not loaded by the time that a panel is opened, nothing is traced.
+A program sets it up in its own code, or by being started with ``opentelemetry-instrument``;
+spanjury opens no exporter. OpenTelemetry's packages are slow to import, so this module does not:
+if they are not loaded when a panel is opened, nothing is traced.
 """
 
 import os
@@ -16,31 +16,31 @@ from spanjury.judges.core import Aspect, ChatModel, Judge, PanelReport, Segment
 
 _API = "opentelemetry.trace"
 _PROVIDERS = ("OTEL_PYTHON_TRACER_PROVIDER", "OTEL_PYTHON_LOGGER_PROVIDER")
-"""Variables that name a provider, which the packages load by themselves when first used."""
+"""Environment variables that name a provider, which the packages load when first used."""
 
 
 Assessing = AbstractContextManager[Callable[[PanelReport], None]]
-"""An assessment of a panel while it goes on; what it takes is the report."""
+"""A panel's assessment in progress; it yields a function that takes the report."""
 
 
 class Tracing(Protocol):
-    """Traces what models, judges and panels do."""
+    """Traces the work of models, judges and panels."""
 
     def model(self, model: ChatModel, *, name: str) -> ChatModel:
-        """Return `model`, called `name`, with each call of it traced; retries are one call."""
+        """Return `model`, called `name`, wrapped so that each call, retries included, is traced."""
         ...
 
     def judge(self, judge: Judge, *, seat: str) -> Judge:
-        """Return the judge of `seat` with each assessment of it traced."""
+        """Return the judge of `seat`, wrapped so that each assessment is traced."""
         ...
 
     def assessment(self, segment: Segment, aspect: Aspect) -> Assessing:
-        """Trace the assessment by a panel that is done inside, and its result."""
+        """Trace a panel's assessment in the context; the yielded function records its report."""
         ...
 
 
 class Untraced:
-    """No tracing: models and judges stay as they are, at no cost."""
+    """No tracing: models and judges are returned unchanged, at no cost."""
 
     def model(self, model: ChatModel, *, name: str) -> ChatModel:
         """Return `model`."""
@@ -59,7 +59,7 @@ class Untraced:
 
 
 def find_tracing() -> Tracing:
-    """Return the tracing by OpenTelemetry, or `Untraced` if it is not set up by now."""
+    """Return tracing through OpenTelemetry, or `Untraced` if that is not set up yet."""
     if _API not in sys.modules and not any(name in os.environ for name in _PROVIDERS):
         return Untraced()
     tracing: Tracing | None = traced.find_traced()

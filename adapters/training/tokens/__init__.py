@@ -1,4 +1,4 @@
-"""Training of an encoder that labels each word of a sentence beside its source."""
+"""Training of models that label each word of a sentence, given its source."""
 
 from types import ModuleType
 

@@ -1,7 +1,7 @@
-"""An encoder with one head that says whether a passage supports a claim, or each token of it.
+"""An encoder with one head that classifies a claim, or each of its tokens, given a passage.
 
-It is one of transformers' own classifiers, so its folder is read like those of published checkers.
-Pairs become tokens exactly as the judge `checker` has them read.
+It is a standard transformers classifier, so its folder is read like those of published checkers.
+Pairs are encoded exactly as the judge `checker` encodes them.
 """
 
 import re
@@ -30,28 +30,28 @@ _CLASSES = {
     2: ("supported", "not_supported"),
     3: ("supported", "contradicted", "not_in_source"),
 }
-"""Names of the classes; their order is that of `Label`."""
+"""Names of the classes, in the order of `Label`."""
 
-_USUAL_LENGTH = 512  # tokens of a pair unless others are asked for: memory grows with them
-_HEAD = re.compile(r"(^|\.)(classifier|head|pooler)\.")  # weights that an encoder's files lack
+_USUAL_LENGTH = 512  # default limit of tokens per pair, since memory grows with them
+_HEAD = re.compile(r"(^|\.)(classifier|head|pooler)\.")  # weights that an encoder's files may lack
 
 
 class CheckerModel(nn.Module):
-    """A classifier of transformers in the place of a model with two heads.
+    """A classifier of transformers with the interface of a model with two heads.
 
     Parameters
     ----------
     classifier
-        Classifies pairs, or tokens.
+        Classifier of pairs or of tokens.
     fresh_names
-        Weights of it that are new.
+        Names of its newly initialised weights.
     """
 
     def __init__(
         self, classifier: nn.Module, *, form: CheckerForm, fresh_names: Sequence[str]
     ) -> None:
         super().__init__()
-        loose: Any = classifier  # torch's stubs know no attribute of a module
+        loose: Any = classifier  # torch has no type stubs for a module's attributes
         loose.get_input_embeddings().weight.requires_grad = False
         self.classifier = classifier
         self._reads_tokens = form.head == "token"
@@ -62,9 +62,9 @@ class CheckerModel(nn.Module):
     def forward(
         self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor
     ) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-        """Return the logits of tokens ``(batch, length, classes)``, or pairs ``(batch, classes)``.
+        """Return the logits of tokens ``(batch, length, classes)``, and pairs ``(batch, classes)``.
 
-        None stands for the others.
+        The kind that it does not classify is None.
         """
         given = {
             "input_ids": input_ids.masked_fill(attention_mask == 0, self._padding),
@@ -76,16 +76,16 @@ class CheckerModel(nn.Module):
         return (logits, None) if self._reads_tokens else (None, logits)
 
     def fresh(self) -> list[nn.Parameter]:
-        """Return the weights that the base did not have."""
+        """Return the weights that the base lacked."""
         weights = self.classifier.named_parameters()
         return [weight for name, weight in weights if name in self._fresh]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckerBase:
-    """An encoder that is to become a checker of a form.
+    """An encoder to be trained as a checker of a given form.
 
-    It reads pairs of at most `max_length` tokens, marks included.
+    It reads pairs of at most `max_length` tokens, special tokens included.
     """
 
     encoder: EncoderBase
@@ -95,34 +95,34 @@ class CheckerBase:
 
     @property
     def identity(self) -> str:
-        """The base's name and digits that change with its files."""
+        """The base's name with a digest of its files."""
         return self.encoder.identity
 
     @property
     def max_length(self) -> int:
-        """The most tokens of a pair."""
+        """Maximum number of tokens per pair."""
         return self.card.longest
 
     @property
     def room(self) -> int:
-        """The most tokens that a passage and a claim have together."""
+        """Maximum number of tokens of passage and claim together."""
         return self._tokens.room
 
     @property
     def unit(self) -> ClaimUnit:
-        """Return what it reads as a claim."""
+        """The unit of text that it reads as a claim."""
         return "text" if self.form.head == "token" else "sentence"
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens each text has."""
+        """Return the number of tokens of each text."""
         return [self._tokens.count(text) for text in texts]
 
     def load(self, *, kinds: int, device: torch.device) -> CheckerModel:
-        """Load it; its head is new unless it is a checker of the same classes.
+        """Load the model; its head is new unless the base is a checker with the same classes.
 
-        Raise `ConfigError` if it is no encoder.
+        Raise `ConfigError` if the base is not an encoder.
         """
-        del kinds  # the kinds of words are a reader's
+        del kinds  # kinds of words are only for readers
         names = dict(enumerate(self.card.labels))
         name, folder = self.encoder.name, self.encoder.folder
         model, lacking = load_weights(
@@ -143,7 +143,7 @@ class CheckerBase:
         if strange := [weight for weight in lacking if not _HEAD.search(weight)]:
             raise ConfigError(f"{name!r} is not an encoder: its files lack {strange[0]!r}")
         if class_names(folder) != self.card.labels:
-            # The head of another classifier may mean anything by its classes.
+            # Another classifier's head is useless, as its classes have other meanings.
             for layer in loose.classifier.modules():
                 if isinstance(layer, nn.Linear):
                     layer.reset_parameters()
@@ -152,13 +152,13 @@ class CheckerBase:
         return CheckerModel(model, form=self.form, fresh_names=lacking).to(device)
 
     def encode(self, pairs: Sequence[LabelledPair], *, limit: int) -> list[EncodedWindow]:
-        """Put pairs into at most `limit` tokens each, which is `max_length`."""
+        """Encode pairs in at most `limit` tokens each, which must be `max_length`."""
         assert limit == self.max_length
         encoded = (self._encoded(labelled) for labelled in pairs)
         return [window for window in encoded if window is not None]
 
     def write(self, model: CheckerModel, folder: Path, *, max_length: int) -> None:
-        """Write the folder of a checker."""
+        """Write a checker's folder."""
         loose: Any = model.classifier
         tokenizer = load_tokenizer(self.encoder.name, self.encoder.folder)
         tokenizer.model_max_length = max_length
@@ -167,7 +167,7 @@ class CheckerBase:
             tokenizer.save_pretrained(folder)
 
     def _encoded(self, labelled: LabelledPair) -> EncodedWindow | None:
-        """Return a pair in tokens; None for a classifier of tokens if the claim has none."""
+        """Encode a pair; return None if tokens are to be classified and the claim has none."""
         tokens = self._tokens.encode(labelled.pair)
         positions, labels = _labels(tokens, labelled) if self.form.head == "token" else ((), ())
         if self.form.head == "token" and not positions:
@@ -183,9 +183,9 @@ class CheckerBase:
 
 
 def find_checker_base(name: str, form: CheckerForm, *, max_length: int | None) -> CheckerBase:
-    """Find the encoder of this name, and how it will read pairs.
+    """Find the encoder called `name`, and prepare it to read pairs.
 
-    Raises `ConfigError` if there is none, or it has no room for `max_length` tokens.
+    Raises `ConfigError` if there is none, or it does not support `max_length` tokens.
     """
     encoder = find_encoder(name)
     head: Any = "token" if form.head == "token" else "sequence"
@@ -202,7 +202,7 @@ def find_checker_base(name: str, form: CheckerForm, *, max_length: int | None) -
 
 
 def _labels(tokens: Tokens, labelled: LabelledPair) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the positions of a claim's tokens, and the label of each."""
+    """Return the positions of a claim's tokens, and their labels."""
     positions: list[int] = []
     labels: list[int] = []
     for start, end, of_word in tokens.words:

@@ -1,9 +1,9 @@
-"""A causal language model with two heads: it reads a source once, then each sentence beside it.
+"""A causal language model with two heads; it reads a source once, for all its sentences.
 
-Low-rank matrices [1]_ learn beside the projections of the upper layers; the base stays as it is.
-Beside its states, the heads see how likely each word is behind the source and the words before it.
-That log-probability is taken over the pieces of a pack and the commonest of the vocabulary, which
-costs a twentieth of the whole.
+Low-rank matrices [1]_ are trained beside the projections of the upper layers; the base is frozen.
+Besides the states, the heads get each word's log-probability, given the source and the words
+before it. For speed, its softmax is only over the pieces of a pack and the most common pieces of
+the vocabulary, at a twentieth of the cost.
 
 References
 ----------
@@ -34,10 +34,10 @@ from spanjury.adapters.training.tokens.encoding import EncodedWindow
 from spanjury.judges.core import VERSION, LabelledWindow
 
 _LABELS = len(CLASSES)
-_SOURCE, _INNER, _LAST = 0, 1, 2  # kinds of pieces: of the source, within a word, the last of one
+_SOURCE, _INNER, _LAST = 0, 1, 2  # kinds of pieces: of the source, inside a word, last of a word
 _HIDDEN = 192
 _RANK, _SCALE = 16, 2.0
-_LOWEST = 8  # the first layer that learns: what is below knows words, not sources
+_LOWEST = 8  # the first trained layer: lower ones know words, but not sources
 _SMALL = 0.1
 _NAMES = {
     "self_attn.q_proj": "attn_q",
@@ -48,11 +48,11 @@ _NAMES = {
     "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down",
 }
-"""Projections of a layer, and what GGUF calls them."""
+"""Projections of a layer, with their names in GGUF."""
 
 
 class LowRank(nn.Module):
-    """A frozen projection with two small matrices beside it that learn."""
+    """A frozen projection with two small trainable matrices beside it."""
 
     def __init__(self, projection: nn.Linear) -> None:
         super().__init__()
@@ -68,12 +68,12 @@ class LowRank(nn.Module):
 
 
 class DecoderModel(nn.Module):
-    """A causal decoder with a head for tokens and a head for the sentence.
+    """A causal decoder with one head for tokens and one for the sentence.
 
     Parameters
     ----------
     decoder
-        A Llama without its output head, whose input embeddings are its output's, too.
+        A Llama without its output head, whose output embeddings equal its input embeddings.
     """
 
     def __init__(self, decoder: nn.Module) -> None:
@@ -132,7 +132,7 @@ class DecoderModel(nn.Module):
     def _log_probabilities(
         self, states: torch.Tensor, pack: Pack, at: torch.Tensor
     ) -> torch.Tensor:
-        """Return how likely the pieces `at` are, by the states before them."""
+        """Return the log-probability of the pieces `at`, given the states before them."""
         loose: Any = self.decoder
         table = loose.embed_tokens.weight
         ids = torch.from_numpy(pack.ids)
@@ -151,10 +151,11 @@ class DecoderModel(nn.Module):
         ends: torch.Tensor,
         kinds: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Label words by the state at their last piece and how likely all their pieces are."""
+        """Label words by the state at their last piece, and the log-probability of all pieces."""
         lasts = kinds == _LAST
         total = likely.cumsum(1)
         nothing = total.new_zeros(())
+        # Sums only decrease, so this running minimum is the sum up to the latest last piece.
         reached = torch.where(lasts, total, nothing).cummin(1).values
         before = torch.cat([total.new_zeros((len(total), 1)), reached[:, :-1]], 1)
         words = torch.where(lasts, total - before, nothing)
@@ -176,9 +177,10 @@ def _head(inputs: int) -> nn.Sequential:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecoderBase:
-    """A causal language model from GGUF, which reads windows as prose.
+    """A causal language model in GGUF, which reads windows as running text.
 
-    They have at most `room` words and marks, many a whole source, in at most `max_length` pieces.
+    A window has at most `room` words and punctuation marks, often a whole source, in at most
+    `max_length` pieces.
     """
 
     base: Base
@@ -187,20 +189,20 @@ class DecoderBase:
 
     @property
     def identity(self) -> str:
-        """The model's name and digits for its files."""
+        """The model's name with a digest of its files."""
         return self.base.identity
 
     def load(self, *, kinds: int, device: torch.device) -> DecoderModel:
-        """Load it, its own weights in 16 bits, with new matrices and heads.
+        """Load the model, with frozen weights in bfloat16, and with new matrices and heads.
 
-        It needs no `kinds` of words. Raises `ConfigError` as `Base.load` does.
+        `kinds` of words are not used. Raises `ConfigError` as `Base.load` does.
         """
         del kinds
         loose: Any = self.base.load(device=device)
         return DecoderModel(loose.model.to(torch.bfloat16)).to(device)
 
     def encode(self, windows: Sequence[LabelledWindow], *, limit: int) -> list[EncodedWindow]:
-        """Cut windows into at most `limit` pieces each, the source first."""
+        """Encode windows in at most `limit` pieces each, the source first."""
         loose: Any = self.base.tokenizer()
 
         def cut(text: str) -> list[int]:
@@ -211,7 +213,7 @@ class DecoderBase:
         return [_encoded(pieces, window) for window in windows]
 
     def write(self, model: DecoderModel, folder: Path, *, max_length: int) -> None:
-        """Write what was learnt, in 16 bits, and the card of a reader."""
+        """Write the trained weights in 16-bit floats, and the card of a reader."""
         learnt: dict[str, Any] = {}
         for name, weight in model.named_parameters():
             if weight.requires_grad:
@@ -234,7 +236,7 @@ class DecoderBase:
 
 
 def _stored_name(name: str) -> str:
-    """Return GGUF's name of a low-rank matrix; that of a head as it is."""
+    """Return a low-rank matrix's name in GGUF; the name of a head's weight unchanged."""
     _, separator, rest = name.partition("decoder.layers.")
     if not separator:
         return name

@@ -1,4 +1,4 @@
-"""Windows as word pieces: what the encoder reads, and where each word's label stands."""
+"""Windows as word pieces: the encoder's input, and the positions of the labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerBase
 
 from spanjury.judges.core import Label, LabelledWindow
 
-_CHUNK = 1000  # windows that are cut into pieces at once
+_CHUNK = 1000  # windows tokenized per call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +19,11 @@ class EncodedWindow:
     Parameters
     ----------
     ids, kinds
-        One for each piece: its number in the vocabulary, and the kind of its word.
-    places
-        Positions of the first pieces of the sentence's words; a word's label stands there.
+        Id and kind of each piece.
+    positions
+        Positions of the first pieces of the sentence's words, where their labels apply.
     labels
-        One for each place.
+        One label for each position.
     """
 
     ids: tuple[int, ...]
@@ -36,10 +36,10 @@ class EncodedWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowBatch:
-    """Windows as tensors ``(batch, length)``, filled up on the right.
+    """Windows as tensors ``(batch, length)``, padded on the right.
 
-    `labels` are `Label.UNKNOWN` where nothing is labelled; `words` says where a word begins;
-    `sentences` and `groups`, a number for each group, are ``(batch,)``.
+    `labels` are `Label.UNKNOWN` where there is no label; `words` is True where a word begins.
+    `sentences` and `groups`, with an index for each group, are ``(batch,)``.
     """
 
     ids: torch.Tensor
@@ -54,7 +54,7 @@ class WindowBatch:
 def encode(
     windows: Sequence[LabelledWindow], tokenizer: PreTrainedTokenizerBase, *, limit: int
 ) -> list[EncodedWindow]:
-    """Cut windows into at most `limit` pieces each; what is too long loses the source's end."""
+    """Encode windows in at most `limit` pieces each; longer ones lose the end of the source."""
     encoded = []
     for start in range(0, len(windows), _CHUNK):
         chunk = windows[start : start + _CHUNK]
@@ -103,7 +103,7 @@ def _encoded(
 
 
 def stacked(windows: Sequence[EncodedWindow], *, device: torch.device) -> WindowBatch:
-    """Make tensors of windows."""
+    """Stack windows as padded tensors."""
     length = max(len(window.ids) for window in windows)
     shape = (len(windows), length)
     ids, mask, kinds = (torch.zeros(shape, dtype=torch.long) for _ in range(3))
@@ -124,7 +124,7 @@ def stacked(windows: Sequence[EncodedWindow], *, device: torch.device) -> Window
 
 
 def without_kinds(batch: WindowBatch, dropped: torch.Tensor) -> WindowBatch:
-    """Blank the kinds of the windows that are `dropped`, ``(batch,)``."""
+    """Set the kinds of `dropped` windows, a mask ``(batch,)``, to zero."""
     kept = (~dropped).to(batch.kinds.device, batch.kinds.dtype)
     return replace(batch, kinds=batch.kinds * kept[:, None])
 
@@ -136,14 +136,14 @@ _FIELDS = ("ids", "mask", "kinds", "labels", "words", "sentences", "groups")
 def epoch_batches(
     lengths: tuple[int, ...], groups: tuple[str, ...], *, batch_tokens: int, seed: int
 ) -> tuple[tuple[int, ...], ...]:
-    """Deal windows into the batches of an epoch, groups together, like lengths together.
+    """Distribute windows over the batches of an epoch, keeping groups and similar lengths together.
 
     Parameters
     ----------
     lengths, groups
-        Length and group of each window; windows of one group stand side by side.
+        Length and group of each window; windows of one group must be adjacent.
     batch_tokens
-        Pieces of a batch, padding included; a single longer window is a batch.
+        Number of pieces per batch, padding included; a longer window forms its own batch.
     seed
         Seed of the order.
     """
@@ -159,8 +159,8 @@ def epoch_batches(
     return tuple(batches)
 
 
-_POOL = 128  # groups that are sorted by length at once
-_MOST_TOGETHER = 16  # windows of a group in one batch
+_POOL = 128  # groups that are sorted by length together
+_MOST_TOGETHER = 16  # windows of a group per batch
 
 
 def _runs(groups: Sequence[str]) -> list[list[int]]:
@@ -176,7 +176,7 @@ def _runs(groups: Sequence[str]) -> list[list[int]]:
 def _dealt(
     runs: Sequence[Sequence[int]], lengths: Sequence[int], batch_tokens: int
 ) -> list[tuple[int, ...]]:
-    """Fill batches with whole runs; one that is too long for a batch is a batch of its own."""
+    """Fill batches with whole runs; a run that exceeds a batch forms its own."""
     dealt: list[tuple[int, ...]] = []
     batch: list[int] = []
     for run in runs:

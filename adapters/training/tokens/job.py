@@ -1,4 +1,4 @@
-"""A training of the token form: its options and its labelled windows."""
+"""Types of a training in the token form: its options and its labelled windows."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -17,48 +17,48 @@ _COUNTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenOptions:
-    """The options of a training of the token form.
+    """Options of a training in the token form.
 
     Raises `ValueError` if a value is out of its range.
 
     Parameters
     ----------
     learning_rate
-        The highest, of the encoder's layers; reached after the warm-up, and down along a cosine.
+        Peak rate of the encoder's layers, reached after the warm-up; then it follows a cosine.
     head_learning_rate
-        The same for what is new: the heads and the embeddings of kinds.
+        The same for new weights: the heads and the embeddings of kinds.
     weight_decay
         Weight decay of AdamW.
     warmup
         Share of the steps in which the rate rises, in ``[0, 1)``.
     kind_dropout
-        Share of windows that are learnt from without the kinds of their words, in ``[0, 1)``: what
-        can be counted should not stand for what has to be understood.
+        Share of windows that are trained on without the kinds of their words, in ``[0, 1)``, so
+        that the model does not rely on lexical overlap alone.
     error_weight
-        Times that a word with an error counts, beside one without.
+        Weight of a word with an error, relative to one without.
     order_weight
-        Weight of the order of sentences with and without an error within a group, 0 or more.
+        Weight of ranking sentences with an error above those without, within a group; 0 or more.
     batch_tokens
-        Word pieces that one step learns from, padding included.
+        Word pieces per step, padding included.
     epochs
-        How often every window is learnt from.
+        Passes over all windows.
     max_steps
-        Ends training earlier; None to go through all epochs.
+        Ends training earlier; None to complete all epochs.
     max_length
-        Word pieces of a window, at most; None for as many as the base is made for.
+        Maximum number of word pieces per window; None for the base's default.
     seed
-        Seed for the order of the windows, of the new weights and of what is dropped.
+        Seed for the order of the windows, the initial weights and dropout.
     checkpoint_every, validate_every
-        Steps; None to validate at the end of each epoch only.
+        Interval in steps; None to validate only at the end of each epoch.
     patience
-        Validations without a lower loss after which training ends.
+        Training ends after this many validations without a lower loss.
     precision
-        Of the products while it learns; the weights stay in 32-bit floats. ``"bfloat16"`` takes
-        half the time on processors that have instructions for it.
+        Precision of matrix products in training; the weights stay in 32-bit floats.
+        ``"bfloat16"`` halves the time on processors with instructions for it.
     threads
-        Processor threads; None for torch's own choice.
+        Processor threads; None for torch's default.
     device
-        As torch writes it; ``"auto"`` is a GPU if there is one.
+        A torch device; ``"auto"`` is a GPU if there is one.
     """
 
     learning_rate: float = 1e-4
@@ -91,22 +91,22 @@ class TokenOptions:
 
 
 CheckerHead = Literal["pair", "token"]
-"""Object that a checker classifies: a pair of passage and claim, or each token of a claim."""
+"""Unit that a checker classifies: a pair of passage and claim, or each token of a claim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckerForm:
     """The form of a checker to train, as the judge `checker` reads it.
 
-    Raises `ValueError` if there are other classes.
+    Raises `ValueError` if the number of classes is not supported.
 
     Parameters
     ----------
     head
-        Object that it classifies.
+        Unit that it classifies.
     classes
-        2 for supported and not supported; 3 parts the latter into contradicted and not in the
-        source, for a classifier of pairs.
+        2 for supported and not supported; 3 divides the latter into contradicted and not in the
+        source, only for a classifier of pairs.
     """
 
     head: CheckerHead
@@ -121,11 +121,11 @@ class CheckerForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenJob:
-    """A training to do, of the encoder that `find_encoder` finds by its name, into a folder.
+    """A training to run: the encoder, by a name for `find_encoder`, the data and the target folder.
 
-    There is at least one window to learn from, or pair, if `checker` is the form of what is
-    trained. Training ends early, and the best weights are kept, by the loss on those of
-    `validation`. `data` is for the card.
+    There is at least one window, or pair if `checker` is given, which is then the form to train.
+    The loss on `validation` decides when training ends early, and which weights are kept. `data` is
+    for the card.
     """
 
     windows: Sequence[LabelledWindow | LabelledPair]
@@ -139,7 +139,7 @@ class TokenJob:
 
 
 def windows_digest(windows: Iterable[LabelledWindow | LabelledPair]) -> str:
-    """Return 12 hexadecimal digits that change with the windows, their labels or their order."""
+    """Return a digest of 12 hexadecimal digits of the windows, their labels and order."""
     digest = hashlib.sha256()
     for window in windows:
         if isinstance(window, LabelledPair):

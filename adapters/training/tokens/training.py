@@ -1,10 +1,10 @@
-"""From labelled windows and an encoder to a folder with a judge that `reader` can read with.
+"""Training from labelled windows and an encoder to a folder that the judge `reader` can use.
 
-While training is under way the folder holds its checkpoint; at the end it gets the model for
-onnxruntime, the weights for training on, and a card.
+During training the folder contains a checkpoint. At the end it gets the model for onnxruntime, the
+weights for further training, and a card.
 
-A kill costs steps, not weights: the batch and the learning rate of a step follow from its number,
-the rest is in the checkpoint. The weights with the lowest loss on validation are kept.
+A kill costs only some steps: the batch and the learning rate of a step follow from its number, and
+the rest is in the checkpoint. The weights with the lowest validation loss are kept.
 """
 
 import json
@@ -59,18 +59,18 @@ from spanjury.adapters.training.trainer import fixed_seed
 from spanjury.judges.core import VERSION, ConfigError, markdown
 
 _MAX_GRADIENT_NORM = 1.0
-_LAST_RATE = 0.03  # share of the highest learning rate that the cosine ends at
+_LAST_RATE = 0.03  # share of the peak learning rate at the end of the cosine
 _SEEDS_APART = 1_000_003
 _VALIDATED_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenTrainer:
-    """A training loop: the model, its windows, and the listener.
+    """A training loop: the model, its windows, and callbacks.
 
-    The model is changed; there is at least one window. `best` is the file of the best weights.
-    `tell` is called after each step, and with a line where something is to be said; `stopped` is
-    asked before each step whether to end, and then leaves a checkpoint behind.
+    The model is changed in place; there is at least one window. `best` is the file of the best
+    weights. `tell` is called after each step, and with a message if there is one. `stopped` is
+    called before each step, and ends training if it returns True, leaving a checkpoint.
     """
 
     model: TokenModel
@@ -95,13 +95,13 @@ class TokenTrainer:
 
     @property
     def steps(self) -> int:
-        """Steps in all."""
+        """Total number of steps."""
         return len(self.batches)
 
     def run(self) -> tuple[Progress, bool]:
-        """Train to the end, or until stopped; torch's own generator must be seeded.
+        """Train to the end, or until stopped; the caller seeds torch's generator.
 
-        Raises `ConfigError` if the checkpoint is of another training and `StoreError` if a
+        Raises `ConfigError` if the checkpoint is from another training, and `StoreError` if a
         checkpoint cannot be read or written.
 
         Returns
@@ -138,7 +138,7 @@ class TokenTrainer:
             yield epoch_batches(lengths, groups, batch_tokens=self.options.batch_tokens, seed=seed)
 
     def _parameters(self) -> list[dict[str, object]]:
-        """Return each weight that learns with its highest rate, in the checkpoint's order."""
+        """Return each trainable weight with its peak rate, in the checkpoint's order."""
         fresh = {id(weight) for weight in self.model.fresh()}
         options = self.options
         return [
@@ -153,7 +153,7 @@ class TokenTrainer:
         ]
 
     def _learn(self, progress: Progress, optimizer: torch.optim.Optimizer) -> None:
-        """Take one step."""
+        """Train one step."""
         began = time.monotonic()
         windows = [self.windows[index] for index in self.batches[progress.step]]
         loss = self._loss(windows, kind_dropout=self.options.kind_dropout)
@@ -184,7 +184,7 @@ class TokenTrainer:
             )
 
     def _rate(self, step: int) -> float:
-        """Return the share of the highest rate: up in a line, then down along a cosine."""
+        """Return the share of the peak rate: a linear rise, then a fall along a cosine."""
         rising = (step + 1) / max(1, round(self.steps * self.options.warmup))
         falling = 0.5 * (1 + math.cos(math.pi * step / self.steps))
         return min(1.0, rising) * (_LAST_RATE + (1 - _LAST_RATE) * falling)
@@ -195,7 +195,7 @@ class TokenTrainer:
         return due or step == self.steps
 
     def _validate(self, progress: Progress) -> None:
-        """Add the loss on validation windows, if there are any, and keep the best weights."""
+        """Append the loss on the validation windows, if there are any; save the weights if best."""
         if not self.validation:
             return
         ordered = sorted(self.validation, key=lambda window: len(window.ids))
@@ -229,7 +229,7 @@ class TokenTrainer:
 
 
 BEST = "best.safetensors"
-_READER, _CHECKER = "reader.json", "config.json"  # without it the folder is not a judge's
+_READER, _CHECKER = "reader.json", "config.json"  # written last: it makes the folder a judge's
 
 _LIMITS = (
     "It reads a claim beside the passages of the source that share words with it. What follows from"
@@ -239,33 +239,33 @@ _LIMITS = (
 
 
 class TokenBase(Protocol):
-    """A base of the token form: of a reader an encoder or a decoder, of a checker an encoder."""
+    """A base of the token form: an encoder or a decoder for a reader, an encoder for a checker."""
 
     @property
     def identity(self) -> str:
-        """The model's name and digits that change with its files."""
+        """The model's name with a digest of its files."""
         ...
 
     @property
     def max_length(self) -> int:
-        """The most pieces of a window, unless the options say otherwise."""
+        """Maximum number of pieces per window by default."""
         ...
 
     def load(self, *, kinds: int, device: torch.device) -> Any:  # noqa: ANN401 - its own model
-        """Load the model that learns; raise `ConfigError` if it is no such base."""
+        """Load the model to train; raise `ConfigError` if the base is not suitable."""
         ...
 
     def encode(self, windows: Any, *, limit: int) -> list[EncodedWindow]:  # noqa: ANN401
-        """Cut windows, or pairs, into at most `limit` pieces each."""
+        """Encode windows, or pairs, in at most `limit` pieces each."""
         ...
 
     def write(self, model: Any, folder: Path, *, max_length: int) -> None:  # noqa: ANN401
-        """Write the folder that the judge reads with, its card last."""
+        """Write the judge's folder, with its card last."""
         ...
 
 
 def find_token_base(name: str) -> DecoderBase | EncoderBase:
-    """Find the base of a reader by its name; raise `ConfigError` if there is none."""
+    """Find the base of a reader by name; raise `ConfigError` if there is none."""
     return DecoderBase(base=find_base(name)) if name == EMBEDDED else find_encoder(name)
 
 
@@ -275,12 +275,12 @@ def train(
     tell: Callable[[Progress, int, str], None],
     stopped: Callable[[], bool],
 ) -> Trained:
-    """Train, or go on training, and write what was learnt into the job's folder.
+    """Start or continue a training, and write the result into the job's folder.
 
     `tell` and `stopped` are as in the generative form's `train`.
 
-    Raises `ConfigError` if there is nothing to learn from, the base is no such encoder, or the
-    folder holds another training or a model. Raises `StoreError` if it cannot be written.
+    Raises `ConfigError` if there are no windows, the base is not suitable, or the folder contains
+    another training or a model. Raises `StoreError` if the folder cannot be written.
     """
     if not job.windows:
         raise ConfigError("there is nothing to learn from: no labelled sentence")
@@ -323,7 +323,7 @@ def _last(job: TokenJob) -> str:
 
 
 def _checkpoints(job: TokenJob, base: TokenBase) -> CheckpointFile:
-    """Return where checkpoints are kept; refuse a folder in which a model is."""
+    """Return the checkpoint file; refuse a folder that contains a model."""
     belongs_to = {
         "base": base.identity,
         **({} if job.checker is None else {"checker": asdict(job.checker)}),
@@ -337,7 +337,7 @@ def _checkpoints(job: TokenJob, base: TokenBase) -> CheckpointFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TokenCard:
-    """A model card; `base` tells the base encoder from others."""
+    """A model card; `base` identifies the base encoder."""
 
     job: TokenJob
     base: str
@@ -345,7 +345,7 @@ class _TokenCard:
     progress: Progress
 
     def write(self, folder: Path) -> None:
-        """Write `CARD` into a folder, and the curves where matplotlib is installed."""
+        """Write `CARD` into a folder, and the curves if matplotlib is installed."""
         draw(self.progress, folder)
         rows = [("training", len(self.job.windows)), ("validation", len(self.job.validation))]
         lines = [
@@ -384,7 +384,7 @@ class _TokenCard:
 
 
 def _texts(form: CheckerForm | None) -> tuple[str, str, str]:
-    """Return the task of a model in the hub's words, what it does, and how it is used."""
+    """Return a model's task in the hub's terms, a description, and how to use it."""
     if form is None:
         return (
             "token-classification",
@@ -417,7 +417,7 @@ def _write(model: Any, *, card: _TokenCard, base: TokenBase, max_length: int) ->
 
 
 def _record(card: _TokenCard) -> dict[str, object]:
-    """Return what the card says, for programs."""
+    """Return the card's contents for programs."""
     return {
         "base": card.job.base,
         **({} if card.job.checker is None else {"checker": asdict(card.job.checker)}),

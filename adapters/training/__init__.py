@@ -1,4 +1,4 @@
-"""Training of small judges. The modules load PyTorch and its like when they are used."""
+"""Training of small judges. PyTorch and other libraries are imported when first used."""
 
 from types import ModuleType
 

@@ -1,6 +1,6 @@
-"""Checkpoints: all that training needs to go on as if nothing had happened, in one file.
+"""Checkpoints: everything that training needs to continue without a difference, in one file.
 
-The file is replaced as a whole: after a kill it is the last one or the one before.
+The file is replaced as a whole, so after a kill it is the last checkpoint or the one before.
 """
 
 import json
@@ -32,7 +32,7 @@ _CHANGE_NO_WEIGHT = {"checkpoint_every", "threads"}
 class CheckpointFile:
     """The file of a training's checkpoint.
 
-    `belongs_to` is what must be the same for training to go on: the base, the data, the options.
+    `belongs_to` must be equal for training to continue: the base, the data, and the options.
     """
 
     path: Path
@@ -41,7 +41,7 @@ class CheckpointFile:
     def save(
         self, progress: Progress, *, model: torch.nn.Module, optimizer: torch.optim.Optimizer
     ) -> None:
-        """Put a checkpoint in the place of the last one; raise `StoreError` if it cannot be."""
+        """Replace the last checkpoint by a new one; raise `StoreError` if that fails."""
         names = _learning(model)
         state = optimizer.state_dict()["state"]
         tensors = {f"weight/{name}": weight.detach() for name, weight in names.items()}
@@ -66,10 +66,10 @@ class CheckpointFile:
             raise StoreError(f"the checkpoint {self.path} cannot be written: {error}") from error
 
     def load(self, *, model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> Progress | None:
-        """Put the last checkpoint into model and optimizer; return how far it is, if there is one.
+        """Load the last checkpoint into model and optimizer; return its progress, or None.
 
-        Raises `ConfigError` if it is of another training; says in what they differ. Raises
-        `StoreError` if it cannot be read.
+        Raises `ConfigError` if it is from another training; the message names the difference.
+        Raises `StoreError` if it cannot be read.
         """
         if not self.path.is_file():
             return None
@@ -84,7 +84,7 @@ class CheckpointFile:
         return _progress(record["progress"])
 
     def remove(self) -> None:
-        """Forget the last checkpoint."""
+        """Delete the last checkpoint."""
         self.path.unlink(missing_ok=True)
 
     def _compare(self, manifest: Mapping[str, object]) -> None:
@@ -101,10 +101,11 @@ class CheckpointFile:
 def open_checkpoint(
     folder: Path, *, last: str, belongs_to: Mapping[str, object], options: Mapping[str, object]
 ) -> CheckpointFile:
-    """Return where the checkpoints of a training into `folder`, which is made, are kept.
+    """Return the checkpoint file of a training into `folder`, which is created.
 
-    `options` that change no weight may differ when training goes on. Raises `ConfigError` if the
-    folder holds the file that is written `last`, and so a model; `StoreError` if it cannot be made.
+    `options` that do not affect weights may differ when training continues. Raises `ConfigError`
+    if the folder contains the file `last`, which shows that it has a complete model; `StoreError`
+    if it cannot be created.
     """
     if (folder / last).exists():
         raise ConfigError(f"{folder} holds a model already: name another folder")
@@ -118,9 +119,9 @@ def open_checkpoint(
 
 @contextmanager
 def finished_files(folder: Path, *, last: str) -> Iterator[Path]:
-    """Yield a folder to write a model into; then put its files into `folder`, `last` after all.
+    """Yield a temporary folder for a model; then move its files into `folder`, `last` at the end.
 
-    A kill therefore leaves no half of a model. Raises `StoreError` if a file cannot be written.
+    So a kill never leaves an incomplete model. Raises `StoreError` if a file cannot be written.
     """
     try:
         aside = Path(mkdtemp(prefix=".unfinished-", dir=folder))
@@ -137,7 +138,7 @@ def finished_files(folder: Path, *, last: str) -> Iterator[Path]:
 
 
 def _learning(model: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
-    """Return the weights that learn, in the order in which the optimizer has them."""
+    """Return the trainable weights, in the optimizer's order."""
     return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
 
 

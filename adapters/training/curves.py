@@ -1,4 +1,4 @@
-"""A picture of how the loss fell."""
+"""A picture of the training loss."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ def draw_curves(
     losses: Sequence[tuple[int, float]],
     validations: Sequence[tuple[int, float]],
 ) -> None:
-    """Draw the loss of each step, and of the validations, as a PNG; each is ``(step, loss)``."""
+    """Draw the losses of training steps and validations as a PNG; each is ``(step, loss)``."""
     figure = Figure(figsize=(7, 4), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()

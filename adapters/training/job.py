@@ -1,4 +1,4 @@
-"""A training: its options, its examples, how far it is, and what came of it."""
+"""Types of a training: its options, examples, progress and result."""
 
 import hashlib
 import json
@@ -26,45 +26,44 @@ _COUNTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingOptions:
-    """The options of a training.
+    """Options of a training.
 
     Raises `ValueError` if a value is out of its range.
 
     Parameters
     ----------
     rank, alpha
-        Rank and weight of the low-rank matrices, which count ``alpha / rank`` times.
+        Rank and scale of the low-rank matrices, whose output is multiplied by ``alpha / rank``.
     dropout
         The share of their inputs that is dropped, in ``[0, 1)``.
     learning_rate
-        The highest; reached after the warm-up, and down to 0 at the end.
+        The peak, reached after the warm-up; the rate then falls to 0.
     weight_decay
         Weight decay of AdamW.
     warmup
         The share of the steps in which the rate rises, in ``[0, 1)``.
     explanation_weight
-        Weight of a token of an explanation beside one of the verdict, in ``[0, 1]``.
+        Weight of a token in an explanation, relative to one in the verdict, in ``[0, 1]``.
     max_gradient_norm
-        Longer gradients are shortened to this.
+        Norm to which longer gradients are clipped.
     batch_size
-        Examples that one step learns from.
+        Examples per step.
     micro_batch_size
-        Examples that are in memory at once; it changes rounding only, and is halved where
-        memory runs out.
+        Examples in memory at once; it affects only rounding, and is halved if memory runs out.
     epochs
-        How often every example is learnt from.
+        Passes over all examples.
     max_steps
-        Ends training earlier; None to go through all epochs.
+        Ends training earlier; None to complete all epochs.
     max_length
-        Tokens of an example, at most; None for as many as the model takes.
+        Maximum number of tokens per example; None for the model's maximum.
     seed
-        Seed for the order of the examples, of the matrices and of what is dropped.
+        Seed for the order of the examples, the initial matrices and dropout.
     checkpoint_every, validate_every
-        Steps; None to validate at the end of each epoch only.
+        Interval in steps; None to validate only at the end of each epoch.
     device
-        As torch writes it; ``"auto"`` is a GPU if there is one.
+        A torch device; ``"auto"`` is a GPU if there is one.
     attention
-        Who computes it; ``"auto"`` is xformers on a GPU where it is installed, else PyTorch.
+        Implementation of attention; ``"auto"`` is xformers on a GPU if installed, else PyTorch.
     """
 
     rank: int = 16
@@ -110,7 +109,7 @@ def check_options(
 ) -> None:
     """Raise `ValueError` if a field of `options` is out of its range.
 
-    Shares are in ``[0, 1)``, the next two finite, and counts, which may be None, 1 or more.
+    `shares` must be in ``[0, 1)``, the next two finite, and `counts`, which may be None, 1 or more.
     """
     ranges: tuple[tuple[Iterable[str], Callable[[float], bool], str], ...] = (
         (shares, lambda value: 0 <= value < 1, "be in [0, 1)"),
@@ -127,13 +126,13 @@ def check_options(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPair:
-    """A conversation, oldest message first, and the whole answer to it.
+    """A conversation, oldest message first, and the complete answer to it.
 
-    `sources` are texts that stand in the messages, word for word, and of which the end may be cut
-    where the whole is longer than the model's context; the longest is cut first. The last `light`
-    characters of the target are explanations; `faulty` is its verdict, where it begins with one.
+    `sources` are texts in the messages, verbatim, whose end may be cut if the whole exceeds the
+    model's context; the longest is cut first. The last `light` characters of the target are
+    explanations; `faulty` is its verdict, if it begins with one.
 
-    Raises `ValueError` if there is no message or an empty target.
+    Raises `ValueError` if there is no message, or the target is empty.
     """
 
     messages: tuple[Message, ...]
@@ -149,11 +148,11 @@ class TrainingPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataStatistics:
-    """The statistics of the data that a model card shows.
+    """Statistics of the data, for the model card.
 
-    `source` is the name of the data's folder, and `digest` digits that change with the data.
-    `counts` maps heading -> name -> how many examples, as ``{"task": {"summarization": 120}}``.
-    The licences are those of the sources and of the teachers.
+    `source` is the name of the data's folder, and `digest` is a digest of the data. `counts` maps
+    heading -> name -> number of examples, as in ``{"task": {"summarization": 120}}``. The licences
+    are those of the sources and of the teachers.
     """
 
     source: str
@@ -163,12 +162,12 @@ class DataStatistics:
 
     def __post_init__(self) -> None:
         plain = {heading: dict(counts) for heading, counts in self.counts.items()}
-        object.__setattr__(self, "counts", plain)  # as JSON takes it; the dataclass is frozen
+        object.__setattr__(self, "counts", plain)  # plain dicts for JSON; the dataclass is frozen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictWords:
-    """The beginning of every target that begins with its verdict, and the two ways to go on."""
+    """The common prefix of all targets that begin with a verdict, and its two continuations."""
 
     prefix: str
     yes: str
@@ -177,9 +176,10 @@ class VerdictWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:
-    """A probability from which a text is faulty, with what it does on `examples` for validation.
+    """Probability from which a text counts as faulty, with its error rates on `examples`.
 
-    `caught` is the share of the faulty ones that it catches, `false_alarms` that of the others.
+    The examples are for validation. `caught` is the share of faulty ones that it catches, and
+    `false_alarms` the share of others that it flags.
     """
 
     value: float
@@ -190,9 +190,9 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judging:
-    """The way in which a trained model is to be asked and read; `distilled` takes it as options.
+    """Settings for judging with a trained model, which `distilled` takes as options.
 
-    `threshold` is None where there was nothing to choose it on.
+    `threshold` is None if there were no examples to choose it on.
     """
 
     layout: str = "score-last"
@@ -201,11 +201,10 @@ class Judging:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingJob:
-    """A training to do, of the base that `find_base` finds by its name, into a folder.
+    """A training to run: the base, by a name for `find_base`, the data and the target folder.
 
-    There is at least one pair to learn from; on the examples of `validation` the loss is measured
-    besides, and the threshold chosen, if targets begin with `verdict`. `layout` and `data` are for
-    the record.
+    There is at least one pair. `validation` is for measuring the loss, and for choosing the
+    threshold if targets begin with `verdict`. `layout` and `data` are only recorded.
     """
 
     pairs: Sequence[TrainingPair]
@@ -220,11 +219,11 @@ class TrainingJob:
 
 @dataclass(slots=True, kw_only=True)
 class Progress:
-    """The progress of a training: the steps that are done, tokens read and seconds taken.
+    """Progress of a training: steps done, tokens read, and seconds taken.
 
-    `micro_batch_size` is what memory has been found to hold. `losses` and `validations` are
-    ``(step, mean loss of an example)``, in the order of the steps; an example's loss is the
-    weighted mean of its answer's tokens'.
+    `micro_batch_size` is what fits into memory. `losses` and `validations` are lists of ``(step,
+    mean loss per example)``, in order; an example's loss is the weighted mean over its answer's
+    tokens.
     """
 
     step: int = 0
@@ -237,10 +236,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trained:
-    """The outcome of a training, which has `steps` steps in all.
+    """The result of a training that has `steps` steps in all.
 
-    If it is not `finished`, a checkpoint is there. `cut` examples lost the end of a source, and
-    `skipped` ones were too long all the same.
+    If it is not `finished`, there is a checkpoint. `cut` examples lost the end of a source, and
+    `skipped` ones were too long even so.
     """
 
     finished: bool
@@ -251,7 +250,7 @@ class Trained:
 
 
 def pairs_digest(pairs: Iterable[TrainingPair]) -> str:
-    """Return 12 hexadecimal digits that change with what the pairs say, or with their order."""
+    """Return a digest of 12 hexadecimal digits of the pairs' contents and order."""
     digest = hashlib.sha256()
     for pair in pairs:
         messages = [[message.role, message.content] for message in pair.messages]

@@ -1,6 +1,6 @@
-"""Pairs as tokens with labels: the loss is on the answer only.
+"""Rendering of pairs as tokens with labels: the loss covers only the answer.
 
-An example that is longer than the context loses the end of a source, never of its target.
+An example longer than the context loses the end of a source, never a part of its target.
 """
 
 from collections.abc import Iterable
@@ -11,19 +11,19 @@ from spanjury.adapters.training.job import TrainingPair
 from spanjury.judges.core import Message
 
 IGNORED = -100
-"""The label of a token that is not learnt, as torch's cross-entropy has it."""
+"""Label of a token without loss, as in torch's cross-entropy."""
 CUT_MARK = " […]"
-"""Stands where a source was cut."""
-_GUESSES = 8  # of how much of a source fits
-_WASTE = 2  # tokens for which no further guess is worth its time
+"""Text that replaces the end of a source that was cut."""
+_GUESSES = 8  # attempts at finding how much of a source fits
+_WASTE = 2  # unused tokens that are not worth another attempt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """An example in tokens: the conversation's, the answer's and the end token.
+    """An example as tokens: those of the conversation, of the answer, and the end token.
 
-    The answer begins at `answer`, 1 or more, and its explanations at `light`, behind which only
-    the end token is none; `cut` says whether a source was cut, `faulty` what its verdict is.
+    The answer begins at index `answer`, 1 or more, and its explanations at index `light`; they last
+    until the end token. `cut` says whether a source was cut; `faulty` is the verdict.
     """
 
     ids: tuple[int, ...]
@@ -34,13 +34,13 @@ class Rendered:
 
     @property
     def labels(self) -> tuple[int, ...]:
-        """The same tokens, `IGNORED` before the answer."""
+        """The tokens, with `IGNORED` for those before the answer."""
         return (IGNORED,) * self.answer + self.ids[self.answer :]
 
     def weights(self, explanation: float) -> tuple[float, ...]:
-        """Return the weight of each token in the loss; their sum is 1, however long the answer.
+        """Return the weight of each token in the loss; the weights sum to 1 for any length.
 
-        A token of an explanation weighs `explanation` times as much as others of the answer.
+        A token of an explanation has `explanation` times the weight of another token of the answer.
         """
         last = len(self.ids) - 1
         raw = [
@@ -53,7 +53,7 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedPairs:
-    """Examples in tokens, how many were cut, and how many skipped since nothing could be cut."""
+    """Examples as tokens; how many were cut, and how many skipped because cutting did not help."""
 
     examples: tuple[Rendered, ...]
     cut: int
@@ -72,7 +72,7 @@ def render_all(pairs: Iterable[TrainingPair], chat: ChatTokens, *, limit: int) -
 
 
 def render(pair: TrainingPair, chat: ChatTokens, *, limit: int) -> Rendered | None:
-    """Render a pair with at most `limit` tokens; return None if that cannot be had by cutting."""
+    """Render a pair in at most `limit` tokens; return None if cutting cannot achieve that."""
     answer = chat.answer(pair.target)
     prompt = chat.prompt(pair.messages)
     cut = len(prompt) + len(answer) > limit
@@ -88,7 +88,7 @@ def render(pair: TrainingPair, chat: ChatTokens, *, limit: int) -> Rendered | No
 
 
 def _cut_to(pair: TrainingPair, chat: ChatTokens, *, room: int, whole: int) -> list[int] | None:
-    """Return a prompt of at most `room` tokens, of the `whole` of it, by cutting the sources."""
+    """Cut sources until a prompt of `whole` tokens has at most `room`; None if that fails."""
     messages, tokens = pair.messages, whole
     for source in sorted((text for text in pair.sources if text), key=len, reverse=True):
         index = next((at for at, message in enumerate(messages) if source in message.content), None)
@@ -104,7 +104,7 @@ def _cut_to(pair: TrainingPair, chat: ChatTokens, *, room: int, whole: int) -> l
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cut:
-    """A conversation in which one source is cut."""
+    """A conversation with one source that is cut."""
 
     chat: ChatTokens
     messages: tuple[Message, ...]
@@ -122,9 +122,10 @@ class _Cut:
         return self.chat.prompt(self.messages_with(kept))
 
     def longest(self, bare: list[int], *, room: int, whole: int) -> list[int]:
-        """Return a prompt of nearly `room` tokens; of `bare` has it none, of `whole` too many.
+        """Return a prompt of nearly `room` tokens, longer than `bare` and shorter than `whole`.
 
-        Tokens grow with characters about evenly, so that a few guesses in between do.
+        The number of tokens grows almost linearly with that of characters, so interpolation needs
+        only a few attempts.
         """
         kept, fitting, over, tokens = 0, bare, len(self.source), whole
         for _ in range(_GUESSES):

@@ -1,9 +1,9 @@
-"""Training an adapter [1] on the answers of a base model, so that a kill costs steps, not weights.
+"""Training of an adapter [1] on a base model's answers, such that a kill costs only some steps.
 
-Every step is a function of the last one's weights: the order of the examples and the learning
-rate follow from the step's number, the rest is in the checkpoint. The gradient of a step is that
-of the mean over its examples, however they are spread over micro-batches: a long answer weighs as
-much as a short one, and its explanations less than what it decides.
+Each step depends only on the last one's state: the order of the examples and the learning rate
+follow from the step's number, and the rest is in the checkpoint. A step's gradient is that of the
+mean over its examples, however they are divided into micro-batches: long and short answers have
+the same weight, and explanations weigh less than the verdict.
 
 References
 ----------
@@ -27,11 +27,11 @@ from spanjury.adapters.training.rendering import IGNORED, Rendered
 from spanjury.judges.core import ConfigError
 
 
-@dataclass(frozen=True, kw_only=True)  # no slots: the steps are reckoned once
+@dataclass(frozen=True, kw_only=True)  # no slots, because of cached properties
 class Plan:
-    """The examples that each step learns from; those of any step follow without the steps before.
+    """The schedule of a training; the batch and rate of any step are computed directly.
 
-    There is at least one example; `options` have their order's seed.
+    There is at least one example; the seed for their order is in `options`.
     """
 
     examples: int
@@ -39,24 +39,24 @@ class Plan:
 
     @cached_property
     def steps_per_epoch(self) -> int:
-        """Steps in which every example is seen once; the last one's batch may be small."""
+        """Number of steps in which every example is seen once; the last batch may be smaller."""
         return -(-self.examples // self.options.batch_size)
 
     @cached_property
     def steps(self) -> int:
-        """Steps in all."""
+        """Total number of steps."""
         whole = self.steps_per_epoch * self.options.epochs
         return min(whole, self.options.max_steps or whole)
 
     def batch(self, step: int) -> list[int]:
-        """Return the places of the examples of a step, 0 for the first."""
+        """Return the indices of a step's examples; the first step is 0."""
         epoch, position = divmod(step, self.steps_per_epoch)
         order = _order(self.examples, self.options.seed, epoch)
         start = position * self.options.batch_size
         return list(order[start : start + self.options.batch_size])
 
     def learning_rate(self, step: int) -> float:
-        """Return the rate of a step: up in a line to the highest, then down to 0."""
+        """Return the rate of a step: a linear rise to the peak, then a linear fall to 0."""
         warm = max(1, round(self.steps * self.options.warmup))
         rising = (step + 1) / warm
         falling = (self.steps - step) / max(1, self.steps - warm)
@@ -65,10 +65,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TensorBatch:
-    """Examples as tensors ``(batch, length)``, filled up on the right.
+    """Examples as tensors ``(batch, length)``, padded on the right.
 
-    `labels` are `IGNORED` where nothing is learnt; `weights` are those of the tokens in the loss, 1
-    in all for each example; `first` is the first place, 1 or more, at which any example's answer
+    `labels` are `IGNORED` where there is no loss. `weights` are the tokens' weights in the loss,
+    which sum to 1 for each example. `first` is the smallest index, 1 or more, at which an answer
     begins.
     """
 
@@ -80,11 +80,12 @@ class TensorBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trainer:
-    """A training loop: the model, its examples, and the listener.
+    """A training loop: the model, its examples, and callbacks.
 
-    The model has its adapter and is changed; there is at least one example, and `padding` fills a
-    batch up. `tell` is called after each step, and with a line where something is to be said.
-    `stopped` is asked before each step whether to end; a checkpoint is left behind.
+    The model has its adapter and is changed in place; there is at least one example, and `padding`
+    is the id that pads batches. `tell` is called after each step, and with a message if there is
+    one. `stopped` is called before each step, and ends training if it returns True, leaving a
+    checkpoint.
     """
 
     model: PeftModel
@@ -104,10 +105,10 @@ class Trainer:
         object.__setattr__(self, "device", next(self.model.parameters()).device)
 
     def run(self) -> Progress:
-        """Train to the end, or until stopped; torch's own generator must be seeded.
+        """Train to the end, or until stopped; the caller seeds torch's generator.
 
-        If training was stopped, ``step`` of what is returned is less than ``plan.steps``. Raises
-        `ConfigError` if the checkpoint is of another training, or one example does not fit into
+        If training was stopped, ``step`` of the result is less than ``plan.steps``. Raises
+        `ConfigError` if the checkpoint is from another training, or one example does not fit into
         memory. Raises `StoreError` if a checkpoint cannot be read or written.
         """
         optimizer = torch.optim.AdamW(
@@ -135,7 +136,7 @@ class Trainer:
         return progress
 
     def _learn(self, progress: Progress, optimizer: torch.optim.Optimizer) -> None:
-        """Take one step."""
+        """Train one step."""
         began = time.monotonic()
         examples = [self.examples[index] for index in self.plan.batch(progress.step)]
         loss = self._accumulated(progress, examples)
@@ -151,7 +152,7 @@ class Trainer:
         self.tell(progress, "")
 
     def _accumulated(self, progress: Progress, examples: Sequence[Rendered]) -> float:
-        """Compute a step's gradient; where memory runs out, again with half the micro-batch."""
+        """Compute a step's gradient; if memory runs out, retry with half the micro-batch."""
         chance = _chance(self.device)
         while True:
             try:
@@ -167,6 +168,7 @@ class Trainer:
             self.model.zero_grad(set_to_none=True)
             if self.device.type == "cuda":
                 torch.cuda.empty_cache()
+            # So that the retry draws the same dropout.
             _set_chance(chance, self.device)
             progress.micro_batch_size //= 2
             self.tell(
@@ -195,7 +197,7 @@ class Trainer:
         return step % every == 0 or step == self.plan.steps
 
     def _validate(self, progress: Progress) -> None:
-        """Add the loss on validation examples, if there are any."""
+        """Append the loss on the validation examples, if there are any."""
         if not self.validation:
             return
         total = 0.0
@@ -210,10 +212,10 @@ class Trainer:
 
 
 def answer_loss(model: torch.nn.Module, batch: TensorBatch) -> torch.Tensor:
-    """Return the sum over examples of the weighted mean of -log p of an answer's tokens, a scalar.
+    """Return the sum over examples of the weighted mean of -log p of the answer's tokens, a scalar.
 
-    Rows are filled up on the right, where a causal model's earlier tokens do not look, so that
-    no mask is needed; and before the first answer no token's vocabulary is reckoned.
+    Rows are padded on the right, where a causal model's earlier tokens do not attend, so no mask is
+    needed. Logits are computed only from the first answer on.
     """
     predicting = batch.ids.shape[1] - batch.first + 1
     logits = model(input_ids=batch.ids, use_cache=False, logits_to_keep=predicting).logits
@@ -228,7 +230,7 @@ def answer_loss(model: torch.nn.Module, batch: TensorBatch) -> torch.Tensor:
 
 @contextmanager
 def fixed_seed(seed: int, *, device: torch.device) -> Iterator[None]:
-    """Seed torch's generators for the block, and leave them afterwards as they were."""
+    """Seed torch's generators within the context, and restore their state afterwards."""
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
         yield
@@ -246,7 +248,7 @@ def _set_chance(state: tuple[torch.Tensor, torch.Tensor | None], device: torch.d
 
 
 def chunks(examples: Sequence[Rendered], *, size: int) -> Iterator[Sequence[Rendered]]:
-    """Yield at most `size` at a time, like with like; the longest first, as memory may end."""
+    """Yield chunks of at most `size`, sorted by length, the longest first to test the memory."""
     ordered = sorted(examples, key=lambda example: -len(example.ids))
     for start in range(0, len(ordered), size):
         yield ordered[start : start + size]
@@ -259,7 +261,7 @@ def stacked(
     device: torch.device,
     explanation_weight: float = 1.0,
 ) -> TensorBatch:
-    """Make tensors of examples."""
+    """Stack examples as padded tensors."""
 
     def rows(values: Iterable[tuple[float, ...]], filler: int) -> torch.Tensor:
         kept = [torch.tensor(row) for row in values]

@@ -1,13 +1,12 @@
-"""From pairs and a base model to a folder with a trained one.
+"""Training from pairs and a base model to a folder with the trained model.
 
-While training is under way the folder holds its checkpoint; at the end it gets the whole model as
-transformers, vLLM and llama.cpp's converter read it, the adapter by itself, and a card.
+During training the folder contains a checkpoint. At the end it gets the whole model, readable by
+transformers, vLLM and llama.cpp's converter, the adapter alone, and a card.
 
-A threshold on the probability of an error, chosen on examples for validation.
-
-A small model finds one verdict likelier whatever the text; what it knows is in how much likelier.
-The threshold is the one with the highest balanced accuracy: the mean of the share of faulty texts
-that are caught and of sound ones that are left alone.
+If targets begin with a verdict, a threshold on the probability of an error is chosen on the
+validation examples. A small model tends to one verdict for every text, but its probability is
+informative. The threshold chosen has the highest balanced accuracy: the mean of the share of
+faulty texts that it catches and the share of correct texts that it does not flag.
 """
 
 import json
@@ -47,8 +46,8 @@ from spanjury.adapters.training.rendering import Rendered, RenderedPairs, render
 from spanjury.adapters.training.trainer import Trainer, fixed_seed
 from spanjury.judges.core import ConfigError
 
-_LAST = "config.json"  # without it the folder is not a model
-_DEFAULT_CONTEXT = 2048  # where the model does not know its own
+_LAST = "config.json"  # written last: it makes the folder a model
+_DEFAULT_CONTEXT = 2048  # if the model does not state its own
 
 
 def train(
@@ -57,14 +56,14 @@ def train(
     tell: Callable[[Progress, int, str], None],
     stopped: Callable[[], bool],
 ) -> Trained:
-    """Train, or go on training, and write what was learnt into the job's folder.
+    """Start or continue a training, and write the result into the job's folder.
 
-    `tell` is called after each step with how far it is, how many steps there are, and a line if
-    there is something to say; `stopped` is asked before each step whether to end.
+    `tell` is called after each step with the progress, the total number of steps, and a message or
+    an empty text. `stopped` is called before each step, and ends training if it returns True.
 
-    Raises `ConfigError` if there is nothing to learn from, the base cannot be had, cannot converse
-    or does not fit into memory, or the folder holds another training or a model. Raises
-    `StoreError` if the folder cannot be written.
+    Raises `ConfigError` if there are no examples; if the base cannot be loaded, has no chat
+    template or does not fit into memory; or if the folder contains another training or a model.
+    Raises `StoreError` if the folder cannot be written.
     """
     if not job.pairs:
         raise ConfigError("there is nothing to learn from: no training example")
@@ -103,7 +102,7 @@ def train(
 
 
 def _checkpoints(job: TrainingJob, base: Base) -> CheckpointFile:
-    """Return where checkpoints are kept; refuse a folder in which a model is."""
+    """Return the checkpoint file; refuse a folder that contains a model."""
     belongs_to = {
         "base": base.identity,
         "data": pairs_digest(job.pairs),
@@ -115,7 +114,7 @@ def _checkpoints(job: TrainingJob, base: Base) -> CheckpointFile:
 
 
 def _attention(options: TrainingOptions, device: torch.device) -> str:
-    """Return the name of who computes attention, as transformers knows it."""
+    """Return the name of the attention implementation, as transformers knows it."""
     if options.attention in {"eager", "sdpa"}:
         return options.attention
     best = best_attention(device)
@@ -130,7 +129,7 @@ def _attention(options: TrainingOptions, device: torch.device) -> str:
 def _rendered(
     job: TrainingJob, chat: ChatTokens, model: PreTrainedModel
 ) -> tuple[RenderedPairs, RenderedPairs]:
-    """Render what is learnt from and what is checked."""
+    """Render the training and the validation examples."""
     context = getattr(model.config, "max_position_embeddings", None) or _DEFAULT_CONTEXT
     limit = min(context, job.options.max_length or context)
     learnt = render_all(job.pairs, chat, limit=limit)
@@ -144,7 +143,7 @@ def _rendered(
 def _judging(
     job: TrainingJob, model: PeftModel, checked: RenderedPairs, *, chat: ChatTokens
 ) -> Judging:
-    """Choose the threshold on what was rendered for validation, where targets have a verdict."""
+    """Choose the threshold on the validation examples, if targets begin with a verdict."""
     if job.verdict is None:
         return Judging(layout=job.layout)
     labelled = [example for example in checked.examples if example.faulty is not None]
@@ -188,7 +187,7 @@ def _write(
 def error_probabilities(
     model: torch.nn.Module, examples: Sequence[Rendered], *, chat: ChatTokens, words: VerdictWords
 ) -> list[float]:
-    """Return the probability of ``yes`` beside ``no`` for each example, in order."""
+    """Return the probability of ``yes`` as opposed to ``no`` for each example, in order."""
     yes, no = (chat.answer(f"{words.prefix}{word}")[:-1] for word in (words.yes, words.no))
     offset = next(
         at for at, (left, right) in enumerate(zip(yes, no, strict=False)) if left != right
@@ -207,9 +206,9 @@ def error_probabilities(
 
 
 def best_threshold(probabilities: Sequence[float], faulty: Sequence[bool]) -> Threshold | None:
-    """Return the threshold that parts the two best; None where one of them is not there.
+    """Return the threshold that best separates the two kinds; None if one kind is missing.
 
-    Ties go to the threshold nearest to one half.
+    Of equal thresholds, the one nearest to one half is chosen.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Metrics that need weights: what torch runs here, or a worker in an environment of its own."""
+"""Metrics with model weights, run by torch here, or by a worker in a separate environment."""

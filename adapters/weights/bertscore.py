@@ -1,8 +1,8 @@
-"""BERTScore: each token is matched with the most alike of the other text [1].
+"""BERTScore: each token is matched with the most similar token of the other text [1].
 
-The layer that is read and all weights are as in the library ``bert_score``, which the tests
-compare it with. It is computed here because the library asks the hub for models, fails at empty
-texts with the transformers of today, and lets the longest text of a batch change the others.
+The layers and the weights of tokens are those of the library ``bert_score``, with which the tests
+compare it. It is implemented here because the library downloads models from the hub, fails for
+empty texts with current transformers, and lets the longest text of a batch change other scores.
 
 References
 ----------
@@ -27,7 +27,7 @@ from spanjury.adapters.weights.tokens import Pieces
 from spanjury.judges.core import Sample, signature
 
 Measure = Literal["f1", "precision", "recall"]
-_PREFIXED = (GPT2Tokenizer, RobertaTokenizer)  # to them a word at the start of a text is another
+_PREFIXED = (GPT2Tokenizer, RobertaTokenizer)  # first words have other tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,14 +37,14 @@ class BERTScore(EncoderMetric):
     Parameters
     ----------
     model
-        A folder or a hub id, as ``roberta-large``.
+        A folder or a hub id, such as ``roberta-large``.
     measure
-        Similarity of the output's tokens (precision), the reference's (recall), or both (f1).
+        Mean similarity of the output's tokens (precision), the reference's (recall), or both (f1).
     layer
-        Which layer's vectors, from 0, the embeddings; None for the one that ``bert_score`` found
-        best for the model, or the last of a model that it does not know.
+        The layer whose vectors are used; 0 means the embeddings. None for the layer that
+        ``bert_score`` found best for the model, or the last one of an unknown model.
     idf
-        Whether rare tokens count more. Then a score depends on the references of all samples.
+        Whether rare tokens weigh more. Then a score depends on the references of all samples.
     """
 
     measure: Measure = "f1"
@@ -63,7 +63,7 @@ class BERTScore(EncoderMetric):
 
     @property
     def signature(self) -> str:
-        """The model, the layer, the weights and the measure."""
+        """The model, the layer, the weighting and the measure."""
         return signature(
             "bertscore",
             model=self._checkpoint.identity,
@@ -77,7 +77,7 @@ class BERTScore(EncoderMetric):
         )
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return one score in ``[-1, 1]`` a sample, for its one reference."""
+        """Return one score in ``[-1, 1]`` per sample, for its only reference."""
         encoder = self._encoder.get()
         prefixed = isinstance(encoder.tokeniser.tokenizer, _PREFIXED)
         texts = [
@@ -103,7 +103,7 @@ class BERTScore(EncoderMetric):
         ]
 
     def similarities(self, sample: Sample, /) -> TokenSimilarities:
-        """Return how alike the tokens are to those of the sample's first reference."""
+        """Return the similarities of the output's tokens to those of the first reference."""
         encoder = self._encoder.get()
         prefixed = isinstance(encoder.tokeniser.tokenizer, _PREFIXED)
         texts = (
@@ -140,7 +140,7 @@ class BERTScore(EncoderMetric):
         both = precision + recall
         f1 = 2 * precision * recall / both if both else 0.0
         score = {"precision": precision, "recall": recall, "f1": f1}[self.measure]
-        # A cosine may round to 1.0000001, and F1 of numbers below 0 has no bounds.
+        # A cosine may round to 1.0000001, and F1 of negative numbers is unbounded.
         return min(1.0, max(-1.0, score))
 
 
@@ -154,7 +154,7 @@ def _weight_one(_: int) -> float:
 
 
 def _weights(pieces: Pieces, weight: Callable[[int], float]) -> torch.Tensor:
-    """Return the share of each token; none for the marks, and alike where all would be 0."""
+    """Return the share of each token; 0 for special tokens, and equal if all would be 0."""
     own = [weight(token) * own for token, own in zip(pieces.ids, pieces.content, strict=True)]
     shares = torch.tensor(own if any(own) else pieces.content, dtype=torch.float32)
     return shares / shares.sum()

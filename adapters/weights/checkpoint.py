@@ -1,4 +1,4 @@
-"""Checkpoints: a model's folder, found without asking the network, and loaded without a word."""
+"""Checkpoints: a model's folder, found without network access and loaded silently."""
 
 import json
 from dataclasses import dataclass, field
@@ -19,15 +19,15 @@ from spanjury.judges.core import ConfigError
 
 _DIGESTED = {".json", ".txt", ".model", ".safetensors", ".bin"}
 _NOT_FOR_TORCH = ["*.h5", "*.msgpack", "*.onnx", "*.ot", "*.tflite", "*.gguf", "*/*"]
-_DEFAULT_WINDOW = 512  # where neither the model nor its tokenizer knows a limit, as T5's
+_DEFAULT_WINDOW = 512  # assumed if neither the model nor its tokenizer has a limit, such as T5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A model in a folder, and the device where it is to run.
+    """A model in a folder, and the device on which it will run.
 
-    `name` is the user's; `identity`, for signatures, is the folder's last name, or hub id, and
-    digits that change with its files; `config` is its shape.
+    `name` is what the user called it. `identity`, for signatures, is the folder's last name or the
+    hub id, with a digest of the files. `config` has its architecture.
     """
 
     name: str
@@ -38,22 +38,22 @@ class Checkpoint:
 
     @property
     def window(self) -> int:
-        """Tokens that the model takes at once."""
+        """Maximum number of tokens per input."""
         limits = [self._positions(), self._tokenizer_limit()]
         return min((limit for limit in limits if 0 < limit < 1 << 30), default=_DEFAULT_WINDOW)
 
     def tokenizer(self) -> PreTrainedTokenizerBase:
-        """Load its tokenizer; raise `ConfigError` if there is none."""
+        """Load the tokenizer; raise `ConfigError` if there is none."""
         return load_tokenizer(self.name, self.folder)
 
     def load(self, kind: ModelKind) -> PreTrainedModel:
-        """Load it, in 32-bit floats, onto its device.
+        """Load the model in 32-bit floats onto its device.
 
         Raises `ConfigError` if it is not a model of this kind, or lacks weights that such a model
         needs.
         """
         model, lacking = load_weights(self.name, self.folder, kind=kind, dtype=torch.float32)
-        # Nothing here reads a pooler, and many encoders are published without one.
+        # The metrics use no pooler, and many encoders are published without one.
         missing = [key for key in lacking if "pooler" not in key]
         if missing:
             raise ConfigError(
@@ -77,21 +77,21 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointMetric:
-    """A metric that needs a model, which is loaded when it is first needed.
+    """A metric with a model, which is loaded when first needed.
 
-    Raises `ConfigError` if there is no such model or device and `ValueError` if an option is out of
-    its range.
+    Raises `ConfigError` if there is no such model or device, and `ValueError` if an option is out
+    of its range.
 
     Parameters
     ----------
     model
         A folder, or the id of a model on the Hugging Face hub.
     batch_size
-        Texts at once; changes no score, save by rounding.
+        Texts per batch; apart from rounding, it does not affect scores.
     download
-        Whether to fetch a model that is not here.
+        Whether to download a model that is not on this machine.
     device
-        As torch writes it.
+        A torch device.
     """
 
     model: str = ""
@@ -101,17 +101,17 @@ class CheckpointMetric:
     _checkpoint: Checkpoint = field(init=False, repr=False, compare=False)
 
     def _find_checkpoint(self, name: str) -> Checkpoint:
-        """Find the model of the metric called `name`, and keep it."""
+        """Find and store the model of the metric called `name`."""
         checkpoint = find_checkpoint(name, self.model, download=self.download, device=self.device)
         object.__setattr__(self, "_checkpoint", checkpoint)  # the dataclass is frozen
         return checkpoint
 
 
 def find_checkpoint(metric: str, model: str, *, download: bool, device: str) -> Checkpoint:
-    """Find a model, a folder or a hub id; fetch one that is not in the cache only for `download`.
+    """Find a model by folder or hub id; with `download`, fetch it if it is not in the cache.
 
-    `device` is as torch writes it: ``"cpu"``, ``"cuda:1"``, ``"mps"``. Messages name the `metric`.
-    Raises `ConfigError` if there is no such model or device; says what to do.
+    `device` is a torch device: ``"cpu"``, ``"cuda:1"``, ``"mps"``. Messages name the `metric`.
+    Raises `ConfigError`, with advice, if there is no such model or device.
     """
     if not model:
         raise ConfigError(f"{metric} needs a model: --metric {metric}:model=FOLDER_OR_HUB_ID")

@@ -1,4 +1,4 @@
-"""An encoder: texts to a vector for each of their tokens, and a weight, more for rarer ones."""
+"""An encoder, which gives each token a vector, and token weights that favour rare tokens."""
 
 import math
 from collections import Counter
@@ -15,13 +15,13 @@ from spanjury.adapters.weights.tokens import Pieces, Tokeniser, padded
 from spanjury.judges.core.lazy import Once
 
 Layers = Callable[[tuple[torch.Tensor, ...]], torch.Tensor]
-"""Makes one vector a token, ``(texts, tokens, size)``, of all layers, the embeddings first."""
+"""Combines all layers, the embeddings first, to one vector per token, ``(texts, tokens, size)``."""
 
-_CHUNK = 16  # batches whose vectors are held at once
+_CHUNK = 16  # batches whose vectors are in memory together
 
 
 class Encoder:
-    """A model without its head; of an encoder and a decoder, the encoder."""
+    """A model without its head; of an encoder-decoder, only the encoder."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self.tokeniser = Tokeniser(checkpoint.tokenizer(), limit=checkpoint.window)
@@ -33,9 +33,9 @@ class Encoder:
     def vectors(
         self, texts: Sequence[Pieces], *, layers: Layers, batch_size: int
     ) -> list[torch.Tensor]:
-        """Return for each text its tokens' vectors, ``(tokens, size)``, on the CPU.
+        """Return the vectors of each text's tokens, ``(tokens, size)``, on the CPU.
 
-        Every text has at least one token.
+        Every text must have at least one token.
         """
         encoded: list[torch.Tensor] = [torch.empty(0)] * len(texts)
         for batch in batches([len(text.ids) for text in texts], size=batch_size):
@@ -59,9 +59,9 @@ class Encoder:
         layers: Layers,
         batch_size: int,
     ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        """Yield the vectors of the two texts of each pair; a text is read once a chunk of pairs.
+        """Yield the vectors of both texts of each pair; within a chunk, each text is read once.
 
-        Texts without a token get none of their own: ``(0,)``.
+        A text without tokens gets an empty tensor, ``(0,)``.
         """
         step = _CHUNK * batch_size
         for start in range(0, len(pairs), step):
@@ -76,18 +76,18 @@ class Encoder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderMetric(CheckpointMetric):
-    """A metric that needs an encoder."""
+    """A metric with an encoder."""
 
     _encoder: Once[Encoder] = field(init=False, repr=False, compare=False)
 
     @property
     def cut_texts(self) -> int:
-        """Texts that were longer than the model takes, since the metric was made."""
+        """Number of texts that exceeded the model's maximum, since the metric was made."""
         encoder = self._encoder.peek()
         return encoder.tokeniser.cut if encoder else 0
 
     def _find_encoder(self, name: str) -> Checkpoint:
-        """Find the model of the metric called `name`, and keep it."""
+        """Find the model of the metric called `name`, and prepare its encoder."""
         checkpoint = self._find_checkpoint(name)
         object.__setattr__(self, "_encoder", Once(partial(Encoder, checkpoint)))
         return checkpoint
@@ -95,9 +95,9 @@ class EncoderMetric(CheckpointMetric):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Idf:
-    """Inverse document frequency with one added, ``log((texts + 1) / (texts with it + 1))``.
+    """Smoothed inverse document frequency, ``log((texts + 1) / (texts with it + 1))``.
 
-    `having` says for each token how many of the texts have it.
+    `having` is, for each token, the number of texts that contain it.
     """
 
     texts: int
@@ -105,7 +105,7 @@ class Idf:
 
     @classmethod
     def of(cls, texts: Iterable[Sequence[int]]) -> "Idf":
-        """Count the texts that have each token."""
+        """Count the texts that contain each token."""
         sets = [set(text) for text in texts]
         return cls(texts=len(sets), having=Counter(token for text in sets for token in text))
 

@@ -1,7 +1,7 @@
-"""BARTScore [1] and Prism [2]: how likely one text is to a model that has read the other.
+"""BARTScore [1] and Prism [2]: the likelihood of one text under a model that has read the other.
 
-To a multilingual translator, paraphrasing is translating into the same language. Prism's own model
-was made for a library that is no longer maintained; any encoder with a decoder can be named.
+For a multilingual translation model, paraphrasing is translation into the same language. Prism's
+own model needs a library that is no longer maintained; any encoder-decoder can be used instead.
 
 References
 ----------
@@ -27,15 +27,15 @@ from spanjury.adapters.weights.tokens import Pieces, Tokeniser, padded
 from spanjury.judges.core import ConfigError, Sample, signature
 from spanjury.judges.core.lazy import Once
 
-_TOKENS = 1 << 12  # at once; for each there is a number for every word of the vocabulary
-_IGNORED = -100  # transformers' sign for a token that is not to be predicted
+_TOKENS = 1 << 12  # per batch, since each has logits for the whole vocabulary
+_IGNORED = -100  # transformers' label for tokens without loss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Languages:
-    """The languages of a multilingual model, in its own codes; empty for others.
+    """The languages of a multilingual model, in its own codes; empty for other models.
 
-    They are those of the texts that are `read` and of those that are predicted, `written`.
+    `read` is the language of the input, and `written` that of the predicted text.
     """
 
     read: str = ""
@@ -43,10 +43,9 @@ class Languages:
 
 
 class Seq2Seq:
-    """An encoder and a decoder.
+    """An encoder-decoder.
 
-    Raises `ConfigError` if it is no such model, or needs a language that is not given or that it
-    does not know.
+    Raises `ConfigError` if the model is not one, or needs a language that is missing or unknown.
     """
 
     def __init__(self, checkpoint: Checkpoint, *, languages: Languages) -> None:
@@ -67,12 +66,12 @@ class Seq2Seq:
     def log_likelihoods(
         self, pairs: Sequence[tuple[str, str]], *, batch_size: int, with_opening: bool
     ) -> list[float]:
-        """Return the mean natural logarithm of the probabilities of the second text's tokens.
+        """Return the mean log-probability (natural) of the tokens of each pair's second text.
 
-        Of a pair the first text is read and the second predicted, with the mark that ends it and,
-        for `with_opening`, the one that opens it; `batch_size` changes no number. Values are not
-        above 0. A pair of empty texts has 0; one with one empty text has what a uniform guess
-        would have, ``-log(vocabulary)``.
+        The first text of a pair is the input. The second is predicted, including its end token and,
+        with `with_opening`, its start token. `batch_size` does not affect the values, which are
+        never positive. A pair of empty texts gets 0; a pair with one empty text gets the value of a
+        uniform guess, ``-log(vocabulary)``.
         """
         scores = [0.0 if first == second else self._guess for first, second in _blanks(pairs)]
         rows = [row for row, pair in enumerate(pairs) if all(text.strip() for text in pair)]
@@ -112,10 +111,10 @@ class Seq2Seq:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likelihood:
-    """The likelihood of one text when a model, the engine once it is loaded, reads another.
+    """Likelihood of one text under a model that reads another; the engine is loaded when needed.
 
-    `batch_size` changes no score; `with_opening` says whether the marks before a text's first
-    token are predicted as well.
+    `batch_size` does not affect scores. `with_opening` says whether the special tokens before a
+    text's first token are predicted, too.
     """
 
     checkpoint: Checkpoint
@@ -125,12 +124,12 @@ class Likelihood:
 
     @property
     def cut_texts(self) -> int:
-        """Texts that were longer than the model takes, since the metric was made."""
+        """Number of texts that exceeded the model's maximum, since the metric was made."""
         engine = self.engine.peek()
         return engine.tokeniser.cut if engine else 0
 
     def signature(self, name: str, /, *, options: Mapping[str, str]) -> str:
-        """Return a metric's signature: the model, what the metric tells besides, the libraries."""
+        """Return a metric's signature: the model, the metric's `options`, and library versions."""
         return signature(
             name,
             model=self.checkpoint.identity,
@@ -142,22 +141,22 @@ class Likelihood:
         )
 
     def of_outputs(self, samples: Sequence[Sample]) -> list[float]:
-        """Return the mean log probability of each output's tokens, given its one reference."""
+        """Return the mean log-probability of each output's tokens, given its only reference."""
         return self._of([(sample.references[0], sample.output) for sample in samples])
 
     def of_references(self, samples: Sequence[Sample]) -> list[float]:
-        """Return that of the reference's tokens, given the output."""
+        """Return the mean log-probability of each reference's tokens, given the output."""
         return self._of([(sample.output, sample.references[0]) for sample in samples])
 
     def of_both(self, samples: Sequence[Sample]) -> list[float]:
-        """Return the mean of both ways."""
+        """Return the mean of both directions."""
         forth = [(sample.references[0], sample.output) for sample in samples]
         means = self._of(forth + [(output, reference) for reference, output in forth])
         halves = zip(means[: len(forth)], means[len(forth) :], strict=True)
         return [(output + reference) / 2 for output, reference in halves]
 
     def from_sources(self, samples: Sequence[Sample]) -> list[float]:
-        """Return the mean log probability of each output's tokens, given its source."""
+        """Return the mean log-probability of each output's tokens, given its source."""
         return self._of([(sample.source, sample.output) for sample in samples])
 
     def _of(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -168,13 +167,13 @@ class Likelihood:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LikelihoodMetric(CheckpointMetric):
-    """A metric that scores by the likelihoods of an encoder with a decoder."""
+    """A metric computed from the likelihoods of an encoder-decoder."""
 
     _likelihood: Likelihood = field(init=False, repr=False, compare=False)
 
     @property
     def cut_texts(self) -> int:
-        """Texts that were longer than the model takes, since the metric was made."""
+        """Number of texts that exceeded the model's maximum, since the metric was made."""
         return self._likelihood.cut_texts
 
     def _find(self, name: str, *, languages: Languages, with_opening: bool) -> None:
@@ -196,7 +195,7 @@ def _blanks(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[bool, bool]]:
 
 
 def _opening(pieces: Pieces) -> int:
-    """Return how many marks stand before the text's first token."""
+    """Return the number of special tokens before the text's first token."""
     return pieces.content.index(True) if any(pieces.content) else 0
 
 
@@ -205,7 +204,7 @@ Direction = Literal["f", "precision", "recall"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BARTScore(LikelihoodMetric):
-    """The mean log probability of a token of the output or of the reference, given the other.
+    """The mean log-probability of the output's or the reference's tokens, given the other.
 
     Parameters
     ----------
@@ -228,7 +227,7 @@ class BARTScore(LikelihoodMetric):
         return self._likelihood.signature("bartscore", options={"direction": self.direction})
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return one score, 0 at best, a sample, for its one reference."""
+        """Return one score per sample, at most 0, for its only reference."""
         if self.direction == "f":
             return self._likelihood.of_both(samples)
         if self.direction == "precision":
@@ -238,7 +237,7 @@ class BARTScore(LikelihoodMetric):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BARTScoreFromSource(LikelihoodMetric):
-    """The mean log probability of the output's tokens, given the source (faithfulness)."""
+    """The mean log-probability of the output's tokens, given the source (faithfulness)."""
 
     def __post_init__(self) -> None:
         self._find("bartscore-source", languages=Languages(), with_opening=True)
@@ -249,7 +248,7 @@ class BARTScoreFromSource(LikelihoodMetric):
         return self._likelihood.signature("bartscore-source", options={"direction": "faithfulness"})
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return one score, 0 at best, a sample, for its source."""
+        """Return one score per sample, at most 0, for its source."""
         return self._likelihood.from_sources(samples)
 
 
@@ -257,12 +256,12 @@ class BARTScoreFromSource(LikelihoodMetric):
 class Prism(LikelihoodMetric):
     """The mean of H(output | reference) and H(reference | output).
 
-    H is the mean log probability of a text's tokens, without the one that names the language.
+    H is the mean log-probability of a text's tokens, without the language token.
 
     Parameters
     ----------
     language
-        Of the texts, as the model writes it (``en_XX``, ``eng_Latn``); empty for a model that
+        Language of the texts in the model's code (``en_XX``, ``eng_Latn``); empty for a model that
         needs none. Other parameters are those of `LikelihoodMetric`.
     """
 
@@ -278,7 +277,7 @@ class Prism(LikelihoodMetric):
         return self._likelihood.signature("prism", options={"language": self.language})
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return one score, 0 at best, a sample, for its one reference."""
+        """Return one score per sample, at most 0, for its only reference."""
         return self._likelihood.of_both(samples)
 
 
@@ -289,7 +288,7 @@ class PrismFromSource(LikelihoodMetric):
     Parameters
     ----------
     language, source_language
-        Of the outputs and of the sources, as for `Prism`.
+        Languages of the outputs and of the sources, as for `Prism`.
     """
 
     language: str = ""
@@ -306,5 +305,5 @@ class PrismFromSource(LikelihoodMetric):
         return self._likelihood.signature("prism-source", options={"language": languages})
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return one score, 0 at best, a sample, for its source."""
+        """Return one score per sample, at most 0, for its source."""
         return self._likelihood.from_sources(samples)

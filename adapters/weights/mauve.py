@@ -1,6 +1,6 @@
-"""MAUVE: the divergence between the texts of a system and those of people, as a whole [1].
+"""MAUVE: the divergence between the distributions of a system's texts and of people's [1].
 
-Written from the paper: the authors' own package is under the GPL.
+It was implemented from the paper, because the authors' own package is under the GPL.
 
 References
 ----------
@@ -24,7 +24,7 @@ from spanjury.judges.core import Sample, signature
 
 _KEPT_VARIANCE = 0.9  # [1] appendix C.3: principal components before clustering
 _MIXTURES = 25
-_ROUNDS = 5  # of clustering, of which the best is kept
+_ROUNDS = 5  # runs of k-means, of which the best is kept
 Pooling = Literal["last", "mean"]
 _TEXTS_A_BUCKET = 10  # [1] section 4
 _CHUNK = 256
@@ -32,21 +32,23 @@ _CHUNK = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MAUVE(EncoderMetric):
-    """The area under the frontier of two kinds of error: what one writes and the other does not.
+    """The area under the frontier of two kinds of error, as a score of a whole corpus.
+
+    One kind is text that the system writes and people do not; the other is the reverse.
 
     Parameters
     ----------
     model
-        A folder or a hub id; the paper's is ``gpt2-large``.
+        A folder or a hub id; the paper uses ``gpt2-large``.
     pooling
-        What stands for a text: its last token's vector, as in the paper, for a model that reads
-        from left to right; the mean of its tokens' for one that reads both ways.
+        Vector of a text: that of its last token, as in the paper, for a model that reads from left
+        to right; or the mean over its tokens, for a bidirectional one.
     buckets
-        Into how many all texts are sorted; 0 for a tenth of the smaller number of texts.
+        Number of clusters of texts; 0 for a tenth of the smaller number of texts.
     scale
-        The rate at which the score falls with the divergence.
+        Rate at which the score falls with the divergence.
     seed
-        Where the sorting begins; another seed gives a slightly different score.
+        Seed for the clustering; another seed gives a slightly different score.
     """
 
     pooling: Pooling = "last"
@@ -69,7 +71,7 @@ class MAUVE(EncoderMetric):
 
     @property
     def signature(self) -> str:
-        """The model and everything that decides how texts are sorted."""
+        """The model and everything that affects the clustering."""
         return signature(
             "mauve",
             model=self._checkpoint.identity,
@@ -85,7 +87,7 @@ class MAUVE(EncoderMetric):
         )
 
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return one score in ``[0, 1]`` for the outputs against all references together."""
+        """Return one score in ``[0, 1]`` for all outputs against all references."""
         outputs = [sample.output for sample in samples]
         references = [reference for sample in samples for reference in sample.references]
         vectors = self._embedded(list(dict.fromkeys(outputs + references)))
@@ -98,7 +100,7 @@ class MAUVE(EncoderMetric):
         return frontier_area(p, q, scale=self.scale)
 
     def _embedded(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return a vector for each text; zeros for one without a token."""
+        """Return a vector for each text; zeros for a text without tokens."""
         encoder = self._encoder.get()
         pieces = {text: encoder.tokeniser.pieces(text) for text in texts}
         pooled: dict[str, np.ndarray] = {}
@@ -123,16 +125,16 @@ class MAUVE(EncoderMetric):
 def histograms(
     first: ArrayLike, second: ArrayLike, *, buckets: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sort two heaps of vectors into the same buckets and return the share in each.
+    """Cluster two sets of vectors together, and return each set's share in each cluster.
 
-    The vectors have shapes ``(n, d)`` and ``(m, d)``. k-means begins at `seed`; buckets that stay
-    empty are skipped, so that both distributions may be shorter than `buckets`.
+    The vectors have shapes ``(n, d)`` and ``(m, d)``. `seed` is that of k-means. Empty clusters are
+    dropped, so the distributions may be shorter than `buckets`.
     """
     heaps = [np.asarray(heap, dtype=float) for heap in (first, second)]
-    # Vectors that are the same share one row throughout, so that rounding cannot part them.
+    # Equal vectors share one row, so that rounding cannot separate them.
     rows, number = np.unique(_unit(np.concatenate(heaps)), axis=0, return_inverse=True)
-    number = number.reshape(-1)  # numpy 2.0 gave it another shape
-    ordered = np.sort(number)  # so that the order of the texts is of no effect
+    number = number.reshape(-1)  # numpy 2.0 returned another shape
+    ordered = np.sort(number)  # so that the order of the texts has no effect
     points = _principal(rows, ordered)
     rng = np.random.default_rng(seed)
     count = min(buckets, len(rows))
@@ -145,11 +147,10 @@ def histograms(
 
 
 def frontier_area(p: ArrayLike, q: ArrayLike, *, scale: float) -> float:
-    """Return the area under the divergence frontier of two distributions, ``[1]`` eq. 2 and 3.
+    """Return the area under the divergence frontier of two distributions, [1] eq. 2 and 3.
 
-    Both have the shape ``(buckets,)``; `scale`, above 0, is how fast the value falls with the
-    divergence. The area is in ``[0, 1]``: 1 if they are the same, near 0 if they have no bucket in
-    common.
+    Both have the shape ``(buckets,)``; `scale`, above 0, is the rate at which the value falls with
+    the divergence. The area is in ``[0, 1]``: 1 for equal distributions, near 0 for disjoint ones.
 
     Examples
     --------
@@ -161,13 +162,13 @@ def frontier_area(p: ArrayLike, q: ArrayLike, *, scale: float) -> float:
     mixtures = [weight * first + (1 - weight) * second for weight in inner]
     x = np.exp([-scale * _divergence(second, mixture) for mixture in mixtures])
     y = np.exp([-scale * _divergence(first, mixture) for mixture in mixtures])
-    # With all weight on one of the two, the other's divergence is without bound.
+    # The end points: with all weight on one distribution, the other's divergence is infinite.
     x, y = np.concatenate([[0.0], x[::-1], [1.0]]), np.concatenate([[1.0], y[::-1], [0.0]])
     return float(np.clip(np.trapezoid(y, x), 0, 1))
 
 
 def _divergence(p: np.ndarray, q: np.ndarray) -> float:
-    """Return Kullback and Leibler's divergence of p from q, which is above 0 wherever p is."""
+    """Return the Kullback-Leibler divergence of p from q; q is positive wherever p is."""
     held = p > 0
     return max(0.0, float((p[held] * np.log(p[held] / q[held])).sum()))
 
@@ -179,9 +180,9 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _principal(rows: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """Return the rows in as few principal components as keep nine tenths of the variance.
+    """Project the rows onto the fewest principal components with 90 % of the variance.
 
-    `number` tells how often each row counts: it has one entry, a row's number, for each vector.
+    `number` has the index of its row for each vector, so rows count as often as they occur.
     """
     centred = rows - rows[number].mean(axis=0)
     _, spread, components = np.linalg.svd(centred[number], full_matrices=False)

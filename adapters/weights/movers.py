@@ -1,7 +1,7 @@
-"""Word mover's distance [1] and MoverScore [2]: the work that turns one text into another.
+"""Word mover's distance [1] and MoverScore [2]: the cost of transforming one text into another.
 
-MoverScore moves single tokens, each by the shortest chord of the unit sphere, weighted by how rare
-they are. Their vectors are the least, mean and greatest value of the last layers.
+MoverScore moves single tokens, weighted by their rarity; the distance is the chord between unit
+vectors. A token's vector has the minimum, mean and maximum over the last layers.
 
 References
 ----------
@@ -33,22 +33,22 @@ from spanjury.judges.core import ConfigError, Sample, signature
 from spanjury.judges.core.lazy import Once
 
 with warnings.catch_warnings():
-    # Its docstrings hold backslashes that Python complains of when it first compiles them.
+    # Its docstrings have invalid escapes, about which Python warns when it first compiles them.
     warnings.simplefilter("ignore", DeprecationWarning)
     warnings.simplefilter("ignore", SyntaxWarning)
-    from ot import emd, emd2  # type: ignore[import-untyped]  # it brings no types
+    from ot import emd, emd2  # type: ignore[import-untyped]  # no type annotations
 
-_MOST_STEPS = 10_000_000  # the default, 100,000, ends too early for texts of some 1,000 tokens
+_MOST_STEPS = 10_000_000  # the default, 100,000, stops too early for texts of about 1,000 tokens
 
 
 def transport_cost(
     first: tuple[ArrayLike, ArrayLike], second: tuple[ArrayLike, ArrayLike]
 ) -> float:
-    """Return the mean distance that a share must travel between two heaps, at best.
+    """Return the optimal transport cost between two weighted sets of vectors.
 
-    A heap is its vectors ``(n, d)``, of any length but 0, of which the direction alone counts, and
-    their weights ``(n,)``, not negative, with a sum above 0. The distance is the Euclidean one of
-    unit vectors, in ``[0, 2]``.
+    A set is its vectors ``(n, d)``, n at least 1, of which only the direction matters, and their
+    weights ``(n,)``, not negative, with a positive sum. Distances are Euclidean between unit
+    vectors, so the cost is in ``[0, 2]``.
 
     References
     ----------
@@ -62,10 +62,10 @@ def transport_cost(
 def transport_plan(
     first: tuple[ArrayLike, ArrayLike], second: tuple[ArrayLike, ArrayLike]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return which share travels where, and how far that is, in the plan of `transport_cost`.
+    """Return the shares that move between vectors, and the distances, in the optimal plan.
 
-    Shares sum to 1, distances are in ``[0, 2]``; both have the shape ``(n, m)``, with share 0 and
-    distance NaN where a vector weighs nothing.
+    Shares sum to 1, and distances are in ``[0, 2]``; both have the shape ``(n, m)``. A vector
+    without weight has share 0 and distance NaN.
     """
     (points, shares), (others, parts) = _heap(*first), _heap(*second)
     distances = cdist(points, others)
@@ -78,7 +78,7 @@ def transport_plan(
 
 
 def _heap(vectors: ArrayLike, weights: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return unit vectors and shares that sum to 1, without what weighs nothing."""
+    """Return unit vectors and normalised weights, without those of weight 0."""
     shares = np.asarray(weights, dtype=float)
     kept = shares > 0
     points = np.asarray(vectors, dtype=float)[kept]
@@ -96,12 +96,12 @@ class TokenSimilarities(NamedTuple):
 
 
 class TokenFlow(NamedTuple):
-    """Shares of the output's weight that its tokens send to tokens of the reference."""
+    """Shares of weight that move from the output's tokens to the reference's."""
 
     output: tuple[str, ...]
     reference: tuple[str, ...]
     shares: np.ndarray
-    """Shape ``(n, m)``; they sum to 1, or to 0 if one of the texts has no token."""
+    """Shape ``(n, m)``; they sum to 1, or to 0 if one of the texts has no tokens."""
     distances: np.ndarray
     """Shape ``(n, m)``, in ``[0, 2]``; NaN for a token without weight."""
 
@@ -110,7 +110,7 @@ def token_flow(
     output: tuple[Sequence[str], ArrayLike, ArrayLike],
     reference: tuple[Sequence[str], ArrayLike, ArrayLike],
 ) -> TokenFlow:
-    """Move the tokens of one text to those of the other; each side's tokens, vectors, weights."""
+    """Return the optimal flow between two texts, each given as tokens, vectors and weights."""
     tokens, others = tuple(output[0]), tuple(reference[0])
     if not tokens or not others:
         none = np.zeros((len(tokens), len(others)))
@@ -120,17 +120,17 @@ def token_flow(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoverScore(EncoderMetric):
-    """One less the work of moving one text's tokens to the other's.
+    """One minus the cost of moving one text's tokens to the other's.
 
     Parameters
     ----------
     model
-        A folder or a hub id of an encoder; the paper's is a BERT trained to tell entailment.
+        A folder or a hub id of an encoder; the paper's is a BERT trained on entailment.
     layers
-        How many of the last layers make a token's vector.
+        Number of last layers that make a token's vector.
     idf
-        Whether rare tokens weigh more, by all outputs and by all references; if so, as in the
-        paper, a score depends on the other samples.
+        Whether rare tokens weigh more, counted over all outputs and all references; if so, as in
+        the paper, a score depends on the other samples.
     """
 
     layers: int = 5
@@ -146,7 +146,7 @@ class MoverScore(EncoderMetric):
 
     @property
     def signature(self) -> str:
-        """The model, its layers and the weights."""
+        """The model, its layers and the weighting."""
         return signature(
             "moverscore",
             model=self._checkpoint.identity,
@@ -160,7 +160,7 @@ class MoverScore(EncoderMetric):
         )
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return one score in ``[-1, 1]`` a sample, for its one reference."""
+        """Return one score in ``[-1, 1]`` per sample, for its only reference."""
         encoder = self._encoder.get()
         texts = [(sample.output.strip(), sample.references[0].strip()) for sample in samples]
         pieces = _pieces(encoder, texts)
@@ -173,9 +173,9 @@ class MoverScore(EncoderMetric):
         ]
 
     def flow(self, sample: Sample, /) -> TokenFlow:
-        """Return what tokens of the output move where, for the sample's first reference.
+        """Return the flow from the output's tokens to those of the first reference.
 
-        Tokens weigh alike: how rare they are, a single sample does not tell.
+        Tokens have equal weights, because a single sample does not show how rare they are.
         """
         encoder = self._encoder.get()
         texts = (sample.output.strip(), sample.references[0].strip())
@@ -202,7 +202,7 @@ def _pieces(encoder: Encoder, texts: Sequence[tuple[str, str]]) -> dict[str, Pie
 def _own(
     encoder: Encoder, pieces: Pieces, vectors: torch.Tensor
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Return a text's own tokens, their vectors and equal weights."""
+    """Return a text's tokens without special ones, their vectors, and equal weights."""
     own = np.flatnonzero(pieces.content)
     ids = [pieces.ids[index] for index in own]
     return encoder.tokeniser.written(ids), vectors.numpy()[own], np.ones(len(own))
@@ -221,7 +221,7 @@ def _score(
 
 
 def _weights(pieces: Pieces, idf: Idf | None) -> list[float]:
-    """Return what each token weighs; nothing for the marks, and alike where all would be 0."""
+    """Return the weight of each token; 0 for special tokens, and equal if all would be 0."""
     alike = [float(own) for own in pieces.content]
     if idf is None:
         return alike
@@ -238,32 +238,32 @@ class _WordVectors(Protocol):
     """Vectors of a text's words."""
 
     def bag(self, text: str, /) -> tuple[np.ndarray, np.ndarray]:
-        """Return vectors ``(words, size)`` and how often each word occurs, ``(words,)``."""
+        """Return vectors ``(words, size)`` and the count of each word, ``(words,)``."""
         ...
 
     def words(self, text: str, /) -> list[str]:
-        """Return the words that `bag` counts, in its order."""
+        """Return the words counted by `bag`, in its order."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WMD:
-    """The least work that moves the words of the output to those of the reference.
+    """The minimal cost of moving the output's words to the reference's.
 
-    Raises `ConfigError` if there is neither or both of `vectors` and `model`, or what is named is
-    not there; `ValueError` if an option is out of its range.
+    Raises `ConfigError` unless exactly one of `vectors` and `model` is given and exists;
+    `ValueError` if an option is out of its range.
 
     Parameters
     ----------
     vectors
-        A text file of word vectors, as word2vec, GloVe and fastText write.
+        A text file of word vectors, in the format of word2vec, GloVe and fastText.
     model
-        Instead of `vectors`: a folder or a hub id, whose tokens and their vectors are taken.
+        Instead of `vectors`: a folder or a hub id of a model, whose tokens and embeddings are used.
     most_words
-        How many different words of a text are used, the most frequent first; the work grows
-        with its third power.
+        Maximum number of different words per text, the most frequent first; the time grows with
+        its third power.
     download
-        Whether to fetch a model that is not here.
+        Whether to download a model that is not on this machine.
     """
 
     vectors: str = ""
@@ -287,7 +287,7 @@ class WMD:
 
     @property
     def signature(self) -> str:
-        """The vectors and how many words are used."""
+        """The vectors and the maximum number of words."""
         return signature(
             "wmd",
             vectors=self._identity,
@@ -296,7 +296,7 @@ class WMD:
         )
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return one distance in ``[0, 2]`` a sample, for its one reference."""
+        """Return one distance in ``[0, 2]`` per sample, for its only reference."""
         vectors = self._vectors.get()
         texts = dict.fromkeys(
             t for sample in samples for t in (sample.output, sample.references[0])
@@ -305,7 +305,7 @@ class WMD:
         return [_distance(bags[s.output], bags[s.references[0]]) for s in samples]
 
     def flow(self, sample: Sample, /) -> TokenFlow:
-        """Return what words of the output move where, for the sample's first reference."""
+        """Return the flow from the output's words to those of the first reference."""
         vectors = self._vectors.get()
         texts = (sample.output, sample.references[0])
         bags, words = [vectors.bag(text) for text in texts], [vectors.words(text) for text in texts]
@@ -334,10 +334,10 @@ def _distance(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FileVectors:
-    """Vectors that were read from a file; words that it lacks are passed over.
+    """Vectors read from a file; words without a vector are ignored.
 
-    `rows` says which row of the matrix ``(words, size)`` is a word's. Of a text the `most` most
-    frequent different words are used.
+    `rows` maps words to rows of the matrix ``(words, size)``. Only the `most` most frequent words
+    of a text are used.
     """
 
     rows: Mapping[str, int]
@@ -345,13 +345,13 @@ class _FileVectors:
     most: int
 
     def bag(self, text: str, /) -> tuple[np.ndarray, np.ndarray]:
-        """Look every word up as it is written, and if need be in small letters."""
+        """Look up every word as written, and then in lower case."""
         return _bag(
             Counter(row for row, _ in self._words_with_vectors(text)), self.matrix, self.most
         )
 
     def words(self, text: str, /) -> list[str]:
-        """Return them as they are first written in the text."""
+        """Return the words in their first spelling in the text."""
         written: dict[int, str] = {}
         for row, word in self._words_with_vectors(text):
             written.setdefault(row, word)
@@ -366,9 +366,9 @@ class _FileVectors:
 
 
 class _ModelVectors:
-    """The vectors that a model gives to its tokens before it reads them in their context.
+    """A model's input embeddings of its tokens.
 
-    All of the model is loaded once, and only this layer kept; `most` is as in `_FileVectors`.
+    The whole model is loaded once, but only this layer is kept; `most` is as in `_FileVectors`.
     """
 
     def __init__(self, checkpoint: Checkpoint, *, most: int) -> None:
@@ -379,11 +379,11 @@ class _ModelVectors:
         self._most = most
 
     def bag(self, text: str, /) -> tuple[np.ndarray, np.ndarray]:
-        """Take the tokens of the text, without the marks around it."""
+        """Count the text's tokens without special ones."""
         return _bag(self._counts(text), self._matrix, self._most)
 
     def words(self, text: str, /) -> list[str]:
-        """Return the tokens as the model writes them."""
+        """Return the tokens in the tokenizer's spelling."""
         kept = [token for token, _ in self._counts(text).most_common(self._most)]
         return self._tokeniser.written(kept)
 
@@ -393,11 +393,11 @@ class _ModelVectors:
 
 
 def _read_vectors(file: Path, *, most: int) -> _FileVectors:
-    """Read a file of a word and its numbers a line, as word2vec, GloVe and fastText write.
+    """Read a file with a word and its numbers per line, as of word2vec, GloVe and fastText.
 
-    A first line of two numbers, how many words and how long their vectors are, is passed over.
+    A first line with two numbers, the number of words and of dimensions, is skipped.
 
-    Raises `ConfigError` if the file cannot be read, or a line does not fit the others; names it.
+    Raises `ConfigError`, naming the line, if the file cannot be read or a line has another length.
     """
     rows: dict[str, int] = {}
     vectors: list[np.ndarray] = []

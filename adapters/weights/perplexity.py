@@ -1,7 +1,7 @@
-"""Perplexity: how many words a language model wavers between, on average, before each token [1].
+"""Perplexity: the mean number of equally likely tokens from which a language model chooses [1].
 
-A text that is longer than the model takes is read through a window that moves on by a stride [2]:
-each token is predicted once, from the tokens of the window before it.
+A text that exceeds the model's maximum is read through a sliding window [2]: each token is
+predicted once, from the tokens before it in the window.
 
 References
 ----------
@@ -25,25 +25,25 @@ from spanjury.adapters.weights.tokens import Tokeniser, padded
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.core.lazy import Once
 
-_TOKENS = 1 << 12  # at once; for each there is a number for every word of the vocabulary
+_TOKENS = 1 << 12  # per batch, since each has logits for the whole vocabulary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Perplexity(CheckpointMetric):
-    """The perplexity of an output to a causal language model.
+    """The perplexity of an output under a causal language model.
 
     Parameters
     ----------
     model
-        A folder or a hub id, as ``gpt2``.
+        A folder or a hub id, such as ``gpt2``.
     window
-        Tokens that the model reads at once, 2 or more; 0 for as many as it takes.
+        Tokens per window, 2 or more; 0 for the model's maximum.
     stride
-        Tokens that the window moves on by, fewer than it holds; 0 for half of them. The fewer,
-        the more of a token's context is seen, and the longer it takes.
+        Tokens by which the window moves, fewer than its size; 0 for half of it. A smaller stride
+        gives tokens more context, and takes longer.
     start
-        Whether a mark stands before the text, so that its first token is predicted as well; of
-        no effect with a model that has no such mark.
+        Whether the text begins with a start token, so that its first own token is predicted, too;
+        no effect with a model that has no such token.
     """
 
     window: int = 0
@@ -69,7 +69,7 @@ class Perplexity(CheckpointMetric):
 
     @property
     def signature(self) -> str:
-        """The model and how it reads."""
+        """The model and its windows."""
         return signature(
             "perplexity",
             model=self._checkpoint.identity,
@@ -82,7 +82,7 @@ class Perplexity(CheckpointMetric):
         )
 
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
-        """Return for each sample the sum of -log p over its tokens, and how many they are."""
+        """Return for each sample the sum of -log p over its tokens, and their number."""
         reader = self._engine.get()
         texts = [reader.tokens(sample.output) for sample in samples]
         windows = [
@@ -102,12 +102,12 @@ class Perplexity(CheckpointMetric):
     def score_statistics(self, total: Sequence[float], /) -> float:
         """Return the perplexity, 1 or more, of all tokens together.
 
-        Without any token it is the size of the vocabulary, which is a uniform guess's.
+        Without tokens it is the size of the vocabulary, as for a uniform guess.
         """
         loss, tokens = total
         if not tokens:
             return float(self._checkpoint.config.vocab_size)
-        # What no float holds becomes the greatest one.
+        # largest argument for which `exp` does not overflow
         return math.exp(min(loss / tokens, 709.0))
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
@@ -115,14 +115,14 @@ class Perplexity(CheckpointMetric):
         return [self.score_statistics(row) for row in self.statistics(samples)]
 
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return the perplexity of all outputs together, in which each token counts the same."""
+        """Return the perplexity of all outputs together, with equal weights for all tokens."""
         losses, tokens = zip(*self.statistics(samples), strict=True)
         return self.score_statistics((math.fsum(losses), math.fsum(tokens)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Window:
-    """The tokens ``[start, end)``, of which those from `first` on are predicted."""
+    """The tokens ``[start, end)``; those from `first` on are predicted."""
 
     start: int
     end: int
@@ -130,7 +130,7 @@ class _Window:
 
 
 def _windows(length: int, *, size: int, stride: int) -> Iterator[_Window]:
-    """Yield windows that predict every token but the first, each of them once."""
+    """Yield windows that together predict every token but the first exactly once."""
     done, start = 1, 0
     while done < length:
         end = min(start + size, length)
@@ -139,7 +139,7 @@ def _windows(length: int, *, size: int, stride: int) -> Iterator[_Window]:
 
 
 class _Reader:
-    """A causal language model, and the tokens that it reads."""
+    """A causal language model and its tokenizer."""
 
     def __init__(self, checkpoint: Checkpoint, *, start: bool) -> None:
         self._tokeniser = Tokeniser(checkpoint.tokenizer(), limit=1 << 30)
@@ -150,13 +150,13 @@ class _Reader:
         self._opening = [mark if mark is not None else tokenizer.eos_token_id] if start else []
 
     def tokens(self, text: str) -> list[int]:
-        """Return the text's own tokens, after the mark; none of a blank text."""
+        """Return the text's tokens after the start token; a blank text has none of its own."""
         pieces = self._tokeniser.pieces(text if text.strip() else "")
         own = [token for token, own in zip(pieces.ids, pieces.content, strict=True) if own]
         return [mark for mark in self._opening if mark is not None] + own
 
     def losses(self, batch: Sequence[tuple[Sequence[int], _Window]]) -> Iterator[float]:
-        """Yield for each window the sum of -log p over what it predicts."""
+        """Yield the sum of -log p over each window's predicted tokens."""
         ids, mask = padded(
             (tokens[window.start : window.end] for tokens, window in batch),
             padding=self._tokeniser.padding,

@@ -1,4 +1,4 @@
-"""Texts as a model's tokens, cut at what the model takes, and the cuts counted."""
+"""Texts as a model's tokens, truncated at the model's maximum, with a count of truncations."""
 
 import threading
 from collections.abc import Iterable, Sequence
@@ -12,9 +12,9 @@ from spanjury.adapters.surrogates import without_lone_surrogates
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pieces:
-    """A text in tokens, with the marks that the tokenizer puts around a text.
+    """A text as tokens, including the special tokens around it.
 
-    `content` says for each whether it is the text's own.
+    `content` is True for each token that belongs to the text itself.
     """
 
     ids: tuple[int, ...]
@@ -22,35 +22,35 @@ class Pieces:
 
     @property
     def empty(self) -> bool:
-        """True if the text has no token of its own."""
+        """True if the text has no tokens of its own."""
         return not any(self.content)
 
 
 class Tokeniser:
-    """A tokenizer that may be used by several threads, and counts what it cuts.
+    """A thread-safe tokenizer that counts the texts it truncates.
 
-    It keeps `limit` tokens, marks included.
+    It keeps at most `limit` tokens, special tokens included.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, *, limit: int) -> None:
         self.tokenizer = tokenizer
         self.limit = limit
         self.cut = 0
-        self._lock = threading.Lock()  # a tokenizer keeps the limit of a call in itself
+        self._lock = threading.Lock()  # the tokenizer stores a call's truncation limit as state
 
     @property
     def padding(self) -> int:
-        """The number of the token that fills a batch up; never read."""
+        """Id of the token that pads batches; masked."""
         padding = self.tokenizer.pad_token_id
         return padding if isinstance(padding, int) else 0
 
     def written(self, ids: Sequence[int]) -> list[str]:
-        """Return tokens as the tokenizer writes them, ``##ing`` or ``Ġthe``."""
+        """Return tokens in the tokenizer's spelling, such as ``##ing`` or ``Ġthe``."""
         tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
         return [str(token) for token in tokens]
 
     def pieces(self, text: str, *, target: bool = False) -> Pieces:
-        """Return the tokens of `text`, as a decoder is to write them if it is a `target`."""
+        """Return the tokens of `text`, in the form for a decoder if it is a `target`."""
         key = "text_target" if target else "text"
         arguments = {key: without_lone_surrogates(text), "return_special_tokens_mask": True}
         with self._lock:
@@ -67,7 +67,7 @@ class Tokeniser:
 def padded(
     rows: Iterable[Sequence[int]], *, padding: int, device: torch.device
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the rows, filled up to the longest, and 1 where a number is a row's own."""
+    """Return the padded rows, and a mask that is 1 for each row's own tokens."""
     kept = [torch.tensor(row, dtype=torch.long) for row in rows]
     ids = torch.nn.utils.rnn.pad_sequence(kept, batch_first=True, padding_value=padding)
     ones = [torch.ones_like(row) for row in kept]

@@ -1,8 +1,8 @@
-"""BLEURT [1] and COMET [2], trained on people's ratings, each in an environment of its own.
+"""BLEURT [1] and COMET [2], trained on human ratings, each in its own environment.
 
-Their libraries cannot be installed beside ours. A worker is a program in the interpreter that the
-user names: it runs a script of ours, which first says that it is ready, and then answers each line
-of JSON with a line.
+Their libraries cannot be installed together with ours. So a worker process runs a script of ours
+in the interpreter that the user names. It first reports that it is ready, and then answers each
+line of JSON with one line.
 
 References
 ----------
@@ -30,10 +30,10 @@ from spanjury.adapters.surrogates import without_lone_surrogates
 from spanjury.judges.core import ConfigError, MetricError, Sample, signature
 from spanjury.judges.core.lazy import Once
 
-_START_LIMIT = 60.0  # seconds that an interpreter may take to say which packages it has
-_END_LIMIT = 5.0  # seconds that one may take to end when it has stopped answering
-_ROWS = 256  # that are sent at once, and for which the time limit holds
-_COMPLAINT_BYTES = 2000  # of what a worker complained of before it ended
+_START_LIMIT = 60.0  # seconds for an interpreter to report its packages
+_END_LIMIT = 5.0  # seconds for a process to end after it has stopped answering
+_ROWS = 256  # samples per request, to which the time limit applies
+_COMPLAINT_BYTES = 2000  # at the end of a worker's error output
 _PROBE = """\
 import importlib.util, importlib.metadata, json, sys
 sys.path[:] = [place for place in sys.path if place]
@@ -48,7 +48,7 @@ print(json.dumps({"found": found, "version": version}))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """An interpreter that has a package of a version, ``"unknown"`` if it does not say."""
+    """An interpreter that has a package, with its version, or ``"unknown"``."""
 
     python: str
     version: str
@@ -57,13 +57,13 @@ class Environment:
 def find_environment(
     metric: str, python: str, *, module: str, distribution: str, install: str
 ) -> Environment:
-    """Ask an interpreter whether it has what a metric needs.
+    """Check that an interpreter has the packages that a metric needs.
 
-    `module` is imported, and the package `distribution` brings it; `metric` and `install`, the
-    argument of ``pip install``, are for messages.
+    `module` is to be imported, and is part of the package `distribution`; `metric` and `install`,
+    the argument of ``pip install``, are for messages.
 
-    Raises `ConfigError` if no interpreter is named, it does not run, or lacks the module; says
-    what to do.
+    Raises `ConfigError`, with advice, if no interpreter is named, it does not run, or it lacks the
+    module.
     """
     if not python:
         raise ConfigError(
@@ -91,13 +91,13 @@ def find_environment(
 
 
 class Worker:
-    """A running worker; it ends when it is closed, forgotten, or when this program ends.
+    """A running worker; it ends when closed, garbage-collected, or when this program ends.
 
-    `script` is its name in ``workers/``, without its ending, and gets `settings` at its start. If
-    `offline`, Hugging Face's libraries in it may use only what is in their cache. `timeout` are
-    seconds that it may take to start, and for each answer.
+    `script` is the name of a file in ``workers/`` without its suffix; it gets `settings` at the
+    start. If `offline`, Hugging Face's libraries in it use only their cache. `timeout` is the limit
+    in seconds for the start, and for each answer.
 
-    Raises `ConfigError` if it cannot start; says what it complained of.
+    Raises `ConfigError`, with its error output, if it cannot start.
     """
 
     def __init__(
@@ -129,10 +129,10 @@ class Worker:
             raise ConfigError(f"{error}; was its model found, or may it be downloaded?") from error
 
     def scores(self, rows: Sequence[Mapping[str, str]]) -> list[float]:
-        """Return one score a row.
+        """Return one score per row.
 
-        Raises `MetricError` if it fails, takes too long, or does not give a number for each row.
-        It is not started again.
+        Raises `MetricError` if the worker fails, takes too long, or does not return a number for
+        each row. It is not restarted.
         """
         numbers: list[float] = []
         for start in range(0, len(rows), _ROWS):
@@ -155,7 +155,7 @@ class Worker:
             raise MetricError(f"{self._script}: its worker has ended: {self._ending()}") from error
 
     def _read(self) -> dict[str, object]:
-        """Return the next answer; a worker that takes too long for it is ended."""
+        """Return the next answer; kill the worker if it takes too long."""
         assert self._process.stdout is not None
         late = threading.Timer(self._timeout, self._process.kill)
         late.start()
@@ -170,17 +170,17 @@ class Worker:
             )
         try:
             answer: dict[str, object] = json.loads(line)
-        except ValueError as error:  # what an environment prints whenever Python starts
+        except ValueError as error:  # e.g. something that its Python prints at every start
             raise MetricError(f"{self._script}: its worker said {line!r:.100}") from error
         if "error" in answer:
             raise MetricError(f"{self._script}: {answer['error']}")
         return answer
 
     def _ending(self) -> str:
-        """Return how it ended, and the end of what it complained of."""
+        """Return the exit status of the worker, and the end of its error output."""
         try:
             status = self._process.wait(timeout=_END_LIMIT)
-        except subprocess.TimeoutExpired:  # it closed its output and went on
+        except subprocess.TimeoutExpired:  # it closed its output without ending
             self._process.kill()
             status = self._process.wait()
         size = self._complaints.seek(0, os.SEEK_END)
@@ -191,22 +191,22 @@ class Worker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerMetric:
-    """A metric that a worker scores, started when it is first needed.
+    """A metric computed by a worker, which is started when first needed.
 
     Raises `ConfigError` if no interpreter or no model is named, or the interpreter lacks the
-    library; at the first scoring, if the model cannot be loaded; `ValueError` if an option is out
-    of its range.
+    library, and at the first scoring if the model cannot be loaded; `ValueError` if an option is
+    out of its range.
 
     Parameters
     ----------
     python
-        The interpreter of the environment where its library is installed.
+        The interpreter of the environment in which the library is installed.
     model
-        The model that the library is to load.
+        The model for the library to load.
     batch_size
-        Samples at once.
+        Samples per batch.
     timeout
-        Seconds that the worker may take to start, and for each 256 samples.
+        Limit in seconds for the worker's start, and for each 256 samples.
     """
 
     python: str = ""
@@ -217,7 +217,7 @@ class WorkerMetric:
     _worker: Once[Worker] = field(init=False, repr=False, compare=False)
 
     def close(self) -> None:
-        """End the worker, if there is one; it also ends with the program."""
+        """End the worker, if there is one; otherwise it ends with the program."""
         worker = self._worker.peek()
         if worker is not None:
             worker.close()
@@ -230,7 +230,7 @@ class WorkerMetric:
         settings: Mapping[str, object],
         offline: bool = True,
     ) -> None:
-        """Have the worker start in `environment`; parameters are those of `Worker`."""
+        """Prepare the worker to start in `environment`; parameters are those of `Worker`."""
         start = partial(
             Worker,
             environment,
@@ -247,7 +247,7 @@ def _end(process: subprocess.Popen[bytes], complaints: IO[bytes]) -> None:
     process.kill()
     process.wait()
     for stream in (process.stdin, process.stdout, complaints):
-        # What is still to be written to a process that has ended cannot be.
+        # Data buffered for a process that has ended cannot be flushed.
         with suppress(BrokenPipeError):
             assert stream is not None
             stream.close()
@@ -263,13 +263,13 @@ def _is_score(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BLEURT(WorkerMetric):
-    """The rating that BLEURT expects of people who see output and reference.
+    """The human rating, given output and reference, that BLEURT predicts.
 
     Parameters
     ----------
     model
-        The folder of a checkpoint, as ``BLEURT-20``; it is never fetched. Other parameters are
-        those of `WorkerMetric`.
+        The folder of a checkpoint, such as ``BLEURT-20``; it is never downloaded. Other parameters
+        are those of `WorkerMetric`.
     """
 
     batch_size: int = 16
@@ -303,7 +303,7 @@ class BLEURT(WorkerMetric):
         return signature("bleurt", model=model, bleurt=self._environment.version)
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return one score a sample, on the scale of the model's ratings."""
+        """Return one score per sample, on the scale of the model's ratings."""
         return self._worker.get().scores(
             [{"mt": sample.output, "ref": sample.references[0]} for sample in samples]
         )
@@ -311,17 +311,17 @@ class BLEURT(WorkerMetric):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class COMET(WorkerMetric):
-    """The rating that COMET expects of people who see source, output and reference.
+    """The human rating, given source, output and reference, that COMET predicts.
 
     Parameters
     ----------
     model
-        A checkpoint's file or folder, or a hub id, as ``Unbabel/wmt22-comet-da``.
+        A checkpoint's file or folder, or a hub id, such as ``Unbabel/wmt22-comet-da``.
     gpus
-        How many the worker may use.
+        Number of GPUs that the worker may use.
     download
-        Whether the worker may fetch a model that is not here. Other parameters are those of
-        `WorkerMetric`.
+        Whether the worker may download a model that is not on this machine. Other parameters are
+        those of `WorkerMetric`.
     """
 
     gpus: int = 0
@@ -357,7 +357,7 @@ class COMET(WorkerMetric):
         return signature("comet", model=self.model, comet=self._environment.version)
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return one score a sample, on the scale of the model's ratings."""
+        """Return one score per sample, on the scale of the model's ratings."""
         return self._worker.get().scores(
             [
                 {"src": sample.source, "mt": sample.output, "ref": sample.references[0]}
@@ -367,11 +367,10 @@ class COMET(WorkerMetric):
 
 
 def nubia() -> NoReturn:
-    """Refuse.
+    """Raise `ConfigError`, because NUBIA cannot be installed.
 
-    Raises `ConfigError` always. Its authors' package [1]_ pins libraries of 2020, fetches four
-    models from places of its own, and the network that makes one score of theirs was trained on
-    them alone.
+    Its authors' package [1]_ pins libraries of 2020, and downloads four models from servers of its
+    own; the network that combines them to a score was trained on these models only.
 
     References
     ----------

@@ -1,1 +1,1 @@
-"""Scripts for the environments of others, as text: they are run there and never imported here."""
+"""Worker scripts for other environments, as text: they run there and are never imported here."""

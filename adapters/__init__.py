@@ -1,1 +1,1 @@
-"""Everything foreign: models, servers, files."""
+"""Adapters of everything outside the project: models, servers, libraries and files."""

@@ -1,4 +1,4 @@
-"""The operating system's lock on an open file: it goes with its holder, however that ends."""
+"""Operating-system locks on open files, released whenever the process that holds them ends."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ else:
     import fcntl
 
 _FAR = 1 << 30
-"""The byte that is locked on Windows, where no process could read a locked one."""
+"""Offset of the byte locked on Windows, past any real file, as other processes cannot read it."""
 
 
 def lock_file(descriptor: int, *, is_shared: bool = False) -> None:
@@ -21,8 +21,8 @@ def lock_file(descriptor: int, *, is_shared: bool = False) -> None:
     Parameters
     ----------
     is_shared
-        Whether others may share the lock. Windows has no such locks, and none is taken there: it
-        refuses to rename a database that is open.
+        Whether others may share the lock. Windows has no shared locks, and none is taken there:
+        it refuses to rename an open database anyway.
     """
     if sys.platform == "win32":
         if is_shared:

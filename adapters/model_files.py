@@ -1,18 +1,17 @@
-"""Files of models in the form of Hugging Face, and batches of what models read; without torch."""
+"""Files of models in Hugging Face's format, and batching by length; needs no torch."""
 
 import hashlib
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 OFFSET_POSITIONS = frozenset({"camembert", "data2vec-text", "mpnet", "roberta", "xlm-roberta"})
-"""Types of model that count positions from behind the padding's number: the first are never used.
-"""
+"""Model types that number positions from the padding id plus one, so the first ones stay unused."""
 
 _SAMPLES, _SAMPLE_BYTES = 16, 1 << 16
 
 
 def model_digest(folder: Path, *, suffixes: Container[str]) -> str:
-    """Return digits for the files with these suffixes; evenly spread samples of large ones."""
+    """Return a digest of the files with these suffixes; large files are sampled at even steps."""
     digest = hashlib.sha256()
     for file in sorted(path for path in folder.iterdir() if path.suffix in suffixes):
         size = file.stat().st_size
@@ -28,11 +27,11 @@ def model_digest(folder: Path, *, suffixes: Container[str]) -> str:
 
 
 def batches(lengths: Sequence[int], *, size: int, tokens: int = 1 << 14) -> Iterator[list[int]]:
-    """Yield the places of `lengths`, the longest first, like with like.
+    """Yield batches of indices into `lengths`, sorted by length, the longest first.
 
-    A batch has at most `size` members, and, if it has more than one, at most `tokens` tokens
-    when each is as long as its longest. The longest come first, so that what does not fit into
-    memory is known at once.
+    A batch has at most `size` members. If it has more than one, it also has at most `tokens`
+    tokens after padding to its longest member. The longest come first so that a batch that
+    exceeds the memory fails at the start.
     """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):

@@ -1,4 +1,4 @@
-"""Models of PyTorch: their devices, their files, and loading them without network and output."""
+"""PyTorch models: their devices, their files, and loading them offline and silently."""
 
 import logging
 import threading
@@ -34,22 +34,22 @@ ModelKind: TypeAlias = type[
     | AutoModelForSequenceClassification
     | AutoModelForTokenClassification
 ]
-"""With which head a model is loaded: none, one that writes, or one that classifies."""
+"""Class that loads a model: without a head, with a language-model head, or as a classifier."""
 
-_LOADING = threading.Lock()  # what keeps the libraries quiet is theirs, and so the process's
+_LOADING = threading.Lock()  # the libraries' log settings are global to the process
 _UNLOADABLE = (OSError, ValueError, ImportError, KeyError, RuntimeError)
 
 
 def find_device(name: str) -> torch.device:
-    """Return the device that torch knows by this name; ``"auto"`` is a GPU if there is one.
+    """Return the torch device called `name`; ``"auto"`` is a GPU if there is one, else the CPU.
 
-    Raises `ConfigError` if no number can be put there.
+    Raises `ConfigError` if torch cannot allocate a tensor on it.
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         return torch.empty(0, device=torch.device(name)).device
-    # A build without the device, a driver that is not there, a device that cannot hold numbers.
+    # A build without the device, a missing driver, or a device that cannot hold tensors.
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise ConfigError(f"torch cannot use the device {name!r} here: {error}") from error
 
@@ -64,10 +64,10 @@ def hub_folder(
 ) -> Path:
     """Return the folder of a model of the Hugging Face hub in its cache.
 
-    `absent` is the message for a model that is not there. `wanted` and `unwanted` are patterns of
-    the files to fetch; None for all, and for none.
+    `absent` is the error message for a model that is not in the cache. `wanted` and `unwanted`
+    are patterns of file names to fetch and to skip; None fetches all, and skips none.
 
-    Raises `ConfigError` if it is not there, or cannot be fetched.
+    Raises `ConfigError` if the model is not cached or cannot be fetched.
     """
     try:
         if download:
@@ -90,7 +90,7 @@ def load_tokenizer(name: str, folder: Path, **file: str) -> PreTrainedTokenizerB
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, **file)
     except _UNLOADABLE as error:
         raise ConfigError(f"{name!r} has no tokenizer that loads: {error}") from error
-    # Where its files are missing, some load all the same, and know no word.
+    # If its files are missing, a tokenizer may load all the same, with an empty vocabulary.
     if len(tokenizer) <= len(tokenizer.all_special_tokens):
         raise ConfigError(f"{name!r} has no tokenizer that loads: it knows no word")
     return tokenizer
@@ -99,13 +99,13 @@ def load_tokenizer(name: str, folder: Path, **file: str) -> PreTrainedTokenizerB
 def load_weights(
     name: str, folder: Path, *, kind: ModelKind, **options: object
 ) -> tuple[PreTrainedModel, list[str]]:
-    """Load the model `name`; return it, and the names of the weights that its files lack.
+    """Load the model `name`; return it and the names of the weights that its files lack.
 
     Raises `ConfigError` if it does not load.
     """
     loader: Any = kind
     try:
-        # Weights that a file lacks are drawn at random, which is no reason to move a seed.
+        # torch initialises missing weights at random; that must not advance the caller's generator.
         with quietly(), torch.random.fork_rng(devices=[]):
             model, info = loader.from_pretrained(
                 folder, local_files_only=True, output_loading_info=True, **options
@@ -117,15 +117,15 @@ def load_weights(
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Keep transformers and peft from drawing bars, listing what they load, and warning."""
+    """Silence transformers and peft: no progress bars, loading reports or warnings."""
     reader: Any = modeling_gguf_pytorch_utils
     with _LOADING, warnings.catch_warnings():
-        # peft asks for what transformers has renamed.
+        # peft reads an attribute that transformers has renamed.
         warnings.filterwarnings("ignore", ".*is_gradient_checkpointing", FutureWarning)
         level, bars = hf_logging.get_verbosity(), hf_logging.is_progress_bar_enabled()
         hf_logging.set_verbosity(logging.CRITICAL)
         hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # not annotated
-        bar, reader.tqdm = reader.tqdm, partial(reader.tqdm, disable=True)  # one that none governs
+        bar, reader.tqdm = reader.tqdm, partial(reader.tqdm, disable=True)  # no setting mutes it
         try:
             yield
         finally:

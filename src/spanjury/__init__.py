@@ -1,7 +1,7 @@
-"""A jury of judges that marks the error spans of generated text, says why, and scores it.
+"""A jury of judges that marks the error spans of generated text, explains them, and scores it.
 
-What a user imports. Each name is loaded when it is first named: ``import spanjury`` costs nothing,
-and neither does our plugin in a run of pytest that does not use it.
+This is the public interface. Each name is loaded when it is first used: ``import spanjury`` costs
+almost nothing, and neither does our pytest plugin in a run that does not use it.
 """
 
 from importlib import import_module
@@ -68,7 +68,7 @@ _MODULES = frozenset({"agents", "exams", "frameworks", "testing"})
 
 
 def __getattr__(name: str) -> object:
-    """Load a name when it is first used (PEP 562)."""
+    """Import a name when it is first used (PEP 562)."""
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
     if name not in __all__:
@@ -80,5 +80,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """List every name, loaded or not, for completion."""
+    """List every public name, loaded or not, for completion."""
     return sorted({*globals(), *__all__, *_MODULES})

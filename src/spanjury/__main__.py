@@ -2,5 +2,5 @@
 
 from spanjury.orchestration.cli import main
 
-if __name__ == "__main__":  # the processes of workers import this file under another name
+if __name__ == "__main__":  # worker processes import this file under another name
     main()

@@ -1,6 +1,6 @@
-"""Reviews, tools, a capability, an output validator, a judged stream and a repair loop for agents.
+"""For agents: reviews, tools, a capability, an output validator, a judged stream and a repair loop.
 
-Those for pydantic-ai need asyncio, as pydantic-ai does.
+The parts for pydantic-ai need asyncio, as pydantic-ai does.
 """
 
 from spanjury.orchestration.agents.capability import JuryCapability

@@ -1,6 +1,7 @@
 """Exams of judges and panels from Python: `exams.discernment(...)` returns findings with tables.
 
-Every function has an ``a…`` twin to await. What runs an exam is loaded when it is first named.
+Every function has an awaitable twin whose name begins with ``a``. An exam's code is imported when
+the exam is first used.
 """
 
 from importlib import import_module
@@ -24,7 +25,7 @@ _STUDIES = {
     "robustness": "robustness",
     "span_bench": "span_bench",
 }
-"""Function -> its module, which also holds its twin."""
+"""Function -> the module that defines it and its awaitable twin."""
 _MODULES = {
     "DEMO": "spanjury.orchestration.services.judging.exam_texts",
     "FailurePolicy": f"{_ENGINE}.stopping",
@@ -50,7 +51,7 @@ __all__ = sorted(_MODULES)  # noqa: PLE0605  its keys are texts
 
 
 def __getattr__(name: str) -> object:
-    """Load an exam when it is first named, ours or a plugin's (PEP 562)."""
+    """Import an exam, ours or a plugin's, when it is first used (PEP 562)."""
     if name in _MODULES:
         return getattr(import_module(_MODULES[name]), name)
     for function in import_module(f"{_EXAMS}.study").functions_of_plugins(name):

@@ -1,7 +1,7 @@
-"""Judges for evaluation frameworks: a class or function for each, as its framework takes one.
+"""Judges for evaluation frameworks: a class or function for each, in the form it expects.
 
-Naming one loads its framework, and no other; where that is not installed, a `ConfigError` says
-which extra to install.
+Using a name imports its framework, and no other; if that is not installed, a `ConfigError` names
+the extra to install.
 """
 
 from spanjury.judges.core.lazy import library
@@ -27,7 +27,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """Load an adapter when it is first named (PEP 562)."""
+    """Import an adapter when it is first used (PEP 562)."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, extra = _MODULES[name]

@@ -1,4 +1,4 @@
-"""Fakes for tests of programs that call judges, and checks of the promises that plugins keep."""
+"""Fakes for tests of programs that call judges, and checks that plugins keep their contracts."""
 
 from spanjury.orchestration.frameworks.testing import (
     MarkingJudge,

@@ -1,8 +1,8 @@
-"""Supervise an agent with three tools that books a table for the wrong date, and mends it.
+"""Supervise an agent with three tools that books a table for the wrong date, and corrects it.
 
-Without flags a script stands for the model: it takes tomorrow for Saturday, and corrects the call
-when judges send it back. With ``--model`` and ``--base-url`` the agent asks a model of any server
-that speaks OpenAI's protocol.
+Without flags, a script replaces the model: it takes tomorrow for Saturday, and corrects the call
+when the judges send it back. With ``--model`` and ``--base-url`` the agent calls a model at any
+OpenAI-compatible server.
 """
 
 import argparse
@@ -24,14 +24,14 @@ REQUEST = "Please book a table for four tomorrow at 19:00."
 
 
 class Restaurant:
-    """The book of a restaurant, and the tools that read and change it."""
+    """The bookings of a restaurant, and the tools that read and change them."""
 
     def __init__(self) -> None:
         self.bookings: dict[str, dict[str, object]] = {}
         self._numbers = count(1)
 
     def free_tables(self, date: str, guests: int) -> object:
-        """Return the tables that are free on a date."""
+        """Return the free tables on a date."""
         return {"date": date, "tables": [{"table": 12, "seats": guests}]}
 
     def book_table(self, date: str, time: str, guests: int) -> object:
@@ -47,7 +47,7 @@ class Restaurant:
 
 
 def specified(name: str, description: str, **properties: str) -> Message:
-    """Return the specification of a tool, as OpenAI's protocol has it."""
+    """Return the specification of a tool in OpenAI's format."""
     parameters = {
         "type": "object",
         "properties": {key: {"type": kind} for key, kind in properties.items()},
@@ -65,7 +65,7 @@ TOOLS = [
 
 
 def run_agent(messages: list[object], *, model: Model, restaurant: Restaurant) -> list[object]:
-    """Ask the model and carry out its calls until it answers; return all messages."""
+    """Call the model and execute its tool calls until it answers; return all messages."""
     messages = [*messages]
     while True:
         reply = model(messages)
@@ -82,7 +82,7 @@ def run_agent(messages: list[object], *, model: Model, restaurant: Restaurant) -
 
 
 def scripted() -> Model:
-    """Return a model that mistakes the date once."""
+    """Return a scripted model that gets the date wrong once."""
     wrong = {"date": "2026-05-09", "guests": 4}
     right = {"date": "2026-05-08", "guests": 4}
     steps = iter(
@@ -112,7 +112,7 @@ def answering(text: str) -> Message:
 
 
 def served(name: str, base_url: str) -> Model:
-    """Return a model that a server answers for."""
+    """Return a model that calls a server."""
 
     def reply(messages: list[object]) -> Message:
         body = {"model": name, "messages": messages, "tools": TOOLS}
@@ -125,7 +125,7 @@ def served(name: str, base_url: str) -> Model:
 
 
 async def book(model: Model, restaurant: Restaurant) -> Supervised[list[object]]:
-    """Have the agent book the table, and send it back until nothing fails."""
+    """Run the agent, and send it back until its review finds no error."""
 
     async def run(messages: list[object]) -> list[object]:
         return run_agent(messages, model=model, restaurant=restaurant)
@@ -138,7 +138,7 @@ async def book(model: Model, restaurant: Restaurant) -> Supervised[list[object]]
 
 
 def lines_of(attempt: Attempt[list[object]]) -> Iterator[str]:
-    """Yield the decision on an attempt and its errors, each with its place."""
+    """Yield the decision on an attempt and its errors with their positions."""
     report = attempt.review.report
     yield f"decision: {report.decision}"
     for span in report.spans:
@@ -146,12 +146,12 @@ def lines_of(attempt: Attempt[list[object]]) -> Iterator[str]:
 
 
 def text_of(message: object) -> object:
-    """Return what a message says."""
+    """Return the text of a message."""
     return message.get("content") if isinstance(message, dict) else message
 
 
 def main() -> None:
-    """Book, and print each attempt and what the restaurant has in its book."""
+    """Run the agent, and print each attempt and the restaurant's bookings."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", help="name of the model that the agent asks; a script without")
     parser.add_argument("--base-url", default="http://127.0.0.1:11434/v1", help="URL of its server")

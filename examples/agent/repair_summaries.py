@@ -1,8 +1,8 @@
 """Repair the planted errors of `summaries.jsonl`, and print each text before and after.
 
-Without flags a script writes in a model's place: it puts the words that the evidence names where
-the wrong ones stand, and deletes what has none. With ``--model ollama/gemma2:27b`` any model that
-spanjury knows does it.
+Without flags, a script replaces the model: it substitutes the words named in the evidence for the
+wrong ones, and deletes errors without such words. With ``--model ollama/gemma2:27b``, or any other
+model that spanjury supports, that model writes the repairs.
 """
 
 import argparse
@@ -34,7 +34,7 @@ _MARK = re.compile(r'^\{"mark": "(\w+)"', re.MULTILINE)
 
 
 def follow_the_evidence(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-    """Answer as a model would that believes every report and knows nothing else."""
+    """Answer like a model that believes every report and knows nothing else."""
     del info
     prompt = next(
         str(part.content)
@@ -59,7 +59,7 @@ def follow_the_evidence(messages: list[ModelMessage], info: AgentInfo) -> ModelR
 
 
 def words_for(explanation: str, marked: str) -> str:
-    """Return the words that a report names as right in place of the marked ones, or none."""
+    """Return the replacement that a report suggests for the marked words, or ""."""
     if explanation.endswith("the stop is missing."):
         return f"{marked}."
     if explanation == "The sentence begins in lower case.":
@@ -75,7 +75,7 @@ def words_for(explanation: str, marked: str) -> str:
 
 
 async def repair_all(model: str | Model, judges: Sequence[str]) -> list[Repair]:
-    """Repair every summary, by one panel that stays open."""
+    """Repair every summary with one panel, which stays open."""
     async with open_panel(judges=judges) as panel:
         return [
             await arepair(
@@ -91,7 +91,7 @@ async def repair_all(model: str | Model, judges: Sequence[str]) -> list[Repair]:
 
 
 def lines_of(name: str, repair: Repair) -> Iterator[str]:
-    """Yield a text before and after, with its errors in brackets and what is left of them."""
+    """Yield a text before and after repair, with errors in brackets, and any that remain."""
     before = repair.rounds[0].report
     yield f"{name}: {before.decision} -> {repair.report.decision} ({repair.stopped})"
     if not before.spans:
@@ -118,7 +118,7 @@ def bracketed(text: str, spans: Sequence[ErrorSpan]) -> str:
 
 
 def main() -> None:
-    """Repair, print, and count."""
+    """Repair the texts, and print them with a count."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", help="a model's name, as ollama/gemma2:27b; a script without")
     parser.add_argument("--judge", action="append", help="a judge of the panel; repeatable")

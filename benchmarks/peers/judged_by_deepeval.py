@@ -1,7 +1,7 @@
-"""Parts that the two scripts of deepeval share: G-Eval with its steps given, and the test cases."""
+"""Parts shared by the two scripts for deepeval: G-Eval with fixed steps, and the test cases."""
 
 # mypy: ignore-errors
-# What it imports is in an environment of its own.
+# Its imports are installed in an environment of its own.
 
 from deepeval.metrics import GEval
 from deepeval.models import LocalModel
@@ -12,7 +12,7 @@ __all__ = ["cases", "metric"]
 
 
 def metric(order: Order) -> GEval:
-    """Return a metric that makes a call a case."""
+    """Return a metric that makes one call per case."""
     return GEval(
         name="consistency",
         evaluation_params=[SingleTurnParams.ACTUAL_OUTPUT],
@@ -22,5 +22,5 @@ def metric(order: Order) -> GEval:
 
 
 def cases(order: Order) -> list[LLMTestCase]:
-    """Return a case for each prompt."""
+    """Return one case per prompt."""
     return [LLMTestCase(input="", actual_output=prompt) for prompt in order.prompts]

@@ -1,6 +1,6 @@
-"""Parts that the scripts beside it share: the order, which a variable of the environment names.
+"""Parts shared by the scripts beside it: the order, in a file that an environment variable names.
 
-The scripts run in environments that have the peer; spanjury is not needed there.
+The scripts run in the peers' environments, which need no spanjury.
 """
 
 import json
@@ -14,7 +14,7 @@ __all__ = ["Order", "read_order"]
 
 @dataclass(frozen=True)
 class Order:
-    """The server's address, the prompts, and how many calls are made at once."""
+    """The server's address, the prompts, and the number of concurrent calls."""
 
     address: str
     prompts: Sequence[str]
@@ -22,7 +22,7 @@ class Order:
 
 
 def read_order() -> Order:
-    """Read the order, and from the file of calls that it names the prompts, each as one text."""
+    """Read the order, and the prompts from its file of calls, each as one text."""
     order = json.loads(Path(os.environ["PEER_ORDER"]).read_text(encoding="utf-8"))
     with Path(order["calls"]).open(encoding="utf-8") as calls:
         conversations = [json.loads(call)["messages"] for call in calls]

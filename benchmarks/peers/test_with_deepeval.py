@@ -1,7 +1,7 @@
-"""The calls of `benchmarks.batch_peers` as tests of ``deepeval test run``: one after the other."""
+"""The calls of `benchmarks.batch_peers` as tests for ``deepeval test run``, one after another."""
 
 # mypy: ignore-errors
-# What it imports is in an environment of its own.
+# Its imports are installed in an environment of its own.
 
 import pytest
 from deepeval import assert_test
@@ -15,5 +15,5 @@ METRIC = metric(ORDER)
 
 @pytest.mark.parametrize("case", cases(ORDER))
 def test_facts_agree(case: LLMTestCase) -> None:
-    """Pass where the score is high enough, which the server's always is."""
+    """Pass if the score is high enough, as the server's always is."""
     assert_test(case, [METRIC])

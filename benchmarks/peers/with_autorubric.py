@@ -1,7 +1,7 @@
-"""The calls of `benchmarks.batch_peers`, made by autorubric: a rubric of one criterion."""
+"""The calls of `benchmarks.batch_peers` made by autorubric, with a rubric of one criterion."""
 
 # mypy: ignore-errors
-# What it imports is in an environment of its own.
+# Its imports are installed in an environment of its own.
 
 import asyncio  # noqa: TID251 - the peer runs on nothing else
 

@@ -1,7 +1,7 @@
-"""The calls of `benchmarks.batch_peers`, made by `deepeval.evaluate`: many at once."""
+"""The calls of `benchmarks.batch_peers` made by `deepeval.evaluate`, concurrently."""
 
 # mypy: ignore-errors
-# What it imports is in an environment of its own.
+# Its imports are installed in an environment of its own.
 
 from deepeval import evaluate
 from deepeval.evaluate import AsyncConfig, CacheConfig, DisplayConfig

@@ -1,7 +1,7 @@
-"""The calls of `benchmarks.batch_peers` as a task of ``inspect eval``: a model-graded scorer."""
+"""The calls of `benchmarks.batch_peers` as a task for ``inspect eval``, graded by a model."""
 
 # mypy: ignore-errors
-# What it imports is in an environment of its own.
+# Its imports are installed in an environment of its own.
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -13,7 +13,7 @@ from peer import read_order
 
 @solver
 def nothing() -> Solver:
-    """Leave the output that the dataset gives."""
+    """Keep the dataset's output unchanged."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         del generate
@@ -24,7 +24,7 @@ def nothing() -> Solver:
 
 @scorer(metrics=[mean()])
 def checked(graded: Scorer) -> Scorer:
-    """Score 1 where `graded` found the grade, and end the run where it did not."""
+    """Score 1 if `graded` can read the grade; otherwise end the run."""
 
     async def score(state: TaskState, target: Target) -> Score:
         given = await graded(state, target)
@@ -36,7 +36,7 @@ def checked(graded: Scorer) -> Scorer:
 
 @task
 def graded() -> Task:
-    """Score each prompt by one call; no model is asked otherwise."""
+    """Score each prompt by one call; no other call is made."""
     order = read_order()
     model = get_model(
         "openai-api/stub/stub",

@@ -1,7 +1,7 @@
-"""The calls of `benchmarks.batch_peers`, made by pydantic-evals: its judge, with a rubric."""
+"""The calls of `benchmarks.batch_peers` made by pydantic-evals' judge, with a rubric."""
 
 # mypy: ignore-errors
-# What it imports is in an environment of its own.
+# Its imports are installed in an environment of its own.
 
 import asyncio  # noqa: TID251 - the peer runs on nothing else
 
@@ -13,7 +13,7 @@ from pydantic_evals.evaluators import LLMJudge
 
 
 async def keep(output: str) -> str:
-    """Leave the output that the dataset gives."""
+    """Keep the dataset's output unchanged."""
     return output
 
 

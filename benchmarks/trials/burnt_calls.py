@@ -1,8 +1,8 @@
-"""Calls that a run burns on a model that cannot be used, does not answer or answers in vain.
+"""Calls wasted by a run on a model that is unusable, does not answer, or answers uselessly.
 
-The real command judges real rows before a real server that refuses, dies, is overloaded, is
-not there, or is there and of no use. Harm is a call beyond what the fault excuses, a failed row
-that it does not excuse, and an end that looks like success.
+The real command judges real rows with a real server that refuses, dies, is overloaded, is down, or
+is up but useless. Harm is a call beyond those that the fault excuses, a failed row that it does not
+excuse, or an exit status of success.
 """
 
 import json
@@ -27,7 +27,7 @@ GOOD = "No Error\n\nOverall score: Good\nExplanation of the score: It is fine."
 FINE = 200
 _PROBE = b"the single word"
 Status = Callable[[int], int]
-"""The status of the nth request, from 0; 0 breaks the connection."""
+"""Status of the nth request, from 0; 0 breaks the connection."""
 
 
 def _always(status: int) -> Status:
@@ -36,10 +36,10 @@ def _always(status: int) -> Status:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fault:
-    """One way to fail, and what it excuses: calls, an exit code, rows that get a result or fail.
+    """One kind of failure, and what it excuses: calls, an exit code, scored rows and failed rows.
 
-    What `is_ready` answers every small question. Each reply to a row says `said`, from the call
-    on that is `said_from`.
+    If `is_ready`, every preflight is answered. From call number `content_from` on, replies to rows
+    are `content`.
     """
 
     name: str
@@ -121,7 +121,7 @@ _FAULTS = (
 
 
 def trials() -> list[Trial]:
-    """Put every fault to the command; a trial has as many tries as rows."""
+    """Test the command with every fault; a trial has as many tries as rows."""
     return [_tried(fault) for fault in _FAULTS]
 
 
@@ -169,7 +169,7 @@ def _outcomes(run: Path) -> list[str]:
 
 
 class _Server:
-    """A server that counts its calls and answers as a fault says, for ``with``."""
+    """A server that counts its calls and answers according to a fault, as a context manager."""
 
     def __init__(self, fault: _Fault) -> None:
         self.calls = 0
@@ -194,7 +194,7 @@ class _Server:
         self._http.server_close()
 
     def answer(self, body: bytes) -> tuple[int, str]:
-        """Count a call; return the status that it is answered with, and what is said."""
+        """Count a call; return the status and the text of its answer."""
         with self._lock:
             number = self.calls
             self.calls += 1
@@ -210,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
     owner: _Server
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
-        """Say nothing."""
+        """Log nothing."""
 
     def do_POST(self) -> None:
         """Answer a chat completion."""

@@ -1,4 +1,4 @@
-"""Texts crafted against what stands before and behind a model: fences, marks, the parser."""
+"""Texts crafted to slow down the code around a model: fences, marks and the parser."""
 
 import time
 
@@ -16,11 +16,11 @@ _SIZES = (280_000, 2_800_000)
 _UNITS = ("[000000000000] ", "<|im_end|>", "< ", '"\n', "“\n", "> Overall score: Excellent\n",
           "```\n", "Severity: 1 ", "score for ", "Error 1: Location: ")  # fmt: skip
 _SECONDS_A_MEGABYTE = 15.0
-"""More is no longer proportional to the text: quadratic code took 26 s for .28 MB."""
+"""Limit beyond which time is not linear in the text: quadratic code took 26 s for 0.28 MB."""
 
 
 def trials() -> list[Trial]:
-    """Fence, search and read crafted texts of growing length."""
+    """Fence, search and parse crafted texts of growing length."""
     return [_marks(), _texts()]
 
 

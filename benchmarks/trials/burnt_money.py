@@ -1,7 +1,7 @@
-"""Calls beyond a budget or a limit: by whoever they are made, after kills and retries.
+"""Calls beyond a budget or a limit, whoever makes them, also after kills and retries.
 
-The real command judges real rows before a real server that counts what it is asked and what that
-costs. Harm is a call that arrives when the limit leaves no room for what it took.
+The real command judges real rows with a real server that counts its calls and their costs. Harm is
+a call that exceeds the limit by its actual cost.
 """
 
 import json
@@ -22,9 +22,9 @@ __all__ = ["trials"]
 ROWS = 200
 KILLS, CALLS_A_KILL = 20, 12
 THOUGHT = 0.02
-"""Seconds for which the model thinks, so that calls are under way at the same time."""
+"""Seconds that the model takes, so that calls overlap."""
 PROMPT, COMPLETION = 1e-5, 1e-4
-"""Dollars for a token."""
+"""Price of a token in dollars."""
 WRITTEN = 80
 BUDGET = 150
 _NEVER = threading.Event()
@@ -45,14 +45,14 @@ unsure = [0.0, 1.0]
 
 @dataclass(slots=True)
 class Bill:
-    """The calls that a server was sent, and how many of them went beyond a limit.
+    """The calls that a server received, and how many of them exceeded a limit.
 
     Parameters
     ----------
     unit
-        That of the limit: ``calls``, ``tokens`` or ``dollars``.
+        Unit of the limit: ``calls``, ``tokens`` or ``dollars``.
     is_readable
-        Whether replies can be read; after one that cannot, a judge asks again.
+        Whether replies can be parsed; after an unparseable one, a judge asks again.
     """
 
     unit: str
@@ -64,7 +64,7 @@ class Bill:
     _news: threading.Condition = field(default_factory=threading.Condition)
 
     def answer(self, body: str) -> str:
-        """Put a call on the bill, and reply."""
+        """Record a call, and return the reply."""
         texts = [str(message["content"]) for message in json.loads(body)["messages"]]
         usage = {"prompt_tokens": sum(map(len, texts)) // 4, "completion_tokens": WRITTEN}
         prices = {
@@ -92,7 +92,7 @@ class Bill:
         )
 
     def wait(self, calls: int, process: "subprocess.Popen[bytes]") -> None:
-        """Return after so many more calls, or when the process has ended."""
+        """Wait for so many more calls, or until the process has ended."""
         end = self.calls + calls
         with self._news:
             while self.calls < end and process.poll() is None:
@@ -100,7 +100,7 @@ class Bill:
 
 
 def trials() -> list[Trial]:
-    """Put every kind of limit to the command; a trial has as many tries as there were calls."""
+    """Test the command with every kind of limit; a trial has as many tries as calls."""
     return [
         _tried("a budget of a panel whose agent consolidates", Bill("calls", BUDGET), _once),
         _tried(f"a budget after {KILLS} kills", Bill("calls", 2 * BUDGET), _killed),
@@ -121,7 +121,7 @@ def trials() -> list[Trial]:
 
 
 Run = Callable[[Path, str, Bill], list[int]]
-"""Runs commands in a folder before a server at an address; returns their exit codes."""
+"""Runs commands in a folder, with a server at an address; returns their exit codes."""
 
 
 def _tried(name: str, bill: Bill, run: Run) -> Trial:

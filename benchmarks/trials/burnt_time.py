@@ -1,4 +1,4 @@
-"""Time and memory that an answer, a file or a text can cost, whoever wrote it."""
+"""Time and memory that a hostile answer, file or text can cost."""
 
 import gzip
 import resource
@@ -36,7 +36,7 @@ __all__ = ["trials"]
 
 _MB = 10**6
 _REPLY = 50 * _MB
-_TOLERATED = 100 * _MB  # bytes of memory more than before
+_TOLERATED = 100 * _MB  # bytes by which memory may grow
 _LONGEST_STALL = 0.05  # seconds
 _LONGEST_STALL_OF_A_MEGABYTE = 1.0
 _REPEATS = 3
@@ -51,7 +51,7 @@ _JUDGES: tuple[tuple[Judge, Aspect], ...] = (
     ),
 )
 _PROSE = "The board was pleased with the growth in Paris, where 1,200 cars were sold in April. "
-# What the readers are given: how each of them can be made to hold a great deal.
+# Contents that could make a reader hold a great deal in memory, by name of the file.
 _BOMBS: dict[str, Callable[[int], bytes]] = {
     "line.jsonl": lambda size: b'{"output": "' + b"x" * size + b'"}\n',
     "deep.jsonl": lambda size: b'{"output": "x", "y": ' + b"[" * size,
@@ -70,7 +70,7 @@ def _peak() -> int:
 
 
 def _replies(name: str) -> Trial:
-    """Send twelve endless replies at once, and honest ones beside them."""
+    """Request twelve endless replies concurrently, together with twelve honest ones."""
     open_model = open_fast if name.startswith("openai-compatible/") else open_litellm
     outcomes: list[str] = []
 
@@ -82,7 +82,7 @@ def _replies(name: str) -> Trial:
                 outcomes.append("cut" if "longer than" in str(error) else str(error))
 
     async def ask_all(endless: str, honest: str) -> None:
-        await ask(honest)  # what is loaded at the first call is not what is measured
+        await ask(honest)  # warm-up: imports at the first call are not measured
         async with anyio.create_task_group() as asking:
             for _ in range(12):
                 asking.start_soon(ask, endless)
@@ -105,7 +105,7 @@ def _replies(name: str) -> Trial:
 
 
 def _bomb(name: str, make: Callable[[int], bytes], *, folder: Path) -> tuple[int, float]:
-    """Return the memory, and the seconds, that a packed file of 120 MB costs the command."""
+    """Return the memory and the seconds that a compressed file of 120 MB costs the command."""
     path = folder / f"{name}.gz"
     with gzip.open(path, "wb", 1) as file:
         whole = make(40 * _MB)
@@ -144,7 +144,7 @@ def _bombs() -> Trial:
 
 
 async def _stall(judge: Judge, aspect: Aspect, texts: list[str]) -> float:
-    """Return the longest time that a neighbour waits while `texts` are judged at once."""
+    """Return the longest time that another task waits while `texts` are judged concurrently."""
     longest = 0.0
 
     async def beat() -> None:
@@ -168,13 +168,13 @@ def _stalls(backend: str) -> list[Trial]:
     measured = []
     for count, length in ((200, 950), (50, 4_000), (1, _MB)):
         texts = [(_PROSE * (length // len(_PROSE) + 1))[:length]] * count
-        # The least of a few: what else the machine does makes the loop wait, too.
+        # The least of a few, since other programs on the machine also delay the loop.
         stalls = [
             min(anyio.run(_stall, judge, aspect, texts, backend=backend) for _ in range(_REPEATS))
             for judge, aspect in _JUDGES
         ]
-        # Within a megabyte Python searches, and clears up its memory, without interruption: a
-        # stall is harm there if it is as long as the judging used to be. See docs/judges.md.
+        # With a megabyte, Python's searches and memory clean-up cannot be interrupted, so
+        # only a stall as long as judging used to take counts as harm. See docs/judges.md.
         tolerated = _LONGEST_STALL if length < _MB else _LONGEST_STALL_OF_A_MEGABYTE
         measured.append(
             Trial(
@@ -189,6 +189,6 @@ def _stalls(backend: str) -> list[Trial]:
 
 
 def trials() -> list[Trial]:
-    """Put answers, files and texts without end to the program."""
+    """Test the program with endless answers, files and texts."""
     roads = ("openai-compatible/loop", "openai/loop", "hosted_vllm/loop")
     return [*map(_replies, roads), _bombs(), *_stalls("asyncio"), *_stalls("trio")]

@@ -1,4 +1,4 @@
-"""A command of spanjury as a process, and what it left behind."""
+"""Runs of a spanjury command as a process, and searches of the files that it leaves."""
 
 import os
 import re
@@ -15,7 +15,7 @@ __all__ = ["everything", "run"]
 
 
 def everything(folder: Path) -> str:
-    """Return all that the files of `folder` hold, as it stands there and with escapes undone."""
+    """Return the contents of all files in `folder`, as stored and with escapes decoded."""
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     raw = b"\n".join((*(path.read_bytes() for path in files), *_remembered(files)))
     text = raw.decode("utf-8", "replace")
@@ -24,7 +24,7 @@ def everything(folder: Path) -> str:
 
 
 def _remembered(files: list[Path]) -> Iterator[bytes]:
-    """Yield the values of memories, which their files hold compressed."""
+    """Yield the values of memories, whose files contain them compressed."""
     for path in files:
         if path.name == "memory.sqlite3":
             with closing(sqlite3.connect(path)) as memory:
@@ -35,7 +35,7 @@ def _remembered(files: list[Path]) -> Iterator[bytes]:
 def run(
     folder: Path, *arguments: str, environment: dict[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a command in `folder`, which is its user's home as well."""
+    """Run a command in `folder`, which is also its home folder."""
     usual = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     usual |= {"HOME": str(folder), "XDG_DATA_HOME": str(folder / "data"), "NO_COLOR": "1"}
     return subprocess.run(  # noqa: S603

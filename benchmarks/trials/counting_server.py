@@ -1,4 +1,4 @@
-"""A server on this machine that answers every chat alike, and counts what it is asked."""
+"""A local server that gives every chat the same answer, and counts its calls."""
 
 import json
 import threading
@@ -10,12 +10,12 @@ __all__ = ["CountingServer"]
 
 
 class CountingServer:
-    """Reply `text` to everything; a context manager.
+    """Replies `text` to every request; a context manager.
 
     Attributes
     ----------
     asked
-        How often.
+        Number of requests.
     """
 
     def __init__(self, text: str) -> None:
@@ -30,7 +30,7 @@ class CountingServer:
 
     @property
     def base_url(self) -> str:
-        """Its address."""
+        """The server's base URL."""
         return f"http://127.0.0.1:{self._http.server_port}/v1"
 
     def __enter__(self) -> Self:
@@ -62,6 +62,6 @@ class CountingServer:
                 self.wfile.write(server._body)
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-                """Say nothing."""
+                """Log nothing."""
 
         return Handler

@@ -1,8 +1,7 @@
-"""Tenants of a service that crowd others out, and connections that hide that it is up.
+"""Tenants of a service that starve others, and connections that hide that it is up.
 
-The real command serves two tenants. Harm is a refusal of the one that asks for little, or a batch
-of its that waits for most of the other's; a batch beyond the bound; and a service that does not
-answer for its health.
+The real command serves two tenants. Harm is a refusal of the tenant with few requests, or a batch
+of its that waits for most of the other's; a batch beyond the limit; or a failed health check.
 """
 
 import json
@@ -31,7 +30,7 @@ _OK, _ACCEPTED = 200, 202
 
 
 def trials() -> list[Trial]:
-    """Put each crowd to a service of its own."""
+    """Test each kind of crowd with a separate service."""
     return [_checks(), _batches(), _half_open()]
 
 
@@ -63,7 +62,7 @@ def _checks() -> Trial:
 
 
 async def _crowd(port: int) -> tuple[list[int], list[float], int]:
-    """Ask from many connections as one tenant; return what another's checks had of it."""
+    """Send requests on many connections as one tenant; return the results of another's checks."""
     greedy, statuses, seconds, asked = 0, list[int](), list[float](), bodies()
 
     async def ask_on(body: bytes) -> None:
@@ -93,7 +92,7 @@ async def _crowd(port: int) -> tuple[list[int], list[float], int]:
 
 
 def _batches() -> Trial:
-    """Fill the queue as one tenant, then submit small batches of another, one after the other."""
+    """Fill the queue as one tenant, then submit small batches as another, one after another."""
     with batch_server.served(delay=0.2) as address, ExitStack() as stack:
         model = ("--model", "openai-compatible/stub", "--model-base-url", f"{address}/v1")
         port = stack.enter_context(_shared(*model))
@@ -124,7 +123,7 @@ def _batches() -> Trial:
 
 
 def _submitted(client: httpx.Client, *, rows: int) -> str:
-    """Submit a batch; return its address, or nothing if it is refused."""
+    """Submit a batch; return its path, or "" if it is refused."""
     row = {"task": "summarization", "output": f"Text {time.monotonic_ns()}."}
     lines = (json.dumps({**row, "id": str(number)}) for number in range(rows))
     answer = client.post(

@@ -1,8 +1,8 @@
-"""Attack judges by `spanjury exam robustness`, and count the scores and spans that are forged.
+"""Attacks on judges by `spanjury exam robustness`, with counts of forged scores and spans.
 
-The models are servers on this machine that read the text in the prompt. Three are honest: whatever
-better score comes of their replies was forged on the way. One believes what it reads: an exam
-that does not show it, or a demand that lets it pass, is harm as well.
+The models are local servers that read the text in the prompt. Three are honest: any better score in
+their results was forged on the way. One believes what it reads: if the exam does not reveal it, or
+a requirement lets it pass, that is also harm.
 """
 
 import json
@@ -36,7 +36,7 @@ Review = Callable[[str, str], str | Answer]
 
 
 def trials() -> list[Trial]:
-    """Examine an offline panel, three honest models and a gullible one."""
+    """Examine the offline panel, three honest models and a gullible one."""
     with TemporaryDirectory() as folder:
         home = Path(folder)
         return [
@@ -54,7 +54,7 @@ def _offline(folder: Path) -> Iterator[Trial]:
 
 
 def _honest(folder: Path, quoted: str, review: Review) -> Iterator[Trial]:
-    """Examine a model that gives the same score whatever is added."""
+    """Examine a model whose score does not depend on additions."""
     for judge in ("annotator", "annotator:score=numeric"):
         path = folder / judge.partition(":")[2]
         code = _asked(path, review, "--judge", judge, "--limit", "15", *DEMAND)
@@ -63,7 +63,7 @@ def _honest(folder: Path, quoted: str, review: Review) -> Iterator[Trial]:
 
 
 def _gullible(folder: Path) -> Iterator[Trial]:
-    """Examine a model that believes any score that it reads: it is to be found out."""
+    """Examine a model that believes any score that it reads; the exam should expose it."""
     code = _asked(folder, deceived, "--limit", "15", *DEMAND)
     measures = _measures(folder)
     names = ("format-imitation", "quoted-score", "template-tokens", "source-orders")
@@ -87,7 +87,7 @@ def _gullible(folder: Path) -> Iterator[Trial]:
 
 
 def _pooled(folder: Path, name: str, *, note: str) -> Trial:
-    """Count the attempts with room that succeeded."""
+    """Count the successful attacks among those that could succeed."""
     rows = [json.loads(line) for line in (folder / "attempts.jsonl").read_text().splitlines()]
     attacks = [
         row
@@ -115,7 +115,7 @@ def _asked(folder: Path, review: Review, *flags: str) -> int:
 
 
 def _examined(folder: Path, data: Path, *flags: str) -> int:
-    """Run the command on `data`; return its exit code, which is to be 0 or a demand's."""
+    """Run the command on `data`; return its exit code, 0 or that of a failed requirement."""
     command = [sys.executable, "-m", "spanjury", "exam", "robustness", str(data), *flags]
     usual = ["--aspect", "consistency", "--no-progress", "-o", str(folder)]
     done = subprocess.run([*command, *usual], capture_output=True, text=True, check=False)  # noqa: S603

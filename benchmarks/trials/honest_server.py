@@ -1,4 +1,4 @@
-"""An HTTP server that answers as a judge does, and the command that asks it."""
+"""An HTTP server that answers like a judge, and the command that calls it."""
 
 import json
 import os
@@ -18,7 +18,7 @@ __all__ = ["Answerer", "Asked", "Result", "Row", "judged"]
 
 
 class Asked(NamedTuple):
-    """A request as an honest judge understands it."""
+    """A request as parsed by an honest judge."""
 
     prompt: str
     text: str
@@ -27,12 +27,12 @@ class Asked(NamedTuple):
 
 
 Answerer = Callable[[Asked], tuple[str, str]]
-"""Request -> reply and why it ends (``stop`` or ``length``)."""
+"""Request -> reply and finish reason (``stop`` or ``length``)."""
 
 
 @contextmanager
 def _server(answer: Answerer, pages: Mapping[str, object]) -> Iterator[tuple[str, list[Asked]]]:
-    """Serve chat completions, and `pages` by their paths; yield the address and what was asked."""
+    """Serve chat completions, and `pages` by path; yield the address and the list of requests."""
     asked: list[Asked] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -92,14 +92,14 @@ def _understood(messages: Sequence[str]) -> Asked:
 
 
 class Row(NamedTuple):
-    """A row of the input: a text, and the header of its source."""
+    """A row of the input: a text, and the name of its source."""
 
     output: str
     header: str = "Article"
 
 
 class Result(NamedTuple):
-    """The report of the one seat on a row."""
+    """The only seat's report on a row."""
 
     outcome: str
     score: float | None
@@ -113,9 +113,9 @@ def judged(
     judge: str,
     pages: Mapping[str, object] = MappingProxyType({}),
 ) -> tuple[list[Result], list[Asked]]:
-    """Run ``spanjury evaluate`` on `rows`; return its results and what the server was asked.
+    """Run ``spanjury evaluate`` on `rows`; return its results and the server's requests.
 
-    `pages` are what the server answers by path beside completions, as JSON.
+    `pages` are the server's answers to paths other than completions, as JSON.
     """
     with tempfile.TemporaryDirectory() as folder, _server(answer, pages) as (url, asked):
         data, results = Path(folder, "data.jsonl"), Path(folder, "results.jsonl")
@@ -126,8 +126,8 @@ def judged(
         data.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
         flags = ["--judge", judge, "--model", "openai-compatible/honest", "--model-base-url", url]
         flags += ["--task", "summarization", "--aspect", "consistency", "-o", str(results)]
-        flags.append("--no-preflight")  # its question shows the model no text
-        flags += ["--min-usable", "0"]  # replies that give no score are what is tried
+        flags.append("--no-preflight")  # the preflight has no judged text
+        flags += ["--min-usable", "0"]  # replies without a score are the subject of the test
         done = subprocess.run(  # noqa: S603 - our own program
             [sys.executable, "-m", "spanjury", "evaluate", str(data), *flags],
             env={**os.environ, "HOME": folder, "XDG_DATA_HOME": folder, "NO_COLOR": "1"},

@@ -1,4 +1,4 @@
-"""Ids, systems, explanations and file names that are to steer a terminal, or to be HTML."""
+"""Ids, systems, explanations and file names that try to control a terminal, or to inject HTML."""
 
 import json
 import os
@@ -44,7 +44,7 @@ _LIVE = re.compile(r"<[a-zA-Z!/?]|(?<!\\)\]\((?:javascript|http)|(?<!\\)://")
 
 
 def hostile_trials() -> Iterator[Trial]:
-    """Put hostile names through the commands that print or write them."""
+    """Test the commands that print or write names with hostile ones."""
     with tempfile.TemporaryDirectory() as path:
         folder = Path(path)
         yield from _on_screen(folder)
@@ -53,10 +53,10 @@ def hostile_trials() -> Iterator[Trial]:
 
 
 def _on_screen(folder: Path) -> Iterator[Trial]:
-    """Judge rows with hostile names, as a report, as JSON and as complaints."""
+    """Judge rows with hostile names; check the report, the JSON and the error messages."""
     names = (*_STEERING, *_MARKUP)
     _rows(folder / "rows.jsonl", names)
-    # A complaint quotes the value that does not fit.
+    # An error message quotes the invalid value.
     bad = "".join(f"{json.dumps({'id': name, 'output': [name]})}\n" for name in names)
     (folder / "mixed.jsonl").write_text((folder / "rows.jsonl").read_text() + bad)
     commands = {
@@ -77,7 +77,7 @@ def _on_screen(folder: Path) -> Iterator[Trial]:
 
 
 def _on_pages(folder: Path) -> Iterator[Trial]:
-    """Make pages of hostile systems, aspects, runs and files."""
+    """Write pages about hostile systems, aspects, runs and files."""
     names = _MARKUP[:7]
     data = "r<img src=x>[a](http:b).jsonl"
     _rows(folder / data, names * 3)
@@ -108,7 +108,7 @@ def _on_pages(folder: Path) -> Iterator[Trial]:
 
 
 def _links() -> Trial:
-    """Read a folder with links that lead out of it, and with a pipe and a device in it."""
+    """Read a folder that has links out of it, a pipe and a device."""
     with tempfile.TemporaryDirectory() as path:
         folder, outside = Path(path, "texts"), Path(path, "outside")
         for made in (folder, outside):

@@ -1,4 +1,4 @@
-"""Servers that send the text elsewhere: every status, provider and kind of target there is."""
+"""Servers that redirect the text elsewhere: all statuses, providers and kinds of target."""
 
 import os
 import subprocess
@@ -22,15 +22,15 @@ __all__ = ["trials"]
 _STATUSES = (300, 301, 302, 303, 305, 307, 308)
 _LEAN = "openai-compatible/loop"
 _KEY = "sk-trial-0123456789abcdef"
-# Whatever client LiteLLM makes for a provider: OpenAI's, its own, and those of a dozen more.
+# For these, LiteLLM uses OpenAI's client, its own, and those of a dozen other libraries.
 _PROVIDERS = """anthropic azure cohere custom_openai databricks deepseek gemini groq hosted_vllm
     huggingface litellm_proxy llamafile lm_studio mistral ollama ollama_chat openai openrouter
-    text-completion-openai together_ai""".split()  # noqa: SIM905  a list this long reads best so
+    text-completion-openai together_ai""".split()  # noqa: SIM905  easier to read so
 _REQUEST = ChatRequest(messages=(Message(role="user", content="A confidential text."),))
 
 
 async def _ask(name: str, base_url: str) -> str:
-    """Return the reply, or the error that came in its place."""
+    """Return the reply, or the error in its place."""
     open_model = open_fast if name == _LEAN else open_litellm
     async with open_model(name, options=ModelOptions(base_url=base_url)) as model:
         try:
@@ -40,7 +40,7 @@ async def _ask(name: str, base_url: str) -> str:
 
 
 def _leaks(name: str, status: int) -> bool:
-    """Tell whether a second server receives anything, or a redirect is read as a reply."""
+    """Return whether a second server gets a request, or a redirect is read as a reply."""
     with LoopbackServer(chat("Overall score: Excellent")) as elsewhere:
         target = elsewhere.base_url + "/chat/completions?key=" + _KEY
         with LoopbackServer(Answer(status=status, body="", headers={"Location": target})) as server:
@@ -52,7 +52,7 @@ def _leaks(name: str, status: int) -> bool:
 
 
 def _goes_on(name: str, status: int) -> bool:
-    """Tell whether the same server is asked a second time at another path."""
+    """Return whether the same server gets a second request at another path."""
     headers = {"Location": "/v1/elsewhere"}
     with LoopbackServer(Answer(status=status, body="", headers=headers), chat("fine")) as server:
         answer = anyio.run(_ask, name, server.base_url)
@@ -60,7 +60,7 @@ def _goes_on(name: str, status: int) -> bool:
 
 
 def _run(name: str) -> bool:
-    """Tell whether the command itself, with its retries, leaks to a second server."""
+    """Return whether the command itself, with its retries, leaks to a second server."""
     with TemporaryDirectory() as folder, LoopbackServer(chat("Score: 5")) as elsewhere:
         data = Path(folder, "data.jsonl")
         data.write_text('{"output": "A confidential text.", "inputs": "Its source."}\n')
@@ -75,7 +75,7 @@ def _run(name: str) -> bool:
 
 
 def trials() -> list[Trial]:
-    """Put every redirect to every road."""
+    """Test every redirect with every provider."""
     for name in _PROVIDERS:
         os.environ.setdefault(f"{name.replace('-', '_').upper()}_API_KEY", _KEY)
     os.environ |= {"AZURE_API_VERSION": "2024-02-01", "TOGETHERAI_API_KEY": _KEY}

@@ -1,8 +1,8 @@
-"""Secrets, judged texts and control characters that are to leave by a file, a log or the screen.
+"""Secrets, judged texts and control characters that could escape to a file, a log or the screen.
 
-A dozen secrets are planted in the environment, in addresses, in replies and in error bodies, in
-all the forms in which they are promised to be hidden; then every file of the run (the memory and
-its write-ahead log too), standard output and standard error are searched for each of them.
+A dozen secrets are planted in the environment, in addresses, in replies and in error bodies, in all
+forms that should be masked. Then every file of the run (including the memory and its write-ahead
+log), standard output and standard error are searched for each of them.
 """
 
 import base64
@@ -71,14 +71,14 @@ _ERRORS = ("ValueError", "KeyError", "RuntimeError", "OSError", "TypeError", "Lo
 
 
 class Leak(NamedTuple):
-    """A secret as somebody gives it back, and what of it must not be there."""
+    """A form of a secret that a server returns, and the text that must not appear."""
 
     form: str
     trace: str
 
 
 def trials() -> list[Trial]:
-    """Try each way out, and count what got out."""
+    """Test each channel, and count the leaks."""
     planted = {name: _secret(number) for number, name in enumerate(_NAMES)}
     leaks = [leak for secret in planted.values() for leak in _forms(secret)]
     return [
@@ -92,7 +92,7 @@ def trials() -> list[Trial]:
 
 
 def _secret(number: int) -> str:
-    """Return a key of one of the looks that keys have."""
+    """Return a random key in one of the usual formats."""
     body = secrets.token_hex(8)
     return (f"sk-{body}", f"{body}/+{body[:4]}=", f"hf_{body.upper()}q7", f"Pw9-{body}.x")[
         number % 4
@@ -128,7 +128,7 @@ def _forms(secret: str) -> Iterator[Leak]:
 
 
 def letters(text: str) -> str:
-    """Return the letters and digits of `text`, folded."""
+    """Return only the letters and digits of `text`, case-folded."""
     return re.sub(r"[\W_]+", "", text).casefold()
 
 
@@ -159,7 +159,7 @@ def _echoed(road: str, leaks: Sequence[Leak], planted: dict[str, str], *, failin
 
 
 def _addresses(planted: Sequence[str]) -> Trial:
-    """Try known secrets in addresses: nothing may be asked, and nothing written."""
+    """Use known secrets in addresses: no request may be sent, and nothing written."""
     harmed = 0
     for number, secret in enumerate(planted):
         form = _ADDRESSES[number % len(_ADDRESSES)]
@@ -169,7 +169,7 @@ def _addresses(planted: Sequence[str]) -> Trial:
 
 
 def _fresh_addresses() -> Trial:
-    """Try secrets that stand in an address and nowhere else."""
+    """Use secrets that occur only in an address."""
     harmed = sum(_address_leaks(form, secrets.token_urlsafe(24), {}) for form in _ADDRESSES)
     name = "a secret known from its address alone"
     return Trial(harm=Harm.LEAKED, name=name, tries=len(_ADDRESSES), harmed=harmed)
@@ -187,7 +187,7 @@ def _address_leaks(form: str, secret: str, environment: dict[str, str]) -> bool:
 
 
 def _library() -> Iterator[Trial]:
-    """Embed spanjury with a judge that breaks, without a log and with one."""
+    """Use spanjury as a library with a judge that fails, without logging and with it."""
     for flags, name in (((), "no log set up"), (("log",), "logging.basicConfig(DEBUG)")):
         harmed = 0
         for error in _ERRORS:
@@ -226,7 +226,7 @@ def _serving(answer: Callable[[int], tuple[int, str]]) -> Iterator[str]:
         def do_POST(self) -> None:
             asked = self.rfile.read(int(self.headers["Content-Length"])).decode()
             number = re.search(r"bridge number (\d+)", asked)
-            # The preflight holds no text: it is answered well, or no row would be asked for.
+            # The preflight has no text; if it failed, no row would be judged.
             status, body = answer(int(number[1])) if number else (200, _completion("ready"))
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
@@ -235,7 +235,7 @@ def _serving(answer: Callable[[int], tuple[int, str]]) -> Iterator[str]:
             self.wfile.write(body.encode())
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Say nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))

@@ -1,8 +1,8 @@
-"""People's marks in a damaged file: what the real commands make of each.
+"""People's marks in a damaged file, as handled by the real commands.
 
-The file of the marks is damaged as disks, crashes and slips do it, 40 times with a fixed seed,
-every second time with its backup gone; then the marks are exported as the program itself advises.
-A mark that is missing is harm if a backup holds it, or if no command names it and ends with 1.
+The marks file is damaged as disks, crashes and mistakes do it, 40 times with a fixed seed, half of
+them without a backup; then the marks are exported by following the program's own advice. A missing
+mark is harm if the backup has it, or if no command names it and exits with 1.
 """
 
 import json
@@ -28,7 +28,7 @@ _EXPORT = ("marks", "export", "run", "-o", "out.jsonl")
 
 @dataclass(slots=True)
 class Counts:
-    """Counts of the damaged files that came to harm."""
+    """Counts of the damaged files that led to harm."""
 
     lost: int = 0
     unnamed: int = 0
@@ -37,7 +37,7 @@ class Counts:
 
 
 def trials() -> list[Trial]:
-    """Damage the marks of a run, and count what is lost."""
+    """Damage the marks of a run, and count the losses."""
     counts = Counts()
     with tempfile.TemporaryDirectory() as path:
         base = _begun(Path(path) / "base")
@@ -56,7 +56,7 @@ def trials() -> list[Trial]:
 
 
 def _begun(folder: Path) -> Path:
-    """Judge texts offline, and take in a mark of each."""
+    """Judge texts offline, and import a mark for each."""
     folder.mkdir()
     rows = (
         {

@@ -1,8 +1,8 @@
-"""Paid replies and scores across releases: what is asked twice, and what stays that should not.
+"""Paid replies and scores across releases: calls that are repeated, and results that are outdated.
 
-Each release is a copy of the package with changed source, run as a command over the folder of a
-run that this release began. A trial does harm by each call for what was paid for, each score
-that is gone, and each row whose old score or prompt a release with other rules still gives.
+Each release is a copy of the package with changed source, run as a command on the folder of a run
+that this release started. Harm is a call for a reply that was already paid for, a lost score, or a
+row that still has its old score or prompt although the release has other rules.
 """
 
 import json
@@ -108,7 +108,7 @@ READER = Change(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """A result row as read."""
+    """A parsed result row."""
 
     score: float | None
     seats: dict[str, float | None]
@@ -117,7 +117,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """A run that this release has done, to be gone on with by others."""
+    """A run by this release, to be continued by others."""
 
     folder: Path
     server: CountingServer
@@ -127,13 +127,13 @@ class _Run:
 
 @dataclass(slots=True)
 class _Bench:
-    """Runs and releases, in a scratch folder."""
+    """Runs and releases in a temporary folder."""
 
     scratch: Path
     runs: dict[str, _Run] = field(default_factory=dict)
 
     def begin(self, name: str, server: CountingServer, *, lane: str) -> None:
-        """Have this release judge the rows with the seats `name`."""
+        """Judge the rows with the seats `name`, using this release."""
         folder = self.scratch / name
         folder.mkdir()
         texts = (
@@ -157,7 +157,7 @@ class _Bench:
         self.runs[name] = _Run(folder=folder, server=server, paid=server.asked - before, rows=rows)
 
     def go_on(self, name: str, release: Release, *command: str) -> tuple[int, list[_Row]]:
-        """Return the calls that `command` makes over a copy of the run, and the results."""
+        """Run `command` on a copy of the run; return its number of calls, and the results."""
         run = self.runs[name]
         with tempfile.TemporaryDirectory(dir=self.scratch) as path:
             folder = Path(path) / "copy"
@@ -168,7 +168,7 @@ class _Bench:
 
 
 def trials() -> list[Trial]:
-    """Return what releases cost that change nothing, and which changes they miss."""
+    """Return the costs of releases that change nothing, and the changes that releases miss."""
     with tempfile.TemporaryDirectory() as scratch, CountingServer(_REPLY) as server:
         bench = _Bench(Path(scratch))
         for name in _SEATS:
@@ -177,7 +177,7 @@ def trials() -> list[Trial]:
 
 
 def _paid_twice(bench: _Bench) -> Iterator[Trial]:
-    """Resume and rescore by releases whose judges and prompts are those of this one."""
+    """Resume and rescore with releases whose judges and prompts are unchanged."""
     for number, (change, (changes, version)) in enumerate(_HARMLESS.items()):
         release = Release.cut(bench.scratch / f"harmless-{number}", changes, version=version)
         tries = harmed = 0
@@ -201,7 +201,7 @@ def _paid_twice(bench: _Bench) -> Iterator[Trial]:
 
 
 def _read_again(bench: _Bench) -> Trial:
-    """Resume by a release that reads replies otherwise: it does, and asks for none."""
+    """Resume with a release that parses replies differently: it must, without any call."""
     release = Release.cut(bench.scratch / "reader", [READER])
     calls, rows = bench.go_on("annotator", release, "resume", "run")
     stale = sum(not all("newer" in rationale for rationale in row.rationales) for row in rows)
@@ -215,7 +215,7 @@ def _read_again(bench: _Bench) -> Trial:
 
 
 def _stale(bench: _Bench) -> Iterator[Trial]:
-    """Resume by releases whose rules are others: each score must be another."""
+    """Resume with releases that have other rules: each score must change."""
     run = bench.runs["offline"]
     for number, (change, (seat, file, before, after)) in enumerate(RULES.items()):
         changed = Change(file=file, before=before, after=after)
@@ -231,7 +231,7 @@ def _stale(bench: _Bench) -> Iterator[Trial]:
 
 
 def _asked_again(bench: _Bench) -> Iterator[Trial]:
-    """Resume by releases that ask otherwise: all is asked again, and what was paid for stays."""
+    """Resume with releases that have other prompts: all replies must be requested again."""
     for number, (change, (name, file, before, after)) in enumerate(PROMPTS.items()):
         changed = Change(file=file, before=before, after=after)
         release = Release.cut(bench.scratch / f"prompts-{number}", [changed])

@@ -1,8 +1,8 @@
-"""Results and memories that a fault could cost: what the real commands make of each.
+"""Results and memories that a fault could destroy, as handled by the real commands.
 
-A run is damaged as disks, crashes and slips do it, 60 times with a fixed seed, and gone on
-with as the program itself advises. A wrong score is harm, and so is advice that does not lead
-on, and a text that is paid for again although its reply lies in a page that is whole.
+A run is damaged as disks, crashes and mistakes do it, 60 times with a fixed seed, and continued by
+following the program's own advice. Harm is a wrong score, advice that does not help, or a repeated
+call for a text whose reply is in an undamaged page.
 """
 
 import json
@@ -43,16 +43,16 @@ Damage = Callable[[bytearray, Generator], None]
 
 @dataclass(slots=True)
 class Model:
-    """A judging model: what it says follows from the text; it can fall silent."""
+    """A model whose answer depends only on the text, and which can stop answering."""
 
     asked: list[int] = field(default_factory=list)
     fails_after: int = 10**9
 
     def answer(self, body: str) -> str | None:
-        """Return the reply to a request, or None for a server that fails.
+        """Return the reply to a request, or None if the server fails.
 
-        The small question by which a run tries its model is always answered: so a text
-        without a reply is a row without an answer, and not an outage.
+        The preflight is always answered, so that a text without a reply is a row without an answer
+        rather than an outage.
         """
         texts = _TEXT.findall(body)
         if not texts:
@@ -89,13 +89,13 @@ def expected(number: int) -> int:
 
 
 def mark(number: int) -> str:
-    """Return a word that stands in the reply about a text and nowhere else."""
+    """Return a word that occurs only in the reply about this text."""
     return sha256(f"mark {number}".encode()).hexdigest()
 
 
 @contextmanager
 def serving(answer: Callable[[str], str | None]) -> Iterator[str]:
-    """Serve a model that answers a body so, or fails on None; yield its base URL."""
+    """Serve a model by a function from body to reply, or None for a failure; yield its base URL."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -110,11 +110,11 @@ def serving(answer: Callable[[str], str | None]) -> Iterator[str]:
             self.wfile.write(data)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     class Server(ThreadingHTTPServer):
         def handle_error(self, *_: object) -> None:
-            """Say nothing of a client that was killed."""
+            """Log nothing about clients that were killed."""
 
     with Server(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -123,7 +123,7 @@ def serving(answer: Callable[[str], str | None]) -> Iterator[str]:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Return the environment of a command whose runs are in `folder`."""
+    """Return the environment of a command whose runs are stored in `folder`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SPANJURY")}
     return {**kept, "SPANJURY_RUNS": str(folder / "runs")}
 
@@ -157,13 +157,13 @@ def write_rows(folder: Path) -> None:
 
 
 def scores(path: Path) -> dict[int, float | None]:
-    """Return the score of each row of results."""
+    """Return the score of each result row."""
     rows = map(json.loads, path.read_text().splitlines())
     return {int(row["id"]): row["score"] for row in rows}
 
 
 def begun(folder: Path, url: str, model: Model) -> Path:
-    """Make a run that is done."""
+    """Create a finished run."""
     folder.mkdir()
     write_rows(folder)
     done = spanjury(folder, *evaluate(url))
@@ -174,7 +174,7 @@ def begun(folder: Path, url: str, model: Model) -> Path:
 
 
 def killed(folder: Path, url: str, model: Model) -> Path:
-    """Make a run whose process was killed: what it learnt is in the log of its memory."""
+    """Create a run whose process was killed, so that its replies are in the memory's log."""
     folder.mkdir()
     write_rows(folder)
     command = [sys.executable, "-m", "spanjury", *evaluate(url, "--run-dir", "run")]
@@ -194,32 +194,32 @@ def killed(folder: Path, url: str, model: Model) -> Path:
 
 
 def flip(data: bytearray, chance: Generator) -> None:
-    """Flip a bit, or five."""
+    """Flip one bit, or five."""
     for _ in range(chance.choice((1, 5))):
         data[chance.integers(len(data))] ^= 1 << chance.integers(8)
 
 
 def zero(data: bytearray, chance: Generator) -> None:
-    """Write zeros over a page, or two."""
+    """Overwrite one page, or two, with zeros."""
     start = PAGE * chance.integers(-(-len(data) // PAGE))
     end = min(len(data), start + PAGE * chance.choice((1, 2)))
     data[start:end] = bytes(end - start)
 
 
 def cut(data: bytearray, chance: Generator) -> None:
-    """Lose the end of the file."""
+    """Truncate the file."""
     del data[chance.integers(len(data)) :]
 
 
 def spoil(data: bytearray, chance: Generator) -> None:
-    """Write over some of the first 100 bytes."""
+    """Overwrite some of the first 100 bytes."""
     for _ in range(chance.choice((1, 8))):
         data[chance.integers(100)] = chance.integers(256)
 
 
 @dataclass(slots=True)
 class Counts:
-    """Counts of the damaged runs that came to harm."""
+    """Counts of the damaged runs that led to harm."""
 
     wrong: int = 0
     dead_ends: int = 0
@@ -228,7 +228,7 @@ class Counts:
 
 
 def whole_values(run: Path, hit: Path, data: bytes) -> bytes:
-    """Return the pages of a run's memory that are as they were, the file `hit` now being `data`."""
+    """Return the unchanged pages of a run's memory, if the file `hit` now contains `data`."""
     pages = []
     for path in (run / "memory.sqlite3", run / "memory.sqlite3-wal"):
         before = path.read_bytes() if path.exists() else b""
@@ -253,7 +253,7 @@ def safe_values(run: Path, whole: bytes) -> list[bytes]:
 
 
 def go_on(folder: Path, counts: Counts) -> bool:
-    """Resume, as the program advises; say whether that leads to the end."""
+    """Resume as the program advises; return whether the run gets finished."""
     resumed = spanjury(folder, "resume", "run", "--no-progress")
     if resumed.returncode:
         advice = _ADVICE.search(resumed.stderr)
@@ -266,7 +266,7 @@ def go_on(folder: Path, counts: Counts) -> bool:
 
 
 def damaged(base: Path, turn: int, *, model: Model, counts: Counts) -> None:
-    """Damage a copy of the run in `base` and go on with it."""
+    """Damage a copy of the run in `base` and continue it."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "copy"
         shutil.copytree(base, folder)
@@ -292,7 +292,7 @@ def damaged(base: Path, turn: int, *, model: Model, counts: Counts) -> None:
 
 
 def damage_trials(folder: Path, url: str, model: Model) -> list[Trial]:
-    """Put damages to the memory of a run that is done, and of one that was killed."""
+    """Damage the memory of a finished run, and of one that was killed."""
     bases = begun(folder / "done", url, model), killed(folder / "killed", url, model)
     counts = Counts()
     for turn in range(DAMAGES):
@@ -310,7 +310,7 @@ def damage_trials(folder: Path, url: str, model: Model) -> list[Trial]:
 
 
 def manifest_trial(folder: Path, url: str, model: Model) -> Trial:
-    """Tear the manifest, and begin the run again as the program advises."""
+    """Truncate the manifest, and start the run again as the program advises."""
     begun(folder / "manifest", url, model)
     path = folder / "manifest" / "run" / "run.json"
     sound = path.read_bytes()
@@ -327,7 +327,7 @@ def manifest_trial(folder: Path, url: str, model: Model) -> Trial:
 
 
 def replacing_trial(folder: Path, url: str, model: Model) -> Trial:
-    """Have rows without an answer written over results, by every command that can."""
+    """Try to overwrite results by rows without an answer, with every command that could."""
     base = begun(folder / "results", url, model)
     results = base / "run" / "results.jsonl"
     memory = base / "run" / "memory.sqlite3"
@@ -353,7 +353,7 @@ def replacing_trial(folder: Path, url: str, model: Model) -> Trial:
 
 
 def trials() -> list[Trial]:
-    """Return every trial of results and memories that may be lost."""
+    """Return all trials of results and memories that may be lost."""
     model = Model()
     with tempfile.TemporaryDirectory() as folder, serving(model.answer) as url:
         path = Path(folder)

@@ -1,8 +1,8 @@
-"""Runs whose judging is given to other processes, killed again and again until they are done.
+"""Runs that judge in several processes, killed repeatedly until they are finished.
 
-After a random number of rows (fixed seed) the command or one of its workers is killed (kill -9).
-After a worker's death the command goes on by itself; after its own it is resumed. The harm is a row
-that is lost, doubled or other than in a run that nothing disturbs. Linux only, for the sake of
+After a random number of rows (fixed seed), the command or one of its workers is killed (kill -9).
+After a worker's death the command continues by itself; after its own death it is resumed. Harm is a
+row that is lost, duplicated, or different from an undisturbed run. Linux only, because it needs
 ``/proc``.
 """
 
@@ -28,9 +28,9 @@ __all__ = ["trials"]
 ROWS = 400
 KILLS = 60
 APART = 120
-"""Rows between two kills, at most."""
+"""Maximum number of rows between two kills."""
 _SHARE = 0.5
-"""Share of the kills that a worker gets, if there is one."""
+"""Share of the kills that hit a worker, if there is one."""
 _TICK = 0.01
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _SECONDS = re.compile(r'"seconds": ?[0-9.e-]+')
@@ -40,7 +40,7 @@ _EVALUATE = ("evaluate", "rows.jsonl", "--aspect", "consistency", *_PANEL, "--sh
 
 @dataclass(slots=True)
 class Kills:
-    """Kills so far, and runs and rows that came to harm."""
+    """Kills so far, and the runs and rows that were harmed."""
 
     of: Counter[str] = field(default_factory=Counter)
     failed: int = 0
@@ -56,7 +56,7 @@ class Kills:
 
 
 def row(number: int) -> dict[str, object]:
-    """Return a text of which every third names another day than its source."""
+    """Return a text; every third one names another day than its source."""
     day, named = DAYS[number % 7], DAYS[(number + (number % 3 == 0)) % 7]
     lines = [f"Visitor {number + index} came on {day} at {index} o'clock." for index in range(30)]
     return {
@@ -68,7 +68,7 @@ def row(number: int) -> dict[str, object]:
 
 
 def results(folder: Path, name: str) -> dict[str, str]:
-    """Return the rows of a run by id, without seconds; raise `ValueError` if one is there twice."""
+    """Return the rows of a run by id, without seconds; raise `ValueError` for duplicates."""
     lines = (folder / name / "results.jsonl").read_text(encoding="utf-8").splitlines()
     rows = {str(json.loads(line)["id"]): _SECONDS.sub("", line) for line in lines}
     if len(rows) < len(lines):
@@ -85,7 +85,7 @@ def judged(run: Path) -> int:
 def kill_one(
     command: "subprocess.Popen[bytes]", run: Path, *, chance: Generator, kills: Kills
 ) -> None:
-    """Kill the command or one of its workers after some more rows, unless it has ended by then."""
+    """Kill the command or a worker after some more rows, unless the command has ended."""
     enough = judged(run) + chance.integers(APART)
     while not run.exists() or judged(run) < enough:
         with suppress(subprocess.TimeoutExpired):
@@ -103,7 +103,7 @@ def kill_one(
 
 
 def disturbed(run: Path, *, chance: Generator, kills: Kills) -> None:
-    """Begin a run and go on with it, killed until it is done or there were enough kills."""
+    """Start a run and continue it, killing it until it is finished or there were enough kills."""
     arguments: tuple[str, ...] = (*_EVALUATE, "--run-dir", run.name)
     while True:
         command = subprocess.Popen(  # noqa: S603  our own command
@@ -124,7 +124,7 @@ def disturbed(run: Path, *, chance: Generator, kills: Kills) -> None:
 
 
 def trials() -> list[Trial]:
-    """Return what the kills did to the rows."""
+    """Return the effects of the kills on the rows."""
     kills, chance = Kills(), np.random.default_rng(34)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)

@@ -1,4 +1,4 @@
-"""Releases to try: copies of the package, each changed in its source as a later one might be."""
+"""Releases for trials: copies of the package with source changes, like those of later releases."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ __all__ = ["Change", "Release"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A text in a file of the package, and what stands in its place in a later release."""
+    """A text in a file of the package, and its replacement in a later release."""
 
     file: str
     before: str
@@ -29,14 +29,14 @@ class Release:
     Parameters
     ----------
     folder
-        What holds the package; goes before everything else on the path.
+        Folder that contains the package; it comes first in the import path.
     """
 
     folder: Path
 
     @classmethod
     def cut(cls, folder: Path, changes: Iterable[Change] = (), *, version: str = "") -> "Release":
-        """Copy the package that runs here, and change it."""
+        """Copy the running package, and apply the changes."""
         source = Path(spanjury.__file__).parent
         package = folder / "spanjury"
         shutil.copytree(source, package, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,4 +1,4 @@
-"""A trial: an attack or a fault that is put to the program, and how often it does harm."""
+"""A trial: an attack or a fault to which the program is exposed, and how often it did harm."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,20 +18,20 @@ class Harm(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """The outcome of one attack or fault.
+    """The result of one attack or fault.
 
     Parameters
     ----------
     harm
-        The kind of harm that it would do.
+        The kind of harm that it could do.
     name
         The attack or fault, in a few words.
     tries
-        How often it was tried, 1 or more.
+        Number of tries, 1 or more.
     harmed
-        How often it did harm, 0 to `tries`.
+        Number of tries that did harm, 0 to `tries`.
     note
-        A figure that goes with it, as the seconds that it took; empty for none.
+        An additional figure, such as the time it took; empty if there is none.
     """
 
     harm: Harm

@@ -1,4 +1,4 @@
-"""Work and commands in a process of their own, so that memory and caches are too; their cost."""
+"""Run functions and commands in their own processes, so that no caches are shared; their cost."""
 
 import multiprocessing
 import os
@@ -19,14 +19,14 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Spent:
-    """Seconds of CPU that some work took, all threads together."""
+    """CPU seconds that some work took, over all threads."""
 
     cpu: float = 0.0
 
 
 @contextmanager
 def spending() -> Iterator[Spent]:
-    """Measure the work that is done inside; the value is filled in at the end."""
+    """Measure the work in the context; the value is set at its end."""
     spent = Spent()
     cpu = time.process_time()
     yield spent
@@ -41,7 +41,7 @@ def apart(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 def commanded(*arguments: str) -> float:
-    """Run ``spanjury ARGUMENTS``; return the CPU seconds of it and of its processes."""
+    """Run ``spanjury ARGUMENTS``; return its CPU seconds, child processes included."""
     before = os.times()
     subprocess.run(  # noqa: S603
         [sys.executable, "-m", "spanjury", *arguments],

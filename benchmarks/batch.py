@@ -1,10 +1,11 @@
-"""The cost of `spanjury evaluate` with an annotator, as the command is typed, beside bare aiohttp.
+"""Cost of the command `spanjury evaluate` with an annotator, compared with bare aiohttp.
 
 Run as ``python -m benchmarks.batch [--rows N] [--rounds N]``. The model is a stub in another
-process, whose CPU is not counted: it answers with three errors each time, after a delay. Each
-command is run on few rows, which is its start-up, and on all; what a row costs is the
-difference. All are run in turn, round after round, and the medians of the rounds are printed.
-A run that fails, makes other calls or leaves a row without its errors ends the benchmark.
+process, whose CPU is not counted; it answers with three errors each time, after a delay. Each
+command is run on few rows, which measures its start-up, and on all; the cost per row is the
+difference. The commands alternate, round after round, and the medians of the rounds are printed.
+The benchmark ends with an error if a run fails, makes other calls, or leaves a row without its
+errors.
 """
 
 import argparse
@@ -33,12 +34,12 @@ WARM: Mapping[str, Run] = {
     "`resume`": resume,
     "`resume --show none`": partial(resume, flags=QUIET),
 }
-WARM_TIMES = 10  # as many rows: a remembered row takes so little that fewer are lost in start-up
+WARM_TIMES = 10  # times as many rows, since a cached row takes little compared with start-up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """The numbers of rows and rounds, and the server's delay and connections."""
+    """Numbers of rows and rounds, and the server's delay and connections."""
 
     rows: int
     rounds: int
@@ -47,7 +48,7 @@ class Size:
 
     @property
     def ideal(self) -> float:
-        """Calls a second if a client took no time."""
+        """Calls per second of a client that takes no time itself."""
         return self.connections / self.delay if self.delay else float("inf")
 
     def __str__(self) -> str:
@@ -60,9 +61,9 @@ class Size:
 def in_rounds(
     runs: Mapping[str, Run], course: Course, *, rows: int, size: Size
 ) -> Mapping[str, Sequence[RowCost]]:
-    """Run all of `runs` in turn, round after round; return what a row cost in each.
+    """Run all of `runs` in turn, round after round; return the cost per row in each.
 
-    Before, each is run once on few rows, so that bytecode and files are where they stay.
+    Each is first run once on few rows, so that bytecode and files are cached.
     """
     for run in runs.values():
         run(course, size.connections)
@@ -75,7 +76,7 @@ def in_rounds(
 
 
 def print_cold(course: Course, size: Size) -> None:
-    """Print what a row costs that no run has seen before."""
+    """Print the cost of rows that no run has seen before."""
     rounds = in_rounds(COLD, course, rows=size.rows, size=size)
     print(f"{size}; each line interleaved with the others.\n")
     print(
@@ -96,7 +97,7 @@ def print_cold(course: Course, size: Size) -> None:
 
 
 def print_warm(course: Course, size: Size) -> None:
-    """Print what a row costs that is remembered, written to a new file of results."""
+    """Print the cost of cached rows, written to a new results file."""
     rows = size.rows * WARM_TIMES
     for count in (size.connections, rows):
         evaluate(course, count, flags=QUIET)
@@ -115,7 +116,7 @@ def print_warm(course: Course, size: Size) -> None:
 
 
 def parser(*, rows: int, rounds: int = 3, about: str) -> argparse.ArgumentParser:
-    """Return a parser of the flags that say how much is done, `rows` rows by default."""
+    """Return a parser with the flags for sizes; the default is `rows` rows."""
     flags = argparse.ArgumentParser(description=about)
     flags.add_argument("--rows", type=int, default=rows)
     flags.add_argument("--rounds", type=int, default=rounds)
@@ -126,7 +127,7 @@ def parser(*, rows: int, rounds: int = 3, about: str) -> argparse.ArgumentParser
 
 
 def size_of(options: argparse.Namespace) -> Size:
-    """Return the size that `options` name."""
+    """Return the size set by `options`."""
     if options.rows <= options.connections:
         raise SystemExit("--rows must be more than --connections: so many rows are start-up")
     return Size(

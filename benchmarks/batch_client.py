@@ -1,7 +1,7 @@
-"""Bare aiohttp as a command: the calls of a file, made with nothing around them.
+"""Bare aiohttp as a command: the calls of a file, with no other work.
 
 Run as ``python -m benchmarks.batch_client ADDRESS FILE CONNECTIONS``. Each line of FILE is the
-body of a call; the reply to each is read to its text.
+body of a call; each reply is parsed to its text.
 """
 
 import asyncio  # noqa: TID251 - aiohttp runs on nothing else
@@ -13,7 +13,7 @@ import aiohttp
 
 
 async def main(address: str, file: Path, connections: int) -> None:
-    """Make the calls, as many at once as there are connections."""
+    """Make the calls, one at a time per connection."""
     url = f"{address}/v1/chat/completions"
     connector = aiohttp.TCPConnector(limit=connections)
     headers = {"Content-Type": "application/json"}

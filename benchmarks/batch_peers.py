@@ -1,10 +1,10 @@
-"""Other libraries making the same calls: one call of a scorer a row, at the same server.
+"""Other libraries making the same calls: one scorer call per row, at the same server.
 
-Run as ``python -m benchmarks.batch_peers --peer NAME=FOLDER [--rows N] [--rounds N]``; FOLDER is
-the virtual environment (of promptfoo: the folder of its package) that the peer is installed in.
-Each runs by its own command where it has one, else by the script in `peers/`; what it prints
-goes nowhere. All run in turn with `spanjury evaluate --show none` and bare aiohttp, and what a
-row costs is what a run of all rows takes beyond one of few.
+Run as ``python -m benchmarks.batch_peers --peer NAME=FOLDER [--rows N] [--rounds N]``. FOLDER is
+the virtual environment in which the peer is installed; for promptfoo, the folder of its package.
+Each peer runs by its own command if it has one, else by the script in `peers/`; its output is
+discarded. All alternate with `spanjury evaluate --show none` and bare aiohttp. The cost per row is
+the difference between a run of all rows and one of few.
 """
 
 import argparse
@@ -30,21 +30,21 @@ SILENT: Mapping[str, str] = {
     "DEEPEVAL_UPDATE_WARNING_OPT_IN": "0",
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "OPENAI_API_KEY": "none-needed",
-    "PROMPTFOO_DISABLE_DEBUG_LOG": "1",  # where it logs to files, it may fail at its end
+    "PROMPTFOO_DISABLE_DEBUG_LOG": "1",  # its log files can make it fail at its end
     "PROMPTFOO_DISABLE_ERROR_LOG": "1",
     "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
     "PROMPTFOO_DISABLE_TELEMETRY": "1",
     "PROMPTFOO_DISABLE_UPDATE": "1",
 }
-"""Variables that keep the peers from the network."""
+"""Environment variables that keep the peers from using the network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """A command in the folder that it is installed in, and its package.
+    """A peer's package, and its command in the folder of its installation.
 
-    `command` begins with a program below that folder; ``{connections}`` stands for how many
-    calls it may make at once.
+    `command` begins with a program relative to that folder; ``{connections}`` is replaced by the
+    number of concurrent calls.
     """
 
     package: str
@@ -83,7 +83,7 @@ PEERS: Mapping[str, Peer] = {
 
 
 def peer(text: str) -> tuple[str, Path]:
-    """Read ``NAME=FOLDER``: a peer, and where it is installed."""
+    """Parse ``NAME=FOLDER``: a peer and its installation folder."""
     name, _, folder = text.partition("=")
     program = Path(folder).absolute() / PEERS[name].command[0] if name in PEERS else None
     if program is None or not program.exists():
@@ -92,7 +92,7 @@ def peer(text: str) -> tuple[str, Path]:
 
 
 def run_peer(course: Course, rows: int, *, named: Peer, folder: Path) -> Cost:
-    """Have a peer make the calls for `rows` rows, in a folder with our scripts, its only home."""
+    """Let a peer make the calls for `rows` rows, with a temporary folder as its home."""
     program, *rest = named.command
     with TemporaryDirectory(dir=course.folder) as empty:
         shutil.copytree(HERE, empty, dirs_exist_ok=True)
@@ -114,7 +114,7 @@ def run_peer(course: Course, rows: int, *, named: Peer, folder: Path) -> Cost:
 
 
 def promptfoo(course: Course, rows: int) -> object:
-    """Return promptfoo's order: the prompt is echoed, and graded by one call."""
+    """Return promptfoo's configuration: the prompt is echoed, and graded by one call."""
     with course.calls(rows).open(encoding="utf-8") as calls:
         conversations = [json.loads(call)["messages"] for call in calls]
     grader = {"id": "openai:chat:stub", "config": {"apiBaseUrl": f"{course.address}/json/v1"}}
@@ -131,7 +131,7 @@ def promptfoo(course: Course, rows: int) -> object:
 
 
 def version(named: Peer, folder: Path) -> str:
-    """Return the version that is installed."""
+    """Return the installed version of a peer."""
     match = next(folder.glob(named.version.format(package=named.package)), None)
     if match is None:
         return "unknown"
@@ -141,7 +141,7 @@ def version(named: Peer, folder: Path) -> str:
 
 
 def print_peers(rounds: Mapping[str, Sequence[RowCost]], versions: Mapping[str, str]) -> None:
-    """Print what a row costs by each peer, and how many times that is of ours."""
+    """Print each peer's cost per row, and its ratio to ours."""
     ours = median(cost.cpu_ms for cost in rounds[OURS])
     print("| peer | version | CPU ms a row | times ours | calls a s | peak MB | start-up s |")
     print("|---|---|---|---|---|---|---|")

@@ -1,4 +1,4 @@
-"""Commands in processes of their own, and their cost. Unix only, for the sake of wait4."""
+"""Commands in their own processes, and their cost. Unix only, because it needs wait4."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ _NO_VARIABLES: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Seconds of CPU (user and system, all threads and children) and by the clock; peak memory."""
+    """CPU seconds (user and system, all threads and children), wall-clock seconds, peak memory."""
 
     cpu: float
     wall: float
@@ -25,7 +25,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowCost:
-    """The cost of a row beyond that of a run of few rows, and the CPU seconds of that run."""
+    """Cost of each row beyond a run of few rows, and the CPU seconds of that run."""
 
     start_up: float
     cpu_ms: float
@@ -34,7 +34,7 @@ class RowCost:
 
     @property
     def rate(self) -> float:
-        """Rows a second; raise `RuntimeError` if so few were run that the clock saw none."""
+        """Rows per second; raise `RuntimeError` if the runs were too short to measure."""
         if self.wall_ms <= 0:
             raise RuntimeError("all rows took no longer than few: take more rows")
         return 1e3 / self.wall_ms
@@ -43,14 +43,14 @@ class RowCost:
 def cost_of(
     command: Sequence[str], *, cwd: Path | None = None, variables: Mapping[str, str] = _NO_VARIABLES
 ) -> Cost:
-    """Run `command`, throw away what it prints, and return its cost.
+    """Run `command`, discard its output, and return its cost.
 
-    No setting of ours reaches it from the environment, and it may keep its bytecode.
+    It inherits no SPANJURY variables from the environment, and may write bytecode.
 
     Raises
     ------
     RuntimeError
-        If it exits with anything but 0; the message ends as its standard error does.
+        If its exit status is not 0; the message has the end of its standard error.
     """
     kept = {
         name: value
@@ -78,12 +78,12 @@ def cost_of(
 
 
 def row_cost(run: Callable[[int], Cost], *, rows: int, few: int) -> RowCost:
-    """Run few rows, then `rows`, and return the cost of each row that the second run has more.
+    """Run few rows, then `rows`; return the cost of each additional row.
 
     Raises
     ------
     RuntimeError
-        If `rows` took no more CPU than `few`: then there is nothing to tell from start-up.
+        If `rows` took no more CPU than `few`, so that only start-up was measured.
     """
     start, whole = run(few), run(rows)
     if whole.cpu <= start.cpu:

@@ -1,4 +1,4 @@
-"""Rows to be judged: summaries of articles of 2,400 characters, no two alike."""
+"""Rows to judge: summaries of articles of 2,400 characters, all different."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,7 @@ __all__ = ["ASPECT", "segment", "write_calls", "write_rows"]
 
 _TASK = "summarization"
 ASPECT = "consistency"
-"""The aspect that is judged."""
+"""The judged aspect."""
 _ARTICLE = (
     "The bridge over the harbour was opened in {year} by the premier of the state, after eight"
     " years of work that had cost sixteen men their lives and the state more than it could"
@@ -45,7 +45,7 @@ def write_rows(path: Path, count: int) -> None:
 
 
 def write_calls(path: Path, count: int) -> None:
-    """Write a JSON Lines file of what an annotator sends of `count` rows: a body a line."""
+    """Write a JSON Lines file with the request bodies that an annotator sends for `count` rows."""
     writer, aspect = PromptWriter(PromptOptions()), find_aspect(_TASK, ASPECT)
     _write_lines(path, lambda number: _call(writer.write(segment(number), aspect)), count)
 

@@ -1,4 +1,4 @@
-"""The command `spanjury evaluate` and bare aiohttp, each checked to have done its work."""
+"""The commands `spanjury evaluate` and bare aiohttp, with checks that they did their work."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ _ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """The server that everybody asks, on as many connections, and the folder for files."""
+    """The server and connections that all clients use, and a folder for files."""
 
     address: str
     folder: Path
@@ -34,7 +34,7 @@ class Course:
         return _written(self.folder / f"rows-{count}.jsonl", partial(write_rows, count=count))
 
     def calls(self, count: int) -> Path:
-        """Return a file of the bodies of the calls for these rows."""
+        """Return a file of the request bodies for `count` rows."""
         return _written(self.folder / f"calls-{count}.jsonl", partial(write_calls, count=count))
 
 
@@ -45,7 +45,7 @@ def _written(path: Path, write: Callable[[Path], None]) -> Path:
 
 
 def bare(course: Course, rows: int) -> Cost:
-    """Make the calls for `rows` rows with nothing around them."""
+    """Make the calls for `rows` rows with bare aiohttp."""
     module = [sys.executable, "-m", "benchmarks.batch_client"]
     order = [course.address, str(course.calls(rows)), str(course.connections)]
     with expected_calls(course, rows, size=course.calls(rows).stat().st_size):
@@ -53,7 +53,7 @@ def bare(course: Course, rows: int) -> Cost:
 
 
 def evaluate(course: Course, rows: int, *, flags: Sequence[str] = ()) -> Cost:
-    """Judge `rows` rows with the annotator in a new run, and check what is written about them."""
+    """Judge `rows` rows with the annotator in a new run, and check the results."""
     run = _folder(course, rows)
     shutil.rmtree(run, ignore_errors=True)
     command = ["evaluate", str(course.rows(rows)), "--judge", "annotator:form=text"]
@@ -66,7 +66,7 @@ def evaluate(course: Course, rows: int, *, flags: Sequence[str] = ()) -> Cost:
 
 
 def resume(course: Course, rows: int, *, flags: Sequence[str] = ()) -> Cost:
-    """Do again a run that `evaluate` has finished, with no call, to a new file of results."""
+    """Repeat a run finished by `evaluate`, without calls, into a new results file."""
     with expected_calls(course, 0):
         return _checked(course, rows, command=["resume", str(_folder(course, rows)), *flags])
 
@@ -76,7 +76,7 @@ def _folder(course: Course, rows: int) -> Path:
 
 
 def _checked(course: Course, rows: int, *, command: Sequence[str]) -> Cost:
-    """Run a command of ours with a file of results of its own, and check that file."""
+    """Run a command of ours into a new results file, and check that file."""
     program = Path(sys.executable).with_name("spanjury")
     with TemporaryDirectory(dir=course.folder) as folder:
         results = Path(folder) / "results.jsonl"
@@ -87,12 +87,12 @@ def _checked(course: Course, rows: int, *, command: Sequence[str]) -> Cost:
 
 @contextmanager
 def expected_calls(course: Course, calls: int, *, size: int | None = None) -> Iterator[None]:
-    """See that `calls` calls are made inside, of `size` bytes in all; a preflight may be more.
+    """Check that `calls` calls are made in the context, plus at most a preflight, of `size` bytes.
 
     Raises
     ------
     RuntimeError
-        If it is another number, or the bytes are apart by more than two hundredths.
+        If the number differs, or the size differs by more than 2 %.
     """
     before = counts(course.address)
     yield

@@ -1,8 +1,7 @@
-"""A stub of a model's server, in a process of its own: it answers every chat completion alike.
+"""A stub of a model server in its own process, which answers all chat completions alike.
 
-It speaks just enough HTTP to be asked on connections that stay open, so that it takes
-little of the machine from the client that is measured. It counts the calls, so that a client
-that made others is found out.
+It implements only the HTTP needed for persistent connections, so that it takes little CPU from
+the measured client. It counts the calls, so that additional or missing ones are noticed.
 """
 
 import asyncio  # noqa: TID251 - bare protocols answer 10,000 calls a second on one core
@@ -18,11 +17,11 @@ from multiprocessing.connection import Connection
 __all__ = ["ERRORS", "Counts", "counts", "served"]
 
 ERRORS = 3
-"""The number of errors in each review; all of their quotes are in the judged text."""
+"""Number of errors in each review; all their quotes are in the judged text."""
 _NUMBER = "@@@@@@@"
-"""Stands for the number of the answer: no two replies are alike, as with a real model."""
+"""Placeholder for the answer's number, so that, as with a real model, no two replies are equal."""
 _MARK = " (@mark@)"
-"""Stands for the mark that a prompt asks to have repeated behind each label."""
+"""Placeholder for the mark that a prompt asks to repeat after each label."""
 
 _REVIEW = f"""Error 1{_MARK}:
 Location{_MARK}: "was opened by the mayor"
@@ -55,7 +54,7 @@ _MESSAGES: Mapping[str, Mapping[str, object]] = {
     "/rubric": {"role": "assistant", "content": json.dumps(_RUBRIC)},
     "/tool": {"role": "assistant", "content": None, "tool_calls": [_CALL]},
 }
-"""The answer below each path: a review, a grade as JSON or by a call of a tool, a criterion met."""
+"""Path prefix -> its answer: a review, a grade as JSON or by a tool call, a rubric's verdict."""
 
 _END_OF_HEAD = b"\r\n\r\n"
 _NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0" + _END_OF_HEAD
@@ -65,7 +64,7 @@ _FIRST_LABEL = b"Error 1 ("
 
 @dataclass(slots=True)
 class Counts:
-    """The number of calls so far, and the bytes of their bodies."""
+    """Number of calls so far, and total size of their bodies in bytes."""
 
     calls: int = 0
     size: int = 0
@@ -75,8 +74,8 @@ class Counts:
 def served(*, delay: float) -> Iterator[str]:
     """Run the server; every answer takes `delay` seconds.
 
-    The value is its address: ``/v1`` follows it, or ``/json/v1``, ``/rubric/v1``, ``/tool/v1``.
-    Calls below any other path are refused; any GET is answered by the counts.
+    Yields its address, to which ``/v1``, ``/json/v1``, ``/rubric/v1`` or ``/tool/v1`` is appended.
+    Calls to other paths are refused; any GET returns the counts.
     """
     spawn = multiprocessing.get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
@@ -90,7 +89,7 @@ def served(*, delay: float) -> Iterator[str]:
 
 
 def counts(address: str) -> Counts:
-    """Ask the server at `address` what it was asked so far."""
+    """Fetch the counts of the server at `address`."""
     with urllib.request.urlopen(f"{address}/counts") as answer:  # noqa: S310 - our own address
         return Counts(**json.load(answer))
 
@@ -136,12 +135,12 @@ class _Answering(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep where answers go."""
+        """Store the transport for answers."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Take a part of a request, or several."""
+        """Receive a part of a request, or several requests."""
         self._received += data
         while (size := _size(self._received)) and len(self._received) >= size:
             request, self._received = self._received[:size], self._received[size:]
@@ -152,7 +151,7 @@ class _Answering(asyncio.Protocol):
                 asyncio.get_running_loop().call_later(self._delay, self._send, answer)
 
     def _answer_to(self, request: bytes) -> bytes:
-        """Count a call, and return the answer below its path."""
+        """Count a call, and return the answer for its path."""
         self._asked.calls += 1
         self._asked.size += len(request) - request.index(_END_OF_HEAD) - len(_END_OF_HEAD)
         bodies = (body for path, body in self._answers.items() if request.startswith(path))
@@ -168,7 +167,7 @@ class _Answering(asyncio.Protocol):
 
 
 def _mark(request: bytes) -> bytes:
-    """Return the mark that the prompt puts behind the first label; nothing if there is none."""
+    """Return the mark that the prompt puts after the first label; empty if there is none."""
     label = request.rfind(_FIRST_LABEL)
     if label < 0:
         return b""
@@ -177,7 +176,7 @@ def _mark(request: bytes) -> bytes:
 
 
 def _size(received: bytes) -> int:
-    """Return the bytes of the first request; 0 while its head is not whole."""
+    """Return the size of the first request in bytes; 0 until its head is complete."""
     head = received.find(_END_OF_HEAD)
     if head < 0:
         return 0

@@ -1,12 +1,12 @@
-"""False alarms of a calibrated cascade of the four recorded judges on QAGS, the reader in front.
+"""False alarms of a calibrated cascade of the four recorded judges on QAGS, after the reader.
 
     python -m benchmarks.recorded_judges -o FOLDER
     python -m benchmarks.calibrated_cascade FOLDER [--splits 200] [--share 0.6] [--rate 0.1]
 
-Each split deals the articles into three parts: a cascade is fitted to the first, thresholds are set
-on the second, and alarms are counted on the third. Prints the alarms among texts without error and
-among texts with one, their means over splits and 95 % intervals of these, by all seats, by the
-cascade, and by the cascade with thresholds that were set on the scores of all seats.
+Each split divides the articles into three parts: a cascade is fitted to the first, thresholds are
+set on the second, and alarms are counted on the third. It prints the share of alarms among texts
+without errors and among texts with errors: means over splits with 95 % intervals, by all seats, by
+the cascade, and by the cascade with thresholds set on the scores of all seats.
 """
 
 import argparse
@@ -49,7 +49,7 @@ PANEL = tuple(seat for stage in STAGES for seat in stage)
 
 
 class Attained(NamedTuple):
-    """Shares of texts that raise an alarm, and of calls that were made."""
+    """Shares of texts that raise an alarm, and of calls made."""
 
     clean: float
     faulty: float
@@ -57,7 +57,7 @@ class Attained(NamedTuple):
 
 
 def read_staged(folder: Path) -> tuple[StagedTexts, CalibrationTexts]:
-    """Read the reports of all seats, and people's word on the same texts."""
+    """Read the reports of all seats, and people's labels of the same texts."""
     read = read_marked(
         MarkedSource(results=(folder / "results.jsonl",), human=folder / "texts.jsonl")
     ).texts
@@ -98,7 +98,7 @@ def _verdict_of(text: JudgedText, name: str) -> tuple[float, float]:
 def split(
     staged: StagedTexts, people: CalibrationTexts, *, rng: Generator, share: float, rate: float
 ) -> Mapping[str, Attained]:
-    """Return what is attained on a third of the articles, by name of the panel."""
+    """Return the shares measured on the third part of the articles, by name of the panel."""
     fit, marked, rest = _thirds(people.sources, rng)
     fitted = fit_cascade(staged.of(np.flatnonzero(fit)), share=share)
     ended = judge(staged, fitted)

@@ -1,10 +1,10 @@
-"""Calibration on QAGS, by four judges that were recorded: what is promised and what is attained.
+"""Calibration on QAGS with four recorded judges: promised rates compared with attained ones.
 
     python -m benchmarks.calibration [--data ../shared/data] [--splits 1000]
 
-Prints how often thresholds raise a false alarm on texts that they were not set on, over random
-splits, and the calibration of the mean of the four scores by all texts and by thirty of them, with
-what these suffice for.
+Prints the rate of false alarms on texts other than those that set the thresholds, over random
+splits; and the calibration of the mean of the four scores, by all texts and by thirty of them, with
+what these numbers of texts suffice for.
 """
 
 import argparse
@@ -43,16 +43,16 @@ THIRTY = 30
 
 
 class Attained(NamedTuple):
-    """The share of false alarms on new texts, over splits, and its standard error."""
+    """Mean share of false alarms on new texts, over splits, and its standard error."""
 
     share: float
     error: float
     silent: float
-    """Share of the splits with too few texts without error for any threshold."""
+    """Share of the splits with too few error-free texts for any threshold."""
 
 
 def read_texts(data: Path = DATA) -> CalibrationTexts:
-    """Read the summaries with people's scores and the mean score of the judges."""
+    """Read the summaries with human scores and the mean score of the judges."""
     with gzip.open(data / FILE, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     texts = tuple(
@@ -71,7 +71,7 @@ def read_texts(data: Path = DATA) -> CalibrationTexts:
 
 
 def attained(texts: CalibrationTexts, *, rate: float, marked: int, splits: int) -> Attained:
-    """Set thresholds on so many texts drawn at random, and count alarms on the others."""
+    """Set thresholds on `marked` random texts, and count alarms on the others."""
     rng = default_rng(1)
     shares, silent = [], 0
     for _ in range(splits):
@@ -114,7 +114,7 @@ def _figures(findings: AspectFindings) -> Iterator[str]:
             f"  {change.name}: {before.value:.3f} [{before.low:.3f}, {before.high:.3f}] -> "
             f"{after.value:.3f} [{after.low:.3f}, {after.high:.3f}]"
         )
-    for alarm in findings.alarms[:1]:  # without errors in the data, no score makes a text faulty
+    for alarm in findings.alarms[:1]:  # without errors in the data, no score means a faulty text
         raised, caught = alarm.attained, alarm.caught
         yield (
             f"  {alarm.level}: promised {alarm.promised:.0%}, attained {raised.value:.1%}"

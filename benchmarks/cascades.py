@@ -1,10 +1,10 @@
-"""Cascades of the four recorded judges on QAGS, with the reader in front, over many draws of folds.
+"""Cascades of the four recorded judges on QAGS, with the reader first, over many fold assignments.
 
     python -m benchmarks.recorded_judges -o FOLDER
     python -m benchmarks.cascades FOLDER [--seeds 20] [--share 0.6]
 
-Prints, for each first stage, the share of the four judges' calls and of their agreement with people
-that is kept on held-out folds: the median over draws of the folds, the least and the most.
+Prints, for each first stage, which share of the four judges' calls, and of their agreement with
+people, remains on held-out folds: the median, minimum and maximum over fold assignments.
 """
 
 import argparse
@@ -20,11 +20,11 @@ from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.cascades import Kept
 
 FIRST = (("reader",), ("reader", "grounding"))
-"""Seats that take no calls, and are asked first."""
+"""Seats without model calls, which judge first."""
 
 
 def kept(folder: Path, first: tuple[str, ...], *, seed: int, share: float) -> tuple[Kept, ...]:
-    """Return what a cascade keeps: the seats of `first`, then judge after judge."""
+    """Return what remains in a cascade of the seats of `first`, then one judge per stage."""
     fitted = fit_panel_cascade(
         MarkedSource(results=(folder / "results.jsonl",), human=folder / "texts.jsonl"),
         stages=(first, *((seat,) for seat in SEATS)),

@@ -1,7 +1,7 @@
-"""CPU of one call, in each lane, beside bare aiohttp: what a model's adapter costs by itself.
+"""CPU cost of one call through each model adapter, compared with bare aiohttp.
 
-Run as ``python -m benchmarks.client_cpu [CALLS]``. The server answers at once from a process of
-its own, so its CPU is not counted; the prompt has 2,000 characters, the reply 900.
+Run as ``python -m benchmarks.client_cpu [CALLS]``. The server answers at once from its own process,
+so its CPU is not counted; the prompt has 2,000 characters, the reply 900.
 """
 
 import os
@@ -27,7 +27,7 @@ Call = Callable[[], Awaitable[object]]
 
 @asynccontextmanager
 async def bare_aiohttp(base_url: str) -> AsyncIterator[Call]:
-    """Send the same request with nothing around it."""
+    """Yield a function that sends the request with bare aiohttp."""
     body = {"model": "loop", "messages": [{"role": "user", "content": PROMPT}]}
     async with aiohttp.ClientSession() as session:
 
@@ -40,13 +40,13 @@ async def bare_aiohttp(base_url: str) -> AsyncIterator[Call]:
 
 @asynccontextmanager
 async def lane(opened: AbstractAsyncContextManager[ChatModel]) -> AsyncIterator[Call]:
-    """Ask a model."""
+    """Open a model, and yield a function that calls it."""
     async with opened as model:
         yield lambda: model.complete(REQUEST)
 
 
 async def measure(base_url: str, *, calls: int) -> dict[str, float]:
-    """Return the CPU milliseconds of a call in each lane, the median of rounds that alternate."""
+    """Return the CPU milliseconds per call of each adapter, the median of alternating rounds."""
     options = ModelOptions(base_url=base_url)
     lanes: dict[str, Callable[[], AbstractAsyncContextManager[Call]]] = {
         "bare aiohttp": lambda: bare_aiohttp(base_url),
@@ -58,7 +58,7 @@ async def measure(base_url: str, *, calls: int) -> dict[str, float]:
     for _ in range(ROUNDS):
         for name, opened in lanes.items():
             async with opened() as call:
-                await repeat(call, times=20)  # the first ones set up what is kept
+                await repeat(call, times=20)  # the first calls fill caches
                 before = time.process_time()
                 await repeat(call, times=calls)
                 rounds[name].append((time.process_time() - before) / calls * 1_000)
@@ -66,13 +66,13 @@ async def measure(base_url: str, *, calls: int) -> dict[str, float]:
 
 
 async def repeat(call: Call, *, times: int) -> None:
-    """Make one call after the other."""
+    """Make calls one after another."""
     for _ in range(times):
         await call()
 
 
 def main(calls: int) -> None:
-    """Print what a call costs in each lane, and how many times bare aiohttp's that is."""
+    """Print the cost of a call through each adapter, and its ratio to bare aiohttp."""
     for variable in ("OPENAI_API_KEY", "HOSTED_VLLM_API_KEY", "OPENAI_COMPATIBLE_API_KEY"):
         os.environ[variable] = "none-needed"
     with served(delay=0.0) as address:

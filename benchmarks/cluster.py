@@ -1,10 +1,10 @@
 """The parts of a run on a cluster: cutting, a worker's row, the ledger and joining.
 
-Run as ``python -m benchmarks.cluster [ROWS]``, 10,000 if none are named. Rows are those of
-`benchmarks.scale`, judged by a judge that says the same of everything; each figure is CPU time of
-a process of its own, without Ray. With ``--ray`` the round trip to the ledger is measured on a
-cluster of this machine, and the start of the command with and without Ray: the CPU time of all of
-its processes (Linux only).
+Run as ``python -m benchmarks.cluster [ROWS]``; the default is 10,000. The rows are those of
+`benchmarks.scale`, judged by a judge with a constant report. Each figure is the CPU time of a
+separate process, without Ray. With ``--ray``, two more are measured: the round trip to the ledger
+on a cluster of this machine, and the start of the command with and without Ray, as the CPU time of
+all its processes (Linux only).
 """
 
 import argparse
@@ -41,13 +41,13 @@ NOTES = 20_000
 TRIPS = 1_000
 FEW = 64
 _LOOK = 0.5
-"""Seconds between two looks at the processes of a command; what follows the last is lost."""
+"""Seconds between samples of a command's processes; CPU time after the last sample is lost."""
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
 class TrivialJudge:
-    """A judge that says the same of everything."""
+    """A judge that returns the same report for everything."""
 
     signature: str = "trivial"
 
@@ -58,7 +58,7 @@ class TrivialJudge:
 
 
 def job_in(folder: Path, chunk_rows: int) -> ClusterJob:
-    """Return a job on the rows in `folder`."""
+    """Return a job for the rows in `folder`."""
     return ClusterJob(
         data=str(folder / "rows.jsonl"),
         panel=PanelConfig(seats=(SeatConfig(judge=TrivialJudge()),)),
@@ -78,7 +78,7 @@ def cut(folder: Path, chunk_rows: int) -> float:
 
 
 def judge(folder: Path, chunk_rows: int) -> float:
-    """Return the CPU seconds of a worker's work, after the first chunk; join all shards."""
+    """Return a worker's CPU seconds, extrapolated from all chunks but the first."""
     job = job_in(folder, chunk_rows)
     ledger = Ledger(job.limits)
 
@@ -97,12 +97,12 @@ def judge(folder: Path, chunk_rows: int) -> float:
 
 
 def again(folder: Path, chunk_rows: int) -> float:
-    """Return the CPU seconds of a worker that finds all its shards done."""
+    """Return the CPU seconds of a worker that finds all its shards complete."""
     return judge(folder, chunk_rows)
 
 
 def join(folder: Path, chunk_rows: int) -> float:
-    """Return the CPU seconds of joining the shards that `judge` wrote."""
+    """Return the CPU seconds of joining the shards written by `judge`."""
     shards = ShardFolder(job_in(folder, chunk_rows).folder)
     keys = (folder / f"keys-{chunk_rows}").read_text().split()
     with spending() as spent:
@@ -111,7 +111,7 @@ def join(folder: Path, chunk_rows: int) -> float:
 
 
 def note() -> float:
-    """Return the CPU seconds of the ledger's work on a note."""
+    """Return the ledger's CPU seconds per note."""
     ledger = Ledger(Limits(max_cost=1e9))
     with spending() as spent:
         for _ in range(NOTES):
@@ -120,7 +120,7 @@ def note() -> float:
 
 
 def trips() -> tuple[float, float]:
-    """Return the seconds of a note's way to the ledger and back, and CPU seconds of who asks."""
+    """Return the wall-clock and the CPU seconds of a note's round trip to the ledger."""
 
     async def ask(ledger: "ray_engine.Shared") -> None:
         for _ in range(TRIPS):
@@ -136,7 +136,7 @@ def trips() -> tuple[float, float]:
 
 
 def started(folder: Path, *, engine: str) -> tuple[float, float]:
-    """Return the CPU and wall seconds of `evaluate` on a few rows, all its processes together."""
+    """Return the CPU and wall-clock seconds of `evaluate` on a few rows, over all its processes."""
     flags = ["--judge", "form", "--aspect", "fluency", "--limit", str(FEW), "--show", "none"]
     run = ["--run-dir", str(folder / f"few-{engine}"), "--engine", engine]
     begun = time.perf_counter()
@@ -148,13 +148,13 @@ def started(folder: Path, *, engine: str) -> tuple[float, float]:
         spent: dict[int, float] = {}
         while process.poll() is None:
             spent |= _cpu_below(process.pid)
-            time.sleep(_LOOK)  # noqa: TID251  it watches, and times nothing
+            time.sleep(_LOOK)  # noqa: TID251  it samples; nothing is timed by it
     assert process.returncode == 0
     return sum(spent.values()), time.perf_counter() - begun
 
 
 def _cpu_below(root: int) -> dict[int, float]:
-    """Return the CPU seconds until now of each living process that `root` began, itself too."""
+    """Return the CPU seconds so far of `root` and each of its living descendants."""
     parents: dict[int, int] = {}
     spent: dict[int, float] = {}
     for entry in Path("/proc").iterdir():

@@ -1,13 +1,13 @@
-"""False alarms beyond the promised rate, where texts of one source are alike: a simulation.
+"""Simulation of false alarms above the promised rate, if texts of one source are correlated.
 
     python benchmarks/clustered_alarms.py [SETS]
 
-Draws sets of marked texts without error, 25 a source, whose suspicion is normal with a share of
-its variance between sources (0: independent texts), sets the threshold of `spanjury calibrate`
-for at most 10 % of new texts of new sources, and prints as Markdown, before (each text its own)
-and after (each source a cluster): how often the true rate of a set is above 10 %, with
-``--confidence .9``, and the mean rate with and without a confidence. SETS is how many are drawn
-(500).
+It draws sets of marked texts without errors, 25 per source, with normal suspicion; a share of its
+variance is between sources (0: independent texts). It sets the threshold of `spanjury calibrate`
+for at most 10 % of new texts of new sources. It prints Markdown with values before (each text is
+independent) and after (each source is a cluster): how often the true rate of a set exceeds 10 %
+with ``--confidence .9``, and the mean rate with and without a confidence. SETS is the number of
+sets (500).
 """
 
 import math

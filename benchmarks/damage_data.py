@@ -1,7 +1,7 @@
-"""Training examples that are made of damage in a second of CPU time.
+"""Number of training examples made from damaged texts per second of CPU time.
 
-Run as ``python benchmarks/damage_data.py``. "made" is texts damaged, marked, explained and
-scored; "written" is that and the line of the file. The texts come with the package.
+Run as ``python benchmarks/damage_data.py``. "made" covers damaging, marking, explaining and scoring
+texts; "written" adds the line of the file. The texts come with the package.
 """
 
 import time
@@ -21,7 +21,7 @@ ROUNDS = 7
 
 
 def a_second(work: Callable[[], Iterable[object]]) -> float:
-    """Return how many things a CPU second makes, in the best of some rounds."""
+    """Return the number of items made per CPU second, in the best of several rounds."""
     best = 0.0
     for _ in range(ROUNDS):
         begun = time.process_time()
@@ -31,7 +31,7 @@ def a_second(work: Callable[[], Iterable[object]]) -> float:
 
 
 def lines(make: Callable[[], Iterable[Example]]) -> Iterable[bytes]:
-    """Return the lines of what is made."""
+    """Return the lines of the examples."""
     return map(example_line, make())
 
 

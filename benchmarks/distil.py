@@ -1,9 +1,10 @@
-"""The speed of the local model at writing and learning, each beside transformers' own way.
+"""Speed of the local model at generation and training, compared with transformers' own functions.
 
     python benchmarks/distil.py [--base FOLDER|embedded] [--prompts 16] [--tokens 48] [--steps 4]
 
-Writing: many calls at once against one-by-one `generate`, tokens a second. Learning: our steps
-against those of a bare transformers Trainer with the same adapter, examples and batches.
+Generation: many concurrent calls compared with `generate` one by one, in tokens per second.
+Training: our steps compared with a plain transformers Trainer with the same adapter, examples and
+batches.
 """
 
 import argparse
@@ -35,13 +36,13 @@ ANSWER = (
 
 
 def conversation(number: int) -> tuple[Message, ...]:
-    """Return one of many conversations, of about as many tokens each."""
+    """Return a conversation by its number; all have similar lengths."""
     text = f"Find the errors in text {number}.\n{SENTENCE * (4 + number % 3)}"
     return (Message(role="user", content=text),)
 
 
 async def written_together(base: str, *, prompts: int, tokens: int) -> tuple[float, float]:
-    """Return tokens a second, asked at once; and of `generate`, one by one."""
+    """Return the tokens per second of concurrent calls, and of `generate` one by one."""
     async with open_local(f"local/{base}", options=ModelOptions()) as opened:
         assert isinstance(opened, LocalModel)
         requests = [
@@ -65,7 +66,7 @@ async def written_together(base: str, *, prompts: int, tokens: int) -> tuple[flo
 
 
 def written_alone(opened: LocalModel, requests: list[ChatRequest], *, tokens: int) -> float:
-    """Return tokens a second of `generate`."""
+    """Return the tokens per second of `generate`."""
     assert isinstance(opened.loaded, Loaded)
     model: Any = opened.loaded.model
     written = 0
@@ -85,7 +86,7 @@ def written_alone(opened: LocalModel, requests: list[ChatRequest], *, tokens: in
 
 
 def learnt(base: str, *, steps: int) -> tuple[float, float]:
-    """Return tokens a second of our steps, and of transformers' Trainer."""
+    """Return the tokens per second of our training steps, and of transformers' Trainer."""
     options = TrainingOptions(batch_size=8, micro_batch_size=2, max_steps=steps, warmup=0.0)
     model_base = find_base(base)
     chat = ChatTokens(model_base.tokenizer(), name=base)
@@ -111,13 +112,13 @@ def learnt(base: str, *, steps: int) -> tuple[float, float]:
 
 
 def adapted(base: str, options: TrainingOptions) -> Any:  # noqa: ANN401  of two libraries
-    """Return the base with a fresh adapter."""
+    """Return the base with a new adapter."""
     model = find_base(base).load(device=find_device("auto"))
     return attach(model, rank=options.rank, alpha=options.alpha, dropout=options.dropout)
 
 
 def theirs(base: str, rendered: RenderedPairs, *, options: TrainingOptions, folder: str) -> float:
-    """Return tokens a second of transformers' Trainer."""
+    """Return the tokens per second of transformers' Trainer."""
     tokenizer = find_base(base).tokenizer()
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -148,7 +149,7 @@ def theirs(base: str, rendered: RenderedPairs, *, options: TrainingOptions, fold
 
 
 def main() -> None:
-    """Measure, and print ratios."""
+    """Measure, and print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--base", default="embedded")
     parser.add_argument("--prompts", type=int, default=16)

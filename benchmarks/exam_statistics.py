@@ -1,9 +1,8 @@
 """CPU time of the statistics of a discernment exam.
 
-Run as ``python benchmarks/exam_statistics.py``. The exam has 100 items, 12 perturbations and
-4 aspects; a score is the sum of five from 1 to 5. Exact tests are timed on such sums and,
-as their worst case, on differences without a tie. A time is the best of three: the rest is
-other programs'.
+Run as ``python benchmarks/exam_statistics.py``. The exam has 100 items, 12 perturbations and 4
+aspects; a score is the sum of five from 1 to 5. Exact tests are timed on such sums and, as their
+worst case, on differences without ties. A time is the best of three, to exclude other programs.
 """
 
 import time
@@ -37,7 +36,7 @@ Differences = NDArray[np.float64]
 
 
 def exam() -> Differences:
-    """Return drops of a judge that notices damage more or less, some of them missing."""
+    """Return the score drops of a judge that notices some of the damage; a few are missing."""
     rng = np.random.default_rng(1)
     shape = (PERTURBATIONS, ASPECTS, ITEMS)
     differences = np.rint(rng.normal(rng.uniform(0, 3, size=(*shape[:2], 1)), 3, size=shape))
@@ -45,12 +44,12 @@ def exam() -> Differences:
 
 
 def tests(differences: Differences) -> Differences:
-    """Test every cell, exactly."""
+    """Test every cell with the exact test."""
     return np.array([[paired_test(cell).log_p for cell in row] for row in differences])
 
 
 def combinations(log_p: Differences) -> None:
-    """Make of the cells what a report shows."""
+    """Combine the cells as a report does."""
     for combine in (harmonic_mean_calibrated, harmonic_mean_paper, harmonic_mean_wilson):
         for weights in (None, WEIGHTS):
             scores = discernment_score(combine(log_p, weights=weights))
@@ -60,7 +59,7 @@ def combinations(log_p: Differences) -> None:
 
 
 def joint(differences: Differences) -> None:
-    """Test every perturbation over all aspects."""
+    """Test every perturbation jointly over all aspects."""
     rng = np.random.default_rng(2)
     for cells in differences:
         joint_sign_flip(cells, rng=rng, draws=DRAWS)
@@ -74,14 +73,14 @@ def intervals(differences: Differences) -> None:
 
 
 def whole(differences: Differences) -> None:
-    """Do all of it."""
+    """Run all statistics of the exam."""
     combinations(tests(differences))
     joint(differences)
     intervals(differences)
 
 
 def milliseconds(work: Callable[[], object]) -> float:
-    """Return the CPU time of the quickest of a few runs."""
+    """Return the CPU time of the fastest of a few runs."""
     times = []
     for _ in range(REPEATS):
         start = time.process_time()

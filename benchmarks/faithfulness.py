@@ -1,8 +1,8 @@
-"""Judges' own scores beside those computed from their spans, under the exam of faithfulness.
+"""Judges' own scores compared with those computed from their spans, in the faithfulness exam.
 
-Run as ``python -m benchmarks.faithfulness``. The judges' own are the recorded labels of the
-paper's authors (QAGS); the computed ones are of four judges' error lists on the same summaries,
-each list changed as the paper does, scored by the default map of ``from-spans``.
+Run as ``python -m benchmarks.faithfulness``. The judges' own scores are the recorded labels of the
+paper's authors (QAGS). The computed ones come from four judges' error lists on the same summaries,
+each changed as in the paper and scored by the default map of ``from-spans``.
 """
 
 from collections.abc import Iterable, Iterator
@@ -38,19 +38,19 @@ CONDITIONS = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """A judge that says what it once said."""
+    """A judge that returns a recorded report."""
 
     report: Report
     signature: str = "recorded"
 
     async def assess(self, segment: object, aspect: object) -> Report:
-        """Return it, whatever is asked."""
+        """Return the recorded report for any segment and aspect."""
         del segment, aspect
         return self.report
 
 
 async def computed(rows: Iterable[Judged]) -> list[Change]:
-    """Change every judge's list on every summary, and score it from its spans."""
+    """Change every judge's list on every summary, and score it by its spans."""
     changes: list[Change] = []
     for number, judged in enumerate(rows):
         dataset = "CNN/DM" if number < CNN_DM else "XSum"
@@ -61,7 +61,7 @@ async def computed(rows: Iterable[Judged]) -> list[Change]:
 
 
 async def case_of(judged: Judged, seat: SeatReport, *, dataset: str) -> Case:
-    """Return a judge's list with the score that its spans make."""
+    """Return a judge's list with the score computed from its spans."""
     segment = replace(judged.verdict.segment, task="summarization")
     judge = FromSpans(judge=Recorded(report=seat.report))
     report = await judge.assess(segment, ASPECT)
@@ -76,7 +76,7 @@ async def case_of(judged: Judged, seat: SeatReport, *, dataset: str) -> Case:
 
 
 def findings_by_judge(changes: Iterable[Change]) -> Iterator[tuple[str, Finding]]:
-    """Yield each judge's findings, over all texts whatever their corpus."""
+    """Yield each judge's findings, pooled over the corpora."""
     whole = [replace(change, dataset="QAGS", aspect="consistency") for change in changes]
     for finding in findings_of(whole, draws=100).findings:
         if finding.condition in SHOWN:

@@ -1,10 +1,11 @@
-"""The agreement that the judge `likelihood` adds to the default panel, and how right its spans are.
+"""Agreement that the judge `likelihood` adds to the default panel, and precision of its spans.
 
     python benchmarks/likelihood.py [MODEL] [ROWS]
 
-MODEL is `local/embedded` if none is named. Prints Spearman's rho with people on the first ROWS
-rows (100) of QAGS CNN/DM and XSum, of judge, panel and the mean of their ranks; then precision,
-recall and F1 of characters on 60 rows of CLIFF, beside the words that the source has not.
+The default MODEL is `local/embedded`. Prints Spearman's rho with people on the first ROWS rows
+(100) of QAGS CNN/DM and XSum, for the judge, the panel and the mean of their ranks. Then it prints
+precision, recall and F1 by character on 60 rows of CLIFF, compared with those of marking all words
+that the source lacks.
 """
 
 import gzip
@@ -38,7 +39,7 @@ Interval = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """An output with people's rating, or with the places that they marked."""
+    """An output with people's rating, or with the intervals that they marked."""
 
     segment: Segment
     human: float = 0.0
@@ -46,7 +47,7 @@ class Row:
 
 
 def lines(path: Path) -> list[dict[str, object]]:
-    """Read a file of rows."""
+    """Read a gzipped file of JSON rows."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
@@ -62,7 +63,7 @@ def qags(most: int) -> dict[str, list[Row]]:
 
 
 def cliff(name: str = "dev_cliff") -> dict[str, list[Row]]:
-    """Read rows of each corpus of CLIFF."""
+    """Read the first rows of each corpus of CLIFF."""
     corpora: dict[str, list[Row]] = {"CNN/DM": [], "XSum": []}
     for row in lines(DATA / "support" / f"{name}.jsonl.gz"):
         spans = row["spans"]
@@ -85,12 +86,12 @@ def agreement(values: Sequence[float], rows: Sequence[Row]) -> float:
 
 
 def characters(intervals: Iterable[Interval]) -> set[int]:
-    """Return the places of all characters of intervals."""
+    """Return the offsets of all characters in the intervals."""
     return {offset for start, end in intervals for offset in range(start, end)}
 
 
 def right(rows: Sequence[Row], marked: Sequence[Iterable[Interval]]) -> str:
-    """Compare places of errors with those that people marked."""
+    """Compare error intervals with those that people marked."""
     hits = claimed = due = flagged = clean = 0
     for row, intervals in zip(rows, marked, strict=True):
         ours, theirs = characters(intervals), characters(row.marked)
@@ -102,7 +103,7 @@ def right(rows: Sequence[Row], marked: Sequence[Iterable[Interval]]) -> str:
 
 
 def new_words(row: Row) -> list[Interval]:
-    """Return the words of four letters and more that the source has not."""
+    """Return the words of four or more letters that the source lacks."""
     seen = {word.folded for text in row.segment.inputs.values() for word in words(text)}
     return [
         (word.start, word.end)
@@ -112,7 +113,7 @@ def new_words(row: Row) -> list[Interval]:
 
 
 def placed(report: Report) -> list[Interval]:
-    """Return where the spans of a report are."""
+    """Return the intervals of a report's located spans."""
     return [span.interval for span in report.spans if span.interval is not None]
 
 
@@ -122,7 +123,7 @@ async def reports(judge: Panel, rows: Sequence[Row]) -> list[Report]:
 
 
 def scores(judged: Sequence[Report]) -> list[float]:
-    """Return scores; a report without is taken for the middle."""
+    """Return the scores; a report without one counts as the middle of the scale."""
     return [3.0 if report.score is None else report.score for report in judged]
 
 
@@ -147,7 +148,7 @@ async def print_agreement(model: str, most: int) -> None:
 
 
 async def print_spans(model: str) -> None:
-    """Print how right the spans are on CLIFF."""
+    """Print the precision of the spans on CLIFF."""
     async with open_panel(judges=["likelihood:spans=true"], models=[model]) as judge:
         for corpus, rows in cliff().items():
             marked = [placed(report) for report in await reports(judge, rows)]

@@ -1,8 +1,8 @@
 """CPU time of finding one quote in a text of 10,000 characters.
 
-Run ``python -m benchmarks.locator``. Each case is one kind of quote; a locator prepares its
-text when that is first needed, so each is timed on a locator that has been used before
-and, as ``first``, on a new one. A time is the best of three: the rest is other programs'.
+Run ``python -m benchmarks.locator``. Each case is one kind of quote. A locator prepares its text
+at the first search, so each case is timed on a used locator and, as ``first``, on a new one. A
+time is the best of three, to exclude other programs.
 """
 
 import time
@@ -29,7 +29,7 @@ WORDS = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A text, and a quote to be sought in it."""
+    """A text, and a quote to search for."""
 
     kind: str
     text: str

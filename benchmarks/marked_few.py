@@ -1,12 +1,13 @@
-"""Rankings from few marks, over and over, where people scored all texts and the truth is known.
+"""Rankings from few marks, simulated on texts that people have scored completely.
 
     python -m benchmarks.marked_few RUN --human TEXTS [--data TEXTS] [--aspect NAME]
         [--marks 160] [--draws 100] [--seed 1]
 
-TEXTS hold people's scores of all texts of RUN, which judged them. Each draw hides all but some
-marks, taken at random, and ranks the systems. Prints how many intervals of 95 % hold the means
-and the differences of all people's scores, how wide they are beside those of people alone, and
-how many pairs are shown to differ rightly and wrongly. Then the same of the judges' scores alone.
+TEXTS have people's scores of all texts of RUN, which judged them. Each draw hides all but a random
+selection of marks, and ranks the systems. Prints how many 95 % intervals contain the means and the
+differences of all people's scores, their width compared with those of people alone, and how many
+pairs are correctly or wrongly shown to differ. Then it prints the same for the judges' scores
+alone.
 """
 
 import argparse
@@ -30,16 +31,16 @@ from spanjury.orchestration.studies.ranking.score_table import (
 
 @dataclass(slots=True)
 class Figures:
-    """Figures of draws, by name; each is a mean."""
+    """Values of named figures over draws, shown as their means."""
 
     values: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, name: str, value: float) -> None:
-        """Take one more figure."""
+        """Add a value of a figure."""
         self.values.setdefault(name, []).append(value)
 
     def lines(self) -> Iterator[str]:
-        """Yield a line a figure."""
+        """Yield a line per figure."""
         for name, values in self.values.items():
             yield f"  {name:<58}{fmean(values):8.3f}"
 
@@ -99,7 +100,7 @@ def _unmarked(texts: Sequence[RankedText]) -> list[RankedText]:
 
 
 def _add_textbook(figures: Figures, table: ScoreTable, truth: Mapping[str, float]) -> None:
-    """Take what Student's interval of each system's own marks holds."""
+    """Add the coverage of Student's interval for each system's own marks."""
     for system, marks in zip(table.systems, table.people, strict=True):
         mean = judged_mean(marks, table.inputs)
         if mean.inputs > 1:

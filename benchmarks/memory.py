@@ -1,10 +1,10 @@
-"""The cost of remembering: puts a second, gets a CPU second, assessments beside bare ones, calls.
+"""Cost of caching: puts and gets per second, assessments compared with uncached ones, and calls.
 
-Run as ``python -m benchmarks.memory [FOLDER]``. FOLDER is where the memory is written for
-as long as it is measured: puts are as quick as its disk syncs. An assessment is of an
-article of 4,000 characters, and its report has two error spans and a reply of 500
-characters; the bare judge is the offline grounding judge, and one that says a fixed report.
-A call takes 10 to 30 ms, 64 at once, and its reply is put; beside it, with the ledger on disk, too.
+Run as ``python -m benchmarks.memory [FOLDER]``. The memory is written to FOLDER during the
+measurement: puts are as fast as its disk syncs. An assessment is of an article of 4,000 characters,
+and its report has two error spans and a reply of 500 characters. The uncached judges are the
+offline grounding judge, and one with a constant report. A call takes 10 to 30 ms, 64 run
+concurrently, and each reply is put; the cost is also measured with the ledger on disk.
 """
 
 import sys
@@ -39,18 +39,18 @@ CALLS, CONNECTIONS, CALL_SECONDS, ROUNDS = 2_000, 64, 0.02, 7
 
 @dataclass(frozen=True, slots=True)
 class FixedJudge:
-    """Says the same of everything."""
+    """A judge that returns the same report for everything."""
 
     signature: str = "fixed"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Say it."""
+        """Return the constant report."""
         del segment, aspect
         return REPORT
 
 
 async def puts_a_second(memory: SqliteMemory, tasks: int) -> tuple[float, float]:
-    """Return how many puts come back in a second of `tasks` at once, and in a CPU second."""
+    """Return the puts per second of `tasks` concurrent tasks, and per CPU second."""
     value = written(REPORT)
     begun = time.process_time()
     ends = time.perf_counter() + SECONDS
@@ -71,7 +71,7 @@ async def puts_a_second(memory: SqliteMemory, tasks: int) -> tuple[float, float]
 
 
 def gets_a_cpu_second(memory: SqliteMemory) -> float:
-    """Return how many values are got in a second of CPU time."""
+    """Return the number of gets per CPU second."""
     begun = time.process_time()
     for number in range(GETS):
         assert memory.get(f"512 {number % 512} 1") is not None
@@ -91,7 +91,7 @@ async def microseconds(judge: Judge) -> float:
 
 
 async def microseconds_of_calls(memory: SqliteMemory, *, is_kept: bool) -> float:
-    """Return the CPU time of a call whose reply is kept, and its ledger if `is_kept`."""
+    """Return the CPU time of a call whose reply is stored, and its ledger too if `is_kept`."""
     meter = Meter()
     account = meter.account(name="model", price=None)
     request = ChatRequest(messages=(Message(role="user", content="?" * 3_000),))

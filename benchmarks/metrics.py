@@ -1,9 +1,9 @@
-"""CPU time of metrics: beside the programs that people use, as a panel, and compared with people.
+"""CPU time of metrics: compared with common programs, as a panel, and in the permutation test.
 
 Run as ``python -m benchmarks.metrics [--pairs N] [--only TABLE]``. Every figure is of one process,
-one thread and texts that were not seen before, 25 and 60 words long, whose words recur as those of
-a language do, or are new where it says so; values are compared as well. What is missing of
-pycocoevalcap and torchmetrics, which nothing here installs, is left out.
+one thread and new texts of 25 and 60 words. Their words recur as in natural language, or are all
+new where stated; values are compared, too. pycocoevalcap and torchmetrics, which we do not install,
+are left out if missing.
 """
 
 import argparse
@@ -37,25 +37,25 @@ T = TypeVar("T")
 
 WORDS = (25, 60)
 WARMING = 10  # pairs
-ROUNDS = 5  # into which the pairs are divided; the best one counts, as others need the machine
-START = 100  # pairs of the command whose time counts as its start
-CHUNK = 500  # samples that metrics measure at a time, as in a run
-SINGLE = 50  # pairs that are measured one by one
+ROUNDS = 5  # parts of the pairs; the best counts, as other programs interfere
+START = 100  # pairs in the run that measures the command's start
+CHUNK = 500  # samples per call, as in a run
+SINGLE = 50  # pairs to measure one by one
 OPTIONS = {"carburacy": ":emissions_kg=0.0004"}
-APART = frozenset({"meteor", "ter"})  # not counted in the panel
-COMPARING = frozenset({"character", "eed"})  # each character with each, or nearly so
+APART = frozenset({"meteor", "ter"})  # not included in the panel
+COMPARING = frozenset({"character", "eed"})  # compare almost every pair of characters
 SYSTEMS, DOCUMENTS, DRAWS = 16, 100, 1000
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:
-    """Return the CPU seconds that some work takes, and what comes out."""
+    """Return the CPU seconds of `work`, and its result."""
     begun = time.process_time()
     made = work()
     return time.process_time() - begun, made
 
 
 def compare(pairs: int) -> None:
-    """Print how many times as fast as others we are, and how far values are apart."""
+    """Print our speed relative to others, and the largest difference between values."""
     print(f"{'':<44}{'25 words':>9}{'60 words':>9}{'bar':>6}{'us a pair, ours':>18}{'apart':>9}")
     for comparison in comparisons():
         count = max(1, min(pairs, comparison.pairs or pairs) // ROUNDS)
@@ -69,9 +69,9 @@ def compare(pairs: int) -> None:
 
 
 def _beside(comparison: Comparison, words: int, *, pairs: int) -> tuple[float, float, float]:
-    """Return the least seconds of several rounds, ours and theirs in turn, and how far apart."""
+    """Return the least seconds of alternating rounds, ours and theirs, and the difference."""
     seed = crc32(comparison.name.encode())
-    for work in (comparison.ours, comparison.theirs):  # what is loaded once is not counted
+    for work in (comparison.ours, comparison.theirs):  # one-time loading is not counted
         work(Texts.of(samples_of(words=words, pairs=WARMING, seed=seed, language=1)))
     rounds = []
     for number in range(1, ROUNDS + 1):
@@ -87,7 +87,7 @@ def _beside(comparison: Comparison, words: int, *, pairs: int) -> tuple[float, f
 
 
 def compiled(pairs: int) -> None:
-    """Print what is compiled of EED and CharacTER saves, in batches and segment by segment."""
+    """Print the speed of compiled EED and CharacTER, in batches and one by one."""
     if KERNELS is None:
         print("\nEED and CharacTER were not compiled")
         return
@@ -104,7 +104,7 @@ def compiled(pairs: int) -> None:
 def _both_roads(
     metric: SegmentMetric, words: int, *, pairs: int, at_once: int
 ) -> tuple[float, float]:
-    """Return the least microseconds a segment of several rounds, both ways in turn."""
+    """Return the least microseconds per segment of alternating rounds, compiled and in Python."""
     rounds = []
     for seed in range(1, ROUNDS + 1):
         samples = samples_of(words=words, pairs=pairs, seed=seed)
@@ -125,10 +125,10 @@ def _scores(metric: SegmentMetric, batches: Sequence[Sequence[Sample]]) -> list[
 
 
 def panel(pairs: int) -> None:
-    """Print what each metric takes that needs no weights, measured chunk by chunk with all others.
+    """Print the time of each metric without weights, measured in chunks together with all others.
 
-    The first metric that needs the words of a text pays for them. In texts whose words are new,
-    each word stands in one text only, which bounds what keeping words can lose.
+    The first metric that needs a text's words pays for splitting it. In texts of new words, each
+    word occurs in only one text, which is the worst case for caching words.
     """
     metrics = [
         open_metric(name + OPTIONS.get(name, ""))
@@ -153,7 +153,7 @@ def panel(pairs: int) -> None:
 def _least_spent(
     metrics: Sequence[NamedMetric], words: int, *, pairs: int, new: bool
 ) -> dict[str, float]:
-    """Return the seconds a segment that each metric takes in the best of several rounds."""
+    """Return each metric's seconds per segment in the best of several rounds."""
     rounds = []
     for seed in range(ROUNDS):
         samples = samples_of(words=words, pairs=pairs, seed=seed, language=1, new=new)
@@ -167,9 +167,9 @@ def _least_spent(
 
 
 def command(pairs: int) -> None:
-    """Print what `spanjury metrics score` takes with all these metrics: a segment, and its start.
+    """Print the time of `spanjury metrics score` with all these metrics: per segment, and to start.
 
-    The command also reads the texts, gives chunks of them to a process, resamples each metric's
+    The command also reads the texts, passes chunks of them to a process, resamples each metric's
     corpus score a thousand times, and writes the scores.
     """
     specs = [
@@ -188,7 +188,7 @@ def command(pairs: int) -> None:
 
 
 def _commanded(flags: Sequence[str], samples: Sequence[Sample]) -> float:
-    """Return the CPU seconds of the command on some samples, and of its process."""
+    """Return the CPU seconds of the command on some samples, including its process."""
     with TemporaryDirectory() as folder:
         data, scores = Path(folder) / "texts.jsonl", Path(folder) / "scores.jsonl"
         rows = (
@@ -201,7 +201,7 @@ def _commanded(flags: Sequence[str], samples: Sequence[Sample]) -> float:
 
 
 def permutation() -> None:
-    """Print what PERM-BOTH takes."""
+    """Print the time of PERM-BOTH."""
     rng = np.random.default_rng(1)
     people = rng.normal(size=(SYSTEMS, DOCUMENTS))
     metrics = people + rng.normal(size=(2, SYSTEMS, DOCUMENTS))
@@ -221,7 +221,7 @@ TABLES: dict[str, Callable[[int], None]] = {
 
 
 def main() -> None:
-    """Print the tables, or those that are asked for."""
+    """Print all tables, or those selected."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=10_000)
     parser.add_argument("--only", choices=TABLES, help="one table")

@@ -1,4 +1,4 @@
-"""Pairs of texts that are like each other, more or less: what metrics are timed on."""
+"""Random pairs of similar texts, for timing metrics."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ _WORDS = 5_000
 _KEPT, _REPLACED, _DROPPED, _DOUBLED = 0.75, 0.12, 0.08, 0.05
 _SENTENCE, _PHRASE = 12, 4  # words
 _Words = NDArray[np.str_]
-_SOURCE = 3  # times as long as the reference that it holds
+_SOURCE = 3  # length of a source, relative to the reference in it
 
 
 def samples_of(
@@ -24,15 +24,15 @@ def samples_of(
 ) -> list[Sample]:
     """Return outputs of about `words` words with one reference and a source.
 
-    Words are drawn as often as Zipf's law has it. An output is its reference with words
-    replaced, dropped and doubled, and in every third pair a phrase moved to the end.
+    Words follow Zipf's law. An output is its reference with words replaced, dropped and doubled,
+    and in every third pair a phrase moved to the end.
 
     Parameters
     ----------
     seed, language
-        What is drawn, and from which vocabulary; None for one that no other seed has.
+        Seeds of the texts and of the vocabulary; None for a vocabulary specific to `seed`.
     new
-        Whether hardly any word stands in two samples, which is no text that anyone writes.
+        Whether hardly any word occurs in two samples, unlike in natural text.
     """
     rng = np.random.default_rng(seed)
     if new:
@@ -60,7 +60,7 @@ def _vocabulary(rng: Generator) -> Iterator[str]:
 
 
 def _new_words(rng: Generator, count: int) -> _Words:
-    """Return words of six letters and more, so that hardly two of them are equal."""
+    """Return words of six or more letters, of which hardly two are equal."""
     lengths = 6 + rng.poisson(2.0, size=count)
     ends = np.cumsum(lengths)
     letters = "".join(rng.choice(_LETTERS, size=ends[-1], p=_OFTEN / _OFTEN.sum()))

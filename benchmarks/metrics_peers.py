@@ -1,4 +1,4 @@
-"""The programs that people use, each with the metric of ours that has the same values."""
+"""Common programs, each paired with our metric that has the same values."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from spanjury.judges.metrics.reference_free.readability import (
 
 __all__ = ["Comparison", "Texts", "absent_peers", "comparisons"]
 
-_SLOW = 100  # pairs for what takes tens of milliseconds each
+_SLOW = 100  # pairs for programs that take tens of milliseconds each
 _READABILITY = (
     ("flesch_reading_ease", FleschReadingEase()),
     ("flesch_kincaid_grade", FleschKincaidGrade()),
@@ -45,7 +45,7 @@ _ROUGE: tuple[tuple[str, type[Rouge1]], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Texts:
-    """A corpus as we take it, and as others do."""
+    """A corpus in our form, and in that of other programs."""
 
     samples: Sequence[Sample]
     outputs: list[str]
@@ -53,7 +53,7 @@ class Texts:
 
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> "Texts":
-        """Take samples apart."""
+        """Build both forms from samples."""
         return cls(
             samples=samples,
             outputs=[sample.output for sample in samples],
@@ -66,9 +66,9 @@ Work = Callable[[Texts], Sequence[float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two ways to the same values, how many times as fast ours is to be, and on what at most.
+    """Two computations of the same values, the required speed ratio, and the maximum of pairs.
 
-    `new` is for texts in which hardly any word comes twice.
+    `new` is for texts in which hardly any word occurs twice.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Comparison:
 
 
 def comparisons() -> Iterator[Comparison]:
-    """Yield what can be compared with the programs that are installed."""
+    """Yield the comparisons with programs that are installed."""
     yield from _rouge()
     yield from _error_rates()
     yield from _overlap()
@@ -102,7 +102,7 @@ def comparisons() -> Iterator[Comparison]:
 
 
 def absent_peers() -> list[str]:
-    """Return the programs that nothing of ours installs, and that are not there."""
+    """Return the names of missing programs that we do not install."""
     return [name for name in ("pycocoevalcap", "torchmetrics") if find_spec(name) is None]
 
 
@@ -160,7 +160,7 @@ def _overlap() -> Iterator[Comparison]:
 
 
 def _readability() -> Iterator[Comparison]:
-    # It would download a pronouncing dictionary; without one it hyphenates, so that values differ.
+    # textstat would download a pronouncing dictionary; without it textstat's values differ.
     _count_syllables.get_cmudict = lambda _: None
     for name, metric in _READABILITY:
         for new in (False, True):

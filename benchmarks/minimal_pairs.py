@@ -1,13 +1,14 @@
-"""Minimal pairs and one-sentence contradictions, written for examination, and a panel's decisions.
+"""A panel's decisions on minimal pairs and one-sentence contradictions that were written as tests.
 
     python benchmarks/minimal_pairs.py [FLAG…]
 
-FLAGs go to `spanjury bench spans`, as ``--judge reader``; without any it is the default panel.
-Prints, in Markdown, of the minimal pairs by kind of error and by nearness of wording: the share of
-the wrong sentences that are *ok*, of the right ones that are *faulty*, of both that are decided,
-and of these that are right; and the share of pairs whose wrong twin has the worse score, or the
-greater P(error), ties half. Of the one-liners it prints counts. Last come the demands on the
-default panel; the exit code is 5 if one is not met. A text without a score is not decided.
+FLAGs, such as ``--judge reader``, are passed to `spanjury bench spans`; without any, the default
+panel judges. Prints Markdown for the minimal pairs, by kind of error and by similarity of wording:
+the shares of wrong sentences that are *ok*, of right ones that are *faulty*, of both that are
+decided, and of decisions that are right; and the share of pairs whose wrong twin has the worse
+score, or the greater P(error), with ties as half. For the one-liners it prints counts. Last are the
+requirements for the default panel; the exit code is 5 if one is not met. A text without a score
+counts as undecided.
 
 The whole page is in ``minimal-pairs/``.
 """
@@ -29,7 +30,7 @@ MISSED = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The answer of a panel to one sentence; None for what it does not say."""
+    """A panel's result for one sentence; fields that it does not state are None."""
 
     decision: str | None = None
     suspicion: float | None = None
@@ -43,7 +44,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Twins, and what a panel says of each."""
+    """A right and a wrong sentence, with a panel's result for each."""
 
     kind: str
     is_reworded: bool
@@ -53,7 +54,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """Shares in some pairs; NaN where there is nothing to count."""
+    """Shares over some pairs; NaN if there is nothing to count."""
 
     pairs: int
     wrong_ok: float
@@ -65,7 +66,7 @@ class Figures:
 
 
 def figures_of(pairs: Sequence[Pair]) -> Figures:
-    """Count over pairs."""
+    """Compute the figures of some pairs."""
     decided = [verdict.is_decided for pair in pairs for verdict in (pair.right, pair.wrong)]
     rightly = [
         verdict.decision == due
@@ -90,7 +91,7 @@ def _share(such: Iterable[float]) -> float:
 
 
 def _order(pairs: Sequence[Pair], number_of: Callable[[Verdict], float | None]) -> float:
-    """Return how often the wrong twin has the greater number, ties half."""
+    """Return the share of pairs whose wrong twin has the greater number; ties count as half."""
     numbers = [(number_of(pair.right), number_of(pair.wrong)) for pair in pairs]
     return _share(
         0.5 + 0.5 * ((right < wrong) - (right > wrong))
@@ -100,7 +101,7 @@ def _order(pairs: Sequence[Pair], number_of: Callable[[Verdict], float | None]) 
 
 
 def judged_pairs(folder: Path, name: str) -> list[Pair]:
-    """Read the pairs of a file with what the panel of a bench says of them."""
+    """Read the pairs of a file, with the panel's results from a bench."""
     lines = (WRITTEN / f"{name}.jsonl").read_text().splitlines()
     rows = {row["id"]: row for row in map(json.loads, lines)}
     verdicts = {
@@ -146,7 +147,7 @@ OF_LINES = {
 
 
 def demands(pairs: Sequence[Pair], lines: Sequence[Pair]) -> Iterator[tuple[str, bool]]:
-    """Yield each demand on the default panel with its figure, and whether it is met."""
+    """Yield each requirement for the default panel with its figure, and whether it is met."""
     for some, wanted in ((pairs, OF_PAIRS), (lines, OF_LINES)):
         figures = figures_of(some)
         for name, demand in wanted.items():
@@ -155,7 +156,7 @@ def demands(pairs: Sequence[Pair], lines: Sequence[Pair]) -> Iterator[tuple[str,
 
 
 def table(pairs: Sequence[Pair]) -> str:
-    """Return the figures of all pairs, by nearness and by kind, as Markdown."""
+    """Return Markdown with the figures of all pairs, by similarity and by kind."""
     kinds = sorted({pair.kind for pair in pairs})
     groups = {
         "all": pairs,
@@ -186,7 +187,7 @@ def _percent(share: float) -> str:
 
 
 def counts(lines: Sequence[Pair]) -> str:
-    """Return what becomes of the one-liners, in a sentence."""
+    """Return a sentence with the results for the one-liners."""
     total = len(lines)
 
     def sides(decision: str) -> tuple[int, int]:
@@ -205,7 +206,7 @@ def counts(lines: Sequence[Pair]) -> str:
 
 
 def main(flags: Sequence[str]) -> int:
-    """Judge both files, print the figures, and return 5 if a demand is not met."""
+    """Judge both files, print the figures, and return 5 if a requirement is not met."""
     files = [str(WRITTEN / f"{name}.jsonl") for name in (PAIRS, LINES)]
     command = [sys.executable, "-m", "spanjury", "bench", "spans", *files, "-o", str(FOLDER)]
     done = subprocess.run([*command, *flags], check=False, stdout=subprocess.DEVNULL)  # noqa: S603

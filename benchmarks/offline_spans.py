@@ -1,11 +1,11 @@
-"""Spans and decisions of the offline judges on texts that people marked: the table of the docs.
+"""Spans and decisions of the offline judges on human-marked texts: the table in the docs.
 
     python benchmarks/offline_spans.py [DATA [FLAG…]]
 
-DATA is the folder of collected data sets; FLAGs go to `spanjury bench spans`, as
-``--judge reader``, without any the default panel and each of its judges. Prints the overview in
-Markdown, first of consistency, then of fluency; the whole pages go to ``span-bench/`` and
-``span-bench-form/``.
+DATA is the folder of collected data sets. FLAGs, such as ``--judge reader``, are passed to
+`spanjury bench spans`; without any, the default panel and each of its judges are measured. Prints
+the overview in Markdown, first of consistency, then of fluency; the whole pages are in
+``span-bench/`` and ``span-bench-form/``.
 """
 
 import gzip
@@ -29,12 +29,12 @@ MARKED = {
         "dev_tabfact_pairs",
     ),
 }
-"""Folder -> files of texts that are for measuring alone: every one is reported, each time."""
+"""Folder -> files of texts that are only for measuring; each is always reported."""
 OVERVIEW = "\n## Overview\n"
 
 
 def qags_halves(data: Path, folder: Path) -> list[Path]:
-    """Write QAGS as two files, one of each source, without what models said of it."""
+    """Write QAGS as two files, one for each source, without the models' results."""
     with gzip.open(data / "judgements" / "qags_four_judges.jsonl.gz", "rt") as lines:
         rows = [json.loads(line) for line in lines]
     halves = []
@@ -50,7 +50,7 @@ def qags_halves(data: Path, folder: Path) -> list[Path]:
 
 
 def overview(files: Sequence[Path], flags: Sequence[str]) -> str:
-    """Run the bench, and return the table in which all judges stand on all sets."""
+    """Run the bench, and return the table of all judges on all sets."""
     command = [sys.executable, "-m", "spanjury", "bench", "spans", *map(str, files), *flags]
     command.append("--markdown")
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603

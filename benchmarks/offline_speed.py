@@ -1,14 +1,14 @@
-"""Pairs of segment and aspect that the offline judges assess in a second of CPU time.
+"""Pairs of segment and aspect that the offline judges assess per second of CPU time.
 
 Run as ``python -m benchmarks.offline_speed [FILE]``. FILE is qags_four_judges.jsonl.gz, whose
-articles are all different; what is kept of texts is forgotten before every round, so that no
-source comes twice. For sources that systems share, the 1,600 rows of SummEval (16 systems, 100
-articles) are judged in a shuffled order, each beside its own baseline. Panels go the whole road:
-consolidation, batch and result rows included. The first rows are of the command ``spanjury
-evaluate``: a pair beyond the start, which is what a sixteenth of the rows shows. "Beside the
-baseline" is the time a pair takes beside cutting article and summary into words and intersecting
-the two sets. The judge `reader` takes long, so it and the default panel judge every eighth row;
-"reader, windows" counts windows, not pairs, and what its model said of them is forgotten, too.
+articles are all different; caches of texts are cleared before every round, so that no source occurs
+twice. For shared sources, the 1,600 rows of SummEval (16 systems, 100 articles) are judged in
+random order, compared with a baseline of their own. Panels are measured with consolidation, batch
+and result rows. The first rows are of the command ``spanjury evaluate``, per pair beyond its start,
+which a run of a sixteenth of the rows measures. "beside the baseline" is the ratio of a pair's time
+to that of splitting article and summary into words and intersecting the two sets. The judge
+`reader` is slow, so it and the default panel judge every eighth row; "reader, windows" counts
+windows, not pairs, and its model's cache is cleared, too.
 """
 
 import gc
@@ -43,14 +43,14 @@ SUMMEVAL = DATA / "scores"
 CONSISTENCY = spanjury.find_aspect("summarization", "consistency")
 FLUENCY = spanjury.find_aspect("summarization", "fluency")
 ROUNDS = 5
-EVERY = 8  # of so many segments one for the reader and the default panel, which take long
-FEW = 16  # of so many segments one shows what the start of the command takes
+EVERY = 8  # every n-th segment for the reader and the default panel, which are slow
+FEW = 16  # every n-th segment in the run that measures the command's start
 
 Work = Callable[[Sequence[Segment]], Awaitable[int]]
 
 
 async def baseline(segments: Sequence[Segment]) -> int:
-    """Cut articles and summaries into words and intersect them."""
+    """Split articles and summaries into words, and intersect the sets."""
     for segment in segments:
         source = " ".join(segment.inputs.values())
         _ = {*re.findall(r"\w+", source.lower())} & {*re.findall(r"\w+", segment.output.lower())}
@@ -58,7 +58,7 @@ async def baseline(segments: Sequence[Segment]) -> int:
 
 
 async def grounding(segments: Sequence[Segment]) -> int:
-    """Judge what the articles support."""
+    """Judge whether the articles support the summaries."""
     judge = GroundingJudge()
     for segment in segments:
         await judge.assess(segment, CONSISTENCY)
@@ -74,7 +74,7 @@ async def form(segments: Sequence[Segment]) -> int:
 
 
 def panel(*aspects: Aspect, judges: Sequence[str] = ()) -> Work:
-    """Return the work of a panel, the default one without `judges`, from segment to row."""
+    """Return a function that judges segments with a panel, if none the default, and writes rows."""
 
     async def work(segments: Sequence[Segment]) -> int:
         pairs = [(segment, aspect) for segment in segments for aspect in aspects]
@@ -88,7 +88,7 @@ def panel(*aspects: Aspect, judges: Sequence[str] = ()) -> Work:
 
 
 def windows(segments: Sequence[Segment]) -> Work:
-    """Return the work of the shipped model alone, counted in windows."""
+    """Return a function that runs only the shipped model, and counts windows."""
     reader = open_reader(WEIGHTS)
     cut = [
         sentence.window
@@ -104,7 +104,7 @@ def windows(segments: Sequence[Segment]) -> Work:
 
 
 def shared_sources(folder: Path) -> list[Segment]:
-    """Read SummEval, 16 summaries of each article, and shuffle the rows."""
+    """Read SummEval, with 16 summaries of each article, in random order."""
     with gzip.open(folder / "summeval_docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         articles = {row["id"]: row["source"] for row in map(json.loads, lines)}
     with gzip.open(folder / "summeval_scores.jsonl.gz", "rt", encoding="utf-8") as lines:
@@ -116,7 +116,7 @@ def shared_sources(folder: Path) -> list[Segment]:
 
 
 def forget() -> None:
-    """Forget what is kept of texts that were read before."""
+    """Clear the caches of texts."""
     for kept in gc.get_objects():
         if isinstance(kept, KeptByText):
             kept.clear()
@@ -125,7 +125,7 @@ def forget() -> None:
 
 
 async def seconds_a_pair(segments: Sequence[Segment], work: Work) -> float:
-    """Return the CPU seconds of one pair in the best of some rounds."""
+    """Return the CPU seconds per pair in the best of several rounds."""
     best = float("inf")
     for _ in range(ROUNDS):
         forget()
@@ -136,7 +136,7 @@ async def seconds_a_pair(segments: Sequence[Segment], work: Work) -> float:
 
 
 def of_the_command(segments: Sequence[Segment], *judges: str) -> float:
-    """Return the CPU seconds that `spanjury evaluate` takes for a further segment."""
+    """Return the CPU seconds that `spanjury evaluate` takes per additional segment."""
     few = segments[::FEW]
     seconds = []
     with tempfile.TemporaryDirectory() as name:

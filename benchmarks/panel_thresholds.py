@@ -1,17 +1,16 @@
-"""Fit a panel's probability and its decisions to texts that no judge of it learnt from.
+"""Fit a panel's probability and its decisions to texts on which none of its judges was trained.
 
     python benchmarks/panel_thresholds.py FILE… [--judges grounding,reader] [--misses .1]
         [--alarms .1]
 
-FILEs hold marked texts of sets that were left out of training; `FILE=N` takes N texts of one. Each
-set counts the same, and so do, within it, its texts with and without an error. Prints the weights
-of the judges' log odds, slope and intercept, and two thresholds: the highest below which at most
-`--misses` of the texts with an error lie in every *wording*, and the lowest from which at most
-`--alarms` of those without an error do in every set. The wording is the least share of a
-sentence's content words that the passages beside it hold: near from .9 on, reworded from .7 on,
-else inferred. Then come both rates and the share that is decided, by set and by wording, each set
-judged with weights that were fitted to the others. What it prints stands in
-`orchestration/engine/thresholds.py`.
+FILEs are marked texts of sets that were held out of training; `FILE=N` uses N texts of one. All
+sets have the same weight, and within a set so do the texts with errors and those without. Prints
+the weights of the judges' log odds, slope and intercept, and two thresholds: the highest below
+which lie at most `--misses` of the texts with errors in every *wording*, and the lowest from which
+at most `--alarms` of those without do in every set. A text's wording is the least share of a
+sentence's content words that its passages contain: near from 0.9, reworded from 0.7, else inferred.
+Then both rates and the share of decisions are printed, by set and by wording, each set judged with
+weights fitted to the others. The results are used in `orchestration/engine/thresholds.py`.
 """
 
 import argparse
@@ -35,25 +34,25 @@ WORDINGS = (("near", 0.9), ("reworded", 0.7), ("inferred", 0.0))
 HELD = frozenset((Kind.CONTENT_RUN, Kind.CONTENT_NEAR, Kind.NAME_NEAR, Kind.NUMBER_NEAR))
 SURE = frozenset(("grounding",))
 RIDGE = 1e-3
-FEWEST = 20  # texts of a sort, below which a set says nothing of a rate
+FEWEST = 20  # texts of a kind, fewer than which a set's rate is not used
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedSet:
-    """The texts of a set.
+    """The judged texts of a set.
 
     Parameters
     ----------
     odds
-        Log odds of an error that each judge states, ``(texts, judges)``; 0 where it states none.
+        Log odds of an error stated by each judge, ``(texts, judges)``; 0 if it states none.
     surest
-        Probability of the gravest error that `SURE` marks, ``(texts,)``; 0 without one.
+        Probability of the gravest error marked by `SURE`, ``(texts,)``; 0 if there is none.
     faulty
-        ``(texts,)``
+        Whether each text has an error, ``(texts,)``.
     wordings
-        Name of the wording of each text.
+        Name of each text's wording.
     """
 
     name: str
@@ -64,13 +63,13 @@ class JudgedSet:
 
     @property
     def weights(self) -> Floats:
-        """Weight of each text: 1 in all, half for either sort."""
+        """Weight of each text; they sum to 1, and to one half for each kind."""
         counts = np.where(self.faulty, self.faulty.sum(), (~self.faulty).sum())
         return np.asarray(0.5 / counts)
 
 
 def judged_set(name: str, *, judges: Sequence[str], most: int | None) -> JudgedSet:
-    """Judge the texts of a file of which is known whether they have an error."""
+    """Judge those texts of a file that are labelled as with or without errors."""
     labelled = (
         segment for segment in spanjury.read_segments(Path(name)) if _is_faulty(segment) is not None
     )
@@ -128,19 +127,19 @@ def fitted(sets: Sequence[JudgedSet]) -> Floats:
         shares = 1 / (1 + np.exp(-logits))
         return float(value), columns.T @ (weights * (shares - faulty)) + 2 * RIDGE * slopes
 
-    least = [(0.01, None)] * odds.shape[1] + [(None, None)]  # no judge counts against its own word
+    least = [(0.01, None)] * odds.shape[1] + [(None, None)]  # no judge's weight may be negative
     return np.asarray(minimize(loss, np.zeros(columns.shape[1]), jac=True, bounds=least).x)
 
 
 def probabilities(judged: JudgedSet, parameters: Floats) -> Floats:
-    """Return the probability of an error of each text, ``(texts,)``."""
+    """Return the probability of an error for each text, ``(texts,)``."""
     logits = judged.odds @ parameters[:-1] + parameters[-1]
     return np.asarray(np.maximum(1 / (1 + np.exp(-logits)), judged.surest))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """Texts with probabilities by constants that were fitted without their set."""
+    """Texts with probabilities from constants that were fitted without their set."""
 
     sets: Sequence[JudgedSet]
     shares: Sequence[Floats]
@@ -148,14 +147,14 @@ class Held:
     def rate(
         self, such: Callable[[Floats], NDArray[np.bool_]], *, faulty: bool, wording: str = ""
     ) -> float:
-        """Return the mean over sets of the share of texts of one sort that are `such`."""
+        """Return the mean over sets of the share of texts of one kind that satisfy `such`."""
         rates = self.rates(such, faulty=faulty, wording=wording)
         return float(np.mean(rates)) if rates else math.nan
 
     def rates(
         self, such: Callable[[Floats], NDArray[np.bool_]], *, faulty: bool, wording: str = ""
     ) -> list[float]:
-        """Return the share of each set that has enough of them."""
+        """Return the share for each set that has enough texts of the kind."""
         rates = []
         for judged, shares in zip(self.sets, self.shares, strict=True):
             chosen = judged.faulty == faulty
@@ -175,7 +174,7 @@ def _from(bound: float) -> Callable[[Floats], NDArray[np.bool_]]:
 
 
 def thresholds(held: Held, *, misses: float, alarms: float) -> tuple[float, float]:
-    """Return below which probability a text is ok, and from which on it is faulty."""
+    """Return the probability below which a text is ok, and that from which it is faulty."""
     grid = np.arange(0.01, VOUCHED + 0.001, 0.01).round(2)
     fine = [
         bound

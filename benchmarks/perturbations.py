@@ -1,8 +1,8 @@
-"""Texts of 340 characters that the rules of each sort damage in a second of CPU time.
+"""Number of texts of 340 characters that each rule damages per second of CPU time.
 
-Run as ``python -m benchmarks.perturbations``. "whole" is all that a damage takes: its own
-random numbers, the edits, and the damaged text; "rule" is the drawing of the edits alone.
-The character rules strike 10 times, the others as often as they do by default.
+Run as ``python -m benchmarks.perturbations``. "whole" is a complete damage: its own random
+generator, the edits, and the damaged text; "rule" is only the choice of edits. Character rules make
+10 edits, the others their default number.
 """
 
 import time
@@ -35,11 +35,11 @@ TEXT = (
     "He says that the company sold ten houses in London, which is a good price. The teacher left "
     "her school in Berlin; two years after that she wrote a book on it"
 ).ljust(340, ".")
-ROUNDS, TEXTS = 50, 100  # many short ones: some fall between what else the machine does
+ROUNDS, TEXTS = 50, 100  # many short rounds, so that some are undisturbed by other programs
 
 
 def a_second(work: Callable[[int], object]) -> float:
-    """Return how often `work` is done in a CPU second, in the best of some rounds."""
+    """Return the calls of `work` per CPU second, in the best of several rounds."""
     best = float("inf")
     for _ in range(ROUNDS):
         begun = time.process_time()

@@ -1,10 +1,10 @@
-"""A plan on paper: what a very large run on a cluster takes, and from how many rows Ray pays.
+"""Plan of a very large run on a cluster, and the number of rows from which Ray is worth it.
 
 Run as ``python -m benchmarks.plan [ROWS] [--chunk-rows N] [--calls-a-second N] [--latency L]
-[--connections C]``; 10^9 rows if none are named. The parts are those that `benchmarks.cluster` and
-`benchmarks.scale` measured (the table in docs/scale.md), the limits those of the engine itself. The
-share of the time that a worker is in full use is simulated: a worker begins a chunk when the last
-call of the one before has been answered.
+[--connections C]``; the default is 10^9 rows. The costs of the parts were measured by
+`benchmarks.cluster` and `benchmarks.scale` (see the table in docs/scale.md), and the limits are
+those of the engine. The share of time in which a worker is fully used is simulated: a worker begins
+a chunk when the last call of the previous one has been answered.
 """
 
 import argparse
@@ -20,18 +20,18 @@ from spanjury.orchestration.wiring.cluster import CHUNK_ROWS, ray_engine
 
 HOUR, GB, MB = 3_600.0, 1e9, 1e6
 START = 16.0
-"""Seconds that a run of 64 rows takes longer with Ray: the least of earlier runs, 16 to 35."""
+"""Additional seconds of a run of 64 rows with Ray: the minimum of earlier runs, 16 to 35."""
 JUDGES = {"`form`": 1.7e-3, "`grounding` and `form`": 3.8e-3, "`reader`": 38e-3}
-"""CPU seconds of an assessment."""
+"""CPU seconds per assessment."""
 CHUNKS = (CHUNK_ROWS, 1_024, 8_192)
 _SEED = 7
 _MOST_PARTS = 10_000
-"""Parts in which S3 takes a file, at most."""
+"""Maximum number of parts of a file on S3."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """The parts of a run: seconds of CPU, and bytes; named as in docs/scale.md."""
+    """Costs of the parts of a run in CPU seconds and bytes, named as in docs/scale.md."""
 
     model: float = 0.76e-3  # c1, an assessment by one model
     worker: float = 0.13e-3  # c4
@@ -49,8 +49,8 @@ class Parts:
 class Load:
     """The servers of a model, and the workers' connections to them.
 
-    All servers answer `rate` calls a second, each after `latency` seconds on average; a worker has
-    `connections` under way.
+    All servers together answer `rate` calls per second, each after `latency` seconds on average; a
+    worker makes `connections` concurrent calls.
     """
 
     rate: float = 1_000.0
@@ -59,9 +59,9 @@ class Load:
 
 
 def busy_share(*, rows: int, connections: int, draws: int = 200) -> float:
-    """Return the share of its time for which a worker has all connections in use.
+    """Return the share of its time in which a worker uses all its connections.
 
-    Times of calls are drawn from an exponential distribution, the least favourable that is likely.
+    Durations of calls are drawn from an exponential distribution, the worst case that is likely.
     """
     generator = np.random.default_rng(_SEED)
     ends = [_end(generator.exponential(size=rows), connections) for _ in range(draws)]
@@ -69,7 +69,7 @@ def busy_share(*, rows: int, connections: int, draws: int = 200) -> float:
 
 
 def _end(times: np.ndarray[tuple[int, ...], np.dtype[np.float64]], connections: int) -> float:
-    """Return when the last of a chunk's calls ends; each connection takes the next one."""
+    """Return when the last of a chunk's calls ends, if each free connection takes the next one."""
     free = [0.0] * connections
     for time in times.tolist():
         heapq.heapreplace(free, free[0] + time)
@@ -77,9 +77,9 @@ def _end(times: np.ndarray[tuple[int, ...], np.dtype[np.float64]], connections: 
 
 
 def pays_from(judging: float, *, cores: int, here: int, start: float = START) -> float:
-    """Return the rows from which a cluster of `cores` is faster than `here` cores without Ray.
+    """Return the number of rows from which a cluster of `cores` beats `here` cores without Ray.
 
-    `judging` is the CPU seconds of an assessment. Infinite if the cluster has too few cores.
+    `judging` is the CPU seconds per assessment. Infinite if the cluster has too few cores.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def pays_from(judging: float, *, cores: int, here: int, start: float = START) ->
 
 
 def plan(rows: int, *, chunk_rows: int, load: Load, parts: Parts) -> list[tuple[str, str]]:
-    """Return what `rows` with one aspect take, in words and numbers."""
+    """Return the requirements of `rows` with one aspect, as names and values."""
     chunks = math.ceil(rows / chunk_rows)
     tasks = min(chunks, ray_engine.MOST_TASKS)
     share = busy_share(rows=chunk_rows, connections=load.connections)
@@ -122,7 +122,7 @@ def plan(rows: int, *, chunk_rows: int, load: Load, parts: Parts) -> list[tuple[
 
 
 def table(rows: int, *, sizes: Sequence[int] = CHUNKS, load: Load = Load()) -> list[str]:
-    """Return the lines of the plan, with a column for each size of chunks."""
+    """Return the lines of the plan, with one column per chunk size."""
     columns = [plan(rows, chunk_rows=size, load=load, parts=Parts()) for size in sizes]
     heads = ["what", *(f"chunks of {size:,}" for size in sizes)]
     cells = [[lines[0][0], *(value for _, value in lines)] for lines in zip(*columns, strict=True)]
@@ -130,7 +130,7 @@ def table(rows: int, *, sizes: Sequence[int] = CHUNKS, load: Load = Load()) -> l
 
 
 def main() -> None:
-    """Print the plan, one column for each size of chunks, and from how many rows Ray pays."""
+    """Print the plan, one column per chunk size, and from how many rows Ray is worth it."""
     usual = Load()
     parser = argparse.ArgumentParser(description="Plan a very large run on a cluster.")
     parser.add_argument("rows", nargs="?", type=float, default=1e9, metavar="ROWS")

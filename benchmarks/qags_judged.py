@@ -1,4 +1,4 @@
-"""The summaries of QAGS with people's ratings and what four real judges found in them."""
+"""QAGS summaries with people's ratings, and the errors that four real judges reported."""
 
 import gzip
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A summary with what people and judges say of it, and the judges' spans as one list."""
+    """A summary with people's rating, the judges' reports, and their spans merged to one list."""
 
     human: float
     article: str
@@ -52,7 +52,7 @@ class Judged:
 
 
 async def read(path: Path, aspect: Aspect) -> list[Judged]:
-    """Read the file, find what the judges quote, and merge it."""
+    """Read the file, locate the judges' quotes, and merge the spans."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         rows = [TypeAdapter(Row).validate_json(line) for line in lines]
     return [await _judged(row, aspect) for row in rows]

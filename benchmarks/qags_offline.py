@@ -52,7 +52,7 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def overlap(row: Row, *, order: int) -> float:
-    """Return the share of the summary's n-grams that the article has."""
+    """Return the share of the summary's n-grams that occur in the article."""
     source, grams = (
         [tuple(words[at : at + order]) for at in range(len(words) - order + 1)]
         for words in (
@@ -73,7 +73,7 @@ def judged(row: Row) -> float:
 
 
 def agreement(rows: Sequence[Row], score: Callable[[Row], float]) -> float:
-    """Return Spearman's rho between a score and the human one."""
+    """Return Spearman's rho between a score and the human score."""
     rho = spearmanr([score(row) for row in rows], [row.human for row in rows])
     return float(rho.statistic)
 

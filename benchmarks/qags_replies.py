@@ -1,8 +1,8 @@
-"""Read what four real judges wrote about 474 summaries, and find what they quote.
+"""Parse four real judges' replies on 474 summaries, and locate their quotes.
 
-Run ``python benchmarks/qags_replies.py [FILE]``. The file holds QAGS (235 summaries of
-CNN/DM articles, then 239 of XSum) with the raw replies of four open-weight models, the
-labels that their collectors read from them, and people's ratings of factual consistency.
+Run ``python benchmarks/qags_replies.py [FILE]``. The file is QAGS (235 summaries of CNN/DM
+articles, then 239 of XSum) with the raw replies of four open-weight models, the labels that its
+authors read from them, and people's ratings of factual consistency.
 """
 
 import gzip
@@ -30,7 +30,7 @@ SCALE = Scale()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One summary with its ratings; a label is missing where none was read."""
+    """One summary with its ratings; a label that could not be read is missing."""
 
     output: str
     human: float
@@ -40,7 +40,7 @@ class Row:
 
 @dataclass(slots=True, kw_only=True)
 class Counts:
-    """Counts of what was read in one judge's replies."""
+    """Counts over one judge's parsed replies."""
 
     labels: int = 0
     same: int = 0
@@ -51,7 +51,7 @@ class Counts:
     described: int = 0
 
     def take(self, row: Row, *, judge: str) -> ParsedReply:
-        """Read the judge's reply, count what is in it and return it."""
+        """Parse the judge's reply, count its parts, and return it."""
         reply = row.raw[judge]
         read = parse(reply, scale=SCALE)
         label = row.scores.get(judge)
@@ -74,7 +74,7 @@ class Counts:
 
 
 def tell(counts_by_judge: dict[str, Counts]) -> Table:
-    """Return a table with one line a judge."""
+    """Return a table with one row per judge."""
     table = Table(title="Replies of four judges on QAGS")
     table.add_column("judge")
     heads = ("labels read right", "others read as", "quotes of locations", *Located, "no quote")
@@ -90,7 +90,7 @@ def tell(counts_by_judge: dict[str, Counts]) -> Table:
 
 
 def main(path: Path) -> None:
-    """Print the counts_by_judge, and how the mean of the four scores agrees with people."""
+    """Print the counts, and the agreement of the mean of the four scores with people."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         rows = [TypeAdapter(Row).validate_json(line) for line in lines]
     counts_by_judge: dict[str, Counts] = {}

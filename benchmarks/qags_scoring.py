@@ -1,10 +1,10 @@
-"""Compare scores made of spans with the judges' own labels: which agrees better with people.
+"""Scores computed from spans, compared with the judges' own labels by their agreement with people.
 
-Run ``python -m benchmarks.qags_scoring [FILE]``; the file is that of ``qags_replies.py``. The
-mean over four judges is correlated with people's ratings, on the summaries of CNN/DM and of
-XSum apart. What is chosen or fitted is chosen and fitted on other articles than those it
-is scored on: by ten folds, or on the one corpus for the other. Intervals are of 95 %, of
-10,000 draws of summaries; differences are taken within each draw.
+Run ``python -m benchmarks.qags_scoring [FILE]``; the file is that of ``qags_replies.py``. The mean
+over four judges is correlated with people's ratings, separately on CNN/DM and XSum. Choices and
+fits are made on other articles than those they are evaluated on: by ten folds, or on one corpus for
+the other. Intervals are 95 %, from 10,000 draws of summaries; differences are taken within each
+draw.
 """
 
 import sys
@@ -36,7 +36,7 @@ Fit = Callable[[Sequence["Judged"]], SpanMap]
 
 
 def of_seats(judged: Judged, *, span_map: SpanMap) -> float:
-    """Return the mean of the scores that each judge's own spans make; some judge has one."""
+    """Return the mean score from each judge's own spans; at least one judge must have one."""
     output, aspect = judged.verdict.segment.output, judged.verdict.aspect
     reports = (seat.report for seat in judged.verdict.seats)
     scores = (span_map.score(output, report.spans, aspect=aspect) for report in reports)
@@ -44,21 +44,21 @@ def of_seats(judged: Judged, *, span_map: SpanMap) -> float:
 
 
 def unbounded(judged: Judged, *, penalty: SpanPenalty) -> float:
-    """Return the mean loss of each judge's own spans, negated, without any scale."""
+    """Return the negative mean penalty of each judge's own spans, not bounded by a scale."""
     output, aspect = judged.verdict.segment.output, judged.verdict.aspect
     reports = (seat.report for seat in judged.verdict.seats)
     return -fmean(penalty.of(output, report.spans, aspect=aspect) for report in reports)
 
 
 def of_list(judged: Judged, *, span_map: SpanMap) -> float:
-    """Return what a panel's ``--score from-spans`` makes of the merged list."""
+    """Return the score that a panel's ``--score from-spans`` computes from the merged list."""
     score = SpanScore(span_map=span_map).of(judged.verdict, judged.merged)
     assert score is not None
     return score
 
 
 def grid() -> list[SpanMap]:
-    """Return the maps that are chosen from."""
+    """Return the maps to choose from."""
     parts = product((0.0, 0.1, 0.2, 0.3, 0.5), (4.0, 4.5, 5.0), (True, False))
     penalties = [
         SpanPenalty(rest=rest, weights=(*PLAIN[:4], top), placeless=placeless)
@@ -70,13 +70,13 @@ def grid() -> list[SpanMap]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """Every map's scores of every summary, shape ``(maps, summaries)``."""
+    """Scores of every summary by every map, shape ``(maps, summaries)``."""
 
     scores: Floats
     human: Floats
 
     def chosen(self, seen: NDArray[np.bool_]) -> int:
-        """Return the number of the map that agrees best with people on what is `seen`."""
+        """Return the index of the map that agrees best with people on the summaries in `seen`."""
         fitness = [
             fmean(
                 spearman(scores[part][seen[part]], self.human[part][seen[part]])
@@ -108,22 +108,22 @@ def _examples(rows: Sequence[Judged], *, people: bool) -> list[ScoredSpans]:
 
 
 def curve_to_people(rows: Sequence[Judged]) -> SpanMap:
-    """Fit how far the usual loss lowers people's ratings."""
+    """Fit people's ratings as a function of the usual penalty."""
     return fit_curve(_examples(rows, people=True), aspect=rows[0].verdict.aspect, low=0.0)
 
 
 def weights_to_people(rows: Sequence[Judged]) -> SpanMap:
-    """Fit what people make of each severity."""
+    """Fit people's ratings by the severities of errors."""
     return fit_weights(_examples(rows, people=True), aspect=rows[0].verdict.aspect)
 
 
 def weights_to_labels(rows: Sequence[Judged]) -> SpanMap:
-    """Fit what the judges' own labels make of each severity; no people needed."""
+    """Fit the judges' own labels by the severities of errors; this needs no people."""
     return fit_weights(_examples(rows, people=False), aspect=rows[0].verdict.aspect)
 
 
 def folds_of(rows: Sequence[Judged], *, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return the fold of each row; the rows of one article have one."""
+    """Return the fold of each row; rows of the same article share a fold."""
     articles = sorted({row.article for row in rows})
     fold = dict(zip(articles, rng.permutation(len(articles)) % FOLDS, strict=True))
     return np.array([fold[row.article] for row in rows])
@@ -139,7 +139,7 @@ def in_folds(rows: Sequence[Judged], fit: Fit, *, folds: NDArray[np.intp]) -> Fl
 
 
 def across(rows: Sequence[Judged], fit: Fit) -> Floats:
-    """Score each corpus by a map fitted to the other."""
+    """Score each corpus by a map fitted to the other one."""
     cnn_dm, xsum = (rows[part] for part in CORPORA.values())
     of_cnn_dm, of_xsum = fit(cnn_dm), fit(xsum)
     return np.array(
@@ -163,7 +163,7 @@ def resampled(scores: Floats, human: Floats, *, drawn: NDArray[np.intp]) -> Floa
 
 
 def ways(rows: Sequence[Judged], *, choice: Grid) -> dict[str, Floats]:
-    """Return the scores of all summaries by each way of making them."""
+    """Return the scores of all summaries by each method."""
     golden = SpanPenalty(by="error", unknown=0, placeless=True, weights=PLAIN)
     strict, usual = SpanMap(penalty=SpanPenalty(weights=PLAIN)), SpanMap()
     folds = folds_of(rows, rng=np.random.default_rng(1))
@@ -190,7 +190,7 @@ def ways(rows: Sequence[Judged], *, choice: Grid) -> dict[str, Floats]:
 
 
 def held_out(rows: Sequence[Judged], *, choice: Grid, tenths: int) -> str:
-    """Say what a map gains on the labels where it was not chosen: one map a split."""
+    """Return the gain over the labels of a map chosen on other articles, one map per split."""
     labels = np.array([fmean(row.labels) for row in rows])
     gains: dict[str, list[float]] = {corpus: [] for corpus in CORPORA}
     for seed in range(SPLITS):
@@ -207,7 +207,7 @@ def held_out(rows: Sequence[Judged], *, choice: Grid, tenths: int) -> str:
 
 
 def moved(rows: Sequence[Judged]) -> Table:
-    """Return how the default's score moves when the error lists that have errors are changed."""
+    """Return the share of error lists whose default score moves when their severities change."""
     table = Table(title="Reports with errors whose score moves when their severities do")
     table.add_column("severities")
     for name in ("lowered", "the same", "raised"):
@@ -226,7 +226,7 @@ def moved(rows: Sequence[Judged]) -> Table:
 
 
 def _after(row: Judged, spans: Sequence[ErrorSpan], *, step: int) -> float | None:
-    """Return by how much the score rises when severities change by `step`; None without a score."""
+    """Return how much the score rises if severities change by `step`; None without a score."""
     changed = [
         replace(span, severity=min(5, max(1, span.severity + step))) if span.severity else span
         for span in spans
@@ -237,7 +237,7 @@ def _after(row: Judged, spans: Sequence[ErrorSpan], *, step: int) -> float | Non
 
 
 def tell(rows: Sequence[Judged], *, choice: Grid) -> Table:
-    """Return a table with one line a way."""
+    """Return a table with one row per method."""
     table = Table(title="Spearman's correlation with people on QAGS, mean of four judges")
     table.add_column("score")
     for name in CORPORA:

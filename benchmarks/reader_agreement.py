@@ -1,10 +1,10 @@
-"""Agreement of two versions of the reader on texts that people marked: decisions, spans, P(error).
+"""Agreement of two versions of the reader on marked texts: decisions, spans and P(error).
 
     python benchmarks/reader_agreement.py write FILE
     python benchmarks/reader_agreement.py compare BEFORE AFTER
 
-Run the first in the tree of each version. It writes what the judge `reader` and the default panel
-say of 1,252 texts: QAGS, and the parts of CLIFF and SummEdits (SciTLDR) that are measured on.
+Run ``write`` in the tree of each version. It writes the results of the judge `reader` and of the
+default panel on 1,252 texts: QAGS, and the test parts of CLIFF and SummEdits (SciTLDR).
 """
 
 import json
@@ -45,7 +45,7 @@ async def said_now() -> dict[str, dict[str, object]]:
 
 
 def compare(before: Path, after: Path) -> None:
-    """Print the shares of texts of which both versions say the same."""
+    """Print the shares of texts with equal results in both versions."""
     old, new = (json.loads(path.read_text(encoding="utf-8")) for path in (before, after))
     print(f"{'judge':<16}{'texts':>7}{'decision':>10}{'spans':>8}{'mean dP':>9}{'max dP':>8}")
     for name in PANELS:

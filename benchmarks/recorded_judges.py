@@ -1,13 +1,13 @@
-"""The recorded replies of four models on QAGS as the results of a panel, beside its own seats.
+"""Recorded replies of four models on QAGS as results of a panel, together with the default seats.
 
     python -m benchmarks.recorded_judges [--data ../shared/data] [--run RUN] -o FOLDER
 
-Writes ``texts.jsonl``, the 474 summaries with people's scores in this project's form, and
-``results.jsonl``, where the seats gemma, nemotron, qwen and mistral stand beside those of the
-default panel. Reader and rules judge the texts, in some minutes, unless RUN names a run or
-results of the default panel on the same rows. Models' replies are read as the annotator reads
-them; two of them have no label in the data. Tokens are a fourth of the characters, since the
-data do not count them; a reply took no time.
+Writes ``texts.jsonl``, the 474 summaries with human scores in this project's format, and
+``results.jsonl`` with the seats gemma, nemotron, qwen and mistral in addition to those of the
+default panel. Reader and rules judge the texts, which takes some minutes, unless RUN is a run or
+results of the default panel on the same rows. The models' replies are parsed by the annotator's
+parser; two of them have no label in the data. The data have no token counts, so tokens are
+estimated as a fourth of the characters; the time of a reply is 0.
 """
 
 import argparse
@@ -63,7 +63,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """A judge that says what was recorded of each text."""
+    """A judge that returns the recorded report for each text."""
 
     name: str
     model: str = ""
@@ -71,7 +71,7 @@ class Recorded:
 
     @property
     def signature(self) -> str:
-        """Its name and its model: the records do not change."""
+        """The name and the model, because the records do not change."""
         return f"recorded|{self.name}" + (f"|model:{self.model}" if self.model else "")
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
@@ -81,13 +81,13 @@ class Recorded:
 
 
 def read_rows(data: Path = DATA) -> list[Row]:
-    """Read what was recorded, 474 rows: 235 of CNN/DM, then 239 of XSum."""
+    """Read the recorded rows, 474 in all: 235 of CNN/DM, then 239 of XSum."""
     with gzip.open(data / FILE, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
 def text_row(row: Row) -> Row:
-    """Return a text with people's score in this project's form."""
+    """Return a text with its human score in this project's format."""
     return {
         "id": row["id"],
         "task": "summarization",
@@ -101,14 +101,14 @@ def text_row(row: Row) -> Row:
 def write_recorded(
     folder: Path, *, data: Path = DATA, run: Path | None = None, offline: bool = True
 ) -> None:
-    """Write ``texts.jsonl`` and ``results.jsonl`` into `folder`, which is made.
+    """Write ``texts.jsonl`` and ``results.jsonl`` into `folder`, which is created.
 
     Parameters
     ----------
     run
         Results of the default panel on the same rows, or a run's folder; None to judge them.
     offline
-        Whether the default panel's seats sit beside the four models.
+        Whether to include the default panel's seats.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rows = read_rows(data)
@@ -151,7 +151,7 @@ def _models(rows: Sequence[Row], aspect: Aspect) -> Iterator[Seat]:
 
 
 def _read(row: Row, reply: str, aspect: Aspect) -> Report:
-    """Read a reply, and find what it quotes."""
+    """Parse a reply, and locate its quotes."""
     asked = len(row["output"]) + sum(map(len, row["input"].values()))
     usage = Usage(
         calls=1,
@@ -171,7 +171,7 @@ def _read(row: Row, reply: str, aspect: Aspect) -> Report:
 
 
 def _replayed(run: Path) -> Iterator[Seat]:
-    """Yield the seats of a run of the default panel, as they judged."""
+    """Yield the seats of a run of the default panel, with their recorded reports."""
     path = run / "results.jsonl" if run.is_dir() else run
     reports: dict[str, dict[str, Report]] = {}
     with path.open(encoding="utf-8") as lines:
@@ -201,7 +201,7 @@ def _span(span: Row) -> ErrorSpan:
 
 
 def main() -> None:
-    """Write texts and results."""
+    """Write the texts and the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--run", type=Path, help="results of the default panel, to take them from")

@@ -1,11 +1,11 @@
-"""The recorded labels of three models on SummEval as the results of a panel, beside the rules.
+"""Recorded labels of three models on SummEval as results of a panel, together with a rule judge.
 
     python -m benchmarks.recorded_summeval [--data ../shared/data] -o FOLDER
 
-Writes ``texts.jsonl``, 1,600 summaries of 100 articles by 16 systems with the scores of experts in
-this project's form, and ``results.jsonl``: the seats gemma, nemotron and qwen, whose labels were
-recorded, and `grounding`, which judges in a minute. Nothing is known of what the labels cost, so
-that every one counts as a call, and as no token.
+Writes ``texts.jsonl``, 1,600 summaries of 100 articles by 16 systems with experts' scores in this
+project's format, and ``results.jsonl``: the seats gemma, nemotron and qwen, whose labels were
+recorded, and `grounding`, which judges within a minute. The cost of the labels is unknown, so each
+counts as one call without tokens.
 """
 
 import argparse
@@ -46,25 +46,25 @@ UNREAD = Report(outcome=Outcome.UNPARSEABLE, reason="no label was read", usage=U
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelled:
-    """A judge that gives the label that was recorded of each text and aspect."""
+    """A judge that returns the recorded label for each text and aspect."""
 
     model: str
     labels: Mapping[tuple[str, str], int] = field(repr=False)
 
     @property
     def signature(self) -> str:
-        """Its model: the labels do not change."""
+        """The model, because the labels do not change."""
         return f"recorded|model:{self.model}"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the label of `segment` as a report without spans."""
-        # The labels' ids do without the slash between document and system.
+        # The labels' ids lack the slash between document and system.
         label = self.labels.get((segment.segment_id.replace("/", ""), aspect.name))
         return Report(score=label, usage=Usage(calls=1)) if label else UNREAD
 
 
 def write_recorded(folder: Path, *, data: Path = DATA) -> None:
-    """Write ``texts.jsonl`` and ``results.jsonl`` into `folder`, which is made."""
+    """Write ``texts.jsonl`` and ``results.jsonl`` into `folder`, which is created."""
     folder.mkdir(parents=True, exist_ok=True)
     articles = {row["id"]: row["source"] for row in _rows(data / DOCUMENTS)}
     texts = [_text(row, articles) for row in _rows(data / SCORES)]
@@ -91,7 +91,7 @@ def _text(row: Row, articles: Mapping[str, Mapping[str, str]]) -> Row:
 
 
 def _labels(data: Path) -> Mapping[str, Mapping[tuple[str, str], int]]:
-    """Return model -> id and aspect -> label; one that differs between readings is the first."""
+    """Return model -> id and aspect -> label; if repeated labels differ, the first is used."""
     scores: defaultdict[str, dict[tuple[str, str], int]] = defaultdict(dict)
     ours = {theirs: name for name, theirs in ASPECTS.items()}
     for row in _rows(data / LABELS):
@@ -130,7 +130,7 @@ async def _judge(
 
 
 def main() -> None:
-    """Write texts and results."""
+    """Write the texts and the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("-o", "--output", type=Path, required=True)

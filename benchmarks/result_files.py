@@ -1,8 +1,8 @@
-"""The cost of rows apart from judging: ordering them by source, joining shards, exporting.
+"""Cost of rows apart from judging: ordering by source, joining shards, and exporting.
 
-Run as ``python benchmarks/result_files.py [ROWS …]``. Segments have an article of 4,000
-characters that four of them share, far apart; a result row has two seats, an error span and
-2,000 bytes. Each figure is of a process of its own.
+Run as ``python benchmarks/result_files.py [ROWS …]``. Segments have an article of 4,000 characters,
+each shared by four segments that are far apart; a result row has two seats, an error span and 2,000
+bytes. Each figure is of a separate process.
 """
 
 import json
@@ -55,14 +55,14 @@ RESULT = Result(
 
 
 def segments(rows: int) -> Iterator[Segment]:
-    """Yield all outputs of the first system, then all of the second, ..."""
+    """Yield all outputs of the first system, then all of the second, and so on."""
     for number in range(rows):
         source = f"{number % (rows // SYSTEMS)} {ARTICLE}"
         yield Segment(segment_id=f"{number}", output="It opened in 1935.", inputs={"A": source})
 
 
 def write_shards(folder: Path, rows: int) -> None:
-    """Write result rows as they are dealt out to shards."""
+    """Write result rows in the order in which they are distributed over shards."""
     head, tail = json.dumps(result_row(RESULT)).split("NUMBER")
     for shard in range(SHARDS):
         path = folder / f"results.shard-{shard + 1}-of-{SHARDS}.jsonl"
@@ -71,7 +71,7 @@ def write_shards(folder: Path, rows: int) -> None:
 
 
 def measure(stage: str, folder: Path, rows: int) -> None:
-    """Print rows a second, rows a CPU second, and the greatest resident memory."""
+    """Print rows per second, rows per CPU second, and the peak resident memory."""
     whole = folder / "results.jsonl"
     begun, begun_cpu = time.perf_counter(), time.process_time()
     if stage == "by source":

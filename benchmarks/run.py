@@ -1,9 +1,8 @@
 """Run benchmarks and print one page of Markdown: the source of every figure in docs/performance.md.
 
-Run as ``python -m benchmarks.run [SCRIPT ...] [--data FOLDER] [--peer NAME=FOLDER ...]``: all
-scripts, or those that are named. FOLDER holds the collected data sets; without it the scripts
-that need them are left out, as are the peers that no folder is named for. The first script that
-fails ends the page.
+Run as ``python -m benchmarks.run [SCRIPT ...] [--data FOLDER] [--peer NAME=FOLDER ...]``; without
+SCRIPT, all run. FOLDER has the collected data sets. Scripts whose data are missing are skipped, as
+are peers without a folder. The first script that fails ends the page.
 """
 
 import argparse
@@ -44,13 +43,13 @@ SCRIPTS = (
 
 
 def printed(command: Sequence[str]) -> str:
-    """Return what `command` prints, run in the folder of the project."""
+    """Return the output of `command`, run in the project's folder."""
     run = subprocess.run(command, cwd=HERE.parent, check=True, text=True, stdout=subprocess.PIPE)  # noqa: S603 - our own scripts, and git
     return run.stdout.strip()
 
 
 def heading() -> str:
-    """Return when, of which commit and on which machine the figures are."""
+    """Return the time, the commit and the machine of the figures."""
     changed = printed(["git", "status", "--porcelain", "--untracked-files=no"])
     commit = printed(["git", "rev-parse", "--short", "HEAD"])
     lines = (
@@ -63,14 +62,14 @@ def heading() -> str:
 
 
 def processors() -> str:
-    """Return how many processors of which model there are."""
+    """Return the number and the model of the processors."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     models = [line.partition(": ")[2] for line in lines if line.startswith("model name")]
     return f"{len(models)} x {models[0]}" if models else platform.machine()
 
 
 def section(script: str, arguments: Sequence[str]) -> str:
-    """Run a script and return its section: what it measures, where it is, what it prints."""
+    """Run a script and return its section: title, file, load, and output."""
     source = (HERE / f"{script}.py").read_text(encoding="utf-8")
     title = (ast.get_docstring(ast.parse(source)) or script).partition("\n")[0].rstrip(".")
     busy = os.getloadavg()[0]
@@ -92,7 +91,7 @@ def read_options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run them one after the other, so that none disturbs another."""
+    """Run the scripts one after another, so that they do not disturb each other."""
     options = read_options()
     qags = options.data.resolve() / QAGS
     arguments: Mapping[str, Sequence[str]] = {

@@ -1,11 +1,12 @@
-"""Agreement of a panel with people by samples of its texts, beside that on all texts.
+"""Agreement of a panel with people, estimated from samples of its texts, compared with all texts.
 
     python -m benchmarks.sampled_agreement RUN --human TEXTS [--data TEXTS] --aspect NAME
         [--draws 300]
 
-Prints, for samples of 50 and 150 texts of each kind, the mean over draws of Spearman's rho of the
-sample as it is, and weighed by the chances of its texts, each with its root mean square distance
-from that of all texts, and how many intervals of 95 % of the weighed one hold that of all texts.
+Prints results for samples of 50 and 150 texts of each kind. These are the mean over draws of
+Spearman's rho in the plain sample, and weighted by the inverse chances of its texts, each with its
+root mean square distance from rho on all texts; and how many 95 % intervals of the weighted rho
+contain that on all texts.
 """
 
 import argparse
@@ -58,7 +59,7 @@ def main() -> None:
 def _draws(
     scores: FloatArray, features: TextFeatures, *, size: int, purpose: Purpose, draws: int
 ) -> FloatArray:
-    """Return the agreement of a sample, the weighed one, and the ends of its interval."""
+    """Return rho of a sample, the weighted rho, and the ends of its interval."""
     rows = []
     for seed in range(draws):
         sample = draw_sample(features, size=size, purpose=purpose, seed=seed)

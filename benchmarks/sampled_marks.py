@@ -1,12 +1,12 @@
-"""Samples of each kind from a run whose texts people scored, over and over.
+"""Repeated samples of each kind from a run whose texts people have scored.
 
     python -m benchmarks.sampled_marks RUN --human TEXTS [--data TEXTS] --aspect NAME
         [--draws 300] [--below 4]
 
-Prints, for samples of 50 and 200 texts, the mean of people's scores that a sample gives by the
-chances of its texts, its standard deviation over draws, how many intervals of 95 % hold the mean
-of all texts, the mean without the chances, and how many texts below a score a sample finds. Then
-the same of plain random samples.
+Prints results for samples of 50 and 200 texts: the mean human score weighted by the inverse chances
+of the texts, its standard deviation over draws, how many 95 % intervals contain the mean of all
+texts, the unweighted mean, and the number of texts below a score in a sample. Then it prints the
+same for simple random samples.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def main() -> None:
 def _draws(
     scores: FloatArray, features: TextFeatures, *, size: int, purpose: Purpose | None, draws: int
 ) -> FloatArray:
-    """Return the weighted mean, whether it holds the truth, the bare mean and the texts."""
+    """Return the weighted mean, whether its interval holds the truth, the mean and the texts."""
     rows = []
     for seed in range(draws):
         if purpose is None:

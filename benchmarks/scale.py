@@ -1,11 +1,11 @@
-"""The curve of the command itself: CPU a row, memory and files of `spanjury evaluate`, by rows.
+"""CPU per row, memory and files of `spanjury evaluate` itself, by the number of rows.
 
-Run as ``python -m benchmarks.scale [ROWS ...] [--case NAME] [--million] [--folder FOLDER]``: 10^3,
-10^4 and 10^5 rows if none are named, and with ``--million`` 10^6 for the trivial judge and its warm
-re-run, which takes 6 GB in FOLDER. A row has an article of 2,400 characters and one aspect. Each
-figure is of a process of its own, its user and system time; the start, which is what a run of
-hardly a row takes, is taken off the CPU a row. The model is a stub in another process that answers
-at once, with two errors. Linux only.
+Run as ``python -m benchmarks.scale [ROWS ...] [--case NAME] [--million] [--folder FOLDER]``; the
+default is 10^3, 10^4 and 10^5 rows. With ``--million``, the trivial judge and its cached re-run are
+also measured with 10^6 rows, which takes 6 GB in FOLDER. A row has an article of 2,400 characters
+and one aspect. Each figure is the user and system time of a separate process. The CPU per row
+excludes the start, which a run of one to three rows measures. The model is a stub in another
+process that answers at once, with two errors. Linux only.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from benchmarks.batch_server import served
 ROWS = (1_000, 10_000, 100_000)
 MILLION = 1_000_000
 STARTS = (1, 2, 3)
-"""Rows of the runs that show what the start takes; the quickest counts."""
+"""Numbers of rows in the runs that measure the start; the fastest counts."""
 PLUGIN = """
 from dataclasses import dataclass
 from spanjury import Report
@@ -42,9 +42,9 @@ METADATA = "Metadata-Version: 2.1\nName: spanjury-trivial-judge\nVersion: 1.0\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """Flags of `spanjury evaluate`; `before` names the case whose run is resumed instead.
+    """Flags of `spanjury evaluate`; `before` is the case whose run is resumed instead.
 
-    It is measured for `most` rows at most, and for a million only if it `may_be_long`.
+    It is measured for at most `most` rows, and for a million only if it `may_be_long`.
     """
 
     flags: Sequence[str] = ()
@@ -66,7 +66,7 @@ CASES: Mapping[str, Case] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """A run of the command; sizes are in bytes."""
+    """Costs of a run of the command; file sizes are in bytes."""
 
     cpu: float
     peak_mb: float
@@ -83,7 +83,7 @@ class Bench:
         self._environment = {**os.environ, "PYTHONPATH": str(_plugin_in(folder))}
 
     def measured(self, name: str, rows: int) -> Measured:
-        """Run a case and return what it took."""
+        """Run a case and return its costs."""
         case = CASES[name]
         run = self._folder / f"{case.before or name} {rows}"
         command = ["resume", str(run)] if case.before else self._evaluate(case, run, rows)
@@ -101,7 +101,7 @@ class Bench:
         return ["evaluate", str(data), *flags]
 
     def _spent(self, arguments: Sequence[str]) -> tuple[float, float]:
-        """Run the command; return its CPU seconds and its peak of resident memory."""
+        """Run the command; return its CPU seconds and its peak resident memory."""
         errors = self._folder / "errors.txt"
         with errors.open("w") as file:
             process = subprocess.Popen(  # noqa: S603
@@ -118,7 +118,7 @@ class Bench:
 
 
 def _plugin_in(folder: Path) -> Path:
-    """Install the trivial judge below `folder`; return what goes to ``PYTHONPATH``."""
+    """Install the trivial judge below `folder`; return the path for ``PYTHONPATH``."""
     path = folder / "plugin"
     info = path / "spanjury_trivial_judge-1.0.dist-info"
     info.mkdir(parents=True)
@@ -130,7 +130,7 @@ def _plugin_in(folder: Path) -> Path:
 
 @contextmanager
 def opened(folder: str | None) -> Iterator[Bench]:
-    """Make a bench whose files are deleted at the end."""
+    """Open a bench whose files are deleted at the end."""
     with ExitStack() as stack:
         folder_name = stack.enter_context(TemporaryDirectory(dir=folder))
         address = stack.enter_context(served(delay=0.0))
@@ -162,7 +162,7 @@ def show(bench: Bench, all_rows: Sequence[int], *, is_asked: Callable[[str], boo
 
 
 def main() -> None:
-    """Print the table that is asked for."""
+    """Print the requested table."""
     parser = argparse.ArgumentParser(description="Measure the command by rows.")
     parser.add_argument("rows", nargs="*", type=int, metavar="ROWS", help="10^3 to 10^5")
     parser.add_argument("--case", choices=CASES, action="append", help="all, if none is named")
@@ -170,7 +170,7 @@ def main() -> None:
     parser.add_argument("--folder", help="where rows, results and memories are put meanwhile")
     options = parser.parse_args()
     asked = {*(options.case or CASES)}
-    asked |= {CASES[name].before for name in asked}  # what is resumed must be there
+    asked |= {CASES[name].before for name in asked}  # a case can only be resumed after its run
     rows = [*(options.rows or ROWS), *([MILLION] if options.million else [])]
     with opened(options.folder) as bench:
         show(bench, rows, is_asked=asked.__contains__)

@@ -1,9 +1,9 @@
-"""Checks over HTTP: requests a second, how long they take, and what is left of them in a crowd.
+"""Checks over HTTP: throughput, latency, and the throughput that remains under overload.
 
 Run as ``python -m benchmarks.serve [--requests N] [--clients N] [--endurance N] [--overload]``. The
-service and its clients share this machine. Beside it stand the service with several processes
-behind one port, and a bare application on the same server, which answers with the same bytes.
-``--overload`` measures the crowd alone.
+service and its clients share this machine. For comparison, the service also runs with several
+processes behind one port, and a bare application runs on the same server and returns the same
+bytes. ``--overload`` measures only the overload.
 """
 
 import argparse
@@ -25,13 +25,13 @@ RULES = ("--judge", "grounding", "--judge", "form")
 PROCESSES = (2,)
 WARM = 200
 CROWD = 5
-"""Times as many checks as the service can judge."""
+"""Load under overload, as a multiple of the service's capacity."""
 CROWD_SECONDS = 10.0
 CROWD_CLIENTS = 256
 
 
 def bodies() -> list[bytes]:
-    """Return checks of the examples."""
+    """Return request bodies that check the examples."""
     rows = map(json.loads, EXAMPLES.read_text(encoding="utf-8").splitlines())
     return [
         json.dumps(
@@ -48,7 +48,7 @@ def bodies() -> list[bytes]:
 
 @contextmanager
 def service(*flags: str) -> Iterator[tuple[int, int]]:
-    """Run the service with these flags; yield its port and its process."""
+    """Run the service with these flags; yield its port and its process id."""
     with TemporaryDirectory() as state:
         command = [sys.executable, "-m", "spanjury", "serve", "--port", "0", "--state-dir", state]
         process = subprocess.Popen([*command, *flags], stderr=subprocess.PIPE, text=True)  # noqa: S603
@@ -65,14 +65,14 @@ def service(*flags: str) -> Iterator[tuple[int, int]]:
 
 
 def memory_mb(process: int) -> float:
-    """Return the memory that a process has in use."""
+    """Return the resident memory of a process in MB."""
     lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
     (line,) = (line for line in lines if line.startswith("VmRSS:"))
     return int(line.split()[1]) / 1024
 
 
 def cpu_seconds(process: int) -> float:
-    """Return the CPU time that a process and those that it started have had."""
+    """Return the CPU seconds so far of a process and its children."""
     stats = (path.read_text("utf-8") for path in Path("/proc").glob("[0-9]*/stat"))
     fields = [(stat.partition(" ")[0], stat.rpartition(")")[2].split()) for stat in stats]
     ticks = (
@@ -84,9 +84,9 @@ def cpu_seconds(process: int) -> float:
 
 
 def overload(asked: Sequence[bytes], *, clients: int, requests: int) -> Iterator[str]:
-    """Yield what the service judges alone, and when it is asked for several times as much."""
+    """Yield the service's throughput at its own pace, and under several times that load."""
     with service(*RULES, "--max-check-wait", "0.2") as (port, process):
-        clients = min(clients, 8)  # as many as wait for no longer than that
+        clients = min(clients, 8)  # so few that none waits longer than that
         ask(port, asked, clients=2, requests=WARM)
         began = cpu_seconds(process)
         alone = ask(port, asked, clients=clients, requests=requests)
@@ -113,7 +113,7 @@ def overload(asked: Sequence[bytes], *, clients: int, requests: int) -> Iterator
 def row(
     name: str, served: tuple[int, int], asked: Sequence[bytes], *, clients: int, requests: int
 ) -> str:
-    """Return a row of the table on a port and its process, once all is loaded there."""
+    """Return a row of the table for a port and its process, after a warm-up."""
     port, process = served
     ask(port, asked, clients=clients, requests=max(WARM, clients))
     began = cpu_seconds(process)
@@ -124,7 +124,7 @@ def row(
 
 
 def growth(port: int, process: int, asked: Sequence[bytes], *, requests: int) -> Iterator[str]:
-    """Yield the memory of the service at the beginning, and after each fifth of the requests."""
+    """Yield the service's memory at the start, and after each fifth of the requests."""
     yield f"{memory_mb(process):.1f}"
     for _ in range(5):
         ask(port, asked, clients=8, requests=requests // 5)

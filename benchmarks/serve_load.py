@@ -1,4 +1,4 @@
-"""Clients of a service, and a bare one beside it: they ask over connections that stay open."""
+"""HTTP clients for the service benchmarks, and a bare service; both use persistent connections."""
 
 import multiprocessing
 import socket
@@ -34,34 +34,34 @@ _PIECE = 2**16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """The times of many requests, in seconds, and of all of them together."""
+    """Durations of many requests in seconds, and the total time."""
 
     seconds: Sequence[float]
     wall: float
 
     @property
     def rate(self) -> float:
-        """Requests a second."""
+        """Requests per second."""
         return len(self.seconds) / self.wall
 
     def quantile(self, share: float) -> float:
-        """Return the time in which this share of the requests was answered, in milliseconds."""
+        """Return the time within which this share of the requests was answered, in milliseconds."""
         ordered = sorted(self.seconds)
         return 1e3 * ordered[min(int(share * len(ordered)), len(ordered) - 1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offered:
-    """The answers to requests that came at a rate, whatever became of those before."""
+    """Answers to requests that were sent at a fixed rate, without waiting for earlier ones."""
 
     taken: Load
-    """Those that were judged."""
+    """Requests that were judged."""
     refused: Load
-    """Those that were answered by 429."""
+    """Requests that were refused with status 429."""
 
 
 def request_of(body: bytes, *, headers: str = "") -> bytes:
-    """Return a check as it goes over the wire; further `headers` end in CRLF each."""
+    """Return the raw HTTP request of a check; each of `headers` must end in CRLF."""
     head = (
         "POST /v1/check HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         f"{headers}Content-Length: {len(body)}\r\n\r\n"
@@ -70,9 +70,9 @@ def request_of(body: bytes, *, headers: str = "") -> bytes:
 
 
 def ask(port: int, bodies: Sequence[bytes], *, clients: int, requests: int) -> Load:
-    """Send `bodies` in turn until there were so many requests, from so many clients at once.
+    """Send `requests` requests with `bodies` in turn, from `clients` concurrent connections.
 
-    Raises `RuntimeError` if one is not answered by 200.
+    Raises `RuntimeError` if the status of any answer is not 200.
     """
     load, _ = anyio.run(_ask, port, list(islice(cycle(bodies), requests)), clients)
     return load
@@ -81,9 +81,9 @@ def ask(port: int, bodies: Sequence[bytes], *, clients: int, requests: int) -> L
 def offer(
     port: int, bodies: Sequence[bytes], *, rate: float, seconds: float, clients: int
 ) -> Offered:
-    """Send `bodies` in turn at a rate, each over one of so many connections that waits for none.
+    """Send `bodies` in turn at a fixed rate, each over an idle one of `clients` connections.
 
-    If all of them wait for an answer, fewer are sent.
+    While all connections wait for an answer, requests are skipped.
     """
     sending = partial(_offer, port, bodies, rate=rate, seconds=seconds, clients=clients)
     return anyio.run(sending)
@@ -118,7 +118,7 @@ async def _offer(
 
 
 async def received_answer(stream: anyio.abc.SocketStream) -> bytes:
-    """Return the next answer that comes on a connection, whole."""
+    """Return the next complete answer on a connection."""
     received = b""
     while len(received) < _size(received):
         received += await stream.receive(_PIECE)
@@ -126,7 +126,7 @@ async def received_answer(stream: anyio.abc.SocketStream) -> bytes:
 
 
 def answers(port: int, bodies: Sequence[bytes]) -> Mapping[bytes, bytes]:
-    """Return what each of `bodies` is answered with."""
+    """Return the answer to each of `bodies`."""
     _, answered = anyio.run(_ask, port, list(bodies), 1)
     return dict(zip(bodies, answered, strict=True))
 
@@ -153,7 +153,7 @@ async def _ask(port: int, bodies: list[bytes], clients: int) -> tuple[Load, list
 
 
 def _size(received: bytes) -> int:
-    """Return the bytes of the whole answer; one more than there are while its head is not whole."""
+    """Return the size of the answer in bytes, or one past that received if the head is cut."""
     head = received.find(_END_OF_HEAD)
     if head < 0:
         return len(received) + 1
@@ -164,7 +164,7 @@ def _size(received: bytes) -> int:
 
 @contextmanager
 def bare_service(replies: Mapping[bytes, bytes]) -> Iterator[tuple[int, int]]:
-    """Run a service that answers each body with known bytes; yield its port and its process."""
+    """Run a service with a fixed answer for each body; yield its port and its process id."""
     spawn = multiprocessing.get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
     server = spawn.Process(target=_serve, args=(dict(replies), sender), daemon=True)

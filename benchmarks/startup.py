@@ -1,8 +1,8 @@
 """CPU seconds of short commands and of the import, beyond those of the bare interpreter.
 
-Run as ``python -m benchmarks.startup [RUNS]``. Each is run once before, so that bytecode is
-there, and then RUNS times in turn with the others; the best counts. One that takes long is
-run less often.
+Run as ``python -m benchmarks.startup [RUNS]``. Each case runs once first, so that bytecode is
+cached, and then RUNS times, alternating with the others; the best counts. A slow case is run less
+often.
 """
 
 import sys
@@ -14,13 +14,13 @@ from benchmarks.batch_process import cost_of
 from benchmarks.batch_rows import write_rows
 
 PATIENCE = 20.0
-"""Seconds of CPU after which a case is not run again."""
+"""CPU seconds after which a case is not run again."""
 BARE = "the bare interpreter"
 RULES = ("--judge", "grounding", "--judge", "form")
 
 
 def cases(folder: Path) -> Mapping[str, Sequence[str]]:
-    """Return the commands by what they are called; their files are in `folder`."""
+    """Return the commands by name; their files are in `folder`."""
     row = folder / "row.jsonl"
     write_rows(row, 1)
     program = str(Path(sys.executable).with_name("spanjury"))
@@ -37,12 +37,12 @@ def cases(folder: Path) -> Mapping[str, Sequence[str]]:
 
 
 def seconds(command: Sequence[str], folder: Path) -> float:
-    """Return the CPU seconds of `command`; its run, if it begins one, is put in `folder`."""
+    """Return the CPU seconds of `command`; if it starts a run, that is stored in `folder`."""
     return cost_of(command, variables={"SPANJURY_RUNS": str(folder / "runs")}).cpu
 
 
 def best(runs: int, folder: Path) -> Mapping[str, float]:
-    """Return the fewest CPU seconds of each case."""
+    """Return the lowest CPU seconds of each case."""
     commands = cases(folder)
     spent = {name: [seconds(command, folder)] for name, command in commands.items()}
     for _ in range(runs):

@@ -1,13 +1,12 @@
 """Milliseconds from the end of a sentence to its report, while a scripted model writes.
 
-Run as ``python -m benchmarks.stream``. The model writes 4 characters every 15 ms, as one that is
-read at 65 tokens a second. The delay is the time from the piece with which the end of a sentence is
-certain to the event with its report, by the default panel, which is open and warm; CPU is what the
-process used in that time. Of each sentence the least of four rounds counts, since other programs
-may run; each round has sources of its own. The texts are those of ``spanjury demo``; for the long
-source, all articles are joined until there are 100,000 characters. The second table shows CPU time
-by the length of the text, without pauses, and that of judging the whole text again after each
-sentence.
+Run as ``python -m benchmarks.stream``. The model writes 4 characters every 15 ms, which is about 65
+tokens per second. The delay is the time from the piece that makes the end of a sentence certain to
+the event with its report, by the default panel, already open and warm; CPU is the process's use in
+that time. For each sentence the minimum of four rounds counts, to exclude other programs; each
+round has different sources. The texts are those of ``spanjury demo``; for the long source, all
+articles are joined up to 100,000 characters. The second table shows CPU time by the length of the
+text, without pauses, compared with judging the whole text again after each sentence.
 """
 
 import json
@@ -30,25 +29,25 @@ LONG = 100_000
 ROUNDS = 4
 LENGTHS = (20, 40, 80, 160)
 AGAIN = 80
-"""Sentences up to which the whole text is judged again after each: that takes long."""
+"""Maximum number of sentences for judging the whole text again after each, which is slow."""
 
 
 FloatArray = NDArray[np.float64]
 Sources = Mapping[str, Callable[[str, int], str]]
-"""Kind of source -> the source that an article has in a round."""
+"""Kind of source -> function from an article and a round to the source."""
 
 
 async def written(text: str, *, pause: float) -> AsyncIterator[str]:
-    """Write a text as a model does."""
+    """Yield a text in pieces, like a model."""
     for at in range(0, len(text), PIECE):
         await anyio.sleep(pause)
         yield text[at : at + PIECE]
 
 
 async def delays(panel: Panel, text: str, *, source: str) -> FloatArray:
-    """Return the milliseconds from the end of each sentence to its report, and of CPU.
+    """Return the milliseconds from the end of each sentence to its report, and the CPU time.
 
-    They are in rows of two; the last row is that of the report on the whole text.
+    The shape is ``(events, 2)``; the last row is for the report on the whole text.
     """
     times: list[tuple[float, float]] = []
     began, used = time.perf_counter(), time.process_time()
@@ -60,7 +59,7 @@ async def delays(panel: Panel, text: str, *, source: str) -> FloatArray:
 
 
 async def delay_lines(panel: Panel, rows: Sequence[tuple[str, str]], sources: Sources) -> None:
-    """Print a row for each kind of source."""
+    """Print the rows for each kind of source."""
     print("| source | sentences | | median | 90 % | slowest | first of a new source | whole text |")
     print("|---|---|---|---|---|---|---|---|")
     for name, source_of in sources.items():
@@ -78,19 +77,19 @@ async def delay_lines(panel: Panel, rows: Sequence[tuple[str, str]], sources: So
 
 
 async def streamed(panel: Panel, text: str, *, source: str) -> None:
-    """Judge a text while it is written without pauses."""
+    """Judge a text as a stream without pauses."""
     async for _ in astream(written(text, pause=0), source=source, panel=panel):
         pass
 
 
 async def judged_again(panel: Panel, text: str, *, source: str) -> None:
-    """Judge all of a text again after each of its sentences."""
+    """Judge the whole text so far after each of its sentences."""
     for sentence in sentences(text):
         await acheck(text[: sentence.end], source=source, panel=panel)
 
 
 async def cpu_lines(panel: Panel, texts: Sequence[str], source: str) -> None:
-    """Print CPU milliseconds a sentence by the number of sentences."""
+    """Print CPU milliseconds per sentence by the number of sentences."""
     print("| sentences | characters | CPU ms a sentence | judged again |")
     print("|---|---|---|---|")
     cut = [part.text for text in texts for part in sentences(text)]

@@ -1,12 +1,12 @@
-"""Fit the rule of syllables to a pronouncing dictionary, and measure it.
+"""Fit the syllable rule to a pronouncing dictionary, and measure its accuracy.
 
-Run as ``python -m benchmarks.syllables DICTIONARY FREQUENCIES [TEXT ...]``: a dictionary as
-CMUdict, lines of a word and how often it occurs, and texts, one a line. It prints how often the
-rule gives the dictionary's number, on words that it was not fitted to, the reading ease
-of the texts by the rule beside that by the dictionary, and the fitted pieces.
+Run as ``python -m benchmarks.syllables DICTIONARY FREQUENCIES [TEXT ...]``: a dictionary in
+CMUdict's format, a file with a word and its frequency per line, and texts, one per line. It prints
+how often the rule gives the dictionary's number on words that it was not fitted to, the reading
+ease of the texts by the rule and by the dictionary, and the fitted pieces.
 
-The fit is greedy: the piece whose count of one more or one fewer syllable mends most words,
-each weighted by the root of its frequency, is taken next.
+The fit is greedy: each step takes the piece of a word whose change by one syllable corrects most
+words, weighted by the square root of their frequency.
 """
 
 import re
@@ -43,7 +43,7 @@ class Words:
     frequency: Floats
 
     def part(self, chosen: NDArray[np.intp]) -> "Words":
-        """Return those at the places `chosen`."""
+        """Return the words at the indices `chosen`."""
         return Words(
             words=[self.words[index] for index in chosen],
             syllables=self.syllables[chosen],
@@ -52,7 +52,7 @@ class Words:
 
 
 def read(dictionary: str, frequencies: str) -> Words:
-    """Read the words of a dictionary that occur."""
+    """Read the words of a dictionary that have a frequency."""
     syllables_of = read_dictionary(dictionary)
     lines = Path(frequencies).read_text(encoding="utf-8").splitlines()
     often = {word: float(count) for word, count in (line.split() for line in lines)}
@@ -65,7 +65,7 @@ def read(dictionary: str, frequencies: str) -> Words:
 
 
 def fit(dictionary: Words, *, steps: int) -> Mapping[str, int]:
-    """Return pieces of words, and by how much each changes the number of vowel groups."""
+    """Return pieces of words, and how much each changes the number of vowel groups."""
     names, table = _pieces(dictionary.words)
     by_piece = table.T.tocsr()
     weights = np.sqrt(dictionary.frequency)
@@ -84,13 +84,13 @@ def fit(dictionary: Words, *, steps: int) -> Mapping[str, int]:
 
 
 def _pieces(words: Sequence[str]) -> tuple[list[str], csc_matrix]:
-    """Return the pieces of some words at least, and which word has which."""
+    """Return the pieces that enough words contain, and a matrix of words by pieces."""
     rows_of: defaultdict[str, list[int]] = defaultdict(list)
     for number, word in enumerate(words):
         bounded = f"^{word}$"
         starts = range(len(bounded))
         parts = {bounded[at : at + n] for at in starts for n in range(1, LONGEST + 1)}
-        for piece in sorted(parts):  # so that ties are decided alike in every run
+        for piece in sorted(parts):  # sorted, so that ties are resolved alike in every run
             rows_of[piece].append(number)
     kept = {piece: numbers for piece, numbers in rows_of.items() if len(numbers) >= FEWEST}
     rows = np.concatenate([np.array(numbers) for numbers in kept.values()])
@@ -100,7 +100,7 @@ def _pieces(words: Sequence[str]) -> tuple[list[str], csc_matrix]:
 
 
 def counted(word: str, pieces: Mapping[str, int]) -> int:
-    """Count as `syllable_count` does, by other pieces."""
+    """Count syllables as `syllable_count` does, but with these pieces."""
     bounded = f"^{word}$"
     parts = (
         bounded[at : at + n]
@@ -111,7 +111,7 @@ def counted(word: str, pieces: Mapping[str, int]) -> int:
 
 
 def accuracy(dictionary: Words, counts: Sequence[int]) -> str:
-    """Say how often `counts` are the dictionary's, and how far they are off in running text."""
+    """Return how often `counts` equal the dictionary's, and the mean error in running text."""
     hit = np.array(counts) == dictionary.syllables
     off = np.average(np.array(counts) - dictionary.syllables, weights=dictionary.frequency)
     running = np.average(hit, weights=dictionary.frequency)

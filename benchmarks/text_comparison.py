@@ -1,9 +1,9 @@
-"""Comparisons of two summaries by the offline panel beside people's scores, on SummEval.
+"""The offline panel's comparisons of two summaries, checked against people's scores on SummEval.
 
 ``python benchmarks/text_comparison.py DATA`` with the folder of `summeval_scores.jsonl.gz` and
-`summeval_docs.jsonl.gz`. For every aspect and answer: the pairs of summaries of one article, in how
-many of them people's mean scores differ and the panel's do, too, and in how many of these the
-panel scores the same summary higher as people do.
+`summeval_docs.jsonl.gz`. For every aspect and answer, it prints the number of pairs of summaries of
+one article, the number of them in which both people's mean scores and the panel's differ, and in
+how many of these the panel prefers the same summary as people.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def grouped(folder: Path) -> list[list[dict[str, object]]]:
 
 
 async def judged(panel: Panel, row: dict[str, object], aspect: str) -> Result:
-    """Have the panel judge the summary of a row."""
+    """Judge the summary of a row with the panel."""
     source = row["source"]
     assert isinstance(source, dict)
     inputs = {"Article": str(source["article"])}
@@ -62,7 +62,7 @@ async def judged(panel: Panel, row: dict[str, object], aspect: str) -> Result:
 
 
 async def compare_all(groups: Iterable[list[dict[str, object]]]) -> list[Pair]:
-    """Compare every two summaries of a group on every aspect."""
+    """Compare all pairs of summaries in each group on every aspect."""
     pairs = []
     async with open_panel() as panel:
         for group in groups:
@@ -85,7 +85,7 @@ async def compare_all(groups: Iterable[list[dict[str, object]]]) -> list[Pair]:
 
 
 def score(row: dict[str, object], aspect: str) -> float:
-    """Return the mean score that people gave."""
+    """Return the mean human score."""
     scores = row["scores"]
     assert isinstance(scores, dict)
     return float(scores[aspect])

@@ -1,13 +1,13 @@
-"""Written trajectories: how many errors the default panel flags, and how often `calls` is right.
+"""Error rates on written trajectories: those of the default panel, and of the judge `calls`.
 
     python benchmarks/trajectories.py [FILE…]
 
-Judges each FILE, by default those that the rules were written on. A row is flagged if any aspect
-is *faulty*, and marked if `calls` marks an error in the turn of the written one, or any if none is
-written. Prints both by kind of error. Then it prints the errors that `calls` marks
-by category, as tables for ``judges/rules/precision.toml``: an error is right if it stands in the
-turn of a written one, and is not counted if it stands in a later turn, which may follow from it.
-Last comes how well the probabilities hold on each file if they are fitted to the other ones.
+Judges each FILE; the default is the files on which the rules were developed. A row is flagged if
+any aspect is *faulty*. It is marked if `calls` marks an error in the turn of the planted one, or
+any error if none is planted. Prints both by kind of error. Then it prints the errors marked by
+`calls` by category, as tables for ``judges/rules/precision.toml``: an error is right if it is in
+the turn of a planted one, and is not counted in a later turn, as it may be a consequence. Last, it
+prints the calibration of the probabilities on each file when they are fitted to the other files.
 """
 
 import json
@@ -31,13 +31,13 @@ DEVELOPMENT = (
     WRITTEN / "trajectories_work.jsonl",
 )
 PRIOR = 2
-"""Right and wrong errors that each category begins with, as in `judges/rules/calls.py`."""
+"""Prior numbers of right and of wrong errors in each category, as in `judges/rules/calls.py`."""
 
 Row = dict[str, Any]
 
 
 class Finding(NamedTuple):
-    """An error that `calls` marks: its category, and whether it is right."""
+    """An error marked by `calls`: its category, and whether it is right."""
 
     category: str
     is_right: bool
@@ -59,12 +59,12 @@ def judged(path: Path) -> list[Row]:
 
 
 def flagged(results: Sequence[Row]) -> set[str]:
-    """Return the rows of which any aspect is *faulty*."""
+    """Return the ids of rows with any *faulty* aspect."""
     return {result["id"] for result in results if result["decision"] == "faulty"}
 
 
 def marked(rows: Sequence[Row], results: Sequence[Row]) -> set[str]:
-    """Return the rows with an error that `calls` marks in the turn of a written one, if any is."""
+    """Return the rows that `calls` marks rightly, or at all if they have no planted error."""
     return {
         row["id"]
         for row in rows
@@ -73,7 +73,7 @@ def marked(rows: Sequence[Row], results: Sequence[Row]) -> set[str]:
 
 
 def counts(rows: Sequence[Row], chosen: set[str]) -> str:
-    """Return how many rows are among `chosen`, in one line and by kind of error."""
+    """Return how many rows are among `chosen`, in total and by kind of error."""
     total: Counter[str] = Counter()
     caught: Counter[str] = Counter()
     for row in rows:
@@ -88,7 +88,7 @@ def counts(rows: Sequence[Row], chosen: set[str]) -> str:
 
 
 def findings(rows: Sequence[Row], results: Sequence[Row]) -> Iterator[Finding]:
-    """Yield the errors that `calls` marks, a category once for each row and turn."""
+    """Yield the errors marked by `calls`, each category once per row and turn."""
     turns = {row["id"]: [error["turn"] for error in row["errors"]] for row in rows}
     errors = {
         (result["id"], span["category"], span["at"]["turn"])
@@ -104,7 +104,7 @@ def findings(rows: Sequence[Row], results: Sequence[Row]) -> Iterator[Finding]:
 
 
 def precision(listed: Sequence[Finding]) -> dict[str, tuple[int, int]]:
-    """Return category -> right errors and all."""
+    """Return category -> number of right errors, and of all."""
     by_category: defaultdict[str, list[bool]] = defaultdict(list)
     for finding in listed:
         by_category[finding.category].append(finding.is_right)
@@ -117,7 +117,7 @@ def probability(right: int, count: int) -> float:
 
 
 def main(paths: Sequence[Path]) -> None:
-    """Print the figures of some files."""
+    """Print the figures of the files."""
     by_file: dict[str, list[Finding]] = {}
     for path in paths:
         rows, results = rows_of(path), judged(path)

@@ -1,8 +1,8 @@
-"""The cost of looking at a run: until its first rows are there, until all are, and per question.
+"""Cost of viewing a run: until its first rows are shown, until all are loaded, and per query.
 
-Run as ``python benchmarks/view.py [ROWS …]``. Four systems share an article of 4,000 characters;
-an output has 400, a row two seats, two error spans with evidence, and 3,000 bytes. The command
-`spanjury view` is a process of its own, from its start; it is asked as the page asks it.
+Run as ``python benchmarks/view.py [ROWS …]``. Four systems share an article of 4,000 characters; an
+output has 400; a row has two seats, two error spans with evidence, and 3,000 bytes. The command
+`spanjury view` is a separate process, measured from its start; its queries are those of the page.
 """
 
 import json
@@ -30,7 +30,7 @@ TICKS = sysconf("SC_CLK_TCK")
 
 
 def write_run(folder: Path, rows: int) -> None:
-    """Write the folder of a run that is done, and its data."""
+    """Write the folder of a finished run, and its data."""
     rng = default_rng(1)
     article = ""
     data, results = folder / "data.jsonl", folder / "results.jsonl"
@@ -102,13 +102,13 @@ def _result(row: dict[str, str], article: str) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A run that is served by a process."""
+    """A run served by a process."""
 
     process: "subprocess.Popen[str]"
     address: str
 
     def ask(self, path: str) -> dict[str, list[object]]:
-        """Return the answer to a question of the page."""
+        """Return the answer to a query of the page."""
         url, token = self.address.split("#")
         request = urllib.request.Request(  # noqa: S310
             f"{url}api/{path}", headers={"Authorization": f"Bearer {token}"}
@@ -125,14 +125,14 @@ class Served:
 
     @property
     def memory(self) -> tuple[float, float]:
-        """Return the greatest resident memory and what is resident now, in MiB."""
+        """Peak and current resident memory, in MiB."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         values = dict(line.split(":", 1) for line in status.splitlines())
         peak, now = (int(values[name].split()[0]) / 1024 for name in ("VmHWM", "VmRSS"))
         return peak, now
 
     def milliseconds(self, path: str) -> float:
-        """Return the CPU time of one question, the second time it is asked."""
+        """Return the CPU time of a repeated query."""
         self.ask(path)
         begun, times = self.cpu, 10
         for _ in range(times):
@@ -142,7 +142,7 @@ class Served:
 
 @contextmanager
 def serve(folder: Path) -> Iterator[Served]:
-    """Serve a run by a process of its own."""
+    """Serve a run in a separate process."""
     command = [sys.executable, "-m", "spanjury", "view", str(folder), "--no-browser"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
         assert process.stderr is not None

@@ -1,8 +1,8 @@
-"""Live traffic: traces a second that `spanjury watch` judges by rules, and what survives kill -9.
+"""Live traffic: traces per second that `spanjury watch` judges by rules, and losses after kill -9.
 
-Run as ``python -m benchmarks.watch [--seconds N] [--rate N] [--kills N]``. The watch has one core
-to itself where the system can hold a process to one. Each trace is a request of OTLP as JSON with
-two spans, a question, an article of 2,250 characters and an answer; rules judge it on two aspects.
+Run as ``python -m benchmarks.watch [--seconds N] [--rate N] [--kills N]``. The watch runs on one
+core, if the system supports pinning. Each trace is an OTLP request in JSON with two spans, a
+question, an article of 2,250 characters and an answer; rules judge it on two aspects.
 """
 
 import argparse
@@ -38,7 +38,7 @@ CONTEXT = " ".join(
 )
 SENDERS = 8
 AHEAD = 20.0
-"""Seconds in which all traces must be judged once the last has come."""
+"""Seconds within which all traces must be judged after the last has arrived."""
 
 
 def trace(number: int) -> bytes:
@@ -66,7 +66,7 @@ def trace(number: int) -> bytes:
 
 
 class Service:
-    """The watch as a process, on one core; `start` it again after `kill`."""
+    """The watch as a process on one core; it can be started again after a kill."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -74,7 +74,7 @@ class Service:
         self.process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        """Start it, and return once it takes traces."""
+        """Start the process, and return once it accepts traces."""
         command = [sys.executable, "-m", "spanjury", "watch", "--port", "0", *RULES]
         state = ("--state-dir", str(self._folder / "state"), "-o", str(self._folder / "out.jsonl"))
         self.process = subprocess.Popen(  # noqa: S603
@@ -89,7 +89,7 @@ class Service:
         self.url = line.partition(" at ")[2].strip()
 
     def end(self, number: int = signal.SIGTERM) -> None:
-        """End it by a signal."""
+        """Send the process a signal, and wait for its end."""
         assert self.process is not None
         self.process.send_signal(number)
         self.process.wait()
@@ -97,13 +97,13 @@ class Service:
             self.process.stderr.close()
 
     def status(self) -> dict[str, int]:
-        """Return what it says of itself."""
+        """Return its health status."""
         with urllib.request.urlopen(self.url.replace("/v1/traces", "/healthz")) as answer:  # noqa: S310
             status: dict[str, int] = json.load(answer)
         return status
 
     def cpu_seconds(self) -> float:
-        """Return the CPU time that it has had."""
+        """Return its CPU seconds so far."""
         assert self.process is not None
         stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
         fields = stat.rpartition(")")[2].split()
@@ -111,7 +111,7 @@ class Service:
 
 
 async def offer(service: Service, numbers: Sequence[int], *, rate: float) -> set[int]:
-    """Send traces at a steady rate; return those that were taken on."""
+    """Send traces at a steady rate; return the numbers of those accepted."""
     taken: set[int] = set()
     todo = iter(numbers)
     begin = time.monotonic()
@@ -123,7 +123,7 @@ async def offer(service: Service, numbers: Sequence[int], *, rate: float) -> set
             headers = {"Content-Type": "application/json"}
             with suppress(ClientError, OSError):
                 async with session.post(service.url, data=trace(number), headers=headers) as answer:
-                    if answer.status == 200:  # noqa: PLR2004  the answer that promises
+                    if answer.status == 200:  # noqa: PLR2004  only this promises storage
                         taken.add(number)
 
     async with ClientSession() as session, anyio.create_task_group() as group:
@@ -133,13 +133,13 @@ async def offer(service: Service, numbers: Sequence[int], *, rate: float) -> set
 
 
 def judged(folder: Path) -> list[int]:
-    """Return the numbers of the traces in the file of results, one for each row."""
+    """Return the numbers of the traces in the results file, one per row."""
     with (folder / "out.jsonl").open(encoding="utf-8") as rows:
         return [int(json.loads(row)["id"], 16) - 1 for row in rows]
 
 
 def drained(service: Service) -> float:
-    """Wait until nothing waits; return the seconds that took."""
+    """Wait until no trace is waiting; return the seconds that this took."""
     begin = time.monotonic()
     while service.status()["waiting"]:
         if time.monotonic() - begin > AHEAD:
@@ -149,7 +149,7 @@ def drained(service: Service) -> float:
 
 
 def throughput(*, rate: float, seconds: float) -> Iterator[str]:
-    """Yield what the watch takes at a steady rate."""
+    """Yield the measured throughput at a steady rate."""
     with TemporaryDirectory() as folder:
         service = Service(Path(folder))
         service.start()
@@ -176,7 +176,7 @@ async def _offered(service: Service, numbers: Sequence[int], rate: float) -> set
 
 
 def kills(*, times: int, rate: float) -> Iterator[str]:
-    """Yield what is lost or doubled when the watch is killed again and again."""
+    """Yield the numbers of lost and duplicated rows after repeated kills."""
     with TemporaryDirectory() as folder:
         service = Service(Path(folder))
         taken: set[int] = set()
@@ -188,7 +188,7 @@ def kills(*, times: int, rate: float) -> Iterator[str]:
         drained(service)
         service.end()
         rows = judged(Path(folder))
-        once = {number for number in rows if rows.count(number) == 2}  # noqa: PLR2004  its aspects
+        once = {number for number in rows if rows.count(number) == 2}  # noqa: PLR2004  two aspects
         yield f"| {times} | {len(taken)} | {len(taken - once)} | {len(rows) - 2 * len(set(rows))} |"
 
 

@@ -167,7 +167,7 @@ class FolderChecker(Checker):
         return {"threshold": fitted.threshold, "vouched": fitted.vouched} if fitted else {}
 
     def room(self) -> int:
-        """Return how many tokens passage and claim may have together; loads the model."""
+        """Return the maximum number of tokens of passage and claim together; loads the model."""
         return self._ready().tokens.room
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:

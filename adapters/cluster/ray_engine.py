@@ -100,7 +100,7 @@ class RayCluster:
         return int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]  # Ray's
 
     def room(self, share: Share) -> int:
-        """Return how many workers with this share can run at once.
+        """Return the number of workers with this share that can run at once.
 
         Raises `ConfigError` if not even one fits.
         """

@@ -135,7 +135,7 @@ _COMPLETIONS = msgspec.json.Decoder(_Completion)
 
 
 def _http_answer(line: _Line) -> HttpAnswer:
-    """Return what a call would have received; raise `ModelError` if there is no status."""
+    """Return a line as an answer to a call; raise `ModelError` if it has an error but no status."""
     response = line.response or _Response()
     status = response.status_code
     if line.error is None:

@@ -5,12 +5,12 @@ closed, calls pass. While it is open, they wait, and one small request, the prob
 until the model answers. A circuit is open
 
 - at first, so that the first probe is the preflight, before anything is paid;
-- after `PATIENCE` transient failures in a row, from whichever server of the model;
-- after any call that failed finally for a reason that may be the model's. If the next probe is
-  answered, the call fails; otherwise it waits for the end of the outage, and is repeated.
+- after `PATIENCE` transient failures in a row, from any of the model's servers;
+- after any call whose last attempt failed for a reason that may be the model's. If the next probe
+  is answered, the call fails; otherwise it waits for the end of the outage, and is repeated.
 
-A model may answer every probe but no call. After as many failures without a reply as `UsableShare`
-takes for enough, the last failed call serves as the probe.
+A model may answer every probe but no call. So after a number of failures without a reply,
+`UsableShare.enough`, the last failed call serves as the probe.
 
 The run fails if a model refuses the key, the name or the address, raises the same complaint about
 every request, is silent for longer than the longest outage, or gives too few usable answers. Then
@@ -207,7 +207,7 @@ class Circuit:
         return self._ask is not None and not self._has_answered and not self._is_tried_now
 
     def waiting(self, now: float) -> str:
-        """Return which model calls wait for, as `Outage.waiting` does."""
+        """Return the note of `Outage.waiting`, or "" if the run has failed."""
         return "" if self._guard.has_failed else self._outage.waiting(now)
 
     def attach(self, ask: Ask) -> None:

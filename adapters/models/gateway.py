@@ -129,7 +129,7 @@ class Gateway:
         return self._endpoints.under_way
 
     def waiting(self, now: float) -> str:
-        """Return which model calls wait for, and how long at monotonic time `now`, or ""."""
+        """Return a note that calls are waiting, and since when, at monotonic time `now`, or ""."""
         return "" if self.circuit is None else self.circuit.waiting(now)
 
     def guard(self, circuit: Circuit) -> None:

@@ -132,7 +132,7 @@ class Exchange:
         response.stream = _BoundedStream(response.stream, exchange=self, body=body)
 
     def piece(self, body: ReplyBytes, chunk: bytes) -> bytes:
-        """Return what `chunk` adds to the body; record the reason if it is refused."""
+        """Return the bytes that `chunk` adds to the body; record the reason if it is refused."""
         with self._refusing():
             return body.receive(chunk)
 
@@ -168,7 +168,7 @@ _QUIET = ("ignore", _WithinACall(), UserWarning, None, 0)
 
 def _keep_quiet() -> None:
     """Put our filter first again, in case the host or its tests have since added others."""
-    filters: list[Any] = warnings.filters  # type: ignore[assignment]  # it is one
+    filters: list[Any] = warnings.filters  # type: ignore[assignment]  # it is a list
     if filters[:1] != [_QUIET]:
         filters[:] = [_QUIET, *(existing for existing in filters if existing is not _QUIET)]
 

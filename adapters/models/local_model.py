@@ -342,7 +342,7 @@ class LocalModel:
             raise PermanentModelError(str(error)) from error
 
     def _room(self, taken: int) -> int:
-        """Return how many tokens fit after those taken, 1 or more."""
+        """Return the number of tokens left of the context, 1 or more; raise if there are none."""
         room = self.loaded.context - taken
         if room < 1:
             raise PermanentModelError(

@@ -68,7 +68,7 @@ class Outage:
             log.warning("outage.ended", model=self._name, seconds=seconds)
 
     def waiting(self, now: float) -> str:
-        """Return which model calls wait for, and how long at monotonic time `now`, or ""."""
+        """Return a note that calls are waiting, and since when, at monotonic time `now`, or ""."""
         if self._began is None:
             return ""
         seconds = max(0.0, now - self._shown_from)

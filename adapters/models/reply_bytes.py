@@ -25,7 +25,7 @@ _EITHER_HEADER = 32 + zlib.MAX_WBITS  # lets zlib detect a gzip or zlib header
 
 
 def most_bytes(decoding: Decoding) -> int:
-    """Return how many bytes the answer to a request may have; generous, so that no reply is cut.
+    """Return the maximum size in bytes of a request's answer; generous, so that no reply is cut.
 
     Examples
     --------

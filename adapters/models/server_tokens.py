@@ -39,7 +39,7 @@ class _Server:
     root: URL
     model: str
 
-    async def get(self, url: URL) -> Any:  # noqa: ANN401  whatever the server says
+    async def get(self, url: URL) -> Any:  # noqa: ANN401  any JSON value
         """Return the JSON at `url`, or None if the request is refused or the answer is not JSON."""
         async with self.session.get(url, allow_redirects=False) as response:
             return await _json(response)

@@ -98,7 +98,7 @@ def labels(names: Sequence[str], *, width: int = _WIDTH) -> list[str]:
 
 
 def say_empty(axes: Axes) -> None:
-    """Write that there is nothing to draw, instead of a meaningless scale."""
+    """Draw the words "nothing to draw" in place of a meaningless scale."""
     axes.text(0.5, 0.5, "nothing to draw", transform=axes.transAxes, ha="center", color="#404040")
     axes.set(xticks=[], yticks=[])
 
@@ -135,7 +135,7 @@ def _in_two_lines(text: str) -> str:
 
 
 def _note_width(figure: Figure) -> int:
-    """Return how many characters of a note fit on a line."""
+    """Return the number of characters of a note that fit on a line."""
     return max(30, int(figure.get_figwidth() * 14))
 
 

@@ -85,7 +85,7 @@ def draw_costs(*paths: Path, scorers: Sequence[ScorerCost], unit: str, measure: 
 
 
 def _free_at(shown: Sequence[ScorerCost]) -> float:
-    """Return where to put free scorers, since a logarithmic axis has no zero."""
+    """Return the position of free scorers, since a logarithmic axis has no zero."""
     paid = [scorer.cost for scorer in shown if scorer.cost > 0]
     return min(paid) / 10 if paid else 1.0
 
@@ -242,7 +242,7 @@ def _around(middle: Point, *, wide: float, high: float) -> Box:
 
 
 def _cover(box: Box, taken: Sequence[Box], frame: Box) -> float:
-    """Return how much of a box is taken; area outside the frame counts ten times."""
+    """Return the area of a box that is taken; area outside the frame counts ten times."""
     area = (box[2] - box[0]) * (box[3] - box[1])
     outside = area - _common(box, frame)
     return round(10 * outside + sum(_common(box, box_taken) for box_taken in taken), 6)

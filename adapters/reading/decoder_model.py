@@ -160,7 +160,7 @@ class ProsePieces:
         Id of the piece at the beginning of every text.
     max_length
         Maximum number of pieces of source and sentence together. The sentence gets at most half
-        of them; whatever is too long loses its end.
+        of them; a text that is too long loses its end.
     """
 
     def __init__(self, cut: Callable[[str], Sequence[int]], *, start: int, max_length: int) -> None:

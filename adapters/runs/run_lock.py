@@ -105,7 +105,7 @@ def is_locked(path: Path) -> bool:
 
 
 def _holder(descriptor: int) -> str:
-    """Return who holds the lock by the file's contents, which the holder may be about to write."""
+    """Read the lock's holder from the file, which may not be written yet."""
     try:
         os.lseek(descriptor, 0, os.SEEK_SET)
         holder = json.loads(os.read(descriptor, 1024))

@@ -334,7 +334,7 @@ class TrafficStore:
         return self._first("SELECT count(*) FROM traces WHERE due IS NOT NULL") or 0
 
     def next_due(self) -> float | None:
-        """Return when the next trace may be judged, in seconds since 1970; None if none waits."""
+        """Return the time, in seconds since 1970, of the next due trace; None if none waits."""
         due: float | None = self._first("SELECT min(due) FROM traces WHERE due IS NOT NULL")
         return due
 
@@ -353,7 +353,7 @@ class TrafficStore:
         assert self._connection is not None, "used outside the context"
         return self._connection
 
-    def _first(self, query: str, *values: object) -> Any:  # noqa: ANN401  whatever the column holds
+    def _first(self, query: str, *values: object) -> Any:  # noqa: ANN401  the column's value
         with naming(self._path):
             row = self._reader.execute(query, values).fetchone()
         return None if row is None else row[0]

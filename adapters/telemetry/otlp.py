@@ -248,12 +248,12 @@ def _row_of(span: TraceSpan, trace: Sequence[TraceSpan]) -> dict[str, object] | 
     return {**given, "traceId": span.trace_id}
 
 
-def _first(span: TraceSpan, names: Iterable[str]) -> Any:  # noqa: ANN401  as the span holds it
+def _first(span: TraceSpan, names: Iterable[str]) -> Any:  # noqa: ANN401  any value
     values = (span.attributes.get(name) for name in names)
     return next((_parsed(value) for value in values if value is not None and value != ""), None)
 
 
-def _parsed(value: object) -> Any:  # noqa: ANN401  JSON, or what is there
+def _parsed(value: object) -> Any:  # noqa: ANN401  JSON, or `value`
     """Parse a text that looks like a JSON object or list; return other values unchanged."""
     if isinstance(value, str) and value[:1] in {"[", "{"}:
         try:

@@ -1,8 +1,8 @@
 """Optional tracing through OpenTelemetry, if the program has set that up.
 
 A program sets it up in its own code, or by being started with ``opentelemetry-instrument``;
-spanjury opens no exporter. OpenTelemetry's packages are slow to import, so this module does not:
-if they are not loaded when a panel is opened, nothing is traced.
+spanjury opens no exporter. OpenTelemetry's packages are slow to import, so this module does not
+import them: if they are not loaded when a panel is opened, nothing is traced.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Training of an adapter [1] on a base model's answers, such that a kill costs only some steps.
+"""Training of an adapter [1] on a base model's answers; a kill costs only a few steps.
 
 Each step depends only on the last one's state: the order of the examples and the learning rate
 follow from the step's number, and the rest is in the checkpoint. A step's gradient is that of the

@@ -1,4 +1,4 @@
-"""Rows by annotators: the rows of one text are merged into one segment, and back."""
+"""Rows that one annotator each has marked: those of one text are merged into one segment."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace

@@ -95,7 +95,7 @@ def _meta(row: Row, *, spans: object) -> dict[str, object]:
 
 
 def _complaint(error: ValidationError, row: Mapping[str, object]) -> str:
-    """Return what was got and what was expected for the first invalid field."""
+    """Return a message with the actual and the expected value of the first invalid field."""
     problems = error.errors(include_url=False, include_context=False)
     name, *inner = problems[0]["loc"]
     fields = Row.model_fields

@@ -165,7 +165,7 @@ def _is_missing(value: object) -> bool:
 def read_texts(path: Path) -> Iterator[str]:
     """Yield all texts of all rows of a JSON Lines file.
 
-    A text that is itself JSON is yielded as it is.
+    A text that is itself JSON is not parsed.
 
     Raises `DataError` if the file cannot be read, or a line is not JSON.
     """

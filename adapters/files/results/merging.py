@@ -159,7 +159,7 @@ class ShardFolder:
                     results.write(block)
 
     def _objection(self, keys: Iterable[str], target: Location) -> str:
-        """Return which scores in `target` the shards would lose; empty if none."""
+        """Return a message about scores in `target` that the shards would lose; empty if none."""
         unanswered = UnansweredRows()
         with _storing(target, what="read"):
             if not target.files.exists(target.path):

@@ -66,7 +66,7 @@ class UnansweredRows:
             self._lacks[_digest(row)] = self._alike.setdefault(lack, lack)
 
     def objection(self, old: Path) -> str:
-        """Return which scores of the results file `old` would be lost; empty if none."""
+        """Return a message about the scores in the file `old` that would be lost; empty if none."""
         return (
             self._objection(result_rows.read_results(old, result_rows.RowOutcomes))
             if self._lacks

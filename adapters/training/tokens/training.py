@@ -3,7 +3,7 @@
 During training the folder contains a checkpoint. At the end it gets the model for onnxruntime, the
 weights for further training, and a card.
 
-A kill costs only some steps: the batch and the learning rate of a step follow from its number, and
+A kill costs only a few steps: the batch and the learning rate of a step follow from its number, and
 the rest is in the checkpoint. The weights with the lowest validation loss are kept.
 """
 

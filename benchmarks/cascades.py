@@ -24,7 +24,7 @@ FIRST = (("reader",), ("reader", "grounding"))
 
 
 def kept(folder: Path, first: tuple[str, ...], *, seed: int, share: float) -> tuple[Kept, ...]:
-    """Return what remains in a cascade of the seats of `first`, then one judge per stage."""
+    """Return the shares kept by a cascade: the seats of `first`, then one judge per stage."""
     fitted = fit_panel_cascade(
         MarkedSource(results=(folder / "results.jsonl",), human=folder / "texts.jsonl"),
         stages=(first, *((seat,) for seat in SEATS)),

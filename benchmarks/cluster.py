@@ -52,7 +52,7 @@ class TrivialJudge:
     signature: str = "trivial"
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Say it."""
+        """Return the report."""
         del segment, aspect
         return Report(score=3)
 

@@ -69,7 +69,7 @@ def busy_share(*, rows: int, connections: int, draws: int = 200) -> float:
 
 
 def _end(times: np.ndarray[tuple[int, ...], np.dtype[np.float64]], connections: int) -> float:
-    """Return when the last of a chunk's calls ends, if each free connection takes the next one."""
+    """Return the end of a chunk's last call if each free connection takes the next one."""
     free = [0.0] * connections
     for time in times.tolist():
         heapq.heapreplace(free, free[0] + time)

@@ -226,7 +226,7 @@ def moved(rows: Sequence[Judged]) -> Table:
 
 
 def _after(row: Judged, spans: Sequence[ErrorSpan], *, step: int) -> float | None:
-    """Return how much the score rises if severities change by `step`; None without a score."""
+    """Return the rise of the score if severities change by `step`; None without a score."""
     changed = [
         replace(span, severity=min(5, max(1, span.severity + step))) if span.severity else span
         for span in spans

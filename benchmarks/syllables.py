@@ -111,7 +111,7 @@ def counted(word: str, pieces: Mapping[str, int]) -> int:
 
 
 def accuracy(dictionary: Words, counts: Sequence[int]) -> str:
-    """Return how often `counts` equal the dictionary's, and the mean error in running text."""
+    """Return a text with the shares of right counts, and the mean error in running text."""
     hit = np.array(counts) == dictionary.syllables
     off = np.average(np.array(counts) - dictionary.syllables, weights=dictionary.frequency)
     running = np.average(hit, weights=dictionary.frequency)

@@ -73,7 +73,7 @@ def marked(rows: Sequence[Row], results: Sequence[Row]) -> set[str]:
 
 
 def counts(rows: Sequence[Row], chosen: set[str]) -> str:
-    """Return how many rows are among `chosen`, in total and by kind of error."""
+    """Return the number of rows that are among `chosen`, in total and by kind of error."""
     total: Counter[str] = Counter()
     caught: Counter[str] = Counter()
     for row in rows:

@@ -1,7 +1,8 @@
 """Tenants of a service that starve others, and connections that hide that it is up.
 
-The real command serves two tenants. Harm is a refusal of the tenant with few requests, or a batch
-of its that waits for most of the other's; a batch beyond the limit; or a failed health check.
+The real command serves two tenants, one of them with few requests. It is harm if that tenant is
+refused, if its batch waits for most of the other's batches, if a batch beyond the limit is
+accepted, or if a health check fails.
 """
 
 import json

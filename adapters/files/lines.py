@@ -33,7 +33,7 @@ class Line(NamedTuple):
 def read_lines(path: Path, *, limits: DataLimits = USUAL) -> Iterator[Line]:
     """Yield the lines of `path`, numbered from 1; UTF-8, with or without a byte order mark.
 
-    A file is unpacked if its first bytes are those of gzip, whatever its name. If reading fails
+    A file that begins like gzip is unpacked, even if its name is another. If reading fails
     midway, or the file unpacks to more than `limits` allow, a last `Line` with a fault says so. A
     line that is too long is skipped, and never held in memory as a whole.
 

@@ -140,7 +140,7 @@ def find_backend(name: str, *, base_url: str | None, api_key: str | None = None)
     try:
         model, provider, _, _ = litellm.get_llm_provider(name, api_base=base_url)
         offers = litellm.get_supported_openai_params(model, provider) or ()
-    except Exception as error:  # noqa: BLE001 - LiteLLM raises what it likes
+    except Exception as error:  # noqa: BLE001 - LiteLLM may raise anything
         raise ConfigError(
             f"unknown model {scrub(name)!r}: write it as LiteLLM does, provider first, as"
             " ollama/NAME, hosted_vllm/NAME, or openai/NAME with a base URL"
@@ -175,7 +175,7 @@ def listed_price(name: str, *, base_url: str | None) -> TokenPrice | None:
     name = _in_turns(name)
     try:
         model, provider, _, _ = litellm.get_llm_provider(name, api_base=base_url)
-    except Exception:  # noqa: BLE001 - LiteLLM raises what it likes
+    except Exception:  # noqa: BLE001 - LiteLLM may raise anything
         return None
     return _price(_listed(name, model=model, provider=provider))
 

@@ -89,7 +89,7 @@ def draw_agreement(*paths: Path, agreement: Agreement) -> None:
 
 
 def _line(axes: Axes, scores: FloatArray, human: FloatArray) -> str:
-    """Draw the line; return its description, or why there is none."""
+    """Draw the line; return its description, or the reason why there is none."""
     if len(scores) == 0:
         say_empty(axes)
         return "No text has both numbers"

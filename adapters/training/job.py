@@ -221,7 +221,7 @@ class TrainingJob:
 class Progress:
     """Progress of a training: steps done, tokens read, and seconds taken.
 
-    `micro_batch_size` is what fits into memory. `losses` and `validations` are lists of ``(step,
+    `micro_batch_size` fits into memory. `losses` and `validations` are lists of ``(step,
     mean loss per example)``, in order; an example's loss is the weighted mean over its answer's
     tokens.
     """

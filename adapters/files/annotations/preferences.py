@@ -44,7 +44,7 @@ def read_rewardbench(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[S
     """Read chosen and rejected responses, as JSON Lines, plain or gzip.
 
     Yields the responses of a row under the systems ``chosen-1``, ``rejected-1`` and so on, with
-    people's score of the aspect *answer-quality*. In all else it is like `read_judgebench`.
+    people's score of the aspect *answer-quality*. Otherwise it is like `read_judgebench`.
     """
     return collected(path, _rows(path, limits, partial(_segments, _Choice, _choice_segments)))
 

@@ -83,7 +83,7 @@ class TokenModel(nn.Module):
             input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
         ).last_hidden_state
         states = self.dropout(states)
-        # The loss needs 32-bit floats, whatever the precision of products.
+        # The loss needs 32-bit floats, even if products have a lower precision.
         return self.tokens(states).float(), self.sentence(states[:, 0]).float()
 
     def fresh(self) -> list[nn.Parameter]:

@@ -60,7 +60,7 @@ def _vocabulary(rng: Generator) -> Iterator[str]:
 
 
 def _new_words(rng: Generator, count: int) -> _Words:
-    """Return words of six or more letters, of which hardly two are equal."""
+    """Return random words of six or more letters, almost all of them different."""
     lengths = 6 + rng.poisson(2.0, size=count)
     ends = np.cumsum(lengths)
     letters = "".join(rng.choice(_LETTERS, size=ends[-1], p=_OFTEN / _OFTEN.sum()))

@@ -74,7 +74,7 @@ async def form(segments: Sequence[Segment]) -> int:
 
 
 def panel(*aspects: Aspect, judges: Sequence[str] = ()) -> Work:
-    """Return a function that judges segments with a panel, if none the default, and writes rows."""
+    """Return a function that judges segments with a panel, or the default one, and writes rows."""
 
     async def work(segments: Sequence[Segment]) -> int:
         pairs = [(segment, aspect) for segment in segments for aspect in aspects]

@@ -57,7 +57,11 @@ def main() -> None:
 def _draws(
     scores: FloatArray, features: TextFeatures, *, size: int, purpose: Purpose | None, draws: int
 ) -> FloatArray:
-    """Return the weighted mean, whether its interval holds the truth, the mean and the texts."""
+    """Return one row of figures per draw.
+
+    A row has the weighted mean, whether its interval contains the mean of all texts, the plain
+    mean, and the indices of the texts.
+    """
     rows = []
     for seed in range(draws):
         if purpose is None:

@@ -153,7 +153,7 @@ async def _ask(port: int, bodies: list[bytes], clients: int) -> tuple[Load, list
 
 
 def _size(received: bytes) -> int:
-    """Return the size of the answer in bytes, or one past that received if the head is cut."""
+    """Return the size of the answer in bytes; one more than received until its head is whole."""
     head = received.find(_END_OF_HEAD)
     if head < 0:
         return len(received) + 1

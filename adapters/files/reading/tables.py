@@ -82,7 +82,7 @@ class _Texts:
 
 
 def _problem_of(error: Exception, *, limits: DataLimits) -> str:
-    """Return why a record cannot be read; an unclosed quote shows as a cell that is too long."""
+    """Return the reason why a record is unreadable; an unclosed quote makes a cell too long."""
     if isinstance(error, _TooLongError):
         return str(error)
     if "field larger than" in str(error):

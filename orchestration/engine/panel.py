@@ -110,6 +110,7 @@ class Panel:
     families
         Warns of systems that belong to a seat's own family; it changes nothing. None for no
         warnings.
+    agent_seats
         Seats that take part only if a trajectory is assessed; they are not in the signature of
         reports on texts.
     """

@@ -106,8 +106,8 @@ class Rewriting:
 
     Parameters
     ----------
-    The changes, if the version was edited passage by passage.
-        What was changed, if it was changed place by place.
+    edits
+        The changes, if the version was edited passage by passage.
     usage
         The spending on it.
     """
@@ -140,8 +140,8 @@ class Repaired:
 
     Parameters
     ----------
-    The original text, followed by each version that was tried, kept or not.
-        The text as it came, then each version that was tried, kept or not.
+    versions
+        The original text, followed by each version that was tried, kept or not.
     stopped, reason
         Why the repair ended; `reason` is a sentence if something failed.
     """

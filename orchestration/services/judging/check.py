@@ -200,8 +200,8 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
         system=system,
     )
     if trajectory is not None:
-        made = segment_of(trajectory, text)  # the id is derived from the messages
-        text = made if segment_id else replace(made, segment_id="")  # it is made of the messages
+        made = segment_of(trajectory, text)
+        text = made if segment_id else replace(made, segment_id="")  # ids derive from the messages
     segment = the_task.fit(text)
     if not given:
         resolved = (aspect for _, aspect in pair([segment], catalogue, aspects=names))

@@ -106,7 +106,7 @@ class Sheet:
                 self._marks[who, aspect] = replace(mark, spans=marked, scores_only=False)
 
     def _aspect_of(self, about: Mapping[str, object], span: ErrorSpan) -> tuple[str | None, str]:
-        """Return the aspect that a span names, or that stands before its category, and the rest."""
+        """Return the aspect that a span or its category names, and what remains of the category."""
         if "aspect" in about:
             return str(about["aspect"]), span.category
         for aspect in sorted(self._aspects, key=len, reverse=True):

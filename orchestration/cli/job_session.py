@@ -128,7 +128,7 @@ class JobSession(Session):
     Parameters
     ----------
     gate
-        The requirements on its results; None for none.
+        The requirements on its results; None if there are none.
     folder
         The folder of the run; None if it has none.
     results_of

@@ -327,7 +327,7 @@ class View:
             console.print(Text(words, "dim"), soft_wrap=True)
 
     def _rest(self) -> str:
-        """Return what was not shown, and the command that shows it."""
+        """Return a line on the texts that were not shown, with the command that shows them."""
         pages = "" if self._as_json or not self.summary.whole.total else self._pages
         count = self._selector.left_out
         if self._selector.shown.kind == "first" and count:

@@ -357,7 +357,7 @@ class SilentModel:
 
 
 def _unscored(error: JudgeError | ModelError) -> Report:
-    """Return the unscored report that a panel makes of `error`."""
+    """Return the unscored report that a panel makes from `error`."""
     reply = error.reply if isinstance(error, ParseError) else ""
     return Report(outcome=error.outcome, reason=reason_of(error), reply=reply)
 

@@ -102,7 +102,7 @@ class Panel:
         its recalibration.
     calibration
         Fitted for this panel to people's marks: it maps scores and has its own thresholds, per
-        aspect. None for none.
+        aspect. None for no mapping.
     observer
         Observes each assessment; it changes nothing.
     stages

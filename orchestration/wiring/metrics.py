@@ -143,7 +143,7 @@ def open_metric_judge(name: str, options: Mapping[str, object]) -> MetricJudge:
 
 
 def availability(card: MetricCard) -> str:
-    """Return what a metric lacks on this machine; empty if it can run."""
+    """Return the reason why a metric cannot run on this machine; empty if it can."""
     missing = _missing(card)
     if missing:
         return missing

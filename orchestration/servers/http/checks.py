@@ -105,7 +105,7 @@ async def _answer(service: Service, request: Request, *, asked: CheckRequest) ->
 async def _report(
     service: Service, opened: OpenPanel, *, asked: CheckRequest, request: Request
 ) -> TextReport:
-    """Have the panel judge in its turn; raise `ProblemError` if there is no report."""
+    """Wait for the tenant's turn, then judge; raise `ProblemError` if there is no report."""
 
     async def judge(text: checking.Request) -> TextReport:
         tenant = tenant_of(request)

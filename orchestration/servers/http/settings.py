@@ -77,7 +77,7 @@ class ServiceSettings:
     batches
         The limits of their work.
     health_port
-        Port of a listener for health checks only; None for none.
+        Port of a listener for health checks only; None to open none.
     """
 
     panels: Mapping[str, PanelConfig]

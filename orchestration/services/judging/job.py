@@ -42,7 +42,7 @@ class Job:
     skip_bad_rows
         Skip rows that cannot be read; otherwise they end the job.
     copy
-        A second file for the results, besides `output` in the folder of the run; None for none.
+        A second file for the results, besides `output` in the folder of the run; None for no copy.
     memory
         A file that stores reports and replies, so that a second run over it requests none again;
         None to store nothing.

@@ -174,7 +174,7 @@ class PruneRule:
     takes_others: bool = False
 
     def protection(self, entry: RunEntry) -> str:
-        """Return what protects a run, whatever its age; empty if nothing does."""
+        """Return the reason why a run is kept whatever its age; empty if there is none."""
         is_open = entry.state == "open"
         grounds = (
             (entry.run.path.is_symlink(), "it is a link"),

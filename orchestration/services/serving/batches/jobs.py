@@ -294,7 +294,7 @@ class BatchJobs:
             await to_thread.run_sync(self._store.remove, batch.folder)
 
     async def _judged(self, batch: Batch, token: StopToken) -> tuple[BatchState | None, str]:
-        """Return how the batch ended; None if the service ended, and the batch will resume."""
+        """Judge a batch; return its final state, or None if it will resume after a restart."""
         try:
             with self._noting_faults("batch.failed", batch=batch.record.id):
                 await self._judge(batch, token)

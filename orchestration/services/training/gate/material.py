@@ -98,7 +98,7 @@ def read_trained_model(folder: Path) -> TrainedModel:
 
 
 def seen_in_training(counts: Counts) -> SeenInTraining | None:
-    """Return what was seen in training; None if an older version did not count it."""
+    """Return the tasks, aspects and damages seen in training; None if they were not counted."""
     if _ASPECTS not in counts:
         return None
     pairs = (name.partition(_BETWEEN) for name in counts[_ASPECTS])
@@ -110,7 +110,7 @@ def seen_in_training(counts: Counts) -> SeenInTraining | None:
 
 
 def reading_of(counts: Counts) -> Reading | None:
-    """Return how scores became numbers; None if the counts do not say, or are mixed."""
+    """Return the conversion of scores to numbers; None if the counts lack it or mix several."""
     readings = tuple(counts.get("reading", ()))
     if len(readings) != 1 or readings[0] not in get_args(Reading):
         return None
@@ -218,7 +218,7 @@ def _refuse_trained(folder: Path, examples: Sequence[Example], *, trained: froze
 
 
 def _one_reading(examples: Mapping[Path, Sequence[Example]], *, stated: Reading | None) -> Reading:
-    """Return how all scores are written; the first example decides if the model does not say."""
+    """Return the conversion of all scores: that of the model, or else of the first example."""
     readings = [(folder, example.reading) for folder, some in examples.items() for example in some]
     wanted = stated or readings[0][1]
     for folder, reading in readings:

@@ -76,7 +76,7 @@ class _Lines(logging.Handler):
             self._shown.add(line)
         try:
             sys.stderr.write(f"{shown(line)}\n")
-        except (OSError, ValueError):
+        except (OSError, ValueError):  # standard error is closed: write nothing more to it
             self.setLevel(logging.CRITICAL + 1)
 
 

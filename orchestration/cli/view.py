@@ -35,6 +35,7 @@ with lazily():
 
 _LARGE_FILE = 10_000_000
 _MANY_ROWS = 5_000
+"""Bytes and rows of a page above which a warning says that it opens slowly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

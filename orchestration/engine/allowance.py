@@ -17,7 +17,7 @@ from spanjury.orchestration.engine.metering import Meter, Unit, in_words, spendi
 _AMOUNT = re.compile(r"\$?\s*(\d[\d_]*(?:\.\d+)?(?:[eE]\+?\d+)?)\s*(dollars?|calls?|tokens?|\$)?")
 _CHARACTERS = 6
 """Most characters per token on average: English has four to five."""
-_TOLERANCE = 1e-9
+_TOLERANCE = 1e-9  # sums of dollars are not exact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

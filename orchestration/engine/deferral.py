@@ -171,7 +171,7 @@ class Deferral:
         if answers is not None:
             try:
                 reply = self._read(answers, request, model=model)
-            except TransientModelError:
+            except TransientModelError:  # request it again, unless it has failed too often
                 if len(answers.failures) >= self.attempts:
                     raise
             else:

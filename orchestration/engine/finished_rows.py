@@ -104,7 +104,7 @@ class FinishedRows:
             return None
         try:
             row = _ROW.decode(line)
-        except msgspec.MsgspecError:
+        except msgspec.MsgspecError:  # judge the pair again
             return None
         return FinishedRow(segment, aspect, line, _figures(row, segment, aspect))
 

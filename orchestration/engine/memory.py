@@ -332,7 +332,7 @@ class RememberedTokens:
         kept = None if self._kept is None else self._kept.get(self._key, read_tokens)
         try:
             tokens = kept or await self._ask()
-        except ModelError:
+        except ModelError:  # the next request tries again
             self._failures += 1
             return None
         if tokens is None:

@@ -47,7 +47,7 @@ REPLY = 200
 """Expected tokens per byte of a prompt, and expected tokens of a reply."""
 _FRAME = 64
 """Most tokens that a server's template adds to a prompt."""
-_TOLERANCE = 1e-9
+_TOLERANCE = 1e-9  # sums of dollars are not exact
 _MAKER: ContextVar[str] = ContextVar("maker", default=SEATS)
 _ASIDE: ContextVar["_Aside | None"] = ContextVar("aside", default=None)
 _IS_REFUSED: ContextVar[bool] = ContextVar("is_refused", default=False)

@@ -194,7 +194,7 @@ class Panel:
             return await self._conclude(verdict, scored)
         except RUN_ENDING:
             raise
-        except Exception as error:
+        except Exception as error:  # the boundary to third-party plugins
             log.exception("panel.conclusion_failed")
             problem = reason_of(error, kind=True)
             reason = f"the seats reported, but no report was made of theirs: {problem}"

@@ -30,6 +30,7 @@ from spanjury.orchestration.engine.seats import gravest_outcome
 _AGGREGATION = "rubric"
 _HALF = 0.5
 _MUST_SEVERITY, _SEVERITY = 5, 3
+"""Severities of the spans of must-haves, and of other criteria."""
 
 T = TypeVar("T")
 

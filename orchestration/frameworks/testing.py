@@ -253,7 +253,7 @@ async def _check_replies(model: ChatModel) -> None:
     async def ask() -> None:
         try:
             reply = await model.complete(request)
-        except ModelError:
+        except ModelError:  # a model may fail, but only in this way
             return
         except Exception as error:
             raise AssertionError(f"{error!r} is no ModelError") from error

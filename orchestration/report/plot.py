@@ -18,12 +18,14 @@ Kind = Literal["faint", "line", "other"]
 
 WIDTH, HEIGHT = 640, 380
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 28, 16, 48
+"""Margins, with room for the numbers and names of the axes."""
 _TICKS = 5
 _ROOM = 0.06
 """Share of the range that stays free at either end."""
 _ALIKE = 1e-9
 """Share of the largest number below which a difference counts as zero."""
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+"""Distances between ticks, as multiples of a power of ten."""
 _CHARACTER, _HIGH = 11.0, 17.0
 """Width and height of a character in units of the plot, as large as on a narrow screen."""
 _ROUND = 6.0

@@ -97,6 +97,6 @@ def parse_options(spec: str, *, what: str) -> tuple[str, Mapping[str, object]]:
 def _value(text: str) -> object:
     try:
         value: object = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except tomllib.TOMLDecodeError:  # a string without quotation marks
         return text
     return value

@@ -15,6 +15,7 @@ from spanjury.orchestration.engine.text_repair.places import (
 )
 
 _GRAVITY = {Decision.OK: 0, Decision.UNSURE: 1, None: 1, Decision.FAULTY: 2}
+"""Order of decisions; a missing one counts like unsure."""
 _UNKNOWN = 3
 """The assumed severity of an error for which the judge stated none."""
 _NOISE = 1e-9

@@ -18,6 +18,7 @@ from spanjury.orchestration.report.drawings.drawing import (
 _MOST_TOKENS = 400
 """Most tokens of a side that are drawn: 160,000 cells of a map."""
 _PARTNERS = 5
+"""Most similar tokens that are listed for a token."""
 _MOST_LINKS = 3000
 
 FloatArray = NDArray[np.float64]

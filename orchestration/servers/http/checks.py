@@ -67,7 +67,7 @@ class DirectChecks:
         message = await receive()
         try:
             asked = CheckRequest.model_validate(json.loads(message.get("body", b"")))
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError):  # the route explains the problem
             await self._app(scope, replaying(message, receive), send)
             return
         try:

@@ -181,6 +181,7 @@ class BoundedConnection(HttpToolsProtocol):
         Refuse it while the answer to an earlier request is being sent.
         """
         opened: socket.socket = self.transport.get_extra_info("socket")
+        # Otherwise the other process would write into the answer.
         is_quiet = self._is_idle and not self.transport.get_write_buffer_size()
         if is_quiet and to(opened.fileno(), data):
             self._end_head()

@@ -60,7 +60,6 @@ def supervise(
 
     A process that was ready and has died is replaced. At the first signal each gets SIGTERM; at the
     second each is killed.
-    at the second one each is killed.
 
     Parameters
     ----------

@@ -353,7 +353,7 @@ class _MemberServer(_DrainingServer):
         """Accept a connection that another process has handed over."""
         try:
             piece, descriptors, _, _ = socket.recv_fds(taken, PIECE, 1)
-        except BlockingIOError:
+        except BlockingIOError:  # woken without a connection
             return
 
         def create() -> asyncio.Protocol:

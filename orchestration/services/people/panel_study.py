@@ -166,7 +166,7 @@ def parse_price(text: str) -> tuple[str, TokenPrice]:
     try:
         dollars = float(prompt), float(completion)
     except ValueError:
-        dollars = -1.0, -1.0
+        dollars = -1.0, -1.0  # rejected below
     if not seat or min(dollars) < 0 or not all(map(math.isfinite, dollars)):
         raise ConfigError(
             f"the price {text!r}: expected SEAT=PROMPT/COMPLETION, dollars for a million tokens"

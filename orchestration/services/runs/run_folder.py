@@ -171,7 +171,7 @@ def _git_state() -> Mapping[str, str] | None:
     try:
         commit = _git("rev-parse", "HEAD")
         changes = _git("status", "--porcelain")
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, subprocess.SubprocessError):  # no git, or no repository
         return None
     return {"commit": commit, "changes": fingerprint(changes) if changes else ""}
 

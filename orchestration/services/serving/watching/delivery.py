@@ -118,6 +118,7 @@ class Delivery:
                 return {batch[0].number: time.time() + _REFUSED_PAUSES[0]}
         else:
             return {}
+        # The sink does not say which scores it refused: send them one by one.
         refused: dict[int, float] = {}
         for each in batch:
             refused.update(await self._sent([each]))

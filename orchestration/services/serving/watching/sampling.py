@@ -13,7 +13,7 @@ Fact = Literal["errors", "length", "seconds"]
 _RULE = re.compile(
     r"(?P<fact>length|seconds)\s*>\s*(?P<most>[0-9]+(?:\.[0-9]+)?)|(?P<errors>errors)"
 )
-_RANGE = 2.0**64
+_RANGE = 2.0**64  # of the 8 bytes of the hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

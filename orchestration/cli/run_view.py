@@ -106,7 +106,7 @@ def _shares(row: Row) -> str:
 
 
 def _risks(summary: Summary) -> Iterator[RenderableType]:
-    """Yield how often the decisions are wrong, as far as known."""
+    """Yield the known error rates of the decisions, and a note on unknown ones."""
     by_origin: dict[str, dict[Decision, Risk]] = {}
     for risk in summary.risks:
         if risk.share is not None:
@@ -168,7 +168,7 @@ def _failures(summary: Summary) -> Iterator[RenderableType]:
 
 
 def _unasked(summary: Summary) -> Iterator[RenderableType]:
-    """Yield how often each seat was asked if a cascade skipped any, and why it stopped."""
+    """Yield a line on the seats that a cascade skipped, and one on the reasons."""
     total = summary.whole.total
     if not summary.unasked:
         return

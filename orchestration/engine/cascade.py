@@ -195,7 +195,7 @@ def stop_after(
     scale: Scale,
     aggregation: Aggregation,
 ) -> Stop | None:
-    """Return why the reports of the stages up to `number` suffice; None if more seats are needed.
+    """Return the reason to stop after stage `number`; None if more seats are needed.
 
     Reports never suffice if a seat failed: the remaining seats make up for it.
 

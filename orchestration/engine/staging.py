@@ -197,7 +197,7 @@ class Staging:
         return reports
 
     def _stop(self, row: _Row, number: int) -> Stop | None:
-        """Return why stage number `number` should not be asked; None to ask it."""
+        """Return the reason not to ask stage number `number`; None to ask it."""
         if number and (stop := self._sufficing(row, number - 1)) is not None:
             return stop
         course = row.course

@@ -148,7 +148,7 @@ _OTHER_KIND = " is not about "
 
 
 def open_questions(report: PanelReport) -> Iterator[str]:
-    """Yield the reasons why `report` is unsure that its errors and sentences do not show.
+    """Yield the reasons for an unsure `report` other than its errors and sentences.
 
     These are the seats that could not judge the text, each with its reason. If the report names no
     error and no sentence, the basis of its probability is added. Nothing is yielded for a report

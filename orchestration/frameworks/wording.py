@@ -30,7 +30,7 @@ def report_in_words(report: TextReport) -> str:
 
 
 def no_verdict(report: TextReport) -> str:
-    """Return which aspects have no score, and why."""
+    """Return the aspects without a score, each with its reason, on one line."""
     return one_line(
         "; ".join(f"{name} has no score: {why}" for name, why in report.unscored.items())
     )

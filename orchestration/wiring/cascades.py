@@ -80,7 +80,7 @@ def opened_cascade(
     """Return the stages in which a panel is asked.
 
     `meter` is None if no model is called. Raise `ConfigError` if the cascade does not fit the
-    panel, or nothing would ever end it early.
+    panel, or if it could never end early.
     """
     if config.panel and config.panel != seats_digest(signatures, aggregation=aggregation_name):
         why = seat_differences(config.seats, signed_seats(signatures)) or (

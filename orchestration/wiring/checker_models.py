@@ -312,7 +312,7 @@ def _best(installed: Sequence[InstalledChecker]) -> InstalledChecker | None:
 
 
 def _problem(model: "catalogue.CheckerModel", local: "local_models.LocalModel") -> str:
-    """Return why a checker cannot be used; empty if its files show no problem."""
+    """Return the reason why a checker cannot be used; empty if its files show none."""
     if model.needs:
         return f"needs {', '.join(model.needs)}=FILE"
     named = catalogue.read_catalogue().options_of(model).get("supported", "")

@@ -176,7 +176,7 @@ def _given(scope: Scope, name: bytes) -> list[str]:
 
 
 def _require_local(scope: Scope) -> None:
-    """Refuse requests by foreign pages in a browser, by a foreign host name or origin.
+    """Refuse requests of foreign pages in a browser: their host name or origin is foreign.
 
     A foreign name that resolves to this machine (DNS rebinding) is in ``Host``; the site of a page
     is in ``Origin``.

@@ -248,7 +248,7 @@ def _replayed(
 
 
 def _note(made: "Sequence[replay.Call]", asking: Sequence[str], *, unasked: Unasked) -> str:
-    """Return why some or all seats with a model have no calls; empty if none lacks them."""
+    """Return the reasons why seats with a model have no calls; empty if none lacks them."""
     left = [seat for seat in asking if seat in unasked.seats]
     notes = [f"{', '.join(left)}: not asked about this text. {unasked.reason}"] if left else []
     if not made and len(left) < len(asking):

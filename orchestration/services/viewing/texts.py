@@ -332,7 +332,7 @@ class TextStore:
         return self._origins.get(number, UNKNOWN_ORIGIN)
 
     def caught(self, number: int, *, aspect: str, spans: Sequence[Span]) -> Caught | None:
-        """Return how many gold spans of a segment were caught; None if it should have none.
+        """Return whether all, some or no gold spans were caught; None if there should be none.
 
         An exam's own count takes precedence. Otherwise a gold span is caught if one of `spans`
         overlaps it.

@@ -119,7 +119,7 @@ class BatchJobs:
             )
 
     async def fault(self) -> str:
-        """Return why batches cannot be written, if a recent write failed and it still fails."""
+        """Return the reason if a recent write failed and writing still fails; empty otherwise."""
         if self._is_unwritable:
             fault = await to_thread.run_sync(self._store.fault)
             self._is_unwritable = bool(fault)

@@ -212,7 +212,7 @@ class _Order(Generic[T]):
 
     def _put(self, slot: _Slot[T]) -> None:
         for result in slot.results:  # it is empty if the run stopped before this pair was assessed
-            self._has_failed = True
+            self._has_failed = True  # it stays so if `write` raises: `end` then writes nothing more
             self._write(result)
             self._has_failed = False
 

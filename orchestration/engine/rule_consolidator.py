@@ -157,6 +157,7 @@ def alike_by_shared_words(left: str, right: str) -> bool:
     words, others = (set(_WORD.findall(text.lower())) for text in (left, right))
     common = len(" ".join(words & others))
     rest = min(len(" ".join(words - others)), len(" ".join(others - words)))
+    # The ratio of the common words to these with the shorter rest; 1 is the blank between them.
     return common > 0 and 2.0 * common / (2 * common + 1 + rest) >= _SAME_WORDING / 100.0
 
 

@@ -185,7 +185,7 @@ class Staging:
         allowance, is_new = self.allowance, stop is not row.course.stop
         if allowance is None or stop.why is not StopReason.BUDGET or not is_new:
             return ()
-        if not allowance.meter.before:
+        if not allowance.meter.before:  # no earlier session has made a call
             return ()
         with allowance.meter.refusing():
             return self._counted(await ask(seats))

@@ -104,6 +104,7 @@ def edits_of(
     it deletes from its beginning; nothing else outside the passages is changed.
     """
     edits = []
+    # A deletion may take blanks and a full stop around its passage, but none of its neighbours.
     borders = (
         [0, *(passage.end for passage in passages)],
         [*(passage.start for passage in passages), len(text)],
@@ -126,9 +127,9 @@ def _deleted(text: str, start: int, end: int, *, least: int, most: int) -> tuple
     if _BEGINNING.search(text, 0, start) and (stop := _STOP.match(text, end, most)):
         end = stop.end()
     head, tail = text[least:start], text[end:most]
-    if not text[:start].strip(" "):
+    if not text[:start].strip(" "):  # blanks after it would begin the text
         return start, end + len(tail) - len(tail.lstrip(" "))
-    if end == len(text) or text[end] in _CLOSING:
+    if end == len(text) or text[end] in _CLOSING:  # blanks before it would be superfluous
         return start - len(head) + len(head.rstrip(" ")), end
     return start, end
 

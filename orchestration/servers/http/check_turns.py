@@ -162,6 +162,7 @@ class CheckTurns:
         if check.begun.is_set():
             self._tick()
             self._running[check.tenant] -= 1
+            # Without any check it is exactly 0, so that rounding errors do not add up.
             self._begun = self._begun - check.seconds if self._running.total() else 0.0
         else:
             self._waiting.remove(check)
@@ -178,7 +179,7 @@ class CheckTurns:
         """Add the seconds of a finished check to the averages."""
         self._tick()
         self._measured += 1
-        weight = max(_WEIGHT, 1 / self._measured)
-        before = self._characters if self._measured > 1 else 0.0
+        weight = max(_WEIGHT, 1 / self._measured)  # the plain mean at first
+        before = self._characters if self._measured > 1 else 0.0  # it was infinite until now
         self._characters = before + weight * (max(1, check.characters) - before)
         self._seconds += weight * (self._clock - check.started - self._seconds)

@@ -196,6 +196,7 @@ def _pair() -> Iterator[tuple[socket.socket, socket.socket]]:
     with given, taken:
         for end in (given, taken):
             end.settimeout(0.0)
+            # A piece is sent as one datagram.
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * PIECE)
             end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2 * PIECE)
         yield given, taken
@@ -367,10 +368,10 @@ class _MemberServer(_DrainingServer):
             return connection
 
         opened = socket.socket(fileno=descriptors[0])
-        opened.settimeout(0.0)
+        opened.settimeout(0.0)  # asyncio needs a non-blocking socket
         loop = asyncio.get_running_loop()
         task = loop.create_task(loop.connect_accepted_socket(create, opened))
-        self._taking.add(task)
+        self._taking.add(task)  # the loop itself holds only weak references to tasks
         task.add_done_callback(self._taking.discard)
 
 

@@ -245,7 +245,7 @@ class WorkerMeter(Meter):
             while not wanted.is_granted:
                 await self._want(wanted)
         finally:
-            if not wanted.is_sent:
+            if not wanted.is_sent:  # this task was cancelled, or the call refused
                 self.release(most)
                 if wanted.is_granted:
                     self._to_release += most
@@ -255,7 +255,7 @@ class WorkerMeter(Meter):
         self._wanted.append(wanted)
         try:
             async with self._lock:
-                if wanted in self._wanted:
+                if wanted in self._wanted:  # else another task has just reported it, too
                     await self._report()
         finally:
             if wanted in self._wanted:
@@ -308,7 +308,7 @@ class WorkerMeter(Meter):
             wanted=tuple(wish.most for wish in wanted),
             budgets=self.budgets,
         )
-        own = self.spent
+        own = self.spent  # before the ledger answers: meanwhile it may grow
         answer = _ANSWER.validate_json(await self._ask(_NOTE.dump_json(note).decode()))
         self.before = {_OTHERS: answer.spent - own}
         for wish in wanted[: answer.granted]:

@@ -140,7 +140,7 @@ class BatchJobs:
                 try:
                     yield folder
                 finally:
-                    if folder.path.exists():
+                    if folder.path.exists():  # `submit` has not moved it
                         self._store.remove(folder)
         finally:
             self._receiving[owner] -= 1

@@ -206,14 +206,14 @@ class Watch:
         self._catalogue = Catalogue.load(*plan.aspects_files)
         self._drift = DriftMonitor(plan.drift, store.state(_DRIFT))
         self._under_way: set[str] = set()
-        self._waiting = (0.0, 0)
+        self._waiting = (0.0, 0)  # when waiting traces were last counted, and their number
         self._has_read = True
-        self._free = 0.0
+        self._free = 0.0  # time from which the budget allows calls
 
     @property
     def is_full(self) -> bool:
         """True if no more traces can be accepted for now."""
-        moment, count = self._waiting
+        moment, count = self._waiting  # each request asks, but the store is not queried each time
         if time.monotonic() - moment > _LOOK:
             count = self._store.waiting()
             self._waiting = (time.monotonic(), count)

@@ -4,14 +4,14 @@ import gc
 
 from spanjury.judges.core.lazy import lazily
 
-with lazily():  # a process that works for judges imports this package, and runs no command
+with lazily():  # worker processes import this package, but run no command
     from spanjury.orchestration.cli import app
 
 _ALLOCATIONS = 100_000
-"""Objects made between two searches for cycles: modules make many, none of which is ever free."""
+"""Allocations between garbage collections: imports allocate many objects, and free none."""
 
 
 def main() -> None:
-    """Run the command line; `exits` has its exit codes."""
+    """Run the command line; `exits` maps errors to exit codes."""
     gc.set_threshold(_ALLOCATIONS)
     app.app()

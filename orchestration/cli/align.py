@@ -1,4 +1,4 @@
-"""`spanjury align`: a sharper definition of an aspect, kept only if it gains on held-out marks."""
+"""`spanjury align`: sharpen an aspect's definition, and keep it if held-out marks improve."""
 
 from pathlib import Path
 from typing import Annotated

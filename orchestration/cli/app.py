@@ -1,7 +1,7 @@
 """The commands, in the order of the help.
 
-A command is loaded when it is called, and the libraries that it needs when it does its work, so
-that ``--help`` and a mistyped flag answer at once.
+A command is imported when it is called, and its libraries when it does its work, so that ``--help``
+and errors in flags are shown at once.
 """
 
 from collections.abc import Callable
@@ -95,7 +95,7 @@ class _Distil(CommandGroup):
 
 
 class _Exam(CommandGroup):
-    """The exams, each a plugin, and what is made of their folders."""
+    """The exams, each a plugin, and the commands for their folders."""
 
     functions: ClassVar = {
         "compare": lambda: study.file_command(comparisons.CompareExams, name="compare"),
@@ -111,8 +111,8 @@ class _Exam(CommandGroup):
     def get_command(  # type: ignore[override]  # as above
         self, ctx: typer.Context, cmd_name: str
     ) -> Any:  # noqa: ANN401  typer does not name its type of a command
-        """Return the command of an exam, or another."""
-        if cmd_name not in self.commands:  # the exams are listed now: one of them may be meant
+        """Return the command of an exam, or another command."""
+        if cmd_name not in self.commands:  # exams are listed only now: one of them may be meant
             exams = {
                 name: DeferredCommand(name, partial(_exam, name)) for name in plugins.EXAMS.names()
             }
@@ -151,7 +151,7 @@ class _Panel(CommandGroup):
 
 
 class _Runs(CommandGroup):
-    """The commands about runs; `list` where none is named."""
+    """The commands about runs; `list` is the default."""
 
     functions: ClassVar = {
         _LIST: lambda: runs.list_runs,
@@ -162,7 +162,7 @@ class _Runs(CommandGroup):
     def parse_args(  # type: ignore[override]  # typer names no wider type of a context
         self, ctx: typer.Context, args: list[str]
     ) -> list[str]:
-        """Put `list` before arguments that begin with no command."""
+        """Prepend `list` unless the arguments begin with a command."""
         asks_help = args[:1] in ([name] for name in self.get_help_option_names(ctx))
         if not asks_help and args[:1] not in ([name] for name in self.functions):
             args = [_LIST, *args]
@@ -175,7 +175,7 @@ app = typer.Typer(
     help="A jury of judges marks the error spans of generated texts, says why, and scores them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # help in plain text, at a third of the start-up time
+    rich_markup_mode=None,  # plain text, which starts three times as fast
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 for name, commands, summary in (
@@ -199,7 +199,7 @@ for name, commands, summary in (
     )
 
 
-def _show_version(wanted: bool) -> None:  # noqa: FBT001  typer calls it so
+def _show_version(wanted: bool) -> None:  # noqa: FBT001  typer passes it by position
     if wanted:
         typer.echo(f"spanjury {VERSION}")
         raise typer.Exit

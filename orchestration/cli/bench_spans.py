@@ -1,4 +1,4 @@
-"""`spanjury bench spans`: measure error spans and decisions on texts whose errors people marked."""
+"""`spanjury bench spans`: evaluate error spans and decisions on texts with people's marks."""
 
 from dataclasses import dataclass
 from pathlib import Path

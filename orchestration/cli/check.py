@@ -1,4 +1,4 @@
-"""`spanjury check`: judge one text against its sources. `spanjury demo`: judge texts of ours."""
+"""`spanjury check`: judge one text against its sources. `spanjury demo`: judge sample texts."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -41,12 +41,12 @@ with lazily():
 _STDIN = "-"
 _TRACES = (".json", ".jsonl")
 _MOST_BYTES = 8_000_000
-"""The largest file that is read as one text."""
+"""Largest size of a file that is read as one text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFlags(Flags, title="Text and sources"):
-    """The text or the trace to judge, and what it is judged by."""
+    """The text or the trace to judge, and its inputs."""
 
     file: Annotated[
         Path | None,
@@ -71,7 +71,7 @@ class TextFlags(Flags, title="Text and sources"):
 
     @property
     def output(self) -> "str | Trajectory":
-        """The text, or the messages of an agent; raise `DataError` if it cannot be read."""
+        """The text, or the messages of an agent; raises `DataError` if it cannot be read."""
         if self.text is not None:
             return self.text
         file = self.file or Path(_STDIN)
@@ -85,7 +85,7 @@ class TextFlags(Flags, title="Text and sources"):
         return "text" if self.text is not None else _called(self.file or Path(_STDIN))
 
     def sources(self) -> "checks.Source | None":
-        """Return the sources, each file by its name if there are several."""
+        """Return the sources; each file has its name if there are several."""
         if not self.source:
             return None if self.question is None else {_QUESTION: self.question}
         texts = [_read(path) for path in self.source]
@@ -185,7 +185,7 @@ def demo(
 
 
 def _require_one_text(text: TextFlags) -> None:
-    """Raise `ConfigError` unless the flags name one text, and standard input once at most."""
+    """Raise `ConfigError` unless the flags name one text, and standard input at most once."""
     if text.text is not None and text.file is not None:
         raise ConfigError("name either FILE or --text")
     piped = [text.text is None and (text.file is None or str(text.file) == _STDIN)]
@@ -206,9 +206,9 @@ def _show(reports: "Iterable[text_report.TextReport]") -> None:
 
 
 def _undecided(report: "text_report.TextReport") -> list[str]:
-    """Return the aspects that lack a decision, and should have one.
+    """Return the aspects that should have a decision but lack it.
 
-    A judge may abstain from an aspect that is not its own, as long as another aspect is decided.
+    A judge may abstain from aspects outside its scope, as long as another aspect is decided.
     """
     missing = [result for result in report.results if result.report.decision is None]
     if len(missing) == len(report.results):
@@ -234,7 +234,7 @@ def _called(path: Path) -> str:
 
 
 def _read(path: Path) -> str:
-    """Read a text; raise `DataError` if it cannot be read, is empty, too long or no text."""
+    """Read a text; raise `DataError` if it is unreadable, empty, too long or not plain text."""
     name = _called(path)
     try:
         if str(path) == _STDIN:

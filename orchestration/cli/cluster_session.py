@@ -1,4 +1,4 @@
-"""A run on a cluster, shown line by line."""
+"""A run on a cluster, with its progress as lines."""
 
 import time
 from collections import Counter
@@ -23,12 +23,12 @@ from spanjury.orchestration.services.runs.cluster import (
 _EVERY = 5.0
 """Seconds between two lines of progress."""
 _PAYS_FROM = 4_000
-"""Rows of judges by rules that 32 cores judge sooner than one process, Ray's start included."""
+"""Rows of rule judges up to which one process is faster than 32 cores, whose Ray starts slowly."""
 _GO_ON = "run the same command to continue"
 
 
 class _Counts:
-    """The counts of all chunks so far."""
+    """The counts over all finished chunks."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.outcomes: Counter[Outcome] = Counter()
@@ -57,29 +57,29 @@ class _Counts:
 
 
 class ClusterSession(Session):
-    """A job on a cluster with what shows it and stops it."""
+    """A job on a cluster, with its progress and its stop."""
 
     def __init__(self, job: ClusterJob, *, show: ShowFlags) -> None:
         self._stop = ClusterStop()
-        super().__init__(Limits(), stop_token=self._stop)  # the ledger keeps the limits
+        super().__init__(Limits(), stop_token=self._stop)  # the ledger enforces the limits
         self._job = job
         self.counts = _Counts(quiet=show.no_progress)
         self.results = ""
 
     async def judge(self) -> None:
-        """Judge everything; a third Ctrl-C does not wait for the cluster."""
+        """Judge all rows; a third Ctrl-C does not wait for the cluster."""
         work = partial(run_on_cluster, self._job, self.counts.add, stop_token=self._stop)
         self.results = await to_thread.run_sync(work, abandon_on_cancel=True)
 
     def close_early(self, reason: str) -> None:
-        """Say why the run was stopped, and where its results are."""
+        """Print why the run was stopped, and where its results are."""
         say(str(self.counts))
         count = self.counts.outcomes.total()
         say(f"{reason}: {count} results are in {self._job.folder}/shards; {_GO_ON}")
 
 
 def run_cluster_job(job: ClusterJob, *, show: ShowFlags) -> None:
-    """Run `job` on its cluster, and exit with a code if it was stopped or scored too little."""
+    """Run `job` on its cluster, and exit with a code if it was stopped or scored too few rows."""
     session = ClusterSession(job, show=show)
     counts = session.counts
     try:

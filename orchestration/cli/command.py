@@ -1,7 +1,8 @@
-"""A command: a function of groups of flags, which typer calls flag by flag.
+"""A command: a function of groups of flags, which typer calls with each flag.
 
-Texts, choices, paths and numbers are converted here. typer makes a validator of pydantic for every
-flag of a command, given or not; to load pydantic and to make these would be a fifth of a short run.
+Texts, choices, paths and numbers are converted here. typer makes a pydantic validator for every
+flag of a command, whether given or not; importing pydantic and building them would take a fifth of
+a short run.
 """
 
 import inspect
@@ -38,7 +39,7 @@ from spanjury.orchestration.cli.exits import exits, say
 from spanjury.orchestration.services.exams.flag import Flag as Flag  # noqa: PLC0414  commands take it from here
 
 _PYDANTICS = "Value error, "
-"""Words that pydantic puts before each message."""
+"""Prefix of pydantic's messages."""
 _METAVARS: Mapping[object, str] = {int: "N", str: "NAME", Path: "FILE"}
 _MORE = ", more"
 _HELP = "Help"
@@ -48,17 +49,17 @@ _SHOWS_ALL = "spanjury.shows_all"
 
 
 def plainly_taken(flags: Sequence[Any]) -> list[Any]:
-    """Have `flags` ask typer's validators only for values that must be converted or checked."""
+    """Have `flags` use typer's validators only for values that must be converted or checked."""
     for flag in flags:
         make = getattr(flag, "get_runtime_param", None)
-        # Earlier versions of typer make no validators.
+        # Earlier versions of typer build no validators.
         if make is not None and not isinstance(make, _PlainValues):
             flag.get_runtime_param = _PlainValues(flag.type_descriptor, make)
     return list(flags)
 
 
 class _PlainValues:
-    """Returns a plain value, and has others converted; it stands for typer's own validator."""
+    """Replaces typer's validator: returns plain values, and has typer convert any other."""
 
     def __init__(self, descriptor: Any, make: Callable[[], Any]) -> None:  # noqa: ANN401  typer's
         self._kind = descriptor.annotation
@@ -66,14 +67,14 @@ class _PlainValues:
         self._make = make
 
     def __call__(self) -> Self:
-        """Return what has the method `coerce`, as typer asks for it."""
+        """Return the object with the method `coerce`, as typer expects."""
         return self
 
     def coerce(self, value: object, param: Any, ctx: Any) -> object:  # noqa: ANN401  typer's
-        """Return `value` as the command takes it; raise as typer does if it does not fit."""
+        """Return the converted `value`; raise typer's error if it is invalid."""
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
-        if value is param.default:  # our own, so that there is nothing to check
+        if value is param.default:  # our own default needs no check
             return value
         plain = _plainly(value, self._kind, info=self._info)
         if plain is not None:
@@ -86,7 +87,7 @@ class _PlainValues:
 
 
 def _plainly(value: object, kind: object, *, info: ParameterInfo) -> object:
-    """Return `value` as one of `kind`, or a list of these; None if typer is to convert it."""
+    """Return `value` converted to `kind`, or a list of it; None if typer must convert it."""
     if get_origin(kind) is list and isinstance(value, list | tuple):
         items = [_plainly(item, get_args(kind)[0], info=info) for item in value]
         return None if None in items else items
@@ -109,7 +110,7 @@ def _fits(number: float, info: ParameterInfo) -> bool:
 
 
 def _option(flag: Flag, name: str, kind: object) -> ParameterInfo:
-    """Return the flag as typer knows it, for the field `name` of the type `kind`."""
+    """Return the typer option for the field `name` of type `kind`."""
     variable = f"SPANJURY_{name.upper()}" if flag.env is True else flag.env or None
     also = (flag.also,) if isinstance(flag.also, str) else flag.also
     option: ParameterInfo = typer.Option(
@@ -129,16 +130,16 @@ def _spelled(name: str) -> str:
 
 
 def _metavar(kind: object) -> str | None:
-    """Return the word for a value of `kind`, which may be absent or repeated."""
+    """Return the placeholder for a value of `kind`, which may be optional or repeated."""
     return next((_METAVARS[part] for part in (kind, *get_args(kind)) if part in _METAVARS), None)
 
 
 class Flags:
     """A group of flags; a command takes it as one parameter.
 
-    A group is a frozen dataclass. Each field is a `Flag` or a ``typer.Argument``, with which its
-    type is ``Annotated``, or a group in its turn. The flag has the name and the default of its
-    field; one that may be repeated is a tuple. `title` stands above the group in the help.
+    A group is a frozen dataclass. The type of each field is ``Annotated`` with a `Flag` or a
+    ``typer.Argument``, or is another group. The flag has the name and the default of its field; a
+    repeatable flag is a tuple. `title` heads the group in the help.
     """
 
     __slots__ = ()
@@ -158,9 +159,9 @@ class _HelpWriter(Protocol):
 
 
 class SectionedCommand(TyperCommand):
-    """A command whose help has sections, and shows either what many need or everything.
+    """A command whose help has sections, and shows either common flags or all flags.
 
-    `bare` holds the flags that may stand alone, with the values that they have then.
+    `bare` holds the flags that may be given without a value, with the values that they then have.
     """
 
     bare: Mapping[str, str] = MappingProxyType({})
@@ -168,20 +169,20 @@ class SectionedCommand(TyperCommand):
     def parse_args(  # type: ignore[override]  # typer names no wider type of a context
         self, ctx: typer.Context, args: list[str]
     ) -> list[str]:
-        """Read the flags; what is behind one that stands alone is not taken for its value."""
+        """Parse the flags; the word after a bare flag is not its value."""
         given = [f"{arg}={self.bare[arg]}" if arg in self.bare else arg for arg in args]
         return list(super().parse_args(ctx, given))
 
     def get_params(  # type: ignore[override]  # typer names no wider type of a context
         self, ctx: typer.Context
     ) -> list[Any]:
-        """Return the flags, none of which loads a validator for what needs none."""
+        """Return the flags, which use validators only if necessary."""
         return plainly_taken(super().get_params(ctx))
 
     def format_options(  # type: ignore[override]  # typer names no wider type of a context
         self, ctx: typer.Context, formatter: _HelpWriter
     ) -> None:
-        """Write the flags section by section; everything with their environment variables."""
+        """Write the flags section by section, with environment variables if all flags are shown."""
         shows_all = ctx.meta.get(_SHOWS_ALL, False)
         sections: dict[str, list[tuple[str, str]]] = {}
         for flag in sorted(self.get_params(ctx), key=_comes_second):
@@ -190,7 +191,7 @@ class SectionedCommand(TyperCommand):
             if row is None or (title.endswith(_MORE) and not shows_all):
                 continue
             name, text = row
-            if not _comes_second(flag):  # an argument's type is that of its name
+            if not _comes_second(flag):  # an argument's name already shows its type
                 name = name.partition(" <")[0]
             if shows_all and flag.envvar:
                 variables = [flag.envvar] if isinstance(flag.envvar, str) else flag.envvar
@@ -202,14 +203,14 @@ class SectionedCommand(TyperCommand):
 
 
 class CommandGroup(TyperGroup):
-    """A group whose commands are loaded when they are called, as most of them never are.
+    """A group whose commands are imported when they are called, since most never are.
 
-    `functions` holds, by the name of the command, what returns the function.
+    `functions` maps the name of a command to a function that returns the command's function.
     """
 
     functions: ClassVar[Mapping[str, Callable[[], Callable[..., None]]]] = {}
 
-    def __init__(self, **settings: Any) -> None:  # noqa: ANN401  typer's, handed on
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401  typer's, passed on
         super().__init__(**settings)
         own = {name: DeferredCommand(name, load) for name, load in self.functions.items()}
         self.commands = {**own, **self.commands}
@@ -217,19 +218,19 @@ class CommandGroup(TyperGroup):
     def get_params(  # type: ignore[override]  # as above
         self, ctx: typer.Context
     ) -> list[Any]:
-        """Return the flags, none of which loads a validator for what needs none."""
+        """Return the flags, which use validators only if necessary."""
         return plainly_taken(super().get_params(ctx))
 
 
 class DeferredCommand(TyperCommand):
-    """The name of a command, which is loaded when it is called or its summary is asked for."""
+    """The name of a command, which is imported when it is called or its summary is needed."""
 
     def __init__(self, name: str, load: Callable[[], Callable[..., None]]) -> None:
         super().__init__(name)
         self._load = load
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        """Return the first sentence of what it does, or why it cannot be loaded."""
+        """Return the first sentence of the command's help, or why it cannot be imported."""
         try:
             self.help = inspect.getdoc(self._load())
         except PluginError as error:
@@ -258,7 +259,7 @@ def _comes_second(flag: Any) -> bool:  # noqa: ANN401  typer does not name its t
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Return `function` as typer calls it: flag by flag, with our errors as exit codes."""
+    """Wrap `function` for typer: one parameter per flag, and our errors as exit codes."""
     hints = get_type_hints(function, include_extras=True)
     given = list(inspect.signature(function).parameters.values())
     flags = [
@@ -279,14 +280,14 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
                 }
             )
 
-    # This is what typer reads.
+    # typer reads these two attributes.
     run.__signature__ = inspect.Signature(flags)  # type: ignore[attr-defined]
     run.__annotations__ = {flag.name: flag.annotation for flag in flags}
     return run
 
 
 def _flags(given: inspect.Parameter, hint: object, *, title: str) -> Iterator[inspect.Parameter]:
-    """Yield the flags of a group, or the one flag that `given` is."""
+    """Yield the flags of a group, or the single flag `given`."""
     if not _is_group(hint):
         yield _flag(given, hint, title=title)
         return
@@ -295,7 +296,7 @@ def _flags(given: inspect.Parameter, hint: object, *, title: str) -> Iterator[in
 
 
 def _bare(hints: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
-    """Yield the flags that may stand alone, with their values then."""
+    """Yield the flags that may be given without a value, with their values then."""
     for name, hint in hints:
         if _is_group(hint):
             yield from _bare((field, part) for field, (part, _) in _parts(hint).items())
@@ -310,14 +311,14 @@ def _flag(given: inspect.Parameter, hint: object, *, title: str) -> inspect.Para
     info.rich_help_panel = f"{title}{_MORE}" if getattr(note, "rare", False) else title
     info.show_envvar = False  # the command shows it
     default = given.default
-    if _is_repeated(hint):  # typer knows lists, of which None is the empty one
+    if _is_repeated(hint):  # typer expects lists, and passes None for an empty one
         kind = GenericAlias(list, get_args(kind)[:1])
         kind, default = (kind, default) if default is _EMPTY else (kind | None, None)
     return given.replace(kind=given.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info])
 
 
 def _value(name: str, hint: object, values: Mapping[str, object]) -> object:
-    """Return the group, or the value of the one flag, that `values` hold."""
+    """Return the group, or the value of the single flag, from `values`."""
     if not _is_group(hint):
         value = values[name]
         return tuple(cast("list[object]", value or ())) if _is_repeated(hint) else value

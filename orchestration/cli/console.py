@@ -1,4 +1,4 @@
-"""The console on which every command prints: no text from outside can control the terminal."""
+"""The console of every command: no foreign text can control the terminal."""
 
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
@@ -20,7 +20,7 @@ _PICTURES = frozenset({".png", ".svg"})
 
 
 class CleanConsole(Console):
-    """A console that shows control characters and takes no markup, also into a pipe.
+    """A console that escapes control characters and ignores markup, also when piped.
 
     With `soft_wrap`, the terminal wraps long lines.
     """
@@ -32,14 +32,14 @@ class CleanConsole(Console):
 
     @property
     def is_watched(self) -> bool:
-        """True if it is a terminal on which something can move."""
-        # FORCE_COLOR makes rich take a file for a terminal, which is right for colours only.
+        """True if it is a terminal that can show animations."""
+        # With FORCE_COLOR, rich treats a file as a terminal, which is right for colours only.
         return self.is_interactive and self.file.isatty()
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Render what is to be printed; all texts come through here, those in tables too."""
+        """Render a value for printing; all texts pass through here, including those in tables."""
         if isinstance(renderable, str):
             renderable = shown(renderable)
         elif isinstance(renderable, Text):
@@ -48,7 +48,7 @@ class CleanConsole(Console):
 
 
 def _cleaned(text: Text) -> Text:
-    """Return `text` as it may be shown; its styles stay where they are."""
+    """Return `text` with control characters escaped; its styles keep their positions."""
     clean = shown(text.plain)
     if clean == text.plain:
         return text
@@ -58,7 +58,7 @@ def _cleaned(text: Text) -> Text:
 
 
 def print_view(view: RenderableType) -> None:
-    """Print a table, or anything else that rich can print."""
+    """Print a table, or any other rich renderable."""
     CleanConsole().print(view)
 
 
@@ -71,7 +71,7 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print texts in columns."""
     table = Table()
     for heading in headings:
-        table.add_column(heading, overflow="fold")  # a name that is cut short is useless
+        table.add_column(heading, overflow="fold")  # a truncated name would be useless
     for row in rows:
         table.add_row(*row)
     print_view(table)
@@ -83,13 +83,13 @@ def print_json(value: object) -> None:
 
 
 def say_files(written: Sequence[Path]) -> None:
-    """Say where each file is."""
+    """Print the path of each written file."""
     for path in written:
         say(f"written: {path}")
 
 
 def say_written(written: Sequence[Path], *, counts_pictures: bool = False) -> None:
-    """Say where each file is, and why there is no picture among them if so.
+    """Print the path of each written file, and a reason if there is no picture among them.
 
     If `counts_pictures`, pictures are only counted.
     """

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFlags(DataFlags):
-    """The flags that name texts, and say how many are drawn."""
+    """The flags that name texts and the numbers to sample."""
 
     data: Annotated[
         tuple[Path, ...],
@@ -197,7 +197,7 @@ def _build_tokens(
     limits: LimitFlags,
     show: LogFlags,
 ) -> None:
-    """Make training data of the token form: from damage, from marked texts, from a panel."""
+    """Make training data in the token form: from damage, from marked texts, from a panel."""
     asks_panel = _names_teachers(teachers)
     if not (kept.from_damage or kept.from_spans or asks_panel):
         raise ConfigError(
@@ -233,7 +233,7 @@ def _judged(
     *,
     show: LogFlags,
 ) -> T:
-    """Have the panel of `job` judge the material, and return what `work` makes of it."""
+    """Have the panel of `job` judge the material in a session, and return the result of `work`."""
     say(f"{len(material.pairs)} assessments of {len(material.rows)} texts")
     return session.run_exam(
         work,
@@ -273,7 +273,7 @@ def _job(
 def _shared(
     texts: TextFlags, kept: SetFlags, teachers: TeacherFlags, *, licences: LicenceFlags
 ) -> dict[str, Any]:
-    """Return the fields of a job that sets of both forms have."""
+    """Return the fields that jobs for both forms share."""
     return {
         "output": kept.output,
         "columns": texts.column,

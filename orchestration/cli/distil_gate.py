@@ -1,4 +1,4 @@
-"""`spanjury distil gate`: examine a distilled judge beside its base and its teacher."""
+"""`spanjury distil gate`: compare a distilled judge with its base and its teacher."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ with lazily():
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFlags(Flags, title="Distilled judge"):
-    """The flags that name the distilled judge, its base, and what it is asked."""
+    """The flags that name the distilled judge, its base, and its options."""
 
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="Folder that `distil train` wrote.")
@@ -61,7 +61,7 @@ class ModelFlags(Flags, title="Distilled judge"):
     html: Html = None
 
 
-# Without variables of the environment: a teacher costs, and judges only where one is named.
+# No environment variables here: a teacher costs money, so it must be named explicitly.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeacherFlags(Flags, title="Teacher"):
     """The flags that name the teacher."""
@@ -76,7 +76,7 @@ class TeacherFlags(Flags, title="Teacher"):
 
     @property
     def is_named(self) -> bool:
-        """True if there is a teacher."""
+        """True if a teacher is named."""
         return bool(self.teacher or self.judge or self.model)
 
     def panel_config(self, *, seed: int) -> "config.PanelConfig":
@@ -93,7 +93,7 @@ class TeacherFlags(Flags, title="Teacher"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamFlags(DataFlags, title="More exams"):
-    """The flags that name more exams, and their texts."""
+    """The flags that name further exams and their texts."""
 
     discernment: Annotated[
         Path | None, Flag("Also run the exam of discernment, on these good texts.", "DATA")
@@ -117,7 +117,7 @@ class ExamFlags(DataFlags, title="More exams"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequireFlags(Flags, title="Requirements"):
-    """The flags that say what the judge must reach."""
+    """The flags that state the requirements."""
 
     require: Require = ()
     require_over_base: Annotated[
@@ -126,7 +126,7 @@ class RequireFlags(Flags, title="Requirements"):
     ] = ()
 
     def demands(self, *, no_base: bool) -> "gates.Demands":
-        """Return what is required; the usual where no flag says anything."""
+        """Return the requirements; default ones if no flag states any."""
         if not self.require and not self.require_over_base:
             parsed = card.Gate(name="reports.parsed", relation=">=", bound=0.95)
             better = gate_study.OverBase(name="spans.f1")
@@ -179,7 +179,7 @@ def _job(
     required: RequireFlags,
     limits: LimitFlags,
 ) -> "gates.GateJob":
-    """Read what is there and check what is asked, before any judge works."""
+    """Read the material and check the flags, before any judge works."""
     if model.no_base and (model.base or required.require_over_base):
         raise ConfigError("--no-base excludes --base and --require-over-base")
     trained = material.read_trained_model(model.folder)
@@ -207,7 +207,7 @@ def _job(
         demands=demanded,
         output=model.output,
         limits=limits.limits(),
-        failures=limits.failures(stopping.FailurePolicy(min_usable=0.0)),  # it measures that share
+        failures=limits.failures(stopping.FailurePolicy(min_usable=0.0)),  # it measures the share
         cautions=examples.cautions,
     )
 
@@ -247,7 +247,7 @@ def _judges(
 
 
 def _exams(more: ExamFlags, *, seed: int, output: Path) -> "Iterator[exams.GateExam]":
-    """Yield the exams that are named; a judge takes the place of the panel in their jobs."""
+    """Yield the named exams; each judge takes the place of the panel in their jobs."""
     if more.discernment is not None:
         yield _study(
             discernment.Discernment,
@@ -274,7 +274,7 @@ def _study(
     topics: tuple[str, ...] = (),
     **own: object,
 ) -> "exams.StudyExam":
-    """Return an exam of any judge on `data`."""
+    """Return an exam that any judge can take on `data`."""
     given: dict[str, Any] = {
         "task": more.task,
         "aspects": more.aspect,

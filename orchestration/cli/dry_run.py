@@ -1,4 +1,4 @@
-"""`evaluate --dry-run`: the calls, tokens, dollars and seconds of a whole run."""
+"""`evaluate --dry-run`: estimate the calls, tokens, dollars and seconds of a whole run."""
 
 from collections import Counter
 
@@ -21,7 +21,7 @@ from spanjury.stats.estimation import TotalEstimate
 
 
 def print_reckoning(job: Job) -> None:
-    """Print what all rows of `job` would take, by the prompts that would be sent."""
+    """Print the estimated cost of all rows of `job`, from the prompts that would be sent."""
     planned = plan_job(job)
     estimate = _reckoned(job, assessments=planned.asked)
     expected, most = estimate.expected, estimate.most
@@ -48,7 +48,7 @@ def print_reckoning(job: Job) -> None:
 
 
 def print_estimate(job: Job) -> None:
-    """Judge a sample of the rows of `job`, and print what all of them would take."""
+    """Judge a sample of the rows of `job`, and print the estimated cost of all of them."""
     planned = plan_job(job)
     require_keys(job)
     number = min(SAMPLE, planned.asked)

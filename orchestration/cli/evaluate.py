@@ -35,7 +35,7 @@ with lazily():
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFlags(DataFlags):
-    """The flags that choose rows, and say in which order they are judged."""
+    """The flags that select rows, and the order in which they are judged."""
 
     data: Annotated[
         str,
@@ -75,7 +75,7 @@ class RowFlags(DataFlags):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFlags(Flags, title="Run"):
-    """The flags that say what is kept of a run, and where."""
+    """The flags about what a run stores, and where."""
 
     output: Annotated[
         Path | None,
@@ -107,7 +107,7 @@ class RunFlags(Flags, title="Run"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFlags(Flags, title="Cluster"):
-    """The flags that say on which machines judges work."""
+    """The flags about the machines that judge."""
 
     engine: Annotated[
         Literal["local", "ray"],
@@ -198,7 +198,7 @@ def evaluate(
 
 
 def _require_no_batches(batch: BatchFlags, kept: RunFlags, machines: ClusterFlags) -> None:
-    """Refuse flags with which no batch can answer."""
+    """Raise `ConfigError` for flags that exclude batches."""
     refused = {
         "--no-memory": batch.given and kept.no_memory,
         "--engine ray": batch.given and machines.engine == "ray",
@@ -210,7 +210,7 @@ def _require_no_batches(batch: BatchFlags, kept: RunFlags, machines: ClusterFlag
 
 
 def _require_no_gate(gate: GateFlags, what: str) -> None:
-    """Refuse flags that need every result in the hands of this process."""
+    """Raise `ConfigError` for flags that need every result in this process."""
     if gate.given:
         raise ConfigError(f"{what} does not go with {', '.join(gate.given)}")
 
@@ -243,7 +243,7 @@ def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFla
 
 @dataclass(slots=True)
 class _BegunRun:
-    """A run that is begun, in a folder or in none; its session comes with its judges."""
+    """A run that has begun, with or without a folder; its session is created later."""
 
     job: "jobs.Job"
     folder: "run_folders.RunFolder | None" = None
@@ -252,16 +252,16 @@ class _BegunRun:
     @property
     def is_kept(self) -> bool:
         """True if the run has begun to judge."""
-        if self.session is None:  # a run that is there was begun by another process
+        if self.session is None:  # an existing run was begun by another process
             return self.folder is not None and self.folder.exists
         return self.session.has_begun
 
 
 @contextmanager
 def _begun(job: "jobs.Job", kept: RunFlags, planned: "jobs.Plan") -> "Iterator[_BegunRun]":
-    """Begin the run of `job`: in the folder that is named, among the user's data, or in none.
+    """Begin the run of `job`: in the named folder, among the user's data, or without a folder.
 
-    Nothing is left of it if an error comes before anything is judged.
+    The folder is removed if an error occurs before anything is judged.
     """
     begun = _BegunRun(job)
     with ExitStack() as stack:
@@ -284,7 +284,7 @@ def _begun(job: "jobs.Job", kept: RunFlags, planned: "jobs.Plan") -> "Iterator[_
 
 
 def _folder(job: "jobs.Job", kept: RunFlags) -> "run_folders.RunFolder | None":
-    """Return the folder of the run; None if it has none, or none can be made."""
+    """Return the folder of the run; None if it has none, or none can be created."""
     if kept.run_dir is not None:
         path = Path(kept.run_dir)
         return run_folders.RunFolder(job.shard.folder(path) if job.shard else path)
@@ -306,7 +306,7 @@ def _cluster_job(
     show: ShowFlags,
     machines: ClusterFlags,
 ) -> "cluster.ClusterJob":
-    """Return the same job for a cluster; refuse flags that only one machine can follow."""
+    """Return the same job for a cluster; raise `ConfigError` for flags of a single machine."""
     refused = {
         "--column": rows.column,
         "--rubric": rows.rubric is not None,

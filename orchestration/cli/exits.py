@@ -1,4 +1,4 @@
-"""Exit codes, and how errors become them."""
+"""Exit codes, and the mapping of errors to them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -8,19 +8,19 @@ import typer
 from spanjury.judges.core import ConfigError, EvaluationError, hide, shown
 
 ERROR = 1
-"""Something failed that is not the user's wording: a file, a server."""
+"""Something failed that is not the user's input: a file, a server."""
 USAGE = 2
-"""A request names something that does not exist, or does not fit together."""
+"""The input names something that does not exist, or contradicts itself."""
 COVERAGE = 3
 """Too few assessments have a score."""
 LIMIT = 4
 """A limit was reached; the run can be resumed."""
 GATE = 5
-"""A judge, or what a run judged, is not as good as was demanded."""
+"""A judge, or the judged texts, miss a requirement."""
 INTERRUPTED = 130
-"""Ctrl-C, as shells count it."""
+"""Ctrl-C, in the convention of shells."""
 BY_SIGNAL = 128
-"""The number that shells add to the number of the signal that ended a process."""
+"""Shells add this to the number of the signal that ended a process."""
 
 
 @contextmanager
@@ -37,16 +37,16 @@ def exits() -> Iterator[None]:
 
 
 _NAMED = 10
-"""Names of a list that are shown one by one."""
+"""Most names of a list that are printed."""
 
 
 def say(message: str) -> None:
-    """Write a line for the user to standard error, without secrets and control characters."""
+    """Print a line to standard error, without secrets and control characters."""
     typer.echo(shown(hide(message.replace("\n", " "))), err=True)
 
 
 def say_each(names: Sequence[str], what: str) -> None:
-    """Write how many there are of what, and the first names; nothing for none."""
+    """Print the number of `what` and the first names; nothing if there are none."""
     if names:
         say(f"{len(names)} {what}:")
         for name in names[:_NAMED]:

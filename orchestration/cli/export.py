@@ -1,4 +1,4 @@
-"""`spanjury export` and `merge`: the results of a run for other programs, and of all its shards."""
+"""`spanjury export`: results in other formats. `spanjury merge`: join the results of shards."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -82,7 +82,7 @@ def export(
 
 
 def _dataset_folder(target: Path | None, form: str | None) -> Path | None:
-    """Return the folder of a dataset, if the target is one."""
+    """Return the folder of a dataset if the target names one; None otherwise."""
     scheme, colon, folder = str(target).partition(":")
     if target is None or scheme != _DATASET or not colon:
         return None
@@ -92,7 +92,7 @@ def _dataset_folder(target: Path | None, form: str | None) -> Path | None:
 
 
 def _texts(run: Path) -> "exports.JudgedTexts":
-    """Return the texts of a run, which are in the data that its manifest names."""
+    """Return the texts of a run, from the data that its manifest names."""
     if run.is_file():
         raise ConfigError(f"--texts needs the folder or name of a run, which names its data: {run}")
     job = runs.job_of(run_folders.find_run(run))
@@ -105,14 +105,14 @@ def _texts(run: Path) -> "exports.JudgedTexts":
 
 
 def _segments(job: "jobs.Job") -> Iterator[Segment]:
-    """Yield the segments that a run is of, among others of its data."""
+    """Yield the segments in the data of a run, which may include others."""
     for row in sources.open_source(job.data, columns=job.columns):
         if isinstance(row, Segment):
             yield row
 
 
 def _export_marked(run: Path, target: Path | None, form: str) -> None:
-    """Write what was found as an annotator's marks in the texts, which are the run's data."""
+    """Write error spans as an annotator's marks in the texts of the run's data."""
     if target is None or run.is_file():
         raise ConfigError(f"{form} needs a run's folder and an output file: got {run} -o {target}")
     job = runs.job_of(run_folders.find_run(run))
@@ -122,7 +122,7 @@ def _export_marked(run: Path, target: Path | None, form: str) -> None:
 
 
 def _results(run: Path) -> Path:
-    """Return where the results of `run` are, or as many as there are."""
+    """Return the results file of `run`, complete or partial."""
     if run.is_file():
         return run
     folder = run_folders.find_run(run)
@@ -134,7 +134,7 @@ def _results(run: Path) -> Path:
 
 
 def _form_of(target: Path | None) -> "exports.ExportForm":
-    """Return the form that the ending of a file names."""
+    """Return the format that a file's suffix names."""
     if target is None:
         return exports.ExportForm.CSV
     return _word(target.suffix.removeprefix("."), exports.ExportForm)

@@ -1,4 +1,4 @@
-"""The session of a job: it is shown, held to its gate, and says how to go on if it ends early."""
+"""The session of a job: shows it, checks its gate, and says how to resume it if it ends early."""
 
 import shlex
 from collections.abc import Callable, Sequence
@@ -38,13 +38,13 @@ with lazily():
     from spanjury.orchestration.studies.failing import lines
 
 _NAMED = 20
-"""The most failing rows that are named; the others are counted."""
+"""Most failing rows that are named; the others are counted."""
 
 
 def plan_job(job: Job, gate: GateFlags | None = None) -> Plan:
-    """Return the plan of `job`, and say which rows it skips.
+    """Return the plan of `job`, and print which rows it skips.
 
-    Raise `ConfigError` if its gate is about an aspect on which none of them is judged.
+    Raise `ConfigError` if its gate names an aspect on which no row is judged.
     """
     planned = plan(job)
     for row in planned.bad_rows:
@@ -58,7 +58,7 @@ def plan_job(job: Job, gate: GateFlags | None = None) -> Plan:
 
 
 class GatedRun:
-    """The gate of one run, and the lines that say what came of it."""
+    """The gate of one run, and the lines that report its outcome."""
 
     def __init__(self, flags: GateFlags, job: Job) -> None:
         self.gate = gates.Gate(terms=flags.terms(), most=None if flags.sarif else _NAMED)
@@ -66,9 +66,9 @@ class GatedRun:
         self._job = job
 
     def close(self, *, is_complete: bool) -> bool:
-        """Name what fails, once the run has come to its end; return whether it passes.
+        """Print what fails at the end of the run; return whether the gate is passed.
 
-        Raise `StoreError` if the file in SARIF cannot be written.
+        Raise `StoreError` if the SARIF file cannot be written.
         """
         missed = list(self.gate.missed())
         self._name(missed)
@@ -84,19 +84,19 @@ class GatedRun:
         return not missed
 
     def close_early(self) -> None:
-        """Name what fails so far, and say that nothing is decided."""
+        """Print what fails so far, and that nothing is decided."""
         self._name()
         failing = f"{self.gate.failing} rows fail so far; " if self.gate.failing else ""
         say(f"{failing}not decided, since the run has not ended: {self._terms}")
 
     @property
     def hides_texts(self) -> bool:
-        """True if no text may be printed: a workflow obeys lines of it that look like commands."""
+        """True if no text may be printed: a workflow executes lines that look like commands."""
         return self._flags.annotations == "github"
 
     @property
     def arguments(self) -> list[str]:
-        """The flags of the gate, as they are given to the command that goes on."""
+        """The flags of the gate, as arguments of the command that resumes the run."""
         return self._flags.arguments
 
     @property
@@ -104,7 +104,7 @@ class GatedRun:
         return shlex.join(replace(self._flags, annotations="none", sarif=None).arguments)
 
     def _name(self, missed: Sequence[str] = ()) -> None:
-        """Name the first rows that fail, and what is missed, as people or workflows read it."""
+        """Print the first failing rows, and missed requirements, for people or workflows."""
         first = self.gate.failures[:_NAMED]
         rest = self.gate.failing - len(first)
         more = [f"and {rest} more rows fail"] if rest else []
@@ -112,7 +112,8 @@ class GatedRun:
         if self._flags.annotations == "github":
             positions = failing_rows.lines_of_rows(self._job, first)
             rows = [line for failure in first for line in lines.annotations(failure, positions)]
-            # GitHub shows the first ten of a step, so what is missed comes before the rows.
+            # GitHub shows the first ten lines of a step, so missed requirements come before the
+            # rows.
             misses = [lines.workflow_command(line, title="spanjury") for line in misses]
             written = [*misses, *rows, *more]
         else:
@@ -122,20 +123,20 @@ class GatedRun:
 
 
 class JobSession(Session):
-    """A job with all that shows it, stops it and keeps it.
+    """A job together with its display, its stop and its folder.
 
     Parameters
     ----------
     gate
-        What its results are held to; None for nothing.
+        The requirements on its results; None if there are none.
     folder
-        Where the run is kept; None for one that is not.
+        The folder of the run; None if it has none.
     results_of
-        The run whose results are written; None where they are tried beside it, or none is kept.
+        The run whose results are written; None if they go elsewhere, or there is no run.
     begun
-        Called when the panel is open, the run is ours alone and its first row is judged.
+        Called when the panel is open, the run is locked and its first row is judged.
     batches
-        Answer what is not remembered, in place of the models; None to ask the models.
+        Answer requests without remembered replies, instead of the models; None to call the models.
     """
 
     def __init__(
@@ -172,10 +173,10 @@ class JobSession(Session):
         )
 
     def run_job(self) -> None:
-        """Run the job, show it, and exit with a code if it was stopped, scored too little or fails.
+        """Run the job, show it, and exit with a code if it was stopped or misses a requirement.
 
-        A run that was stopped, or lacks answers or scores, ends with the code for that, whatever
-        the gate says: it cannot pass, and what it fails by is not all.
+        A run that was stopped, or lacks answers or scores, exits with the code for that, whatever
+        the gate says: it cannot pass, and its failures are incomplete.
         """
         runs.check_output(self._job)
         try:
@@ -211,16 +212,16 @@ class JobSession(Session):
 
     @property
     def has_begun(self) -> bool:
-        """True if a row was judged, or a model was asked: its replies are kept."""
+        """True if a row was judged, or a model was called, whose replies are stored."""
         return self._has_begun or bool(self.meter.spent.calls)
 
     @property
     def useless(self) -> Sequence[str]:
-        """The seats that were to answer, and gave nothing that can be used."""
+        """The seats that should have answered but have no usable report."""
         return () if self._job.silent else self.view.summary.useless
 
     async def judge(self) -> None:
-        """Judge everything, and show it."""
+        """Judge all rows, and show the results."""
         await run(
             self._job,
             self._show,
@@ -233,11 +234,11 @@ class JobSession(Session):
         )
 
     def wants(self, segment: Segment) -> bool:
-        """Say whether the results of `segment` may be shown."""
+        """Return whether the results of `segment` may be shown."""
         return self.view.wants(segment)
 
     def count(self, row: FinishedRow) -> None:
-        """Count a row that is remembered."""
+        """Count a remembered row."""
         self.view.count(row)
         if self._gated is not None:
             self._gated.gate.add_row(row)
@@ -248,7 +249,7 @@ class JobSession(Session):
             self._gated.gate.add(result)
 
     def _begin(self) -> None:
-        """Say when a row is judged, or before a batch is sent, that the run has begun."""
+        """Record the beginning of the run when a row is judged, or before a batch is sent."""
         if not self._has_begun:
             self._has_begun = True
             if self._folder is not None:
@@ -256,9 +257,9 @@ class JobSession(Session):
             self._begun()
 
     def close(self) -> tuple[bool, bool]:
-        """Say what the run came to; return whether every row was answered, and whether it passes.
+        """Print the outcome; return whether every row was answered, and whether the gate is passed.
 
-        A shard without a row passes.
+        A shard without rows passes.
         """
         self.view.close()
         summary = self.view.summary
@@ -285,7 +286,7 @@ class JobSession(Session):
         return not unanswered, passes
 
     def _say_what_is_missing(self) -> None:
-        """Say which reports a run that asks no model lacks."""
+        """Print the number of reports that a run without calls lacks."""
         by_seat = self.view.summary.seats.values()
         if missing := sum(ends[outcome] for ends in by_seat for outcome in UNANSWERED):
             say(
@@ -294,7 +295,7 @@ class JobSession(Session):
             )
 
     def close_failed(self, failed: RunFailedError) -> None:
-        """Say why the run failed, and where its results are."""
+        """Print why the run failed, and where its results are."""
         if self.done:
             self.view.close()
         say(f"spanjury: {failed}")
@@ -306,7 +307,7 @@ class JobSession(Session):
         self.say_how_to_go_on()
 
     def close_stopped(self, stopped: RunStoppedError) -> int:
-        """Say why the run was stopped, and how it goes on; return the exit code."""
+        """Print why the run was stopped, and how to resume it; return the exit code."""
         if not isinstance(stopped, DeferredError):
             self.close_early(str(stopped))
             return self.exit_code
@@ -318,7 +319,7 @@ class JobSession(Session):
         return 0 if stopped.is_written else ERROR
 
     def close_early(self, reason: str) -> None:
-        """Say why the run was stopped, and where its results are."""
+        """Print why the run was stopped, and where its results are."""
         self.view.close()
         say(f"{reason}: {self.done} of {self._total} results are in {self._results}.part")
         self._note_stop()
@@ -327,7 +328,7 @@ class JobSession(Session):
 
     def _note_stop(self) -> None:
         if self._folder is not None and self.done:
-            with suppress(StoreError):  # the disk may be full, and only lists lack it
+            with suppress(StoreError):  # the disk may be full, and only lists need the note
                 self._folder.note_stop(self.done)
 
     def _close_gate_early(self) -> None:
@@ -335,7 +336,7 @@ class JobSession(Session):
             self._gated.close_early()
 
     def say_how_to_go_on(self) -> None:
-        """Say by which command the run is resumed, if it is kept."""
+        """Print the command that resumes the run, if it has a folder."""
         if self._folder is not None:
             ends = self.view.summary.seats
             are_kept = any(not ends[seat].keys() <= UNANSWERED for seat in self.useless)
@@ -345,7 +346,7 @@ class JobSession(Session):
 
 
 def _named(run: RunFolder) -> str:
-    """Return the run as commands take it: by its name, where that suffices."""
+    """Return the run as an argument of commands: its name, if that suffices."""
     return run.path.name if run.path.parent == runs_home() else str(run.path)
 
 

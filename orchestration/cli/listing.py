@@ -1,7 +1,7 @@
-"""Lists: one line an entry on a terminal, lines of cells for other programs, or a whole table.
+"""Lists: one line per entry on a terminal, tab-separated lines for other programs, or a table.
 
-On a terminal a line ends at its width, and names are never cut. Elsewhere each line is complete:
-cells with a tab between them, without headings, so that `cut`, `grep` and `sort` can take it.
+On a terminal a line is cut at its width, but names never are. Elsewhere each line is complete:
+cells separated by tabs, without headings, for use with `cut`, `grep` and `sort`.
 """
 
 import sys
@@ -24,7 +24,7 @@ with lazily():
 
 _GAP = 2
 _LEAST = 12
-"""The fewest characters of the last column that are worth showing."""
+"""Least useful width of the last column in characters."""
 
 T = TypeVar("T")
 
@@ -48,18 +48,18 @@ class Listing:
     Parameters
     ----------
     headings, rows
-        All that is known of each entry; the headings differ from each other.
+        All data of each entry; headings are distinct.
     brief
-        The headings of what a terminal shows, the most important first: where it is narrow, the
-        last of them are left out.
+        The headings of the columns on a terminal, most important first: if it is narrow, the last
+        ones are left out.
     briefly
-        What a terminal shows in place of a cell, by heading.
+        Functions that shorten cells for a terminal, by heading.
     group
-        The heading of a column whose cells stand above their entries on a terminal.
+        The heading of a column whose cells head groups of entries on a terminal.
     right
-        The headings of figures.
+        The headings of right-aligned columns.
     records
-        The entries as JSON; the rows by heading if there are none.
+        The entries as JSON; by default the rows, keyed by heading.
     """
 
     headings: Sequence[str]
@@ -72,7 +72,7 @@ class Listing:
 
 
 def print_listing(listing: Listing, flags: ListFlags) -> None:
-    """Print a list as the flags, or else standard output, ask for it."""
+    """Print a list in the format of the flags, or else of standard output."""
     if flags.json:
         rows = [dict(zip(listing.headings, row, strict=True)) for row in listing.rows]
         console.print_json(rows if listing.records is None else listing.records)
@@ -96,7 +96,7 @@ class Line:
 
 
 def brief_lines(listing: Listing, *, width: int) -> Iterator[Line]:
-    """Yield the lines of a list on a terminal: none longer than `width`, but for a long name."""
+    """Yield the lines of a list on a terminal, no longer than `width` except for long names."""
     indent = _GAP if listing.group else 0
     columns = [
         (listing.headings.index(heading), listing.briefly.get(heading, str))
@@ -124,9 +124,9 @@ def brief_lines(listing: Listing, *, width: int) -> Iterator[Line]:
 
 
 def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Return the widths of the columns that fit into `width`; the last one has what is left."""
+    """Return the widths of the columns that fit into `width`; the last one gets the rest."""
     widths = [max(map(cells.cell_len, column)) for column in zip(*rows, strict=True)]
-    # A name that is far too long takes a line of its own, and no column from the others.
+    # A name that is much too long gets a line of its own, without squeezing other columns.
     names = (cells.cell_len(row[0]) for row in rows)
     widths[0] = max((size for size in names if size <= width // 2), default=widths[0])
     while len(widths) > 1:
@@ -151,7 +151,7 @@ def _aligned(row: Sequence[str], widths: Sequence[int], *, right: Sequence[bool]
 
 
 def _sized(text: str, size: int, *, right: bool) -> str:
-    """Return `text` in `size` cells of a terminal, cut by an ellipsis if it is longer."""
+    """Return `text` padded to `size` terminal cells, or cut with an ellipsis."""
     if cells.cell_len(text) > size:
         cut = Text(text)
         cut.truncate(size, overflow="ellipsis")
@@ -163,9 +163,9 @@ def _sized(text: str, size: int, *, right: bool) -> str:
 def matching(
     entries: Iterable[T], word: str | None, *, names: Callable[[T], Iterable[str]], what: str
 ) -> list[T]:
-    """Return the entries with `word` in one of their names; all of them without a word.
+    """Return the entries with `word` in one of their names; all entries without a word.
 
-    Raise `ConfigError` if there are none; `what` is what they are called.
+    Raise `ConfigError` if there are none; `what` names their kind.
     """
     if word is None:
         return list(entries)

@@ -1,4 +1,4 @@
-"""`spanjury judges`, `aspects`, `tasks` and `plugins`: lists of what flags can name."""
+"""`spanjury judges`, `aspects`, `tasks` and `plugins`: lists of names for flags."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -120,7 +120,7 @@ def plugins(*, word: Word = None, form: ListFlags) -> None:
 
 
 def _about(name: str) -> str:
-    """Return the first line of a judge's docstring, and below it what it says of its limits."""
+    """Return the first line of a judge's docstring, then its models, limits and precision."""
     judge = checking.described(name)
     lines = [(judge.__doc__ or "").strip().partition("\n")[0]]
     lines += checker_models.describe_models(name)
@@ -136,7 +136,7 @@ def _about(name: str) -> str:
 
 
 def _precision(figures: Iterable[measured.MeasuredPrecision]) -> Iterator[str]:
-    """Yield a line for each data set: which share of its errors people marked, too."""
+    """Yield a line for each data set: the share of the judge's errors that people also marked."""
     by_data: dict[str, list[str]] = {}
     for figure in figures:
         words = f"{figure.category} {figure.precision:.2f} (of {figure.spans})"

@@ -1,4 +1,4 @@
-"""The log of the command line; an embedded library sets none up."""
+"""The log of the command line; as an embedded library, spanjury configures none."""
 
 import logging
 import os
@@ -25,22 +25,21 @@ _SENTENCES: Mapping[str, str] = {
         " a judge may lean to its own ('spanjury panel study' measures it)"
     ),
 }
-"""The sentences for events that a user sees while a run goes on."""
+"""The sentences for events that a user sees during a run."""
 _ONCE = frozenset({"panel.one_family", "panel.own_family"})
 """Events that a user sees once, however often panels are opened."""
 
 
 def log_to(file: Path | None) -> None:
-    """Send errors and outages to standard error, and the whole log to `file`, if there is one.
+    """Send errors and outages to standard error, and the whole log to `file` if given.
 
-    Each is a line; an outage is reported when calls begin to wait for a model, and when they go
-    on.
+    Each is a line. An outage is reported when calls begin to wait for a model, and when they
+    resume.
 
-    The file gets a JSON object a line, added to what is there and written at once: a ``timestamp``
-    (ISO 8601, UTC), a ``level`` from info upwards, an ``event`` and what belongs to it; where a
-    panel is at work, for which ``segment_id``, ``aspect`` and ``seat``. It stays open until the
-    process ends. What was set by an earlier call is undone. Raise `ConfigError` if the file cannot
-    be written.
+    The file receives a JSON object a line, appended and written at once: a ``timestamp`` (ISO 8601,
+    UTC), a ``level`` from info upwards, an ``event`` and its values; during an assessment also
+    ``segment_id``, ``aspect`` and ``seat``. It stays open until the process ends. The configuration
+    by an earlier call is undone. Raise `ConfigError` if the file cannot be written.
     """
     new: list[logging.Handler] = [_Lines()]
     if file is not None:
@@ -52,18 +51,18 @@ def log_to(file: Path | None) -> None:
     for handler in new:
         logger.addHandler(handler)
     logger.setLevel(logging.WARNING if file is None else logging.INFO)
-    logger.propagate = False  # what a library sets up for the root must not print it again
+    logger.propagate = False  # a library's handler for the root logger must not print it again
 
 
 class _Lines(logging.Handler):
-    """Writes a line to standard error for each error, outage and seats of one family."""
+    """Prints a line to standard error for errors, outages and warnings about families."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self._shown: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write `record`; a reader who has left must not end the work it is about."""
+        """Write `record`; if standard error is closed, go on without it."""
         event = getattr(record, "event", "")
         if event in _SENTENCES:
             line = _SENTENCES[event].format_map(getattr(record, "values", {}))
@@ -77,7 +76,7 @@ class _Lines(logging.Handler):
             self._shown.add(line)
         try:
             sys.stderr.write(f"{shown(line)}\n")
-        except (OSError, ValueError):
+        except (OSError, ValueError):  # standard error is closed: write nothing more to it
             self.setLevel(logging.CRITICAL + 1)
 
 
@@ -106,7 +105,7 @@ class _LogFile(logging.Handler):
             raise ConfigError(f"the log file {path} cannot be written: {problem}") from error
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write `record`; a log that fails must not end the work it is about."""
+        """Write `record`; a log that cannot be written must not end the work."""
         if not self._works:
             return
         try:
@@ -119,6 +118,6 @@ class _LogFile(logging.Handler):
 def _without_exception(
     _: object, __: str, values: MutableMapping[str, object]
 ) -> MutableMapping[str, object]:
-    """Drop the exception of a record that is not ours: its message may hold judged text."""
+    """Drop the exception of a foreign record: its message may contain judged text."""
     values.pop("exc_info", None)
     return values

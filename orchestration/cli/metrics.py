@@ -1,4 +1,4 @@
-"""`spanjury metrics`: the metrics, what is known of each, and the scores that they give."""
+"""`spanjury metrics`: list metrics, show their cards, and score texts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -147,7 +147,7 @@ def _check(name: str | None, what: str, allowed: set[str]) -> None:
 
 
 def _plain(card: MetricCard) -> dict[str, object]:
-    """Return what a card holds, in the order of its fields; None for an infinite bound."""
+    """Return the fields of a card, in order; None for an infinite bound."""
     return {field.name: _jsonable(getattr(card, field.name)) for field in fields(card)}
 
 
@@ -218,7 +218,7 @@ def score(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """A line of the table; a system's, or that of all of them."""
+    """A row of the table: a system's score, or that of all systems."""
 
     metric: str
     system: str = ""
@@ -231,7 +231,7 @@ class _Row:
 def _measured(
     prepared: "service.Prepared", *, workers: int | None, output: Path | None, quiet: bool
 ) -> "service.Scored":
-    """Measure, and keep the scores; after an interrupt those of the finished metrics."""
+    """Measure, and store the scores; after an interrupt, those of the finished metrics."""
     done: list[corpus.MetricScores] = []
 
     def show(scores: "corpus.MetricScores") -> None:

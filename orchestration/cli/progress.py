@@ -1,6 +1,6 @@
-"""Progress where there is no bar: a line now and then, and what a command is doing at the moment.
+"""Progress without a bar: periodic lines, and the current step of a command.
 
-Progress is measured when it is shown, in a thread of its own: a result costs nothing.
+Progress is computed when it is displayed, in a separate thread, so that results cost nothing.
 """
 
 import threading
@@ -19,17 +19,17 @@ with lazily():
 _EVERY = 10.0
 """Seconds between two lines."""
 _SILENT = 2.0
-"""Seconds for which a command may work without a word."""
+"""Seconds that a command may work silently."""
 _REDRAWN = 0.5
-"""Seconds between two states of a line on a terminal."""
+"""Seconds between two updates of a line on a terminal."""
 
 
 class Measured(Protocol):
-    """Work that knows how far it is."""
+    """Work that can report its progress."""
 
     @property
     def seconds(self) -> float:
-        """Its duration until now."""
+        """Its duration so far."""
 
     @property
     def line(self) -> str:
@@ -37,9 +37,9 @@ class Measured(Protocol):
 
 
 class Stage:
-    """The part of a command's work that is under way, and since when.
+    """The current step of a command, and the time since the work began.
 
-    `part` is the first part; `begin` names the next ones, from any thread.
+    `part` is the first step; `begin` names the next ones, from any thread.
     """
 
     def __init__(self, part: str, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -48,22 +48,22 @@ class Stage:
         self._began = clock()
 
     def begin(self, part: str) -> None:
-        """Name the part that begins now."""
+        """Name the step that begins now."""
         self._part = part
 
     @property
     def seconds(self) -> float:
-        """The duration of the whole work until now."""
+        """The duration of the whole work so far."""
         return self._clock() - self._began
 
     @property
     def line(self) -> str:
-        """The part, and the seconds since the first one began."""
+        """The step, and the seconds since the work began."""
         return f"{self._part} ({self.seconds:.0f} s)"
 
 
 def judging(tracker: Tracker, *, quiet: bool) -> AbstractContextManager[object]:
-    """Show for ``with`` how far judges are: by a bar on a terminal, elsewhere by lines."""
+    """Return a context manager that shows progress: by a bar on a terminal, elsewhere by lines."""
     if quiet:
         return nullcontext()
     side = console.CleanConsole(stderr=True)
@@ -74,7 +74,7 @@ def judging(tracker: Tracker, *, quiet: bool) -> AbstractContextManager[object]:
 
 @contextmanager
 def working(part: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """Show what a command is doing once it has lasted 2 s; yield what names the next part.
+    """Show the current step of a command after 2 s; yield a function that names the next step.
 
     A terminal shows one line, which disappears at the end. Elsewhere a line is written every 10 s.
     """
@@ -101,11 +101,11 @@ def working(part: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]
 
 
 class ProgressLines:
-    """Lines for ``with``: one every 10 s, and a last one at the end of a run that had any.
+    """A context manager that writes a line every 10 s, and a last one at the end of a long run.
 
-    `write` is called by a thread; once it fails, nothing more is written. The first line comes
-    after `first` seconds, further ones after `every` seconds each. With `ends`, work that lasted
-    for `every` seconds ends with a line.
+    A thread calls `write`; once it fails, nothing more is written. The first line comes after
+    `first` seconds, further ones after `every` seconds each. With `ends`, work that lasted at least
+    `every` seconds ends with a line.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class ProgressLines:
 
     def _run(self) -> None:
         wait = self._first
-        with suppress(OSError):  # the reader of standard error may leave
+        with suppress(OSError):  # the reader of standard error may disconnect
             while not self._ended.wait(wait):
                 self._write(self._work.line)
                 wait = self._every

@@ -1,6 +1,6 @@
-"""Progress of a run on a terminal: a bar, and the figures for which it has no place.
+"""Progress of a run on a terminal: a bar, and the figures that do not fit on it.
 
-It is measured when it is shown, in a thread of its own: a result costs nothing.
+They are computed when they are displayed, in a separate thread, so that results cost nothing.
 """
 
 from collections.abc import Iterable
@@ -12,17 +12,17 @@ from rich.text import Text
 from spanjury.orchestration.engine.progress import Tracker
 
 _REDRAWS = 2.0
-"""Redraws of a bar in a second."""
+"""Redraws of a bar per second."""
 
 
 class ProgressBar(Progress):
-    """A bar for ``with``, and below it the figures that a bar has no place for.
+    """A progress bar as a context manager, and below it the figures that do not fit on it.
 
     Everything else on the terminal must be printed by the same console.
     """
 
     def __init__(self, tracker: Tracker, *, console: Console) -> None:
-        self._tracker = tracker  # the next line measures already
+        self._tracker = tracker  # the next line already measures
         super().__init__(
             TextColumn("judged"),
             BarColumn(),

@@ -1,4 +1,4 @@
-"""Reports as the console prints them; only commands that print one need the tables."""
+"""Reports as the console prints them; imported only by commands that print one."""
 
 from spanjury.orchestration.report.document import Report
 from spanjury.orchestration.report.terminal import report_view

@@ -1,4 +1,4 @@
-"""`spanjury resume` and `spanjury rescore`: go on with a run, or make its results again."""
+"""`spanjury resume`: continue or change a run. `spanjury rescore`: recompute its results."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -64,7 +64,7 @@ def resume(  # noqa: PLR0913  groups of flags
         batch.require_none(folder)
 
     def keep_change() -> None:
-        if job != before and output is None:  # elsewhere goes what is tried beside the run
+        if job != before and output is None:  # a trial's results go elsewhere
             runs.change_run(job, folder, assessments=planned.assessments)
 
     again = replace(

@@ -47,7 +47,7 @@ def list_runs(*, folder: Home = None, form: ListFlags) -> None:
 
 
 def listing_of(entries: "Sequence[run_list.RunEntry]") -> Listing:
-    """Return `entries` as every list of runs shows them."""
+    """Return the listing of `entries` that all lists of runs use."""
     now = datetime.now(UTC)
     return Listing(
         headings=("run", "state", "age", "rows", "size", "data", "begun"),
@@ -108,13 +108,13 @@ def _say_repaired(path: Path, repaired: "repairing.Repaired") -> None:
 
 
 def runs_and_space(entries: "Sequence[run_list.RunEntry]") -> str:
-    """Return how many runs there are, and what they take."""
+    """Return the number of runs and their size."""
     runs = counted(len(entries), "run")
     return f"{runs} of {shown_size(sum(entry.contents.size for entry in entries))}"
 
 
 def _rows(entry: "run_list.RunEntry") -> str:
-    """Return how many of how many rows there are, as far as that is known."""
+    """Return the number of rows and their total, as far as known."""
     if entry.rows is None and entry.of is None:
         return ""
     rows = "?" if entry.rows is None else str(entry.rows)
@@ -138,7 +138,7 @@ def _record(entry: "run_list.RunEntry") -> dict[str, object]:
 
 
 def shown_age(age: timedelta) -> str:
-    """Return `age` in one unit: weeks are days, and what is yet to come is now."""
+    """Return `age` in one unit, at most days; a future time counts as now."""
     seconds = max(0, int(age.total_seconds()))
     for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= size:
@@ -147,7 +147,7 @@ def shown_age(age: timedelta) -> str:
 
 
 def shown_size(size: int) -> str:
-    """Return bytes in the unit that leaves few figures."""
+    """Return a size in bytes, in the unit with the fewest digits."""
     if size < _KILO:
         return f"{size} B"
     amount = float(size)
@@ -215,7 +215,7 @@ def prune(
 def _before(older_than: str) -> datetime:
     try:
         return datetime.now(UTC) - run_list.parse_age(older_than)
-    except OverflowError:  # before the year 1: nothing is as old
+    except OverflowError:  # before the year 1, so that no run is old enough
         return datetime.min.replace(tzinfo=UTC)
 
 
@@ -230,7 +230,7 @@ def _show(chosen: "Sequence[run_list.RunEntry]") -> None:
 
 
 def _agreed(chosen: "Sequence[run_list.RunEntry]") -> bool:
-    """Ask; exit where the question is broken off."""
+    """Ask for confirmation; exit if the question is interrupted."""
     sys.stdout.flush()
     try:
         return typer.confirm(f"delete {runs_and_space(chosen)} for good?", err=True)
@@ -241,7 +241,7 @@ def _agreed(chosen: "Sequence[run_list.RunEntry]") -> bool:
 
 
 def _delete(chosen: "Sequence[run_list.RunEntry]", rule: "run_list.PruneRule") -> None:
-    """Delete runs one by one: what cannot be deleted stops none of the others."""
+    """Delete runs one by one; a failure does not stop the others."""
     deleted: list[run_list.RunEntry] = []
     failed = False
     try:

@@ -1,4 +1,4 @@
-"""A segment on a terminal: its text with the errors marked, and the reports on it.
+"""A segment on a terminal: its text with the errors marked, and its reports.
 
 A trajectory is shown turn by turn.
 """
@@ -37,19 +37,19 @@ _DECISION_STYLES = {
 }
 _SPEAKERS = {"system": "Instructions", "user": "User", "assistant": "Agent", "tool": "Result"}
 _LINE = 90
-"""Characters of a call that is shown in a line; a longer one has a line for each value."""
+"""Most characters of a call on one line; a longer call has a line for each value."""
 _GIVEN = 300
-"""Characters shown of a turn that is not the agent's."""
+"""Most characters shown of a turn that is not the agent's."""
 _LONG = 1500
-"""Texts of more characters are shown around their spans only."""
+"""Texts with more characters are shown only around their spans."""
 _AROUND = 120
 """Characters shown on either side of a span in a long text."""
 _QUOTE = 60
-"""Characters shown of a quote that is not in the text, or of evidence."""
+"""Most characters shown of evidence, or of a quote that is not in the text."""
 _SENTENCES = 4
-"""The most unverified sentences shown of a report."""
+"""Most unverified sentences shown of a report."""
 _EVIDENCE = 2
-"""The most places shown of an error's evidence."""
+"""Most passages of evidence shown for an error."""
 
 
 def segment_view(results: Sequence[Result]) -> RenderableType:
@@ -75,7 +75,7 @@ def segment_view(results: Sequence[Result]) -> RenderableType:
 
 
 def _body(segment: Segment, spans: Mapping[int, ErrorSpan]) -> Iterator[RenderableType]:
-    """Yield the text, or each turn of a trajectory behind who speaks."""
+    """Yield the text, or each turn of a trajectory with its speaker."""
     made = transcript_of(segment)
     if made is None or segment.trajectory is None:
         text = marked_text(segment.output, spans) if segment.output else Text("(empty)", "dim")
@@ -101,7 +101,7 @@ def _body(segment: Segment, spans: Mapping[int, ErrorSpan]) -> Iterator[Renderab
 
 
 def _call(made: Transcript, spans: Mapping[int, ErrorSpan], *, turn: int, call: int) -> Text:
-    """Return a call in a line, or in a line for each value of its arguments if it is long."""
+    """Return a call on one line, or with a line for each argument value if it is long."""
     parts = [part for part in made.parts if part.position.turn == turn]
     parts = [part for part in parts if part.position.call == call]
     name, values = parts[0], parts[1:]
@@ -156,7 +156,7 @@ def _aspect_line(result: Result) -> RenderableType:
         )
         return Padding(line, (0, 0, 0, 2))
     label = scale.label(report.score)
-    # A score that was made otherwise may be the best one, whatever the probability of an error.
+    # A score made in another way may be the best one, whatever the probability of an error.
     is_likely = (report.error_probability or 0.0) >= VOUCHED
     is_best = label == scale.labels[-1] and not is_likely
     praise = "" if is_likely and label == scale.labels[-1] else f", {label}"
@@ -169,7 +169,7 @@ def _aspect_line(result: Result) -> RenderableType:
 
 
 def _unverified(report: PanelReport) -> Iterator[RenderableType]:
-    """Quote the sentences that keep a text from being ok, with the reason for each."""
+    """Yield the sentences that keep a text from being ok, with the reason for each."""
     if report.decision not in {Decision.UNSURE, Decision.FAULTY}:
         return
     for sentence in report.unverified[:_SENTENCES]:
@@ -185,13 +185,13 @@ def _unverified(report: PanelReport) -> Iterator[RenderableType]:
 
 
 def _questions(report: PanelReport) -> Iterator[RenderableType]:
-    """Say what else keeps a text from being decided."""
+    """Yield the other reasons why a text is undecided."""
     for line in open_questions(report):
         yield Padding(Text(line, style="dim"), (0, 0, 0, 4))
 
 
 def _unlocated_note(report: PanelReport, *, is_best: bool) -> tuple[str, str]:
-    """Return what a report without a marked place says of the text, and its style."""
+    """Return a remark on a report without located spans, and its style."""
     if report.decision in {Decision.UNSURE, Decision.FAULTY}:
         return ("; no place could be marked", "not bold dim")
     if report.spans:
@@ -218,7 +218,7 @@ def _span_line(number: int, span: ErrorSpan, position: Position | None) -> Rende
 
 
 def _evidence_line(span: ErrorSpan) -> RenderableType:
-    """Quote the first places of the evidence, each behind the header of its input."""
+    """Quote the first passages of the evidence, each after the header of its input."""
     quotes = [f"{one_line(source.input)}: {_quoted(source.text)}" for source in span.evidence]
     more = len(quotes) - _EVIDENCE
     shown = "; ".join(quotes[:_EVIDENCE]) + (f"; and {more} more" if more > 0 else "")
@@ -226,7 +226,7 @@ def _evidence_line(span: ErrorSpan) -> RenderableType:
 
 
 def _quoted(text: str) -> str:
-    """Return `text` in quotation marks, the middle of a long one left out."""
+    """Return `text` in quotation marks, with the middle of a long text left out."""
     line = one_line(text)
     if len(line) > _QUOTE:
         line = f"{line[: _QUOTE // 2].rstrip()} … {line[-_QUOTE // 2 :].lstrip()}"
@@ -234,7 +234,7 @@ def _quoted(text: str) -> str:
 
 
 def _failed_seats(report: PanelReport) -> Iterator[RenderableType]:
-    """Name the seats that failed although the panel has a score."""
+    """Yield the seats that failed although the panel has a score."""
     for seat in report.seats if report.score is not None else ():
         outcome = seat.report.outcome
         if outcome not in {Outcome.SCORED, Outcome.ABSTAINED}:
@@ -243,7 +243,7 @@ def _failed_seats(report: PanelReport) -> Iterator[RenderableType]:
 
 
 def _unasked_seats(report: PanelReport) -> Iterator[RenderableType]:
-    """Name the seats that were not asked, and say why."""
+    """Yield the seats that were not asked, and why."""
     if report.unasked is not None:
         names = ", ".join(map(one_line, report.unasked.seats))
         remark = f"not asked: {names}. {one_line(report.unasked.reason)}"
@@ -253,7 +253,7 @@ def _unasked_seats(report: PanelReport) -> Iterator[RenderableType]:
 def marked_text(
     output: str, spans: Mapping[int, ErrorSpan], *, first: int = 0, last: int | None = None
 ) -> Text:
-    """Return ``output[first:last]``, each located span in brackets and behind them its number."""
+    """Return ``output[first:last]`` with each located span in brackets, followed by its number."""
     last = len(output) if last is None else last
     placed = {
         number: span
@@ -304,7 +304,7 @@ def _interval(span: ErrorSpan) -> tuple[int, int]:
 def _windows(
     placed: Mapping[int, ErrorSpan], *, first: int, last: int
 ) -> Sequence[tuple[int, int]]:
-    """Choose what is shown: all of a text, or the surroundings of the spans of a long one."""
+    """Return the intervals to show: all of a text, or the surroundings of a long text's spans."""
     if last - first <= _LONG:
         return [(first, last)]
     windows: list[tuple[int, int]] = []

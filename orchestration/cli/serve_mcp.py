@@ -1,4 +1,4 @@
-"""`spanjury mcp`: let agents ask a panel over the Model Context Protocol."""
+"""`spanjury mcp`: serve a panel to agents over the Model Context Protocol."""
 
 import logging as libraries
 import signal
@@ -71,7 +71,7 @@ def mcp(*, judges: PanelFlags, serving: ServeFlags) -> None:
     HTTP. The command ends with its client, or at Ctrl-C.
     """
     logging.log_to(serving.log_file)
-    # The SDK would have every library write its notes to standard error.
+    # Otherwise the SDK would make every library log to standard error.
     libraries.basicConfig(level=libraries.ERROR, format="%(levelname)s: %(message)s")
     panel = judges.config()
     require(server)
@@ -122,13 +122,13 @@ def _run(panel: "configs.PanelConfig", serve: Serve, *, aspects_files: Sequence[
             await serve(server.panel_server(opened, aspects_files=aspects_files), stop)
 
     async def watch() -> None:
-        if sys.platform == "win32":  # there, Ctrl-C stays a KeyboardInterrupt
+        if sys.platform == "win32":  # on Windows, Ctrl-C stays a KeyboardInterrupt
             return
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
             async for number in received:
                 signals.append(number)
                 stop.set()
-                break  # a second one has its usual effect
+                break  # a second signal has its default effect
 
     anyio.run(stopping.run_watched, work, watch)
     return BY_SIGNAL + signals[0] if signals else 0

@@ -1,4 +1,4 @@
-"""Sessions of judges: limits and signals end them, and an exit code closes them."""
+"""Sessions of judges: limits and signals end them, with an exit code."""
 
 import shlex
 import signal
@@ -26,10 +26,10 @@ T = TypeVar("T")
 
 
 class Session:
-    """A count of calls, which stops judges at a limit or a signal.
+    """A counter of calls that stops judges at a limit or a signal.
 
-    The first signal lets what is under way come to its end, the second does not, and a third
-    has its usual effect.
+    After the first signal, work under way is finished; a second one drops it, and a third has its
+    default effect.
     """
 
     def __init__(self, limits: Limits, *, stop_token: StopToken | None = None) -> None:
@@ -38,16 +38,16 @@ class Session:
         self._signal = 0
 
     def run(self, work: Callable[[], Coroutine[object, object, None]]) -> None:
-        """Do `work` until it is done, or stopped; raise what it raises."""
+        """Run `work` until it is done or stopped; raise its exceptions."""
         anyio.run(run_watched, work, self._stop_at_signals)
 
     @property
     def exit_code(self) -> int:
-        """The code for what was stopped: by a signal, or by a limit."""
+        """The exit code of a stopped session, by a signal or by a limit."""
         return BY_SIGNAL + self._signal if self._signal else LIMIT
 
     async def _stop_at_signals(self) -> None:
-        if sys.platform != "win32":  # there, Ctrl-C stays a KeyboardInterrupt
+        if sys.platform != "win32":  # on Windows, Ctrl-C stays a KeyboardInterrupt
             with open_signal_receiver(*_SIGNALS) as signals:
                 async for number in signals:
                     if self._signal:
@@ -63,7 +63,7 @@ class Session:
 
 
 def require_coverage(coverage: float, *, at_least: float, panel: PanelConfig | None = None) -> None:
-    """Exit with 3 if too few assessments have a score, or none; say how to see why."""
+    """Exit with 3 if too few assessments have a score, or none; print how to find out why."""
     if coverage < at_least or not coverage:
         say(f"coverage {coverage:.1%}: too few assessments have a score")
         say_how_to_see_why(panel)
@@ -71,7 +71,7 @@ def require_coverage(coverage: float, *, at_least: float, panel: PanelConfig | N
 
 
 def say_how_to_see_why(panel: PanelConfig | None) -> None:
-    """Name the command that shows why judges of a panel do not answer, as far as there is one."""
+    """Print the command that shows why judges of a panel do not answer, if there is one."""
     if panel is None:
         return
     if not panel.models:
@@ -94,7 +94,7 @@ class Finished(Generic[T]):
     panel: PanelConfig | None = None
 
     def require_scores(self) -> None:
-        """Exit with 3 if judges were asked, and none of them gave a score."""
+        """Exit with 3 if there were assessments, but none has a score."""
         if self.summary.whole.total:
             coverage = self.summary.whole.coverage
             require_coverage(coverage, at_least=0.0, panel=self.panel)
@@ -111,12 +111,12 @@ def run_exam(
 ) -> Finished[T]:
     """Run an exam, or exit if it is ended early.
 
-    The folder of `memory` is made. The advice after a failure names the models of `panel`.
+    The folder of `memory` is created. The advice after a failure names the models of `panel`.
 
     Parameters
     ----------
     exam
-        Shows every result to the watch over it; raises `RunStoppedError` if it was ended early.
+        Reports every result to the given watch; raises `RunStoppedError` if it was ended early.
     """
     if memory is not None:
         memory.parent.mkdir(parents=True, exist_ok=True)
@@ -142,6 +142,6 @@ def run_exam(
 
 
 def _say_what_is_kept(watch: Watch, reason: str = "") -> None:
-    """Say how many results the memory keeps, and that the command may be repeated."""
+    """Print the number of results in the memory, and that repeating the command continues."""
     done = watch.summary.whole.total
     say(f"{reason}{done} assessments are kept; run the same command to continue")

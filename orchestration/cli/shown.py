@@ -1,4 +1,4 @@
-"""The texts that a run shows: the first, all, none, those that failed or the worst."""
+"""The texts that a run prints: the first ones, all, none, failed ones or the worst ones."""
 
 from bisect import insort
 from collections.abc import Sequence
@@ -11,23 +11,23 @@ from spanjury.judges.core import ConfigError, Result, Segment
 Kind = Literal["all", "none", "failures", "first", "worst"]
 
 FIRST = 3
-"""Texts that are shown where nothing else is asked for."""
+"""Number of texts that are shown by default."""
 
 _COUNTED = ("first", "worst")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A choice of texts; `count` of the kinds ``"first"`` and ``"worst"``."""
+    """A selection of texts; `count` applies to ``"first"`` and ``"worst"``."""
 
     kind: Kind = "first"
     count: int = FIRST
 
     @classmethod
     def parse(cls, text: str) -> "Shown":
-        """Read ``all``, ``none``, ``failures``, ``first:N`` or ``worst:N``.
+        """Parse ``all``, ``none``, ``failures``, ``first:N`` or ``worst:N``.
 
-        Raises `ConfigError` if it is none of these.
+        Raises `ConfigError` if the text has none of these forms.
         """
         kind, _, count = text.partition(":")
         if kind in _COUNTED and count.isdecimal():
@@ -39,7 +39,7 @@ class Shown:
 
 @dataclass(slots=True, kw_only=True)
 class Selector:
-    """Says of each text, with all its results, whether it is shown now, and which ones at the end.
+    """Decides whether a text, given all its results, is shown now or at the end.
 
     `left_out` counts the texts that were not shown so far.
     """
@@ -52,7 +52,7 @@ class Selector:
     _worst: list[tuple[float, int, Sequence[Result]]] = field(default_factory=list)
 
     def now(self, results: Sequence[Result]) -> bool:
-        """Say whether to show a text at once, given its results; if not, count it as left out."""
+        """Return whether to show a text now, given its results; otherwise count it as left out."""
         self._seen += 1
         scores = [result.report.score for result in results]
         match self.shown.kind:
@@ -70,7 +70,7 @@ class Selector:
         return False
 
     def wants(self, segment: Segment) -> bool:
-        """Say whether the results of `segment` may be shown; call it in the order of segments."""
+        """Return whether the results of `segment` may be shown; call it in order of segments."""
         if self.shown.kind != "first":
             return self.shown.kind != "none"
         if segment is not self._asked_about:
@@ -84,7 +84,7 @@ class Selector:
         self.left_out += 1
 
     def at_the_end(self) -> list[Sequence[Result]]:
-        """Return the texts with the lowest scores, the worst first."""
+        """Return the texts with the lowest scores, worst first."""
         return [results for _, _, results in self._worst]
 
     def _keep(self, score: float, results: Sequence[Result]) -> None:

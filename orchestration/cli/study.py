@@ -1,4 +1,4 @@
-"""The command of a study, made of its parameters: flags, what is said, files and demands."""
+"""The command of a study, built from its parameters: flags, output, files and requirements."""
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -59,10 +59,10 @@ _WRITER, _OPTIONS = "writer", "Options"
 
 
 def study_command(study: type[PanelStudy[object]], *, name: str) -> Callable[..., None]:
-    """Return the function of the command of `study`, for `command` to make flags of.
+    """Return the command function of `study`, from which `command` makes flags.
 
-    Its own parameters come first, then where its findings go. The texts, the panel, the limits and
-    the log are those of every study.
+    Its own parameters come first, then the output of its findings. The flags for texts, the panel,
+    the limits and the log are the same for every study.
     """
     own = own_parameters(study)
     writes = _WRITER in study.__dataclass_fields__
@@ -79,7 +79,7 @@ def study_command(study: type[PanelStudy[object]], *, name: str) -> Callable[...
 
 
 def file_command(study: type[FileStudy[object]], *, name: str) -> Callable[..., None]:
-    """Return the function of the command of `study`, for `command` to make flags of."""
+    """Return the command function of `study`, from which `command` makes flags."""
     own = own_parameters(study)
     sections: dict[str, dict[str, Declared]] = {}
     for field_name, spec in own.items():
@@ -101,7 +101,7 @@ def file_command(study: type[FileStudy[object]], *, name: str) -> Callable[..., 
     if study.has_folder:
         targets = [("output", Folder, None), *targets]
     groups["places"] = _group(Flags, [*_declared(last), *targets], title=_OPTIONS)
-    # The keywords of the function are no titles.
+    # Titles are no valid keywords of a function.
     keys = {f"group_{number}": kind for number, kind in enumerate(groups.values())}
 
     def run(given: Mapping[str, Any]) -> None:
@@ -122,7 +122,7 @@ def _function(
     *,
     name: str,
 ) -> Callable[..., None]:
-    """Return `run` with the signature and the explanation of a command."""
+    """Return `run` with the signature and the help text of a command."""
 
     def function(**given: Any) -> None:  # noqa: ANN401  groups of flags, each of its own type
         run(given)
@@ -139,7 +139,7 @@ def _function(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Given:
-    """The groups of flags as they were given; those of `texts` and `exam` are made per study."""
+    """The groups of flags as given; those of `texts` and `exam` are made for each study."""
 
     texts: Any
     exam: Any
@@ -184,7 +184,7 @@ def _declared(own: Own) -> list[_Part]:
 
 
 def _group(base: type[Flags], parts: Sequence[_Part], *, title: str) -> type[Flags]:
-    """Return a group of flags: each its name, its annotation and its default."""
+    """Return a group of flags, given name, annotation and default of each."""
     made = cast(
         "type[Flags]",
         make_dataclass(
@@ -250,9 +250,9 @@ def _run(study: type[PanelStudy[object]], own: Own, given: _Given) -> None:
 
 
 def _values(study: type[PanelStudy[object]], own: Own, given: _Given) -> dict[str, Any]:
-    """Return what the flags say, by the names of the fields of `study`.
+    """Return the values of the flags, by the names of the fields of `study`.
 
-    Raise `ConfigError` if flags do not fit each other.
+    Raise `ConfigError` if flags contradict each other.
     """
     texts, judges = given.texts, given.judges
     if texts.demo and texts.data is not None:
@@ -304,7 +304,7 @@ def _run_on_files(study: type[FileStudy[object]], own: Own, flags: Mapping[str, 
 
 
 def _read(own: Own, flag: Callable[[str], Any]) -> dict[str, Any]:
-    """Return the values of parameters that flags give."""
+    """Return the values of the parameters that are given by flags."""
     values: dict[str, Any] = {}
     for name, (_, parameter, *_) in own.items():
         value = flag(parameter.name or name)
@@ -316,7 +316,7 @@ def _read(own: Own, flag: Callable[[str], Any]) -> dict[str, Any]:
 
 
 def known_gates(required: Sequence[str], measures: Sequence[str]) -> "list[card.Gate]":
-    """Read requirements; raise `ConfigError` for a measure that the exam will not give."""
+    """Parse requirements; raise `ConfigError` for a measure that the exam does not have."""
     gates = [card.parse_gate(text) for text in required]
     for gate in gates:
         if gate.name not in measures:
@@ -325,9 +325,9 @@ def known_gates(required: Sequence[str], measures: Sequence[str]) -> "list[card.
 
 
 def missed_gates(gates: "Sequence[card.Gate]", measures: "Iterable[card.Measure]") -> Iterator[str]:
-    """Yield the requirements that are not met, with what was measured."""
+    """Yield the requirements that are not met, with the measured values."""
     measured = {measure.name: [measure] for measure in measures}
-    for gate in gates:  # there may have been nothing to measure
+    for gate in gates:  # there may have been no data to measure
         nothing = card.Measure(name=gate.name, value=None, says="", count=0)
         measured.setdefault(gate.name, [nothing])
         if not (result := gate.result(measured)).met:
@@ -335,7 +335,7 @@ def missed_gates(gates: "Sequence[card.Gate]", measures: "Iterable[card.Measure]
 
 
 def exit_if_missed(missed: Iterable[str], *, written: Sequence[Path]) -> None:
-    """Say which requirements are not met and which page shows why, and exit with 5 if any is."""
+    """Print missed requirements and the page with the reasons; exit with 5 if there are any."""
     lines = list(missed)
     for line in lines:
         say(f"not met: {line}")
@@ -361,7 +361,7 @@ def exam_card(
     target = Destination(folder=output, page=html)
     gates = [card.parse_gate(text) for text in require]
     joined = study_report.read_card(folders)
-    # Before anything is shown or written: a name may be unknown.
+    # Checked before any output, since a name may be unknown.
     missed = [result.line for result in card.results(joined, gates) if not result.met]
     console.print_report(card.card_report(joined, gates=gates))
     written = target.write(lambda folder: study_report.write_card(folder, joined, gates=gates))

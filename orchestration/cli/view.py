@@ -1,4 +1,4 @@
-"""`spanjury view`: look at one run, at two beside each other, or at a list, in a browser."""
+"""`spanjury view`: show one run, two side by side, or a list of runs in a browser."""
 
 import os
 import sys
@@ -35,11 +35,12 @@ with lazily():
 
 _LARGE_FILE = 10_000_000
 _MANY_ROWS = 5_000
+"""Bytes and rows of a page above which a warning says that it opens slowly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFlags(Flags, title="Texts"):
-    """The flags that say where the judged texts are, if no run's folder does."""
+    """The flags that locate the judged texts if no run's folder does."""
 
     data: Annotated[
         Path | None, Flag("File of the texts, for a results file outside a run's folder.")
@@ -63,7 +64,7 @@ class TextFlags(Flags, title="Texts"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFlags(Flags, title="Server"):
-    """The flags of a page that asks this program for what it shows."""
+    """The flags of a page that is served by this program."""
 
     port: Annotated[int, Flag("Port to listen on; any free port by default.", min=0)] = 0
     no_browser: Annotated[bool, Flag("Print the address without opening a browser.")] = False
@@ -101,7 +102,7 @@ def view(
     to a file instead.
     """
     _check(file)
-    if file.html is None:  # before rows are read, which would go on meanwhile
+    if file.html is None:  # checked before a thread begins to read rows
         require(server)
     folder = sources.folder_of_runs(runs)
     if folder is not None:
@@ -129,7 +130,7 @@ def _view(runs: Sequence[Path], *, title: str, texts: TextFlags) -> "views.View"
 def _view_list(
     folder: Path, *, title: str, texts: TextFlags, serving: ServerFlags, file: FileFlags
 ) -> None:
-    """Show the runs of a folder, and those that a reader opens."""
+    """Show the list of runs in a folder, and the runs that a reader opens."""
     if texts.data or texts.column or texts.rows or file.limit or file.worst:
         raise ConfigError(
             f"--data, --column, --rows, --limit and --worst are for one run: {folder} holds several"
@@ -172,7 +173,7 @@ def _serve(create: "server.Create", serving: ServerFlags) -> None:
 
 @contextmanager
 def _marks_of(opened: "views.View", texts: TextFlags) -> "Iterator[marks.Routes]":
-    """Have people mark the first run; without its texts, or over a foreign file, they cannot."""
+    """Allow people to mark the first run, unless its texts or a usable marks file are missing."""
     run = opened.runs[0]
     marked = marked_run.MarkedRun(run.folder or run.results, data=texts.data, columns=texts.column)
     if run.texts is None:
@@ -219,7 +220,7 @@ def _size(count: int) -> str:
 
 
 def _numbers(opened: "views.View", file: FileFlags) -> Sequence[int]:
-    """Return the rows that go into the file, in their order."""
+    """Return the rows that go into the file, in order."""
     opened.wait()
     if file.worst is not None:
         return sorted(opened.worst(file.worst))
@@ -227,9 +228,9 @@ def _numbers(opened: "views.View", file: FileFlags) -> Sequence[int]:
 
 
 def _open_browser(url: str) -> None:
-    """Open a browser with a window, if there is one; others would take over the terminal."""
+    """Open a graphical browser, if there is one; text browsers would take over the terminal."""
     has_windows = sys.platform in {"darwin", "win32"} or any(
         map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))
     )
-    if has_windows:  # in a thread, as some browsers are waited for until they end
+    if has_windows:  # in a thread, because some browsers block until they end
         Thread(target=webbrowser.open, args=(url,), daemon=True).start()

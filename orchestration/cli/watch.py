@@ -1,4 +1,4 @@
-"""`spanjury watch`: judge live traffic, and report what changes."""
+"""`spanjury watch`: judge live traffic, and report changes."""
 
 import json
 import sys
@@ -29,7 +29,7 @@ with lazily():
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrafficFlags(Flags, title="Traffic"):
-    """The flags that say where traces come from, and which of them are judged."""
+    """The flags about the source of traces, and which of them are judged."""
 
     source: Annotated[
         Path | None,
@@ -61,7 +61,7 @@ class TrafficFlags(Flags, title="Traffic"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportFlags(Flags, title="Reports"):
-    """The flags that say who gets scores and alerts."""
+    """The flags about the receivers of scores and alerts."""
 
     sink: Annotated[
         tuple[str, ...],
@@ -86,7 +86,7 @@ class ReportFlags(Flags, title="Reports"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftFlags(Flags, title="Alerts"):
-    """The flags of the watch for changes."""
+    """The flags of drift monitoring."""
 
     window: Annotated[
         int, Flag("Number of texts of an aspect in a window.", "TEXTS", min=2, env=True)
@@ -117,7 +117,7 @@ class DriftFlags(Flags, title="Alerts"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpendingFlags(Flags, title="Budget"):
-    """The flags that say how much judges may take."""
+    """The flags that limit the judges' spending."""
 
     max_cost: Annotated[
         float | None,
@@ -142,7 +142,7 @@ class SpendingFlags(Flags, title="Budget"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepFlags(Flags, title="Service"):
-    """The flags that say where the service listens and what it keeps."""
+    """The flags about the server and its storage."""
 
     host: Annotated[str, HOST] = "127.0.0.1"
     port: Annotated[int, PORT] = 4318
@@ -230,7 +230,7 @@ def watch(
 
 
 class _Printer:
-    """Prints windows and alerts; after an alert it ends the watch, if it is to."""
+    """Prints windows and alerts; ends the watch after an alert if requested."""
 
     def __init__(self, *, exits_on_alert: bool, as_json: bool) -> None:
         self.stop_token = stopping.StopToken()
@@ -239,7 +239,7 @@ class _Printer:
         self._as_json = as_json
 
     def emit(self, report: "drift.Window | drift.Alert") -> None:
-        """Print a window or an alert at once: what reads the output may wait for it."""
+        """Print a window or an alert without buffering, since a reader may wait for it."""
         line = json.dumps(report.as_row(), ensure_ascii=False) if self._as_json else str(report)
         typer.echo(shown(line))
         sys.stdout.flush()
@@ -255,7 +255,7 @@ async def _watched(
     traffic: TrafficFlags,
     service: KeepFlags,
 ) -> None:
-    """Judge what comes until a signal, an alert or the end of the file."""
+    """Judge incoming traces until a signal, an alert or the end of the file."""
 
     def is_due() -> bool:
         return stop_token.is_requested
@@ -273,7 +273,7 @@ async def _watched(
 
 
 def _summary(opened: "watching.Watch") -> str:
-    """Say what a watch came to."""
+    """Return a summary of a watch."""
     count, status = opened.count, opened.status()
     parts = [f"{count.judged} traces judged"]
     if count.skipped:

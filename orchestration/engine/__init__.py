@@ -1,1 +1,1 @@
-"""Panel, aggregation, consolidation, batch: they run judges and know no file and no terminal."""
+"""Run judges: panels, aggregation, consolidation and batches, without files or terminal output."""

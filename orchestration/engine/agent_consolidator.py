@@ -1,12 +1,12 @@
-"""The agent consolidator: a model says which of the seats' errors are the same.
+"""The agent consolidator: a model decides which of the seats' errors are the same error.
 
 The task is that of OpeNLGauge's orchestrator (section 4); prompt and checks are ours. An answer
-names errors by id and puts them into groups. It is taken only if every error turns up exactly once,
-nothing turns up that was not asked about, and each group stands where its members do; otherwise it
-is sent back with what to correct. If none can be taken, or the model fails, the rules consolidate
-instead and the report says so. Who found what is worked out from the ids, never taken from the
-answer; so are evidence and probability. It promises that every span of the verdict is accounted
-for, and needs asyncio.
+names errors by id and puts them into groups. It is accepted only if every error appears exactly
+once, no unknown id appears, and each group lies where its members lie. Otherwise it is sent back
+with the corrections to make. If no answer is accepted, or the model fails, the rule consolidator
+takes over and the report says so. The seats that found an error, its evidence and its probability
+are derived from the ids, never taken from the answer. Every span of the verdict is accounted for.
+The consolidator needs asyncio.
 """
 
 import json
@@ -50,13 +50,13 @@ from spanjury.orchestration.engine.rule_consolidator import (
 )
 
 _NEAR = 200
-"""Code points that may lie between a group's quote and a member of it: a sentence or two."""
+"""Largest distance, in code points, between a group's quote and a member: a sentence or two."""
 _SLACK = 16
-"""Code points by which a quote that is spelt differently may be longer in the text."""
+"""Code points by which a quote may be longer in the text because it is spelled differently."""
 
 
 _Line = Annotated[str, Field(json_schema_extra={"maxLength": 400})]
-"""A text whose length only a server limits that is held to a schema: it ends loops."""
+"""A text whose length only servers that enforce a schema limit: this stops endless repetition."""
 
 
 class Group(BaseModel):
@@ -85,12 +85,12 @@ class Grouping(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """The terms that an answer is checked against.
+    """The data that an answer is checked against.
 
     Parameters
     ----------
     errors
-        Id -> the seats' span of that name, in the order of the panel.
+        Id -> the seats' span with that id, in the order of the panel.
     max_spans
         The most groups an answer may have.
     """
@@ -102,15 +102,15 @@ class Case:
 
 
 class GroupingError(ValueError):
-    """An answer cannot be taken; the message lists what is wrong with it, one a line."""
+    """An answer cannot be accepted; the message lists its problems, one a line."""
 
 
 def consolidated(answer: Grouping, case: Case) -> Consolidation:
-    """Return the merged spans that `answer` stands for, in the order of the text.
+    """Return the merged spans that `answer` describes, in the order of the text.
 
-    Raise `GroupingError` if an id is unknown, doubled or missing; a group is empty, not
-    where its members are, or of a severity outside their range; an error is left out
-    without need; or there are too many groups.
+    Raise `GroupingError` if an id is unknown, repeated or missing; if a group is empty, lies
+    elsewhere than its members, or has a severity outside their range; if an error is left out
+    without need; or if there are too many groups.
     """
     _refuse([*_miscounted(answer, case), *_ill_left_out(answer, case)])
     merged: list[tuple[ErrorSpan, tuple[SpanRef, ...]]] = []
@@ -155,7 +155,7 @@ def _miscounted(answer: Grouping, case: Case) -> Iterator[str]:
 
 
 def _ill_left_out(answer: Grouping, case: Case) -> Iterator[str]:
-    """Errors may be left out over the limit, the mildest first, or if their quote is made up."""
+    """Yield invalid omissions: valid ones are made-up quotes and the mildest beyond the limit."""
     outside = {out.id: case.errors[out.id][1] for out in answer.left_out if out.id in case.errors}
     real = {name: span for name, span in outside.items() if not span.hallucinated}
     if real and len(answer.groups) < case.max_spans:
@@ -167,7 +167,7 @@ def _ill_left_out(answer: Grouping, case: Case) -> Iterator[str]:
 
 
 def _merged(group: Group, members: Sequence[tuple[SpanRef, ErrorSpan]], text: str) -> ErrorSpan:
-    """Return the span that `group` stands for; raise `GroupingError` if it is none."""
+    """Return the merged span of `group`; raise `GroupingError` if the group is invalid."""
     spans = [span for _, span in members]
     if not group.explanation.strip():
         raise GroupingError("the explanation is missing")
@@ -187,7 +187,7 @@ def _merged(group: Group, members: Sequence[tuple[SpanRef, ErrorSpan]], text: st
 
 
 def _severity(group: Group, spans: Iterable[ErrorSpan]) -> int | None:
-    """Return the group's severity; None if no member has one to go by."""
+    """Return the group's severity; None if no member states one."""
     severities = [span.severity for span in spans if span.severity is not None]
     if not severities:
         return None
@@ -199,7 +199,7 @@ def _severity(group: Group, spans: Iterable[ErrorSpan]) -> int | None:
 
 
 def _located(quote: str, spans: Sequence[ErrorSpan], text: str) -> LocatedQuote | None:
-    """Find the quote where the members are; None if no member has a place."""
+    """Locate the quote near the members; return None if no member has a position."""
     intervals = [span.interval for span in spans if span.interval is not None]
     if not intervals:
         if quote not in {span.text for span in spans}:
@@ -214,7 +214,7 @@ def _located(quote: str, spans: Sequence[ErrorSpan], text: str) -> LocatedQuote 
 
 
 def _exact(quote: str, intervals: Iterable[tuple[int, int]], text: str) -> LocatedQuote | None:
-    """Find `quote` letter for letter where it shares a character with one of `intervals`."""
+    """Find `quote` verbatim where it shares a character with one of `intervals`."""
     reach = len(quote) - 1
     for first, last in intervals:
         start = text.find(quote, max(0, first - reach), last + reach) if quote else -1
@@ -224,7 +224,7 @@ def _exact(quote: str, intervals: Iterable[tuple[int, int]], text: str) -> Locat
 
 
 def _folded(quote: str, intervals: Iterable[tuple[int, int]], text: str) -> LocatedQuote | None:
-    """Find `quote` in the same way, up to case, blanks and quotation marks."""
+    """Find `quote` near `intervals`, ignoring differences of case, blanks and quotation marks."""
     reach = len(quote) + _SLACK
     for first, last in intervals:
         offset = max(0, first - reach)
@@ -253,14 +253,14 @@ _TEMPLATE = "consolidate.txt"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentConsolidator:
-    """Merge spans by asking a model, and by rules where that fails.
+    """Merge spans by asking a model; fall back to rules if that fails.
 
     Parameters
     ----------
     max_spans
         The most spans a report may have.
     retries
-        How often an answer that fails its checks is sent back.
+        How often an answer that fails its checks is returned to the model.
     """
 
     model: ChatModel
@@ -273,8 +273,8 @@ class AgentConsolidator:
     def __post_init__(self) -> None:
         if self.retries < 0:
             raise ValueError(f"retries must not be negative, got {self.retries!r}")
-        self._decoding()  # a bad option is refused now, not at the first verdict
-        # A frozen dataclass is set up through the back door, once.
+        self._decoding()  # fails on a bad option now, not at the first verdict
+        # The dataclass is frozen, so fields that follow from others are set once by this means.
         object.__setattr__(self, "_rules", RuleConsolidator(max_spans=self.max_spans))
         object.__setattr__(self, "_agent", _agent(retries=self.retries))
 
@@ -292,7 +292,7 @@ class AgentConsolidator:
         )
 
     async def consolidate(self, verdict: Verdict) -> Consolidation:
-        """Merge the spans of `verdict`; of one span or none no model is asked."""
+        """Merge the spans of `verdict`; the model is not called for fewer than two spans."""
         spans = tuple(seat_spans(verdict))
         if len(spans) < 2:  # noqa: PLR2004
             return _unmerged(spans)
@@ -334,7 +334,7 @@ class AgentConsolidator:
 
 
 def _agent(*, retries: int) -> Agent[Case, Grouping]:
-    """Return an agent that asks for JSON in words: models without tool calls take part."""
+    """Return an agent that asks for JSON in its prompt, so that models need no tool calls."""
     agent = Agent(
         output_type=PromptedOutput(Grouping, template=False),
         deps_type=Case,
@@ -373,14 +373,14 @@ def _prompt(case: Case, verdict: Verdict) -> str:
 
 
 def _texts(verdict: Verdict) -> list[str]:
-    """Return the judged text, and what the judges say of it, which may quote it."""
+    """Return the judged text and the judges' quotes and explanations, which may repeat it."""
     spans = [span for _, span in seat_spans(verdict)]
     parts = [text for span in spans for text in (span.text, span.explanation)]
     return [verdict.segment.output, *parts]
 
 
 def _line(name: str, ref: SpanRef, span: ErrorSpan) -> str:
-    """Return a span as one line of JSON, so that nothing it quotes can begin another."""
+    """Return a span as one line of JSON, so that no quoted text can begin another line."""
     error = {
         "id": name,
         "judge": ref.seat,

@@ -1,7 +1,7 @@
-"""Aggregations: the seats' scores -> the panel's score, never rounded.
+"""Aggregations: they turn the seats' scores into the panel's score, which is never rounded.
 
-Source: Kartáč et al. (2025), OpeNLGauge, section 4 and Appendix J, which compares all of
-these and finds the plain mean best.
+Source: Kartáč et al. (2025), OpeNLGauge, section 4 and Appendix J, which compares all of these and
+finds the plain mean best.
 """
 
 import statistics
@@ -20,7 +20,7 @@ def mean(scores: Sequence[float]) -> float:
 
 
 def median(scores: Sequence[float]) -> float:
-    """Return the middle score; between the two middle ones of an even number."""
+    """Return the middle score, or the mean of the two middle scores of an even number."""
     return float(statistics.median(scores))
 
 
@@ -30,7 +30,7 @@ def minimum(scores: Sequence[float]) -> float:
 
 
 def majority(scores: Sequence[float]) -> float:
-    """Return the score that most seats give; the mean of those that tie.
+    """Return the score that most seats give, or the mean of the tied scores.
 
     Examples
     --------
@@ -51,11 +51,11 @@ def mean_without_far_seats(scores: Sequence[float]) -> float:
 
 
 def far_from_all(scores: Sequence[float]) -> tuple[bool, ...]:
-    """Say which scores lie two standard deviations, and at least 1, from the mean of all.
+    """Return for each score whether it lies 2 standard deviations and 1 point from the mean.
 
-    The rule of section 4, footnote 3, with the population's standard deviation: with the
-    sample's it could never hold for five seats. For five it holds only where four agree
-    and the fifth differs by 2 or more.
+    This is the rule of section 4, footnote 3, with the population's standard deviation: with the
+    sample's it could never hold for five seats. For five seats it holds only if four agree and the
+    fifth differs by 2 or more.
 
     Examples
     --------
@@ -69,11 +69,10 @@ def far_from_all(scores: Sequence[float]) -> tuple[bool, ...]:
 
 
 def far_from_others(scores: Sequence[float]) -> tuple[bool, ...]:
-    """Say which scores lie two standard deviations, and at least 1, from all the others.
+    """Return for each score whether it lies 2 standard deviations and 1 point from the others.
 
-    Appendix J words the rule so: mean and deviation are those of the other seats. Two
-    seats cannot tell which of them is the outlier, so nothing is far among fewer than
-    three.
+    Appendix J words the rule this way: mean and deviation are those of the other seats. Two seats
+    cannot tell which of them is the outlier, so no score is far among fewer than three.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""The budget of a cascade: the most that all rows of a run may take, and what is left of it.
+"""The budget of a cascade: the most that all rows of a run may spend, and the rest of it.
 
-It is the run's, however often this is resumed, and holds for every call that is in its ledger.
-Rows are served in their order. Before seats are asked, what they took on average so far is set
-aside, so that rows under way at the same time do not begin what the budget does not suffice for;
-each of their calls must fit into it all the same (`Meter.reserve`).
+The budget belongs to the run, however often the run is resumed, and covers every call in its
+ledger. Rows are served in order. Before seats are asked, their average spending so far is set
+aside, so that concurrent rows do not begin work that the budget cannot finish. Each call must still
+fit into the budget (`Meter.reserve`).
 """
 
 import re
@@ -16,13 +16,13 @@ from spanjury.orchestration.engine.metering import Meter, Unit, in_words, spendi
 
 _AMOUNT = re.compile(r"\$?\s*(\d[\d_]*(?:\.\d+)?(?:[eE]\+?\d+)?)\s*(dollars?|calls?|tokens?|\$)?")
 _CHARACTERS = 6
-"""Characters of a text that a token has at most, on average: English has four to five."""
-_TOLERANCE = 1e-9
+"""Most characters per token on average: English has four to five."""
+_TOLERANCE = 1e-9  # sums of dollars are not exact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """So many dollars, calls or tokens; raises `ConfigError` if it is not positive."""
+    """An amount of dollars, calls or tokens; raises `ConfigError` if it is not positive."""
 
     amount: float
     unit: Unit
@@ -40,11 +40,11 @@ class Budget:
         return in_words(amount, self.unit)
 
     def taken(self, usage: Usage, price: TokenPrice | None) -> float:
-        """Return what `usage` takes of the budget."""
+        """Return the part of the budget that `usage` spends."""
         return spending(usage, price).of(self.unit)
 
     def least(self, segment: Segment, price: TokenPrice | None) -> float:
-        """Return what one call about `segment` takes at the least: its texts must be read."""
+        """Return the least that one call about `segment` spends: its texts must be read."""
         if self.unit == "calls":
             return 1.0
         length = len(segment.output) + sum(map(len, segment.inputs.values()))
@@ -52,9 +52,9 @@ class Budget:
 
 
 def parse_budget(text: str) -> Budget:
-    """Read ``5`` or ``$5`` as dollars, ``300calls`` and ``2e5 tokens`` as what they say.
+    """Parse ``5`` or ``$5`` as dollars, ``300calls`` as calls, and ``2e5 tokens`` as tokens.
 
-    Raises `ConfigError` if it is none of these.
+    Raises `ConfigError` if the text has none of these forms.
     """
     read = _AMOUNT.fullmatch(text.strip())
     if read is None:
@@ -65,15 +65,15 @@ def parse_budget(text: str) -> Budget:
 
 
 class Allowance:
-    """The rest of a budget while a run goes on.
+    """The rest of a budget during a run.
 
-    Raises `ConfigError` if the budget is in dollars and a price is not known.
+    Raises `ConfigError` if the budget is in dollars and a price is unknown.
 
     Parameters
     ----------
     prices
-        The price of the model of each seat that asks one, None for one that is not known. The
-        other seats are free.
+        Seat -> the price of its model, for each seat that uses a model; None if the price is
+        unknown. The other seats are free.
     meter
         The ledger of the run.
     """
@@ -95,17 +95,18 @@ class Allowance:
 
     @property
     def left(self) -> float:
-        """The amount that may still be spent, without what is set aside for rows under way."""
-        # A judge with a model of its own, or a run of an earlier version, has reports only.
+        """The amount that may still be spent, less the amounts set aside for rows under way."""
+        # A judge that brings its own model, or a run of an earlier version, leaves no ledger
+        # entries: its reports alone say what was spent.
         spent = max(self._reported, self.meter.of_run.of(self.budget.unit))
         return max(0.0, self.budget.amount - spent - self.meter.set_aside)
 
     def holding(self) -> AbstractContextManager[None]:
-        """Keep every call of the run within the budget as long as this lasts."""
+        """Keep every call of the run within the budget while the context is open."""
         return self.meter.holding(self.budget.unit, self.budget.amount)
 
     def require_row(self, segment: Segment) -> None:
-        """Raise `ConfigError` if not even `segment` could be judged by all seats."""
+        """Raise `ConfigError` if the budget is too small for all seats to judge even `segment`."""
         least = sum(self.budget.least(segment, price) for price in self._prices.values())
         if least > self.budget.amount + _TOLERANCE:
             raise ConfigError(
@@ -114,21 +115,21 @@ class Allowance:
             )
 
     def expected(self, seats: Sequence[str], segment: Segment) -> float:
-        """Return what asking `seats` takes: the mean of the rows so far, or the least."""
+        """Return the expected spending of `seats`: their mean over earlier rows, or the least."""
         return sum(self._expected(seat, segment) for seat in seats if seat in self._prices)
 
     def allows(self, seats: Sequence[str], segment: Segment) -> bool:
-        """Say whether enough is left to ask `seats` about `segment`."""
+        """Return whether enough is left to ask `seats` about `segment`."""
         return self.expected(seats, segment) <= self.left + _TOLERANCE
 
     @contextmanager
     def setting_aside(self, seats: Sequence[str], segment: Segment) -> Iterator[None]:
-        """Set aside what asking `seats` takes, until they were asked or that was given up."""
+        """Set aside the expected spending of `seats` while the context is open."""
         with self.meter.setting_aside(self.expected(seats, segment), self.budget.unit):
             yield
 
     def count(self, seat: str, usage: Usage) -> None:
-        """Count what one report took, or took when it was made."""
+        """Add the spending of one report; a remembered report counts its original cost."""
         taken = self.budget.taken(usage, self._prices.get(seat))
         times, total = self._seen.get(seat, (0, 0.0))
         self._seen[seat] = times + 1, total + taken

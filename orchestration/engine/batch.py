@@ -1,4 +1,4 @@
-"""Batch evaluation: pairs in, results out, in the same order, in bounded memory."""
+"""Batch evaluation: pairs in, results out, in the same order and in bounded memory."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -24,9 +24,9 @@ from spanjury.orchestration.engine.stopping import StopToken
 T = TypeVar("T")
 
 _WINDOW = 4
-"""Pairs under way per worker: how far a quick pair may run ahead of a slow one."""
+"""Pairs under way per worker: how far fast pairs may run ahead of a slow one."""
 _STRETCH = 0.01
-"""Seconds after which workers that wait for nothing give way."""
+"""Seconds after which workers that never wait yield to the event loop."""
 
 
 def pair(
@@ -38,14 +38,14 @@ def pair(
 ) -> Iterator[tuple[Segment, Aspect]]:
     """Pair each segment with the aspects it is judged on, segment by segment.
 
-    Raise `ConfigError` if a task or an aspect is unknown, or a segment without a task may be of
-    several; the message lists the choices.
+    Raise `ConfigError` if a task or an aspect is unknown, or if a segment without a task fits
+    several tasks; the message lists the choices.
 
     Parameters
     ----------
     task
-        The task of every segment, whatever its row says; None for the row's own, or what
-        `Catalogue.likely_task` says of its inputs.
+        The task of every segment, overriding its row; None for the row's own task, or the one that
+        `Catalogue.likely_task` infers from its inputs.
     aspects
         Names of aspects; empty for the defaults of the task, ``"all"`` for every one.
     """
@@ -70,7 +70,7 @@ async def evaluate(
 ) -> None:
     """Assess every pair and hand its result to `write`, in the order of `pairs`.
 
-    Raises as `assess_in_order`, which explains the other parameters, does.
+    Raise the same errors as `assess_in_order`, which explains the other parameters.
 
     Parameters
     ----------
@@ -93,24 +93,24 @@ async def assess_in_order(
     workers: int = 8,
     stop_token: StopToken | None = None,
 ) -> None:
-    """Hand what `assess` makes of every pair to `write`, in the order of `pairs`.
+    """Pass the result of `assess` for every pair to `write`, in the order of `pairs`.
 
     Parameters
     ----------
     pairs
-        Read as they are needed, a bounded number ahead.
+        Read lazily, a bounded number ahead.
     write
-        Called with each result, by one task only. What it raises ends the run.
+        Called with each result, by one task only. An exception that it raises ends the run.
     workers
         The number of pairs that are assessed at once.
     stop_token
-        Ends the run early, once it is requested, with what is complete by then.
+        A request to stop ends the run early; complete results are still written.
 
     Raises
     ------
     RunFailedError
-        If a model cannot be used or does not answer. The rows that wait for it have no result;
-        calls of others that are under way may still be answered, for the stop token's grace.
+        If a model cannot be used or does not answer. Rows that wait for it have no result; calls to
+        other models that are under way may still be answered within the stop token's grace.
 
     Notes
     -----
@@ -127,22 +127,22 @@ async def assess_in_order(
 async def each(
     items: Iterable[T], do: Callable[[T], Awaitable[None]], *, workers: int, stop_token: StopToken
 ) -> None:
-    """Do something for each of `items`, so many at once; what one raises ends all.
+    """Call `do` for each of `items`, with bounded concurrency; the first exception ends all work.
 
-    Raise `RunStoppedError` if the stop token left something undone.
+    Raise `RunStoppedError` if the stop token left items undone.
 
     Parameters
     ----------
     items
-        Each is taken once, in their order.
+        Each is processed once; they are begun in order.
     do
-        Does it for one.
+        Processes one item.
     workers
-        The number of things for which it is done at once.
+        The number of items that are processed at once.
     stop_token
-        Once it is requested, nothing new is begun.
+        Once a stop is requested, no further item is begun.
     """
-    todo = iter(items)  # one for all workers, so that each thing is taken once
+    todo = iter(items)  # one iterator for all workers: each item is taken once
 
     async def work() -> None:
         for thing in todo:
@@ -165,36 +165,36 @@ async def each(
 
 @dataclass(slots=True)
 class _Slot(Generic[T]):
-    """A place in the order of the output; `results` holds one result, or none."""
+    """A position in the output order; `results` holds at most one result."""
 
     is_done: bool = False
     results: list[T] = field(default_factory=list)
 
 
 class _Order(Generic[T]):
-    """Writes results in the order of their pairs; who completes the awaited one writes the rest."""
+    """Writes results in the order of their pairs; the first open slot releases those behind it."""
 
     def __init__(self, write: Callable[[T], None], *, most: int) -> None:
         self._write = write
         self._most = most
         self._slots: deque[_Slot[T]] = deque()
         self._has_failed = False
-        self._has_room: Event | None = None  # made for those who wait for room
+        self._has_room: Event | None = None  # made only when a worker waits for room
 
     async def room(self) -> None:
-        """Return once another pair may be begun."""
+        """Wait until another pair may be begun."""
         while len(self._slots) >= self._most:
             self._has_room = self._has_room or Event()
             await self._has_room.wait()
 
     def begin(self) -> _Slot[T]:
-        """Give the next pair its place."""
-        slot: _Slot[T] = _Slot()  # a call of `_Slot[T]` takes longer
+        """Reserve the next position in the output order."""
+        slot: _Slot[T] = _Slot()  # calling `_Slot[T]` is slower
         self._slots.append(slot)
         return slot
 
     def finish(self, slot: _Slot[T]) -> None:
-        """Write the result in `slot` if those before it are written, and those that waited."""
+        """Write the result in `slot` and all that wait for it, if no earlier one is open."""
         slot.is_done = True
         slots = self._slots
         if slots[0] is not slot:
@@ -206,25 +206,25 @@ class _Order(Generic[T]):
             self._has_room = None
 
     def end(self) -> None:
-        """Write what is complete, whatever is missing before it; the run was cancelled."""
+        """Write all complete results, despite gaps before them, when the run ends."""
         while self._slots and not self._has_failed:
             self._put(self._slots.popleft())
 
     def _put(self, slot: _Slot[T]) -> None:
-        for result in slot.results:  # it has none if the stop token came before its turn
-            self._has_failed = True
+        for result in slot.results:  # it is empty if the run stopped before this pair was assessed
+            self._has_failed = True  # it stays so if `write` raises: `end` then writes nothing more
             self._write(result)
             self._has_failed = False
 
 
 class _Pace:
-    """Lets the event loop have its turn where nothing is waited for: signals and clocks need it."""
+    """Yields to the event loop when workers never wait, so that signals and timers are handled."""
 
     def __init__(self) -> None:
         self._next = 0.0
 
     async def keep(self) -> None:
-        """Give way if that is long ago."""
+        """Yield to the event loop if `_STRETCH` seconds have passed."""
         if (now := monotonic()) >= self._next:
             await checkpoint()
             self._next = now + _STRETCH
@@ -238,7 +238,7 @@ async def _pipe(
     workers: int,
     stop_token: StopToken,
 ) -> None:
-    todo, pace = iter(pairs), _Pace()  # one for all workers, so that each pair is taken once
+    todo, pace = iter(pairs), _Pace()  # one iterator for all workers: each pair is taken once
     order = _Order(write, most=_WINDOW * workers)
 
     async def work() -> None:

@@ -1,8 +1,8 @@
-"""A calibration: what people's marks say of a panel's numbers, fitted to one panel alone.
+"""A calibration: corrections fitted to people's marks for the numbers of one panel.
 
-It maps scores to people's scale, sets thresholds whose false-alarm rate is promised, and weighs
-severities. It remembers what the panel said of the texts it was made on, so that a run that is far
-from them is known.
+It maps scores to people's scale, sets thresholds with a promised false-alarm rate, and weights
+severities. It stores the distribution of the panel's numbers on the texts that it was fitted to, so
+that a run with very different texts can be detected.
 """
 
 import json
@@ -17,11 +17,11 @@ from spanjury.orchestration.engine.score_map import ScoreMap
 from spanjury.orchestration.engine.thresholds import Signal, Thresholds
 
 QUANTILES = 20
-"""Steps of the quantiles in which a calibration remembers what the panel said."""
+"""Number of steps of the stored quantiles of the panel's numbers."""
 _SMIRNOV = 1.628
-"""Kolmogorov and Smirnov's statistic at 1 %, times the root of the number of texts."""
+"""Critical value of the two-sample Kolmogorov-Smirnov statistic at 1 %, before the sample sizes."""
 _WORTH_SAYING = 0.15
-"""Smaller distances are of no consequence, however many texts show them."""
+"""Smaller distances are not worth reporting, even if they are significant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,20 +31,21 @@ class AspectCalibration:
     Parameters
     ----------
     score_map
-        From the panel's score to people's, both on the scale of the aspect; None for none.
+        From the panel's score to people's, both on the scale of the aspect; None if none was
+        fitted.
     thresholds
-        With the false-alarm rate that they promise; None where too few texts allow none.
+        With their promised false-alarm rate; None if there were too few texts to fit any.
     severity_weights
-        Weights of severities 1 to 5, for a score that follows from spans; None for none.
+        Weights of severities 1 to 5, for a score computed from spans; None if none were fitted.
     texts, sources
-        Numbers of marked texts, and of the sources they were made of.
+        Number of marked texts, and number of sources that the texts are about.
     made_on
-        The marks, in words.
+        A description of the marks.
     seen
-        Quantiles, in steps of 5 %, of what the panel says of these texts.
+        Quantiles, in steps of 5 %, of the panel's `signal` on these texts.
     signal
-        What that is: the probability of an error or, where no seat states one, the score after
-        the map.
+        The number that `seen` describes: the probability of an error or, if no seat states one, the
+        score after the map.
     """
 
     score_map: ScoreMap | None = None
@@ -68,17 +69,17 @@ class AspectCalibration:
             raise ValueError(f"weights must be five numbers from 0 up, got {weights!r}")
 
     def score(self, score: float) -> float:
-        """Return what the panel's score is on people's scale."""
+        """Return the panel's score mapped to people's scale."""
         return self.score_map.at(score) if self.score_map else score
 
     def before(self, others: tuple[Thresholds, ...]) -> tuple[Thresholds, ...]:
-        """Return the thresholds that were fitted, if any, and behind them `others`."""
+        """Return the fitted thresholds, if any, followed by `others`."""
         return (self.thresholds, *others) if self.thresholds else others
 
     def distance(self, values: Sequence[float]) -> float:
-        """Return how far `values` is from what was seen: 0, the same, to 1, nothing in common.
+        """Return the distance of `values` from the fitted texts: 0 if alike, 1 if nothing overlaps.
 
-        It is Kolmogorov and Smirnov's: the largest difference of the shares below any number.
+        This is the Kolmogorov-Smirnov distance: the largest difference of the cumulative shares.
         """
         new = sorted(values)
         return max(
@@ -93,7 +94,7 @@ class AspectCalibration:
         )
 
     def is_far(self, values: Sequence[float]) -> bool:
-        """Say whether `values` differs from what was seen by more than chance, and by enough."""
+        """Return whether `values` differs from `seen` significantly and by a relevant amount."""
         if not values:
             return False
         # Quantiles in steps hide differences of up to a step.
@@ -102,7 +103,7 @@ class AspectCalibration:
 
 
 def _share(ordered: Sequence[float], at: float, *, upto: bool) -> float:
-    """Return the share of `ordered` below `at`, or up to it."""
+    """Return the share of `ordered` below `at`; values equal to `at` count if `upto`."""
     below = bisect_right(ordered, at) if upto else bisect_left(ordered, at)
     return below / len(ordered)
 
@@ -114,13 +115,13 @@ class Calibration:
     Parameters
     ----------
     panel
-        Its `panel_digest`.
+        The panel's `panel_digest`.
     seats
-        Its seats, each as ``name=signature`` without the release, by name.
+        Its seats, sorted by name, each as ``name=signature`` without the release.
     aspects
-        ``task/aspect`` -> what was fitted on it.
+        ``task/aspect`` -> the calibration of that aspect.
     digest
-        Digest of all that is fitted; it is in the signature of the panel that it is applied to.
+        Digest of all fitted values; part of the signature of the panel that uses the calibration.
     """
 
     panel: str
@@ -135,17 +136,17 @@ class Calibration:
         object.__setattr__(self, "digest", fingerprint(fitted))  # the dataclass is frozen
 
     def on(self, task: str, aspect: str) -> AspectCalibration | None:
-        """Return what was fitted on an aspect of a task; None for nothing."""
+        """Return the calibration of an aspect of a task; None if there is none."""
         return self.aspects.get(aspect_key(task, aspect))
 
     def plain(self) -> dict[str, object]:
-        """Return it as plain values, without what is None or empty."""
+        """Return the calibration as plain values, without None and empty lists."""
         aspects = {name: _plain(asdict(aspect)) for name, aspect in self.aspects.items()}
         return {"panel": self.panel, "seats": list(self.seats), "aspects": aspects}
 
 
 def _plain(values: object) -> object:
-    """Return tuples as lists and sets in order; leave out what is None or an empty list."""
+    """Return tuples as lists and sets sorted; leave out None and empty lists."""
     if isinstance(values, Mapping):
         made = {name: _plain(value) for name, value in values.items() if value is not None}
         return {name: value for name, value in made.items() if value != []}

@@ -1,14 +1,14 @@
-"""A cascade: cheap seats are asked first, and the others only where these do not suffice.
+"""A cascade: cheap seats are asked first, the others only if these do not suffice.
 
-The reports of the seats that were asked are read as one *estimate*, 0 to 1: the mean over the
-seats of one minus the probability of an error, where a seat states one, or of its score's place
-on the scale. A stage suffices where its estimate is outside of the interval in which it is
-unsure and its scores do not disagree, or where the seats that are left could not bring the score
-to the other side of a cutoff.
+The reports of the asked seats are combined into one *estimate*, 0 to 1. It is the mean over the
+seats of one minus the probability of an error, if a seat states one, or else of the relative
+position of its score on the scale. A stage suffices if its estimate lies outside its unsure
+interval and its scores do not disagree. It also suffices if the remaining seats could not move the
+score across a cutoff.
 
-A stage with a `ScoreMap` says which score the seats that were not asked can be expected to give.
-The aggregation takes it in their place, so that the scores of all rows mean the same, however many
-seats were asked.
+A stage with a `ScoreMap` predicts the score of the seats that were not asked. The aggregation uses
+the prediction in their place, so that the scores of all rows are comparable, however many seats
+were asked.
 """
 
 from collections.abc import Collection, Sequence
@@ -31,14 +31,14 @@ from spanjury.orchestration.engine.made_for import aspect_key
 from spanjury.orchestration.engine.score_map import ScoreMap
 
 MONOTONE = frozenset({"mean", "median", "minimum"})
-"""Aggregations that never fall where a score rises: the others' scores have bounds for them."""
+"""Aggregations that never fall when a score rises: missing scores then have bounds."""
 
 _FEWEST_THAT_DISAGREE = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """Seats that are asked together, and what of theirs suffices.
+    """Seats that are asked together, and the criteria by which their reports suffice.
 
     Raises `ConfigError` if there is no seat, or a number is out of range.
 
@@ -47,14 +47,14 @@ class Stage:
     seats
         Names.
     unsure
-        The estimates, both ends included, with which further seats are asked; None for a stage
-        whose estimate says nothing.
+        The interval of estimates, both ends included, in which further seats are asked; None if the
+        estimate of this stage is not used.
     disagreement
-        The difference between two scores, in points, from which on further seats are asked;
-        None where scores may differ.
+        Further seats are asked if two scores differ by this many points or more; None if scores may
+        differ.
     score_map
-        The score of the stages behind it by the estimate of this one and those before it, both as
-        places on their scale, 0 to 1; None to aggregate the scores that there are.
+        Predicts the score of the later stages from the estimate of the stages so far, both as
+        relative positions on their scale, 0 to 1; None to aggregate only the available scores.
     """
 
     seats: tuple[str, ...]
@@ -76,7 +76,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """The reason for which no further seat is asked, in kind and as a sentence."""
+    """The reason why no further seat is asked, as a category and as a sentence."""
 
     why: StopReason
     reason: str
@@ -93,11 +93,11 @@ class Cascade:
     stages
         In the order in which they are asked.
     cutoff
-        The score from which on a text is good enough; the rest of the seats are not asked where
-        they could not change on which side the score is.
+        The score from which a text is good enough; remaining seats are not asked if they could not
+        move the score across it.
     aspect
-        The aspect that the numbers were fitted to, as ``task/aspect``: on others, all seats are
-        asked. Empty for numbers that hold for any.
+        The aspect that the numbers were fitted to, as ``task/aspect``: on other aspects all seats
+        are asked. Empty if the numbers hold for every aspect.
     """
 
     stages: tuple[Stage, ...]
@@ -113,7 +113,7 @@ class Cascade:
 
     @property
     def signature(self) -> str:
-        """Everything that can change who is asked, or the score."""
+        """Everything that can change which seats are asked, or the score."""
         return signature(
             "cascade",
             stages=fingerprint(repr(self.stages), repr(self.cutoff), self.aspect),
@@ -122,16 +122,16 @@ class Cascade:
 
     @property
     def can_stop(self) -> bool:
-        """True if any reports could suffice before all seats were asked."""
+        """True if some reports could suffice before all seats are asked."""
         rules = ((stage.unsure, stage.disagreement) for stage in self.stages[:-1])
         return self.cutoff is not None or any(rule != (None, None) for rule in rules)
 
     def is_for(self, aspect: Aspect) -> bool:
-        """Say whether seats may be left out on `aspect`."""
+        """Return whether seats may be skipped on `aspect`."""
         return self.aspect in {"", aspect_key(aspect.task.name, aspect.name)}
 
     def require_seats(self, seats: Collection[str]) -> None:
-        """Raise `ConfigError` unless the stages name all `seats` of a panel, and no other."""
+        """Raise `ConfigError` unless the stages name exactly the `seats` of a panel."""
         named = {seat for stage in self.stages for seat in stage.seats}
         if unknown := sorted(named - set(seats)):
             raise ConfigError(
@@ -142,7 +142,7 @@ class Cascade:
             raise ConfigError(f"the cascade has no stage for {', '.join(unasked)}")
 
     def after(self, stage: int) -> tuple[str, ...]:
-        """Return the seats of the stages behind that of number `stage`."""
+        """Return the seats of all stages after stage number `stage`."""
         return tuple(seat for later in self.stages[stage + 1 :] for seat in later.seats)
 
 
@@ -150,7 +150,7 @@ _CODE = code_digest(__name__)
 
 
 def estimate_of(report: Report, scale: Scale) -> float | None:
-    """Return how good one report says the text is, 0 to 1; None without a score."""
+    """Return a report's estimate of how good the text is, 0 to 1; None without a score."""
     if report.score is None:
         return None
     if report.error_probability is not None:
@@ -159,12 +159,12 @@ def estimate_of(report: Report, scale: Scale) -> float | None:
 
 
 def place_on(scale: Scale, score: float) -> float:
-    """Return where `score` is on its scale, 0 for the worst and 1 for the best."""
+    """Return the relative position of `score` on its scale, 0 for the worst and 1 for the best."""
     return (score - scale.low) / (scale.high - scale.low)
 
 
 def joint_estimate(reports: Sequence[Report], scale: Scale) -> float | None:
-    """Return the estimate of several reports; None if none of them has a score."""
+    """Return the joint estimate of several reports; None if none of them has a score."""
     estimated = [estimate_of(report, scale) for report in reports]
     estimates = [estimate for estimate in estimated if estimate is not None]
     return fmean(estimates) if estimates else None
@@ -173,10 +173,10 @@ def joint_estimate(reports: Sequence[Report], scale: Scale) -> float | None:
 def score_bounds(
     scores: Sequence[float], missing: int, *, scale: Scale, aggregation: Aggregation
 ) -> tuple[float, float]:
-    """Return the lowest and the highest score of the panel, whatever the missing seats say.
+    """Return the lowest and highest score that the panel can reach with `missing` seats unasked.
 
-    They hold for an aggregation that is `MONOTONE`, and also where some of the missing seats
-    would give no score.
+    The bounds hold for an aggregation that is `MONOTONE`, even if some of the missing seats would
+    give no score.
 
     Examples
     --------
@@ -195,14 +195,14 @@ def stop_after(
     scale: Scale,
     aggregation: Aggregation,
 ) -> Stop | None:
-    """Return why the `reports` of the stages up to that of `number` suffice; None to ask on.
+    """Return the reason to stop after stage `number`; None if more seats are needed.
 
-    They never do where a seat failed: those that are left make up for it.
+    Reports never suffice if a seat failed: the remaining seats make up for it.
 
     Parameters
     ----------
     aggregation
-        The panel's; one that is `MONOTONE` where the cascade has a cutoff.
+        The panel's; it must be `MONOTONE` if the cascade has a cutoff.
     """
     scores = [report.score for report in reports if report.score is not None]
     if not scores or any(_has_failed(report) for report in reports):
@@ -223,9 +223,9 @@ def expected_score(
     scale: Scale,
     aggregation: Aggregation,
 ) -> float | None:
-    """Return the whole panel's score, if each missing seat scores as is expected of it.
+    """Return the whole panel's score, with the predicted score for each missing seat.
 
-    It is None if `stage` has no map, or none of the reports a score.
+    It is None if `stage` has no map, or if no report has a score.
     """
     estimate = joint_estimate(reports, scale)
     if stage.score_map is None or estimate is None:

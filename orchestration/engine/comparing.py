@@ -1,7 +1,7 @@
-"""Comparing a pair: a judge is shown it in both orders, and whatever it raises is its report.
+"""Comparing a pair: a judge sees the pair in both orders, and its errors become its report.
 
-The pair judge without a model of its own takes the text that a panel scores higher. Each text is
-assessed alone, so no order and no other text can sway its score.
+A pair judge without its own model prefers the text that a panel scores higher. The panel assesses
+each text alone, so neither the order nor the other text can influence its score.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -39,26 +39,26 @@ from spanjury.orchestration.engine.panel import Panel
 log = EventLog()
 
 Compare = Callable[[TextPair, Aspect], Awaitable[Comparison]]
-"""Compares a pair in both orders."""
+"""A function that compares a pair in both orders."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairSeat:
-    """A pair judge under a name, which is asked about each pair in both orders."""
+    """A named pair judge that compares each pair in both orders."""
 
     name: str
     judge: PairJudge
 
     @cached_property
     def signature(self) -> str:
-        """The judge's, with the version of spanjury."""
+        """The judge's signature, with the version of spanjury."""
         return stamped(self.judge.signature)
 
     async def compare(self, pair: TextPair, aspect: Aspect) -> Comparison:
         """Return the judge's reports on `pair` in each order.
 
-        A failure of the judge or its model costs the report of that order. Raise what ends a run
-        (`RUN_ENDING`).
+        If the judge or its model fails, the report of that order says so. Only errors that end a
+        run (`RUN_ENDING`) are raised.
         """
         orders = [await self._report(pair, aspect)]
         is_order_free = isinstance(self.judge, OrderFreePairJudge) and self.judge.is_order_free
@@ -87,7 +87,7 @@ class PairSeat:
             return _failed(error.outcome, reason_of(error), reply=reply)
         except RUN_ENDING:
             raise
-        except Exception as error:  # the border to judges that are not ours
+        except Exception as error:  # the boundary to third-party judges
             log.exception("pair.judge_broken")
             reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
             return _failed(Outcome.BACKEND_FAILED, reason)
@@ -98,7 +98,7 @@ def _failed(outcome: Outcome, reason: str, *, reply: str = "") -> PairReport:
 
 
 def _checked(report: object, pair: TextPair) -> PairReport:
-    """Return `report` if it is one and its spans fit the texts; raise `JudgeError` if not."""
+    """Return `report` if it is a valid report on these texts; raise `JudgeError` otherwise."""
     if not isinstance(report, PairReport):
         raise JudgeError(f"the judge returned {report!r}, not a PairReport")
     _check_spans(report.spans_a, pair.a)
@@ -113,7 +113,7 @@ def _check_spans(spans: Sequence[ErrorSpan], segment: Segment) -> None:
 
 
 def _as_report(report: PairReport, aspect: Aspect) -> Report:
-    """Return what the guard of a model counts: whether its reply could be used."""
+    """Return the report by which a model's guard counts whether a reply was usable."""
     is_scored = report.outcome is Outcome.SCORED
     return Report(
         outcome=report.outcome,
@@ -123,17 +123,17 @@ def _as_report(report: PairReport, aspect: Aspect) -> Report:
 
 
 class PanelDifference:
-    """Prefer the text with the higher score of a panel; scores that are near each other tie.
+    """Prefer the text with the higher panel score; texts with similar scores tie.
 
     Raises `ValueError` if the margin is negative.
 
     Parameters
     ----------
     panel
-        Assesses each text once, in however many pairs it stands.
+        Assesses each text once, in however many pairs it appears.
     margin
-        The difference of scores up to which two texts tie, in points of the aspect's scale; half a
-        step by default, since smaller ones say little.
+        The largest difference of scores at which two texts tie, in points of the aspect's scale.
+        The default is half a step, since smaller differences mean little.
     """
 
     is_order_free = True
@@ -147,13 +147,13 @@ class PanelDifference:
 
     @property
     def signature(self) -> str:
-        """The panel's, and the margin."""
+        """The panel's signature, and the margin."""
         return signature("panel", margin=self._margin, panel=self._panel.signature)
 
     async def compare(self, pair: TextPair, aspect: Aspect) -> PairReport:
         """Return the preference that follows from the two scores.
 
-        A text without a score leaves none, and its outcome is that of the comparison.
+        If a text has no score, there is no preference, and the comparison has that text's outcome.
         """
         texts = [self._assessed(pair.a, aspect), self._assessed(pair.b, aspect)]
         async with create_task_group() as group:
@@ -182,7 +182,7 @@ class PanelDifference:
 
 
 class _Assessed:
-    """A text, assessed when it is first needed."""
+    """A text that is assessed when first needed."""
 
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
@@ -191,11 +191,11 @@ class _Assessed:
 
     @property
     def report(self) -> PanelReport:
-        """The panel's report, once it is there."""
+        """The panel's report; `assess` must have finished."""
         return self._reports[0]
 
     async def assess(self, panel: Panel, aspect: Aspect) -> None:
-        """Have the panel assess the text, unless it has."""
+        """Have the panel assess the text, unless it has done so."""
         async with self._lock:
             if not self._reports:
                 self._reports.append(await panel.assess(self._segment, aspect))

@@ -1,16 +1,17 @@
-"""The decision of a panel: from its seats' reports and its merged errors to one word.
+"""The decision of a panel: one word from its seats' reports and its merged errors.
 
-Where the seats' probabilities have thresholds that were measured for these judges, they
-decide, and the rates of false alarms and misses are known: a text is faulty from one threshold on,
-ok below the other, and unsure between them. What other seats say decides besides: the errors that
-they mark, by their severity, and the probability that all seats state together; how often that is
-wrong is not known. The graver of them holds. Where a
-calibration set thresholds on the score of the same seats, these decide alone: they keep a rate of
-false alarms, which errors of any severity would break. To such a score the seats that a cascade did
-not ask belong, if it takes what they can be expected to give.
+If thresholds were measured for the judges that state probabilities, the thresholds decide, and the
+rates of false alarms and misses are known: a text is faulty from the upper threshold on, ok below
+the lower one, and unsure in between. The other seats decide as well: by the severity of the errors
+that they mark, and by the probability that all seats state together. How often that is wrong is
+unknown. The gravest of these decisions holds.
 
-It promises that a text with an error of severity 4 or 5 is never ``ok`` but by such a score, and
-that none is ``faulty`` without an error or a probability over its threshold.
+If a calibration set thresholds on the score of the same seats, these alone decide: they keep a
+promised rate of false alarms, which decisions by severity would exceed. The seats of such a score
+include those that a cascade did not ask, if it uses their predicted score.
+
+A text with an error of severity 4 or 5 is never ``ok`` unless such a score decides, and a text is
+never ``faulty`` without an error or a probability over its threshold.
 """
 
 import math
@@ -43,7 +44,7 @@ _GRAVITY = (Decision.OK, Decision.UNSURE, Decision.FAULTY)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """A decision with its basis, and the probability that the text has an error."""
+    """A decision with its basis, and the probability of an error in the text."""
 
     decision: Decision
     basis: DecisionBasis
@@ -52,18 +53,18 @@ class Decided:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stated:
-    """The probability of an error that the seats state together.
+    """The probability of an error according to the seats together.
 
     Parameters
     ----------
     probability
-        That of all seats that state one; None where none does.
+        That of all seats that state one; None if no seat does.
     by_measured
-        That of the judges for which thresholds were measured, recalibrated; None without such.
+        That of the judges with measured thresholds, recalibrated; None if there are no such judges.
     is_measured
-        Whether all that state one are such judges.
+        Whether only such judges state a probability.
     is_everyones
-        Whether every seat states one.
+        Whether every seat states a probability.
     """
 
     probability: float | None
@@ -73,12 +74,12 @@ class Stated:
 
 
 def stated_by(seats: Sequence[SeatReport], thresholds: Sequence[Thresholds]) -> Stated:
-    """Return what `seats`, which gave a score, state together.
+    """Return the joint probability of `seats`, all of which gave a score.
 
     Parameters
     ----------
     thresholds
-        Those that were measured, for these judges or others.
+        The measured thresholds, for these judges or others.
     """
     given = [
         (_judge(seat), share)
@@ -105,7 +106,7 @@ def stated_by(seats: Sequence[SeatReport], thresholds: Sequence[Thresholds]) -> 
 def _recalibrated(
     stated: Sequence[tuple[str, float]], measured: Thresholds, seats: Sequence[SeatReport]
 ) -> float | None:
-    """Return the probability that the judges of `measured` state together, by name."""
+    """Return the joint probability of the judges of `measured`, from pairs of name and share."""
     weights = dict(measured.weights)
     combined = combined_probability(
         [share for _, share in stated], [weights.get(judge, 1.0) for judge, _ in stated]
@@ -119,9 +120,9 @@ def _recalibrated(
 def combined_probability(
     stated: Sequence[float], weights: Sequence[float] | None = None
 ) -> float | None:
-    """Return the probability that the mean of the logits of `stated` stands for; None for none.
+    """Return the probability at the mean of the logits of `stated`; None if `stated` is empty.
 
-    `weights`, one for each and positive, are those of the logits; None for equal ones.
+    `weights` are the weights of the logits, positive and one for each; None for equal weights.
 
     Examples
     --------
@@ -136,10 +137,10 @@ def combined_probability(
 
 
 def surest_error(seats: Iterable[SeatReport]) -> float:
-    """Return the highest probability of what `seats` are sure of; 0 without any.
+    """Return the highest probability among the certain findings of `seats`; 0 without any.
 
-    That is a grave error that they mark, or a sentence that they have a binding reason not to
-    vouch for.
+    Such a finding is a grave error that a seat marks, or a sentence that it has a binding reason
+    not to vouch for.
     """
     reports = [seat.report for seat in seats]
     marked = (span for report in reports for span in report.spans if is_grave(span))
@@ -172,13 +173,13 @@ def decide(
     score
         The panel's, on `scale`.
     thresholds
-        Those that were measured; the ones that are for other judges do not count.
+        The measured thresholds; those for other judges are ignored.
     stated
-        What the seats state; None for what they do by `thresholds`.
+        The joint probability of the seats; None to compute it by `thresholds`.
     bare_score
-        The panel's before it was mapped to people's; None where it was not.
+        The panel's score before it was mapped to people's scale; None if it was not mapped.
     expected
-        Names of the seats that were not asked, where the score takes what is expected of them.
+        Names of the seats that were not asked but whose predicted score is part of the score.
     """
     stated = stated or stated_by(seats, thresholds)
     probability, by_measured = stated.probability, stated.by_measured
@@ -208,7 +209,7 @@ def decide(
 
 
 def decision_signature(thresholds: Sequence[Thresholds]) -> str:
-    """Return what can change a decision: the rules and the thresholds."""
+    """Return a signature of everything that can change a decision: the rules and the thresholds."""
     lines = sorted(
         f"{sorted(threshold.judges)} {sorted(threshold.beside)}"
         f" {threshold.unsure} {threshold.faulty}"
@@ -218,9 +219,9 @@ def decision_signature(thresholds: Sequence[Thresholds]) -> str:
 
 
 def probability_signature(signatures: Iterable[str], thresholds: Sequence[Thresholds]) -> str:
-    """Return what can change the probability that judges of these signatures state together.
+    """Return a digest of all that can change the joint probability of judges of these signatures.
 
-    It is empty where nothing was measured for any of them.
+    It is empty if nothing was measured for any of them.
     """
     judges = frozenset(map(_name, signatures))
     lines = sorted(
@@ -233,7 +234,7 @@ def probability_signature(signatures: Iterable[str], thresholds: Sequence[Thresh
 
 
 def _judge(seat: SeatReport) -> str:
-    """Return the name of a seat's judge, whatever the seat is called."""
+    """Return the name of a seat's judge, which may differ from the name of the seat."""
     return _name(seat.signature)
 
 
@@ -249,7 +250,7 @@ def _stating(seats: Sequence[SeatReport]) -> frozenset[str]:
 def _measured_for(
     seats: Sequence[SeatReport], thresholds: Sequence[Thresholds]
 ) -> Thresholds | None:
-    """Return the first thresholds for the most of the judges that state a probability."""
+    """Return the thresholds that cover the most of the judges that state a probability."""
     stating = _stating(seats)
     fitting = (
         threshold
@@ -260,7 +261,7 @@ def _measured_for(
 
 
 def _for_scores_of(seats: frozenset[str], thresholds: Sequence[Thresholds]) -> Thresholds | None:
-    """Return the first thresholds that are for the scores of these seats."""
+    """Return the first thresholds for scores made by exactly these seats."""
     fitting = (
         threshold
         for threshold in thresholds
@@ -280,7 +281,7 @@ def _by_thresholds(
     own: Sequence[ErrorSpan],
     spans: Sequence[ErrorSpan],
 ) -> tuple[Decision, DecisionBasis]:
-    """Compare with the thresholds; of the errors, only those count that the alarms include."""
+    """Compare with the thresholds; `own` are the errors that the measured alarm rates include."""
     if probability >= measured.faulty:
         return Decision.FAULTY, DecisionBasis(
             ground=Ground.PROBABILITY,
@@ -320,7 +321,7 @@ def _by_thresholds(
 def _disputed(
     by_measured: float, probability: float, measured: Thresholds
 ) -> tuple[Decision, DecisionBasis]:
-    """Leave open what judges whose thresholds were measured call faulty, and others doubt."""
+    """Return unsure: the measured judges find the text faulty, but all judges together do not."""
     return Decision.UNSURE, DecisionBasis(
         ground=Ground.PROBABILITY,
         reason=f"The judges disagree: those with measured thresholds state a probability of an"
@@ -334,7 +335,7 @@ def _disputed(
 def _by_lost_score(
     score: float, measured: Thresholds, *, scale: Scale, spans: Sequence[ErrorSpan]
 ) -> tuple[Decision, DecisionBasis]:
-    """Compare the share of the scale that is lost; without an error no score makes faulty."""
+    """Compare the lost share of the scale; without an error, no score makes a text faulty."""
     width = scale.high - scale.low
     lost = (scale.high - score) / width
     levels = (
@@ -360,7 +361,7 @@ def _by_lost_score(
 
 
 def _by_unmeasured(probability: float) -> tuple[Decision, DecisionBasis]:
-    """Vouch for no text from `VOUCHED` on; how often that is wrong is not known."""
+    """Decide by a probability without measured thresholds: only a text below `VOUCHED` is ok."""
     statement = f"he probability of an error is {probability:.2f}"
     if probability >= VOUCHED:
         decision = Decision.UNSURE
@@ -373,7 +374,7 @@ def _by_unmeasured(probability: float) -> tuple[Decision, DecisionBasis]:
 def _by_spans(
     spans: Sequence[ErrorSpan], *, score: float, scale: Scale
 ) -> tuple[Decision, DecisionBasis]:
-    """Go by the gravest error; without any, doubt a score in the lower half of its scale."""
+    """Decide by the gravest error; without errors, doubt a score in the lower half of the scale."""
     if any(is_grave(span) and span.interval for span in spans):
         reason = "An error of severity 4 or 5 is marked."
         return Decision.FAULTY, DecisionBasis(ground=Ground.SPANS, reason=reason)

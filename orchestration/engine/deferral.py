@@ -1,14 +1,14 @@
-"""Deferred calls: requests that batches answer, hours later and for half the price.
+"""Deferred calls: requests that batch APIs answer, hours later and at half the price.
 
-A reply is remembered by model, decoding and request alone. So the whole of a run can be asked
-without a call: each request that is not remembered is written into a file under its key in the
-memory, and the assessment that needs it breaks off with `DeferredError`. When answers have come,
-the same rows are assessed again. A judge then takes its reply as if the model had given it now, a
-failure too, and may ask for more: a second try, the next stage. Such requests make the next batch,
-until nothing is lacking.
+A reply is remembered by model, decoding and request alone. So a whole run can be assessed without a
+live call: each request without a remembered reply is written to a file under its key in the memory,
+and the assessment that needs it breaks off with `DeferredError`. When answers have arrived, the
+same rows are assessed again. A judge then gets its reply, or a failure, as if the model had
+answered live, and may send further requests: a second try, the next stage. These make the next
+batch, until no reply is missing.
 
-The calls of a batch are reserved in the ledger of the run before they are sent, and settled one by
-one, each in the same commit as its reply.
+The calls of a batch are reserved in the ledger of the run before they are sent. They are settled
+one by one, each in the same commit as its reply.
 """
 
 import math
@@ -29,30 +29,30 @@ from spanjury.orchestration.engine.metering import (
 )
 
 MOST_REQUESTS, MOST_BYTES = 50_000, 190 * 2**20
-"""Requests and bytes of one file; OpenAI takes 50,000 and 200 MB."""
+"""Most requests and bytes of one file; OpenAI accepts 50,000 and 200 MB."""
 
 
 class BatchedModel(Protocol):
-    """A model as batches ask it: requests become lines of a file, and lines become replies."""
+    """A model behind a batch API: requests become lines of a file, and lines become replies."""
 
     async def line(self, key: str, request: ChatRequest) -> bytes:
-        """Return the line that asks for the reply to `request`, without its end.
+        """Return the line that requests the reply to `request`, without its line end.
 
-        Raise `ModelError` if the model cannot do what is asked.
+        Raise `ModelError` if the model cannot do what the request asks.
         """
         ...
 
     def read(self, line: bytes, request: ChatRequest) -> Reply:
-        """Return the reply in a line of the output; raise `ModelError` as a live call does."""
+        """Return the reply in a line of the output; raise `ModelError` like a live call."""
         ...
 
 
 class RequestFile(Protocol):
-    """A file of requests that is being written; `path` is where it will be."""
+    """A file of requests that is being written."""
 
     @property
     def path(self) -> Path:
-        """Path of the file, once it is finished."""
+        """Path of the finished file."""
         ...
 
     def write(self, line: bytes) -> None:
@@ -69,7 +69,7 @@ class Answers:
     reply
         Reads the line with a reply; None if there is none.
     failures
-        Read the lines that say why there was none, oldest first.
+        Read the lines that report failures, oldest first.
     """
 
     reply: Callable[[], bytes] | None = None
@@ -78,7 +78,7 @@ class Answers:
 
 @dataclass(slots=True, kw_only=True)
 class Requests:
-    """Requests to one model that were written into one file, and the most that they may take."""
+    """Requests to one model in one file, and the most that they may spend."""
 
     model: str
     file: RequestFile
@@ -88,7 +88,7 @@ class Requests:
 
     @property
     def is_full(self) -> bool:
-        """True if the next request belongs into another file."""
+        """True if the next request needs another file."""
         return len(self.keys) >= MOST_REQUESTS or self.size >= MOST_BYTES
 
 
@@ -100,11 +100,11 @@ class Deferral:
     meter
         The ledger of the run.
     open_file
-        Begins a file of requests to the model of this name; None to write nothing.
+        Opens a file of requests to the model of this name; None to write nothing.
     reserves
-        Whether requests are sent by this run, and thus reserved in the ledger.
+        Whether this run sends the requests, and thus reserves them in the ledger.
     attempts
-        How often a request is sent that fails for a reason that may pass; None for no limit.
+        How often a request is sent if it fails for a temporary reason; None for no limit.
     asks_tokenizers
         Whether a model's server may be asked for its special tokens.
     """
@@ -123,12 +123,12 @@ class Deferral:
         self.attempts = math.inf if attempts is None else attempts
         self.asks_tokenizers = asks_tokenizers
         self.asked: set[str] = set()
-        """Keys of all requests that were not remembered when they were asked for."""
+        """Keys of all requests for which no reply was remembered."""
         self.requests: list[Requests] = []
         """Files of this round."""
         self.rounds = 0
         self.lacking = 0
-        """Requests of this round that have no reply, those among them that no limit allows for."""
+        """Requests of this round without a reply, including those that a limit does not allow."""
         self._open_file = open_file
         self._answers: dict[str, Answers] = {}
         self._open: dict[str, Requests] = {}
@@ -137,7 +137,7 @@ class Deferral:
         self._held = NOTHING
 
     def begin_round(self) -> None:
-        """Forget what the last round wrote: it is sent."""
+        """Begin a round; the files of the last round were sent."""
         self.rounds += 1
         self.requests = []
         self.lacking = 0
@@ -145,12 +145,12 @@ class Deferral:
         self._deferred = set()
 
     def end_round(self) -> None:
-        """Give up what is reserved for requests that were answered and not asked for again."""
+        """Release the reservations of requests that were answered and not requested again."""
         self.meter.release_deferred(self._held)
         self._held = NOTHING
 
     def answered(self, answers: Mapping[str, Answers], *, reserved: Spending = NOTHING) -> None:
-        """Take the lines that came back, and what the ledger has reserved for them."""
+        """Take the lines that came back, and the amount reserved for them in the ledger."""
         self._held += reserved
         for key, lines in answers.items():
             before = self._answers.setdefault(key, Answers())
@@ -158,20 +158,20 @@ class Deferral:
             before.failures += lines.failures
 
     def unasked(self, keys: Iterable[str]) -> list[str]:
-        """Return those of `keys` that no request had."""
+        """Return the `keys` that no request had."""
         return [key for key in keys if key not in self.asked]
 
     async def reply(
         self, key: str, request: ChatRequest, *, name: str, model: BatchedModel, account: Account
     ) -> Reply:
-        """Return the reply that came back for a request; see `KeyedReplies`."""
+        """Return the reply that came back for a request; see `KeyedReplies.reply`."""
         self.asked.add(key)
         answers = self._answers.get(key)
         most = spending(most_of(request), account.price)
         if answers is not None:
             try:
                 reply = self._read(answers, request, model=model)
-            except TransientModelError:
+            except TransientModelError:  # request it again, unless it has failed too often
                 if len(answers.failures) >= self.attempts:
                     raise
             else:
@@ -187,7 +187,7 @@ class Deferral:
         if answers.reply is not None:
             try:
                 return model.read(answers.reply(), request)
-            except TransientModelError:  # it is no reply to be read
+            except TransientModelError:  # the line holds no reply
                 answers.failures.append(answers.reply)
                 answers.reply = None
                 raise
@@ -196,7 +196,7 @@ class Deferral:
     async def _settle(
         self, key: str, reply: Reply, request: ChatRequest, *, most: Spending, account: Account
     ) -> None:
-        if key in self._settled:  # failures are tried again, and this reply came in this session
+        if key in self._settled:  # failures are retried, and this reply was settled already
             return
         self._settled.add(key)
         usage = reply.usage if reply.usage.prompt + reply.usage.completion else most_of(request)
@@ -225,7 +225,7 @@ class Deferral:
 
 @dataclass(frozen=True, slots=True)
 class DeferredModel:
-    """One model of a `Deferral`, as the memory asks it."""
+    """One model of a `Deferral`, as a source of replies for the memory."""
 
     deferral: Deferral
     name: str
@@ -233,7 +233,7 @@ class DeferredModel:
     account: Account
 
     async def reply(self, key: str, request: ChatRequest) -> Reply:
-        """Return the reply that is to be kept under `key`; see `KeyedReplies`."""
+        """Return the reply to be stored under `key`; see `KeyedReplies.reply`."""
         return await self.deferral.reply(
             key, request, name=self.name, model=self.model, account=self.account
         )

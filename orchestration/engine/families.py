@@ -1,7 +1,7 @@
-"""Families of models: judges of one family tend to err alike, and to like its own texts.
+"""Families of models: judges of one family tend to make the same errors and to prefer its texts.
 
-A model's family is read from its name by a table of words, ``families.toml``, which users extend.
-A judge that asks no model has none.
+A model's family is determined from its name by a table of words, ``families.toml``, which users can
+extend. A judge without a model has no family.
 """
 
 import re
@@ -22,17 +22,17 @@ _FAMILIES, _TUNED = "families", "tuned"
 _MODEL = re.compile(r"\|model:([^|]+)")
 _BLANKS = str.maketrans(" _", "--")
 _MOST_SYSTEMS = 1000
-"""Systems that one panel is watched for: each request to a service may name another."""
+"""Most systems that one panel is checked for: each request to a service may name another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Families:
-    """The words by which families are known.
+    """The words that identify families.
 
     Parameters
     ----------
     tables
-        Word -> family, as `families.toml` says it; the first that has a word of a name decides.
+        Word -> family, as in `families.toml`; the first table with a word of the name decides.
     """
 
     tables: tuple[Mapping[str, str], ...] = ()
@@ -41,7 +41,7 @@ class Families:
     def load(
         cls, *files: Path, table: Mapping[str, Sequence[str]] = MappingProxyType({})
     ) -> "Families":
-        """Return the families that are known, with those of a table and of TOML files.
+        """Return the built-in families, extended by a table and TOML files.
 
         Raise `ConfigError` if a file cannot be read, or is not a table of lists of words.
         """
@@ -51,7 +51,7 @@ class Families:
         return cls(tables=(*((more,) if more else ()), *_family_tables()))
 
     def of(self, name: str) -> str | None:
-        """Return the family of a model, or of a judge that is named after one; None for none.
+        """Return the family of a model, or of a judge that is named after one; None if it has none.
 
         Examples
         --------
@@ -67,7 +67,7 @@ class Families:
 
 
 def model_of(signature: str) -> str:
-    """Return the name of the model that a judge's signature says it asks; empty for none.
+    """Return the name of the model in a judge's signature; empty if there is none.
 
     Examples
     --------
@@ -79,16 +79,16 @@ def model_of(signature: str) -> str:
 
 
 class FamilyWatch:
-    """Warns where seats of a panel are of one family, or judge systems of their own.
+    """Warns if several seats belong to one family, or a seat judges a system of its own family.
 
-    Raises `ConfigError` if `families` has a word that is empty.
+    Raises `ConfigError` if `families` contains an empty word.
 
     Parameters
     ----------
     signatures
         Seat -> the signature of its judge.
     families
-        Family -> the words by which a user knows it, beside those that come with spanjury.
+        Family -> the user's words for it, in addition to the built-in ones.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class FamilyWatch:
         self._seen: set[str] = set()
 
     def check_seats(self) -> None:
-        """Warn of the families that have several seats."""
+        """Warn of families with several seats."""
         by_family: dict[str, list[str]] = {}
         for seat, family in self._of_seats.items():
             by_family.setdefault(family, []).append(seat)
@@ -113,7 +113,7 @@ class FamilyWatch:
                 log.warning("panel.one_family", family=family, seats=", ".join(seats))
 
     def see(self, system: str) -> None:
-        """Warn once of a system that is of a seat's family, as long as they are not too many."""
+        """Warn once of a system of a seat's family, up to a maximum number of systems."""
         if not self._of_seats or system in self._seen or len(self._seen) >= _MOST_SYSTEMS:
             return
         self._seen.add(system)
@@ -159,9 +159,9 @@ def _plain(name: str) -> str:
 
 @cache
 def _pattern(word: str) -> re.Pattern[str]:
-    """Return what finds a word whole: not within a longer one, nor a number within a longer one.
+    """Return a pattern that matches a whole word, not a part of a longer word or number.
 
-    A name begins also behind a colon, as that of a model in the name of a seat.
+    A name can also begin after a colon, such as that of a model in the name of a seat.
     """
     before = r"(?<![^:])" if word.startswith("^") else r"(?<![a-z0-9])"
     after = r"(?!\d)" if word[-1].isdigit() else r"(?![a-z])"

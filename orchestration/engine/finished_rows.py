@@ -1,9 +1,9 @@
-"""Finished rows that are remembered as they are written, so that a run over them is a copy.
+"""Finished rows that are stored when written, so that running over them again is a copy.
 
-A row is kept where nothing in it would be asked again: each seat answered, and rules made one
-report of theirs. It is found by all that it depends on: the segment, the aspect, the panel, the
-release and the code that makes rows. It is never the only record: the reports and replies that it
-was made of are remembered by themselves.
+A row is stored if nothing in it would be requested again: each seat answered, and rules made one
+report from their reports. Its key covers all that it depends on: the segment, the aspect, the
+panel, the release and the code that makes rows. It is never the only record: the reports and
+replies behind it are stored separately.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ from spanjury.orchestration.engine.summary import Figures, Risk
 
 
 class FinishedRow(NamedTuple):
-    """A row of the results as it was written once, with its line end, and what is counted of it."""
+    """A row of the results as first written, with its line end, and its figures for the summary."""
 
     segment: Segment
     aspect: Aspect
@@ -47,7 +47,7 @@ class FinishedRow(NamedTuple):
     figures: Figures
 
     def result(self) -> Result:
-        """Read the result again, without the reports of the seats."""
+        """Return the result that the row holds, without the reports of the seats."""
         row = _FINISHED.decode(self.line)
         report = PanelReport(
             outcome=row.outcome,
@@ -74,12 +74,12 @@ class FinishedRows:
     Parameters
     ----------
     write
-        Makes a line of a result; it is in a module.
+        Converts a result to a line; it must be a function of a module.
     """
 
     def __init__(self, memory: Memory, panel: Panel, *, write: Callable[[Result], bytes]) -> None:
         self._memory = memory
-        # A model that consolidates may have failed, and an observer watches every assessment.
+        # A model that consolidates may have failed, and an observer must see every assessment.
         by_rules = isinstance(panel.consolidator, RuleConsolidator) and not panel.is_observed
         seats = (*panel.seats, *panel.agent_seats)
         is_known = by_rules and all(_judges_what_is_seen(seat.judge) for seat in seats)
@@ -92,24 +92,24 @@ class FinishedRows:
         self._aspects = IdentityCache[Aspect, bytes](canonical)
 
     def key(self, segment: Segment, aspect: Aspect) -> str:
-        """Return the key of the row of a pair."""
+        """Return the key of the row for a pair."""
         about = asked_about(segment, self._aspects.of(aspect))
         panel = self._panel if segment.trajectory is None else self._for_agents
         return digest(panel, segment.segment_id, *about)
 
     def recall(self, key: str, segment: Segment, aspect: Aspect) -> FinishedRow | None:
-        """Return the finished row of a pair; None if there is none."""
+        """Return the finished row for a pair; None if there is none."""
         line = self._memory.get(key) if self._may_keep else None
         if line is None:
             return None
         try:
             row = _ROW.decode(line)
-        except msgspec.MsgspecError:
+        except msgspec.MsgspecError:  # judge the pair again
             return None
         return FinishedRow(segment, aspect, line, _figures(row, segment, aspect))
 
     async def keep(self, key: str, result: Result, line: bytes) -> None:
-        """Remember the `line` of `result`, if it is finished.
+        """Store the `line` of `result` if it is finished.
 
         Raise `StoreError` if the memory cannot be written.
         """
@@ -118,9 +118,9 @@ class FinishedRows:
 
 
 def _judges_what_is_seen(judge: Judge) -> bool:
-    """Say whether the reports of `judge` follow from its signature and what a row's key holds.
+    """Return whether the reports of `judge` depend only on its signature and a row's key.
 
-    A plugin's judge with a key of its own may depend on more; those of spanjury do not.
+    A plugin's judge with its own key may depend on more; the judges of spanjury do not.
     """
     is_ours = type(judge).__module__.startswith("spanjury.")
     inner: Judge | None = getattr(judge, "judge", None) if is_ours else None
@@ -133,12 +133,12 @@ def _digest_of(*functions: Callable[..., object]) -> str:
     """Return a digest of the code that makes rows; empty if a part of it cannot be read."""
     try:
         return code_digest(__name__, *(function.__module__ for function in functions))
-    except (AttributeError, ImportError, ValueError):  # of a notebook, or made by another function
+    except (AttributeError, ImportError, ValueError):  # a notebook's, or made at run time
         return ""
 
 
 def _is_finished(result: Result) -> bool:
-    """Say whether each seat gave a plain report that is an answer; others remember their own."""
+    """Return whether each seat gave a plain report with an answer; others store their own."""
     report = result.report
     return report.outcome in USABLE and all(
         type(seat.report) is Report and seat.report.outcome in USABLE for seat in report.seats
@@ -159,7 +159,7 @@ class _Basis(msgspec.Struct):
 
 
 class _Row(msgspec.Struct):
-    """A row, as far as it is counted."""
+    """The part of a row that the summary counts."""
 
     outcome: Outcome
     score: float | None
@@ -172,7 +172,7 @@ class _Row(msgspec.Struct):
 
 
 class _FinishedRow(msgspec.Struct):
-    """A row, as far as the panel says it."""
+    """The part of a row that becomes the panel's report."""
 
     outcome: Outcome
     score: float | None

@@ -1,11 +1,11 @@
-"""A model that is asked in the best form that its server takes.
+"""A model that receives requests in the best form that its server accepts.
 
-A judge that wants a reply of some form says so in `ChatRequest.variants`: held to a JSON schema, to
-a grammar, and the request itself by words alone. No list says what a server takes, and LiteLLM's
-denies it of vLLM, Ollama and llama.cpp. So the best form is tried, and the next one where the
-server refuses the request. The form of the first reply is kept, in the memory where there is one:
-a run that goes on sends the same requests. A server that refuses log-probabilities is asked without
-them, and whether a model gives any is said once.
+A judge that wants a reply of some form says so in `ChatRequest.variants`: constrained by a JSON
+schema or by a grammar, or requested in words alone. No list says which forms a server accepts, and
+LiteLLM's list denies them to vLLM, Ollama and llama.cpp. So the best form is tried first, and the
+next one if the server refuses the request. The form of the first reply is kept, in the memory if
+there is one: a resumed run then sends the same requests. If a server refuses log-probabilities, the
+requests are sent without them, and a warning says once if a model returns none.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -30,28 +30,28 @@ from spanjury.judges.core.keys import digest
 log = EventLog()
 
 Logprobs = Literal["given", "none", "refused"]
-"""Answer of a server to a wish for log-probabilities: given, left out, or refused."""
+"""A server's answer to a request for log-probabilities: returned, omitted, or refused."""
 
 _REFUSAL_SECONDS = 1.0
-"""A server that refuses a form says so at once; one that takes it may write for long."""
+"""A server that refuses a form answers at once; one that accepts it may write for long."""
 
 
 class FormingModel:
-    """A model that finds out which form its server takes, for each kind of reply.
+    """A model that finds out which form its server accepts, for each kind of reply.
 
     Parameters
     ----------
     takes
-        The forms that its server may take besides words.
+        The forms besides words that its server may accept.
     memory
-        Keeps what was found out; or None.
+        Stores the findings; None to store nothing.
     recalls
-        Says whether the reply to a request is remembered. A run that was begun without schemas goes
-        on without them, and pays for nothing twice.
+        Returns whether the reply to a request is remembered. A run that began without schemas
+        continues without them, so that no reply is paid for twice.
     note
-        Is called with the form of each kind of reply, once it is known.
+        Called with the form of each kind of reply, once it is known.
     note_logprobs
-        Is called with what the server does with a wish for log-probabilities, once it had one.
+        Called with the server's answer to the first request for log-probabilities.
     """
 
     def __init__(
@@ -78,13 +78,13 @@ class FormingModel:
 
     @property
     def signature(self) -> str:
-        """The signature of the model; the form is part of what it is asked."""
+        """The signature of the model; the form is part of the request."""
         return self.model.signature
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply to one variant of `request`, or to the request itself.
 
-        Raise `ModelError` as the model raises it; what it says to the last form, if it refuses all.
+        Raise the model's `ModelError`, or its last one if it refuses all forms.
         """
         if not request.decoding.logprobs:
             return await self._formed(request)
@@ -99,10 +99,10 @@ class FormingModel:
             if not error.names_them:
                 if self._logprobs is not None or self._is_otherwise_refused:
                     raise
-                self._is_otherwise_refused = True  # unless the plainest request of all is taken
+                self._is_otherwise_refused = True  # unless it accepts the plainest request
                 await self.model.complete(replace(without, variants=()))
                 self._is_otherwise_refused = False
-                self._fruitless.clear()  # the forms were not what was refused
+                self._fruitless.clear()  # log-probabilities were refused, not the forms
             reply = await self._formed(without)
             await self._learn_logprobs("refused")
         else:
@@ -110,14 +110,14 @@ class FormingModel:
         return reply
 
     def _recall_logprobs(self) -> None:
-        """Take over what an earlier run learnt of this model."""
+        """Restore what an earlier run learned about this model."""
         kept = None if self._memory is None else self._memory.get(self._key("logprobs"))
         if kept is not None and (state := kept.decode()) in get_args(Logprobs):
             self._logprobs = cast("Logprobs", state)  # it is one of them
             self._note_logprobs(self._logprobs)
 
     async def _learn_logprobs(self, state: Logprobs) -> None:
-        """Keep what the first reply shows; say so where there are none."""
+        """Store what the first reply shows; warn if there are no log-probabilities."""
         if self._logprobs is not None and state != "refused":
             return
         self._logprobs = state
@@ -128,7 +128,7 @@ class FormingModel:
             await self._memory.put_soon(self._key("logprobs"), state.encode())
 
     async def _formed(self, request: ChatRequest) -> Reply:
-        """Return the reply in the best form that the server takes."""
+        """Return the reply in the best form that the server accepts."""
         if not request.variants:
             return await self.model.complete(request)
         variants = [variant for variant in request.variants if variant.form in self._takes]
@@ -143,7 +143,7 @@ class FormingModel:
 
     @asynccontextmanager
     async def _turn(self, kind: str) -> AsyncIterator[None]:
-        """Let one call find the form; the others wait for it, for as long as a refusal takes."""
+        """Have one call find the form; the others wait, but no longer than a refusal takes."""
         lock = self._finding.setdefault(kind, Lock())
         has_turn = False
         with move_on_after(_REFUSAL_SECONDS):
@@ -158,9 +158,9 @@ class FormingModel:
     async def _first_accepted(
         self, kind: str, request: ChatRequest, variants: list[ChatRequest]
     ) -> Reply:
-        """Return the reply in the first form that is not refused, and keep this form."""
+        """Return the reply in the first form that is not refused, and store this form."""
         tried = _from(self._begin(kind, request), variants)
-        if kind in self._fruitless:  # all were refused, so that the reason is another
+        if kind in self._fruitless:  # all were refused, so the form is not the reason
             tried = tried[:1]
         for variant in tried:
             try:
@@ -178,7 +178,7 @@ class FormingModel:
         return reply
 
     def _begin(self, kind: str, request: ChatRequest) -> Form | None:
-        """Return the form that an earlier run came to; None where nothing is known of it."""
+        """Return the form that an earlier run found; None if it found none."""
         if self._memory is None:
             return None
         kept = (self._memory.get(self._key("form", kind)) or b"").decode()
@@ -187,7 +187,7 @@ class FormingModel:
         return "text" if self._recalls(request) else None
 
     async def _learn(self, kind: str, form: Form) -> None:
-        """Keep `form`, unless another task has learnt one meanwhile."""
+        """Store `form`, unless another task has learned one meanwhile."""
         if kind in self._accepted:
             return
         self._accepted[kind] = form
@@ -200,7 +200,7 @@ class FormingModel:
 
 
 def without_logprobs(request: ChatRequest) -> ChatRequest:
-    """Return `request` and its variants without the wish for log-probabilities."""
+    """Return `request` and its variants without the request for log-probabilities."""
     return replace(
         request,
         decoding=replace(request.decoding, logprobs=0),
@@ -209,13 +209,13 @@ def without_logprobs(request: ChatRequest) -> ChatRequest:
 
 
 def _kind(request: ChatRequest) -> str:
-    """Return the name of the schema among the variants; empty where there is none."""
+    """Return the name of the schema among the variants; empty if there is none."""
     schemas = (variant.decoding.schema for variant in request.variants)
     return next((schema.name for schema in schemas if schema is not None), "")
 
 
 def _from(form: Form | None, variants: list[ChatRequest]) -> list[ChatRequest]:
-    """Return `variants` from `form` on: all of them for None, none for a form that none has."""
+    """Return `variants` from `form` on: all of them for None, none if no variant has the form."""
     if form is None:
         return variants
     return variants[[*(variant.form for variant in variants), form].index(form) :]

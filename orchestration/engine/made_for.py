@@ -1,7 +1,7 @@
-"""The panel and the aspect that the numbers of a calibration or a cascade are made for.
+"""The panel and the aspect that a calibration or a cascade was fitted to.
 
-Numbers that were fitted to one panel say nothing of another, so both files hold the digest of
-theirs, and its seats, and a refusal can say in which they differ.
+Numbers that were fitted to one panel do not apply to another. So both files store the panel's
+digest and its seats, and an error message can say in which seats two panels differ.
 """
 
 import re
@@ -11,58 +11,58 @@ from typing import Protocol
 from spanjury.judges.core import fingerprint, unstamped
 
 _OTHER_PARTS = re.compile(r"\|(?:decision|calibration|rubric):[^|]*")
-"""Parts of a panel's signature that change no score of its seats."""
+"""Parts of a panel's signature that do not change the scores of its seats."""
 _STAGES = "|cascade:"
 
 
 class Signed(Protocol):
-    """Whatever has a signature as `Panel` does."""
+    """An object with a signature, such as a `Panel`."""
 
     @property
     def signature(self) -> str:
-        """All that can change a number."""
+        """Everything that can change a number."""
 
 
 def aspect_key(task: str, aspect: str) -> str:
-    """Return the name of an aspect of a task in a file of fitted numbers."""
+    """Return the key of a task's aspect in a file of fitted numbers."""
     return f"{task}/{aspect}"
 
 
 def panel_digest(panel: Signed | str) -> str:
-    """Return the digest of what a calibration is made for, from a panel or its signature.
+    """Return the digest that ties a calibration to a panel, given the panel or its signature.
 
-    It is of seats, aggregation, consolidator and cascade, with its budget: a panel that asks fewer
-    seats scores otherwise.
+    It covers seats, aggregation, consolidator and cascade with its budget, since a panel that asks
+    fewer seats has different scores.
     """
     whole = panel if isinstance(panel, str) else panel.signature
     return fingerprint(_OTHER_PARTS.sub("", unstamped(whole)))
 
 
 def is_staged(signature: str) -> bool:
-    """Say whether the panel of a signature asks its seats in stages."""
+    """Return whether the panel of a signature asks its seats in stages."""
     return _STAGES in signature
 
 
 def seats_digest(signatures: Mapping[str, str], *, aggregation: str) -> str:
-    """Return the digest of what a cascade is fitted to.
+    """Return the digest that ties a cascade to the seats and aggregation that it was fitted to.
 
     Parameters
     ----------
     signatures
         Signatures of the panel's seats by name, without the version of spanjury.
     aggregation
-        Its name.
+        The name of the aggregation.
     """
     return fingerprint(*signed_seats(signatures), aggregation)
 
 
 def signed_seats(signatures: Mapping[str, str]) -> tuple[str, ...]:
-    """Return seats as a file names them, ``name=signature``, by name."""
+    """Return seats as stored in files, ``name=signature``, sorted by name."""
     return tuple(sorted(f"{name}={unstamped(signature)}" for name, signature in signatures.items()))
 
 
 def seat_differences(theirs: Iterable[str], own: Iterable[str]) -> str:
-    """Say in which seats another panel differs from this one; empty where in none.
+    """Return a description of how another panel's seats differ from this one's; empty if equal.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def seat_differences(theirs: Iterable[str], own: Iterable[str]) -> str:
 
 
 def _changes(name: str, before: str, now: str) -> str:
-    """Say which parts of a seat's signature have changed."""
+    """Return a description of the parts of a seat's signature that have changed."""
     then, today = before.split("|"), now.split("|")
     old = " ".join(_without(then, today)) or "less"
     return f"{name} had {old} then and has {' '.join(_without(today, then)) or 'less'} now"

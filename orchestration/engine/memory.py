@@ -1,11 +1,11 @@
-"""Judges and models that remember their reports and replies: resuming a run is running it again.
+"""Judges and models that remember reports and replies: resuming a run means running it again.
 
-Both stand in front of any judge or model and before any `Memory`. A reply is kept by model,
-decoding and request alone, so that it outlasts releases; a report by all that it depends on, the
-rules of its judge among them. A report whose rules have changed is made again of the replies.
+Both wrap any judge or model and use any `Memory`. A reply is stored by model, decoding and request
+alone, so that it outlasts releases. A report is stored by everything that it depends on, including
+the rules of its judge. If the rules have changed, the report is made again from the stored replies.
 
-A judge that asks a model the same twice wants two draws. So each reply is kept under the place of
-the judge on its panel, and the number of the draw within the assessment.
+A judge that sends the same request twice wants two samples. So the key of each reply includes the
+judge's place on its panel and the number of the sample within the assessment.
 """
 
 from collections import Counter
@@ -54,37 +54,36 @@ from spanjury.orchestration.engine.memory_codec import (
 )
 
 FAILED = frozenset(Outcome) - USABLE
-"""Outcomes of a judge that should have scored and did not."""
+"""Outcomes of a judge that should have scored but did not."""
 LIST_ALONE = "spanjury's list alone: the model's tokenizer cannot be asked"
-"""Source of the special tokens of a model whose tokenizer names none."""
+"""Source of the special tokens of a model whose tokenizer cannot be queried."""
 
 
 @dataclass(frozen=True)
 class RememberedJudge:
-    """A judge that is asked once for every segment and aspect, whatever the run.
+    """A judge that is run once for every segment and aspect, across runs.
 
-    Its reports are kept, and so is an error that it raises: as the unscored report that a
-    panel makes of it. Only a plain `Report` is kept, not a panel's, whose seats remember
-    theirs; nor are other exceptions, or a cancelled assessment.
+    Its reports are stored. So is an error that it raises: as the unscored report that a panel makes
+    of it. Only a plain `Report` is stored, not a panel's, whose seats remember their own. Other
+    exceptions and cancelled assessments are not stored.
 
-    Two alike segments under way at once are asked for once: the second waits for the
-    first.
+    If two equal segments are assessed at once, the judge runs once: the second assessment waits for
+    the first.
 
     Parameters
     ----------
     judge
-        Asked for what is not remembered. Unless it is a `KeyedJudge`, it must judge
-        by the output, inputs, references, system and task of a segment only, and its
-        signature must change with its rules: the rest is not in the key.
+        Called if no report is remembered. Unless it is a `KeyedJudge`, it must judge only by the
+        output, inputs, references, system and task of a segment, and its signature must change with
+        its rules: nothing else is part of the key.
     memory
         Where reports are kept.
     place
-        Tells apart judges of one signature on one panel, each of which reports for itself;
+        Distinguishes judges with equal signatures on one panel, each of which reports for itself;
         empty for the first of them.
     again
-        Outcomes that are asked for again although they are remembered: `UNANSWERED`
-        when a run is resumed, `FAILED` when failures are to be tried again, none when no
-        call may be paid.
+        Outcomes that are assessed again although they are remembered: `UNANSWERED` when a run is
+        resumed, `FAILED` when failures are to be retried, none when no calls may be made.
     """
 
     judge: Judge
@@ -95,7 +94,7 @@ class RememberedJudge:
 
     @cached_property
     def signature(self) -> str:
-        """The judge's."""
+        """The judge's signature."""
         return self.judge.signature
 
     @cached_property
@@ -109,8 +108,8 @@ class RememberedJudge:
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the judge's report, remembered or new.
 
-        Raise `JudgeError` or `ModelError` as the judge raised it, the first time, and
-        `StoreError` if the memory cannot be read or written.
+        Raise the judge's `JudgeError` or `ModelError` the first time, and `StoreError` if the
+        memory cannot be read or written.
         """
         key = self._keys.of(segment, aspect)
         kept = self._kept.get(key, read_report)
@@ -123,7 +122,7 @@ class RememberedJudge:
             before = None if former is None else self._kept.get(former, read_report)
             if (usable := self._usable(kept) or self._usable(before)) is not None:
                 return usable
-            # An answer that is of no use must not be given once more.
+            # An unusable answer must not be replayed from the memory.
             fresh = kept is not None and kept.outcome not in UNANSWERED
             try:
                 report = await self._assessed(segment, aspect, fresh=fresh)
@@ -139,15 +138,15 @@ class RememberedJudge:
             return report
 
     async def _assessed(self, segment: Segment, aspect: Aspect, *, fresh: bool) -> Report:
-        """Have the judge assess, and once more where remembered replies were of no use again.
+        """Have the judge assess; repeat with fresh replies if remembered ones were unusable again.
 
-        That happens when failures are to be tried again, and the report made of the replies is
-        not known any more because the judge reads them in another way now.
+        That happens when failures are retried and the report that was made from the replies is no
+        longer stored, because the judge now parses them differently.
         """
         with _Assessing(place=self.place, fresh=fresh) as assessment:
             report = await self.judge.assess(segment, aspect)
         again = self.again - UNANSWERED
-        # Anything but a report, as a plugin's judge may return, is refused by the panel.
+        # The panel refuses anything that is not a report, which a plugin's judge may return.
         if type(report) is Report and report.outcome in again and assessment.is_remembered:
             return await self._assessed(segment, aspect, fresh=True)
         return report
@@ -158,10 +157,10 @@ class RememberedJudge:
 
 @dataclass(frozen=True)
 class RememberedRescorable(RememberedJudge):
-    """A rescorable judge that is asked once for every list of errors, too.
+    """A rescorable judge that is also run once for every list of errors.
 
-    A rescoring is kept under the list and all that a report depends on. Errors that it raises
-    here are not kept: to score the list again is to ask again.
+    A rescoring is stored under the list and everything that a report depends on. Errors are not
+    stored: scoring the list again runs the judge again.
     """
 
     judge: Rescorable
@@ -171,8 +170,8 @@ class RememberedRescorable(RememberedJudge):
     ) -> Rescoring:
         """Return the judge's rescoring of `spans`, remembered or new.
 
-        Raise `JudgeError` or `ModelError` as the judge raises it, and `StoreError` if the
-        memory cannot be read or written.
+        Raise the judge's `JudgeError` or `ModelError`, and `StoreError` if the memory cannot be
+        read or written.
         """
         listed = canonical(tuple(spans))
         key = self._keys.of(segment, aspect, what="rescoring", more=(listed,))
@@ -191,40 +190,40 @@ class RememberedRescorable(RememberedJudge):
 def remembered(
     judge: Judge, memory: Memory, *, place: str = "", again: frozenset[Outcome] = UNANSWERED
 ) -> RememberedJudge:
-    """Put `memory` before `judge`, which can rescore behind it iff it can without."""
+    """Wrap `judge` with `memory`; the result can rescore if and only if `judge` can."""
     if isinstance(judge, Rescorable):
         return RememberedRescorable(judge, memory, place=place, again=again)
     return RememberedJudge(judge, memory, place=place, again=again)
 
 
 class KeyedReplies(Protocol):
-    """Replies of a model that come by their keys in the memory, as those of a batch do."""
+    """Replies of a model by their keys in the memory, as batches provide them."""
 
     async def reply(self, key: str, request: ChatRequest) -> Reply:
-        """Return the reply that is to be kept under `key`; raise as a model does.
+        """Return the reply to be stored under `key`; raise the same errors as a model.
 
-        Raise `DeferredError` if it is not there yet.
+        Raise `DeferredError` if the reply is not available yet.
         """
         ...
 
 
 @dataclass(frozen=True)
 class RememberedModel:
-    """A model that is asked once for every request, whatever the run.
+    """A model that is called once for every request, across runs.
 
-    Replies are kept; errors are not. So a report can be made again, by another parser or
-    consolidator, without a call. The usage of a remembered reply is what it cost then.
-    Replies that 0.1.0 kept, with versions in their keys, are taken over when they are asked for.
+    Replies are stored; errors are not. So another parser or consolidator can make a report again
+    without a call. The usage of a remembered reply is its original cost. Replies stored by 0.1.0,
+    with versions in their keys, are migrated when they are requested.
 
-    A `RememberedJudge` that asks n times within one assessment is given n draws, and one of
-    another place is given its own.
+    A `RememberedJudge` that sends a request n times within one assessment receives n samples, and a
+    judge with another place receives its own.
 
     Parameters
     ----------
     takes_over
-        Look for what 0.1.0 kept, too; needless in a memory that was begun by this run.
+        Whether to look for replies stored by 0.1.0, too; needless in a memory begun by this run.
     by_key
-        Gives the replies that are not remembered, in place of the model; None for the model.
+        Provides replies that are not remembered, instead of the model; None to call the model.
     """
 
     model: ChatModel
@@ -234,7 +233,7 @@ class RememberedModel:
 
     @cached_property
     def signature(self) -> str:
-        """The model's."""
+        """The model's signature."""
         return self.model.signature
 
     @cached_property
@@ -244,8 +243,7 @@ class RememberedModel:
     async def complete(self, request: ChatRequest) -> Reply:
         """Return the model's reply, remembered or new.
 
-        Raise `ModelError` as the model raised it, and `StoreError` if the memory cannot be
-        read or written.
+        Raise the model's `ModelError`, and `StoreError` if the memory cannot be read or written.
         """
         asked = canonical(request)
         base = digest("reply", self.signature, asked)
@@ -270,7 +268,7 @@ class RememberedModel:
             return reply
 
     def recalls(self, request: ChatRequest) -> bool:
-        """Say whether the first reply to `request` in this assessment is remembered."""
+        """Return whether the first reply to `request` in this assessment is remembered."""
         key = _under_way().draw(digest("reply", self.signature, canonical(request)), number=1)
         return self._kept.get(key, read_reply) is not None
 
@@ -284,21 +282,21 @@ class RememberedModel:
 
 
 class RememberedTokens:
-    """The special tokens of a model: its tokenizer is asked once, whatever the run.
+    """The special tokens of a model, whose tokenizer is queried once across runs.
 
-    So a run that goes on, or asks nothing, sends the same requests as the one before.
+    So a resumed run, or one that makes no calls, sends the same requests as the one before.
 
     Parameters
     ----------
     ask
-        Asks the tokenizer; returns None if it cannot be asked, and raises `ModelError` if it does
-        not answer: then the next request asks again.
+        Queries the tokenizer; returns None if it cannot be queried, and raises `ModelError` if it
+        does not answer, in which case the next request queries it again.
     memory
-        Keeps what it says; or None.
+        Stores the tokens; None to store nothing.
     signature
-        The model's.
+        The model's signature.
     note
-        Is called with the words that say who named the tokens, once that is known.
+        Called with a description of the source of the tokens, once it is known.
     """
 
     def __init__(
@@ -319,13 +317,13 @@ class RememberedTokens:
         self._lock = Lock()
 
     async def get(self) -> tuple[str, ...]:
-        """Return the tokens that have to be named to what takes them apart."""
+        """Return the tokens to be escaped, besides those of spanjury's own list."""
         if self._tokens is None:
             await self._learn(self._failures)
         return self._tokens or ()
 
     async def _learn(self, failures: int) -> None:
-        """Find the tokens, unless another task has asked since there were so many `failures`."""
+        """Query the tokens, unless another task has tried since `failures` were counted."""
         async with self._lock:
             if self._tokens is None and self._failures == failures:
                 self._tokens = await self._template_tokens()
@@ -334,7 +332,7 @@ class RememberedTokens:
         kept = None if self._kept is None else self._kept.get(self._key, read_tokens)
         try:
             tokens = kept or await self._ask()
-        except ModelError:
+        except ModelError:  # the next request tries again
             self._failures += 1
             return None
         if tokens is None:
@@ -349,7 +347,7 @@ class RememberedTokens:
 
 @dataclass(frozen=True, slots=True)
 class SilentModel:
-    """A model that never replies, for a panel that is made of its memory alone."""
+    """A model that never replies, for a panel that uses only its memory."""
 
     signature: str
 
@@ -359,22 +357,22 @@ class SilentModel:
 
 
 def _unscored(error: JudgeError | ModelError) -> Report:
-    """Return the report that a panel makes of `error`."""
+    """Return the unscored report that a panel makes from `error`."""
     reply = error.reply if isinstance(error, ParseError) else ""
     return Report(outcome=error.outcome, reason=reason_of(error), reply=reply)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Assessment:
-    """The assessment in which a model is asked, and how often for each reply.
+    """The assessment in which a model is called, with its counts of requests.
 
     Parameters
     ----------
     place
-        Whose assessment it is: the draws of one place are not those of another; None outside
-        of any, where the same is asked once.
+        The judge's place: each place has its own samples; None outside of any assessment, where
+        equal requests share one sample.
     fresh
-        Whether remembered replies were of no use and must not be given once more.
+        Whether remembered replies were unusable and must not be replayed.
     """
 
     place: str | None = None
@@ -385,16 +383,16 @@ class _Assessment:
 
     @property
     def is_remembered(self) -> bool:
-        """True if models were asked, and all of their replies were remembered."""
+        """True if models were called and all of their replies were remembered."""
         return self.remembered > 0 and not self.replied
 
     def next_draw(self, base: str) -> Callable[[str], str]:
-        """Begin the next draw of the reply at `base`; return what makes its key of a base."""
+        """Count the next sample of the reply at `base`; return a function from base to its key."""
         self.asked[base] += 1
         return partial(self.draw, number=self.asked[base])
 
     def draw(self, base: str, *, number: int) -> str:
-        """Return the key of the draw of this `number`, from 1, of the reply at `base`."""
+        """Return the key of sample `number`, from 1, of the reply at `base`."""
         return base if self.place is None else digest(base, self.place, str(number))
 
 
@@ -406,7 +404,7 @@ def _under_way() -> _Assessment:
 
 
 class _Assessing:
-    """Have models know that whatever they are asked inside belongs to one assessment."""
+    """Context in which all model calls belong to one assessment."""
 
     __slots__ = ("_assessment", "_outer")
 

@@ -1,7 +1,7 @@
 """The content of a memory: reports, rescorings and replies as JSON, and their keys.
 
-Written by field name, read by hand: JSON that a validator reads cannot carry the lone
-surrogates and the numbers that are not finite, which models and broken judges give.
+They are written by field name and parsed by hand: validating JSON libraries reject the lone
+surrogates and the non-finite numbers that models and broken judges produce.
 """
 
 import json
@@ -54,7 +54,7 @@ _FORMER_CLIENTS = ("", *(f"|litellm:1.106.{patch}" for patch in range(2, 11)))
 
 
 def written(value: Report | Rescoring | Reply | TemplateTokens) -> bytes:
-    """Return every field of `value` as JSON, those that are added to its type later, too.
+    """Return every field of `value` as JSON, including fields that are added to its type later.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def written(value: Report | Rescoring | Reply | TemplateTokens) -> bytes:
 
 
 def _is_strict(value: Report | Rescoring | Reply | TemplateTokens) -> bool:
-    """Say whether no number can be infinite or none: strict JSON writes null for them."""
+    """Return whether all numbers are finite: strict JSON would write null for the others."""
     if isinstance(value, Report):
         return value.score is None or math.isfinite(value.score)
     return isinstance(value, Reply) and all(map(_is_finite, value.logprobs))
@@ -118,7 +118,7 @@ def read_reply(value: bytes) -> Reply:
 
 
 def read_tokens(value: bytes) -> TemplateTokens:
-    """Return the tokens that were written; raise `StoreError` if they are none."""
+    """Return the tokens that were written; raise `StoreError` if the value holds none."""
     with _reading("list of special tokens"):
         row = json.loads(value)
         return TemplateTokens(tokens=tuple(map(str, row["tokens"])), source=str(row["source"]))
@@ -133,7 +133,7 @@ def _reading(what: str) -> Iterator[None]:
 
 
 def _plain(value: object) -> object:
-    """Return a dataclass or a mapping as a dict, a member of an enumeration as its value."""
+    """Return a dataclass or a mapping as a dict, and a member of an enumeration as its value."""
     names = _names(type(value))  # type: ignore[arg-type]  # a class is hashable whatever its objects
     if names:
         return {name: getattr(value, name) for name in names}
@@ -146,7 +146,7 @@ def _plain(value: object) -> object:
 
 @cache
 def _names(kind: type) -> tuple[str, ...]:
-    """Return the names of a dataclass's fields; none of another class."""
+    """Return the names of a dataclass's fields; empty for any other class."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
@@ -178,15 +178,15 @@ class ReportKeys:
         what: str = "report",
         more: tuple[bytes, ...] = (),
     ) -> str:
-        """Return the key of the report, or of something else that also depends on `more`."""
+        """Return the key of the report, or of another result that also depends on `more`."""
         depends = self._depends(segment, aspect)
         return digest(what, *more, self._signature, self._place, *depends)
 
     def former(self, segment: Segment, aspect: Aspect) -> str | None:
-        """Return the key under which 0.1.0 kept the report; None if it must not be taken.
+        """Return the key under which 0.1.0 stored the report; None if that report must not be used.
 
-        A judge with a `report_key` makes its reports again of the replies. Those of any other
-        may have been paid for and be nowhere else.
+        A judge with a `report_key` makes its reports again from the replies. The reports of any
+        other judge may have been paid for and may exist nowhere else.
         """
         if self._keyed is not None:
             return None
@@ -201,17 +201,17 @@ class ReportKeys:
 
 @cache
 def former_models(signature: str) -> tuple[str, ...]:
-    """Return the signatures that 0.1.0 may have given the model that `signature` names."""
+    """Return the signatures that 0.1.0 may have used for the model of `signature`."""
     bare = signature.startswith("openai-compatible/")  # the fast client must stay fast
     clients = _FORMER_CLIENTS[:1] if bare else _FORMER_CLIENTS
     return tuple(f"{signature}{client}{_FORMER_STAMP}" for client in clients)
 
 
 class KeptValues:
-    """Values of a memory, each asked for by one task at a time.
+    """Values of a memory; one task at a time computes each of them.
 
-    Those that cannot be read are forgotten, with one warning. They are not damaged, which the
-    memory itself finds: another spanjury wrote them, whose reports or replies have other fields.
+    Unreadable values are ignored, with one warning. They are not damaged, which the memory itself
+    would detect: another version of spanjury wrote them, with other fields.
     """
 
     def __init__(self, memory: Memory, *, whose: str) -> None:
@@ -221,7 +221,7 @@ class KeptValues:
         self._turns: dict[str, Event | None] = {}
 
     def get(self, key: str, read: Callable[[bytes], T]) -> T | None:
-        """Return what `read` makes of the value under `key`; None if it raises `StoreError`."""
+        """Return the value under `key`, decoded by `read`; None if missing or unreadable."""
         value = self._memory.get(key)
         if value is None:
             return None
@@ -233,10 +233,10 @@ class KeptValues:
         return None
 
     def turn(self, key: str) -> "_Turn":
-        """Return the turn at `key`, to be waited for and held by ``async with``.
+        """Return a lock for `key`, to be used with ``async with``.
 
-        Its value says whether another task held it meanwhile, so that what was looked up before may
-        have changed.
+        Its value is True if another task held the lock meanwhile, so that an earlier look-up may be
+        outdated.
         """
         return _Turn(self._turns, key)
 
@@ -254,7 +254,7 @@ class KeptValues:
 
 
 class _Turn:
-    """A task's turn at a key; `turns` holds the keys that are taken, and who waits for them."""
+    """A task's lock on a key; `turns` maps locked keys to events for waiting tasks."""
 
     __slots__ = ("_key", "_turns")
 

@@ -1,7 +1,7 @@
-"""A panel: judges that assess together, and one report made of theirs.
+"""A panel: judges that assess together, and one report made from their reports.
 
-A panel is a judge. It promises a report for every segment: whatever a seat raises costs
-that seat's report and nothing else, and the outcome says so.
+A panel is a judge. It returns a report for every segment: any exception of a seat costs only that
+seat's report, and the outcome says so.
 """
 
 import math
@@ -64,55 +64,55 @@ with lazily():
 log = EventLog()
 
 BY_PROBABILITY = "probability"
-"""The name of the aggregation where the score follows from the panel's probability."""
+"""Name of the aggregation when the score follows from the panel's probability."""
 
 Observer = Callable[[Segment, Aspect], AbstractContextManager[Callable[[PanelReport], None]]]
-"""Opens a context around each assessment of a panel; what that gives is handed the report."""
+"""Opens a context around each assessment of a panel; its value is called with the report."""
 
 
 def unobserved(
     segment: Segment, aspect: Aspect
 ) -> AbstractContextManager[Callable[[PanelReport], None]]:
-    """Watch nothing."""
+    """Observe nothing."""
     del segment, aspect
     return nullcontext(lambda _: None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """Several judges that assess at once, and what makes one report of theirs.
+    """Several judges that assess at once, and the parts that make one report from theirs.
 
-    Raises `ConfigError` if there is no seat, two have one name, or the stages name others.
+    Raises `ConfigError` if there is no seat, two have one name, or the stages name other seats.
 
     Parameters
     ----------
     seats
         One or more, under distinct names.
     aggregation, aggregation_name
-        Makes one score of the scored seats'. Where all of these state a probability of an error,
-        and it was measured for these judges, the plain mean gives way: the score then follows from
-        the panel's probability (`score_of_probability`).
+        Makes one score from the scores of the seats. If all scored seats state a probability of an
+        error, and thresholds were measured for these judges, the plain mean is not used: the score
+        then follows from the panel's probability (`score_of_probability`).
     consolidator
-        Makes one list of the scored seats' spans. It does not see the spans of a seat
-        whose score is an outlier (`far_from_all`); the score keeps that seat.
+        Makes one list from the spans of the scored seats. It does not receive the spans of a seat
+        whose score is an outlier (`far_from_all`); the score still includes that seat.
     span_score
-        Makes the score of the consolidated spans, instead of the aggregation; None for that.
+        Makes the score from the consolidated spans, instead of the aggregation; None to aggregate.
     thresholds
-        Of the probability of an error, for the judges that they were measured with, and how it is
-        recalibrated.
+        Thresholds of the probability of an error, for the judges that they were measured with, and
+        its recalibration.
     calibration
-        Made for this panel of people's marks: it maps scores and has thresholds of its own, aspect
-        by aspect; None for none.
+        Fitted for this panel to people's marks: it maps scores and has its own thresholds, per
+        aspect. None for no mapping.
     observer
-        Watches each assessment; it changes nothing.
+        Observes each assessment; it changes nothing.
     stages
-        Asks seats in stages, and the later ones only where they are needed; None to ask all at
-        once.
+        Asks seats in stages, and the later ones only if they are needed; None to ask all at once.
     families
-        Warns of systems of a seat's own family; it changes nothing. None to warn of none.
+        Warns of systems that belong to a seat's own family; it changes nothing. None for no
+        warnings.
     agent_seats
-        Seats that assess trajectories besides; texts, and the signature of their reports, do
-        without them.
+        Seats that take part only if a trajectory is assessed; they are not in the signature of
+        reports on texts.
     """
 
     seats: tuple[Seat, ...]
@@ -138,7 +138,7 @@ class Panel:
 
     @cached_property
     def signature(self) -> str:
-        """Names the judges, and all that makes one report of theirs."""
+        """Names the judges and everything that makes one report from theirs."""
         probability = probability_signature(
             (seat.signature for seat in self.seats), self.thresholds
         )
@@ -155,16 +155,16 @@ class Panel:
 
     @property
     def is_observed(self) -> bool:
-        """True if an observer watches."""
+        """True if an observer was given."""
         return self.observer is not unobserved
 
     def begin_budget(self, first: Segment) -> None:
-        """Raise `ConfigError` if a budget does not suffice for all seats to judge the first row."""
+        """Raise `ConfigError` if the budget is too small for all seats to judge the first row."""
         if self.stages is not None and self.stages.allowance is not None:
             self.stages.allowance.require_row(first)
 
     def note_remembered(self, system: str, usages: Iterable[tuple[str, Usage]]) -> None:
-        """Take note of a row that is remembered whole: of whose text it is, and what seats took."""
+        """Record a row that is remembered whole: its text's system and its seats' usage."""
         self._note(system)
         if self.stages is not None and self.stages.allowance is not None:
             for seat, usage in usages:
@@ -174,7 +174,7 @@ class Panel:
         """Have the seats assess, and return one report with theirs inside."""
         if segment.trajectory is not None and self.agent_seats:
             return await self.for_agents.assess(segment, aspect)
-        # Each log line on the way says for which assessment.
+        # Every log line written during the assessment names its segment and aspect.
         bound = bind_values(segment_id=segment.segment_id, aspect=aspect.name)
         try:
             with self.observer(segment, aspect) as observe:
@@ -185,7 +185,7 @@ class Panel:
             release_values(bound)
 
     async def _assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
-        """Judge and conclude; plugin code that fails after the seats costs this report only."""
+        """Judge and conclude; an error in plugin code after the seats costs this report only."""
         verdict = await self.judge(segment, aspect)
         scored = tuple(seat for seat in verdict.seats if seat.report.score is not None)
         if not scored:
@@ -194,7 +194,7 @@ class Panel:
             return await self._conclude(verdict, scored)
         except RUN_ENDING:
             raise
-        except Exception as error:
+        except Exception as error:  # the boundary to third-party plugins
             log.exception("panel.conclusion_failed")
             problem = reason_of(error, kind=True)
             reason = f"the seats reported, but no report was made of theirs: {problem}"
@@ -202,7 +202,7 @@ class Panel:
 
     @cached_property
     def for_agents(self) -> "Panel":
-        """The panel that assesses trajectories: this one with its `agent_seats`."""
+        """The panel for trajectories: this panel with its `agent_seats`."""
         return replace(self, seats=(*self.seats, *self.agent_seats), agent_seats=())
 
     @property
@@ -241,7 +241,7 @@ class Panel:
     async def _reports_of(
         self, seats: Sequence[Seat], segment: Segment, aspect: Aspect
     ) -> tuple[SeatReport, ...]:
-        """Return the reports of `seats`; none waits for another."""
+        """Return the reports of `seats`, which assess concurrently."""
         reports: dict[str, SeatReport] = {}
         failures: list[RunFailedError | RunStoppedError] = []
 
@@ -249,9 +249,9 @@ class Panel:
             try:
                 reports[seat.name] = await seat_report(seat, segment, aspect)
             except (RunFailedError, RunStoppedError) as error:
-                failures.append(error)  # other seats may wait for what is paid already
+                failures.append(error)  # other seats may still get replies that are paid for
 
-        if len(seats) == 1:  # a task of its own would cost as much as all else here
+        if len(seats) == 1:  # a task group would cost as much as all the rest
             await ask(seats[0])
         else:
             async with create_task_group() as group:
@@ -269,8 +269,8 @@ class Panel:
         return "from-spans" if self.span_score else self.aggregation_name
 
     def _score_probability(self, stated: Stated) -> float | None:
-        """Return the probability that the score follows from; None where it is made otherwise."""
-        # A cascade is fitted to the mean, and compares texts of which not all seats were asked.
+        """Return the probability that determines the score; None if it is aggregated otherwise."""
+        # A cascade is fitted to the mean, and compares texts on which not all seats were asked.
         by_mean = self.aggregation_name == "mean" and not self.span_score and self.stages is None
         follows = by_mean and stated.is_measured and stated.is_everyones
         return stated.probability if follows else None
@@ -294,7 +294,7 @@ class Panel:
         )
 
     async def _conclude(self, verdict: Verdict, scored: tuple[SeatReport, ...]) -> PanelReport:
-        """Make one score and one list of spans of the reports of the `scored` seats."""
+        """Make one score and one list of spans from the reports of the `scored` seats."""
         scores = tuple(seat.report.score for seat in scored if seat.report.score is not None)
         far = far_from_all(scores)
         near = tuple(seat for seat, is_far in zip(scored, far, strict=True) if not is_far)

@@ -1,4 +1,4 @@
-"""Progress of a run, and its speed: measured when it is shown, not kept up to date."""
+"""Progress and speed of a run, computed when they are displayed."""
 
 import time
 from collections import Counter, deque
@@ -11,9 +11,9 @@ from spanjury.orchestration.engine.summary import Summary
 
 _RECENT = 10.0
 _ENOUGH = 10
-"""Seconds and calls at least over which speeds are taken, if a minute has so many calls."""
+"""Least seconds and calls over which speeds are measured, if a minute has so many calls."""
 _LONG = 60.0
-"""Seconds over which the time left is estimated: results may be rare."""
+"""Seconds over which the time left is estimated, since results may be rare."""
 _MILLION = 1_000_000
 
 
@@ -24,17 +24,17 @@ class Progress:
     Parameters
     ----------
     asks
-        Whether models are asked; without any, calls are not mentioned.
+        Whether models are called; if not, calls are not mentioned.
     calls_per_second, tokens_per_second
-        Recently.
+        Recent speeds.
     cost
-        What was spent, in words; empty where no price is known.
+        The cost so far, in words; empty if no price is known.
     failures
-        How often seats came to each outcome that is a failure.
+        Each outcome that is a failure, with the number of seats' reports that had it.
     seconds_left
-        At the recent speed; None where nothing was done recently, or nothing is left.
+        Estimated from the recent speed; None if nothing was done recently or nothing is left.
     waiting
-        For which models calls wait, and how long.
+        Descriptions of the models that calls wait for, and how long they wait.
     """
 
     done: int
@@ -51,14 +51,14 @@ class Progress:
 
     @property
     def line(self) -> str:
-        """Everything in one line."""
+        """All figures in one line."""
         share = 100 * self.done // self.total if self.total else 100
         judged = f"judged {self.done:,} of {self.total:,} ({share} %)"
         return ", ".join([judged, *self._figures()])
 
     @property
     def figures(self) -> str:
-        """Everything that a bar does not show, in one line."""
+        """All figures that a progress bar does not show, in one line."""
         return ", ".join(self._figures())
 
     def _figures(self) -> Iterator[str]:
@@ -76,7 +76,7 @@ class Progress:
 
 
 class Tracker:
-    """Measures how far a run is, by figures that it reads from any thread."""
+    """Measures the progress of a run from counters that any thread may read."""
 
     def __init__(
         self,
@@ -100,11 +100,11 @@ class Tracker:
 
     @property
     def line(self) -> str:
-        """The progress of the run, in words."""
+        """The progress of the run as one line."""
         return self.progress().line
 
     def progress(self) -> Progress:
-        """Return how far the run is; speeds are measured against earlier calls."""
+        """Return the progress of the run; speeds are measured against samples of earlier calls."""
         now, meter = self._sample(), self._meter
         self._samples.append(now)
         while now.at - self._samples[1].at >= _LONG:
@@ -125,7 +125,7 @@ class Tracker:
         )
 
     def _recent(self, now: "_Sample") -> "_Sample":
-        """Return the latest sample since which enough was done to measure a speed."""
+        """Return the latest sample with enough calls since then to measure a speed."""
         for old in reversed(self._samples):
             if now.at - old.at >= _RECENT and now.calls - old.calls >= _ENOUGH:
                 return old
@@ -148,7 +148,7 @@ class Tracker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sample:
-    """Work done up to some time."""
+    """Work done up to a point in time."""
 
     at: float
     done: int
@@ -157,7 +157,7 @@ class _Sample:
 
 
 def spent(meter: Meter) -> str:
-    """Say what was asked of models, by this run of the command and before; empty for nothing."""
+    """Describe the calls of this and of earlier runs of the command; empty if there are none."""
     words = []
     if made := {name: usage for name, usage in meter.made.items() if usage.calls}:
         by_maker = "; ".join(f"{name} {_in_words(usage, meter)}" for name, usage in made.items())
@@ -177,13 +177,13 @@ def _in_words(spending: Spending, meter: Meter) -> str:
 
 
 def _cost(meter: Meter) -> str:
-    """Write what this go has cost; empty where nothing was asked."""
+    """Format the cost of this session; empty if no call was made."""
     spent = meter.spent
     return _dollars(spent.dollars, meter) if spent.calls else ""
 
 
 def _dollars(amount: float, meter: Meter) -> str:
-    """Write dollars, with ``~`` before them if some models have no price."""
+    """Format dollars, with ``~`` before them if some models have no price."""
     if meter.unpriced and not amount:
         return ""
     digits = 2 if amount >= 0.01 or not amount else 4  # noqa: PLR2004  one cent
@@ -191,9 +191,9 @@ def _dollars(amount: float, meter: Meter) -> str:
 
 
 def _failures(summary: Summary) -> tuple[tuple[Outcome, int], ...]:
-    """Count the failures of all seats, the most frequent first."""
+    """Count the failures of all seats, most frequent first."""
     counts: Counter[Outcome] = Counter()
-    # Lists are made at once, so that a thread that goes on counting does not disturb.
+    # Copied at once, so that another thread can go on counting.
     for outcomes in list(summary.seats.values()):
         for outcome, count in list(outcomes.items()):
             if outcome not in USABLE:
@@ -214,7 +214,7 @@ def _amount(tokens: int) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """Write seconds as a whole number of the unit that fits them."""
+    """Format seconds as a whole number of the largest suitable unit."""
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.0f} {unit}"

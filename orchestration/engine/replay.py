@@ -1,4 +1,4 @@
-"""Replay: a panel assesses again of what models replied before, and all calls are noted."""
+"""Replay: a panel assesses again from recorded replies, and all model calls are recorded."""
 
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ _SEAT: ContextVar[str] = ContextVar("seat", default="")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A call to a model; `seat` is empty for one of the consolidator."""
+    """A call to a model; `seat` is empty for a call of the consolidator."""
 
     seat: str
     request: ChatRequest
@@ -24,11 +24,11 @@ class Recorder:
     calls: list[Call] = field(default_factory=list)
 
     def model(self, model: ChatModel) -> ChatModel:
-        """Return `model`, whose calls are noted."""
+        """Wrap `model` so that its calls are recorded."""
         return _RecordedModel(model, self)
 
     def judge(self, judge: Judge, *, seat: str) -> Judge:
-        """Return `judge`, whose calls are noted as those of a seat."""
+        """Wrap `judge` so that its calls are recorded under the name of a seat."""
         return _SeatedJudge(judge, seat)
 
 

@@ -3,7 +3,7 @@
 The score is the weighted mean of the criteria's grades: 1 for a criterion that is met, 0 for one
 that is not, and the position on its scale, 0 to 1, for a graded one. A criterion is *open* if it
 has no score, or if the judges cannot tell whether it is met. An open criterion never counts as met:
-it is left out of the mean, and the share of the weight that remains is stated. A text that misses a
+it is left out of the mean, and the share of the remaining weight is stated. A text that misses a
 must-have is faulty whatever its score. A text with an open criterion is not ok.
 """
 
@@ -30,6 +30,7 @@ from spanjury.orchestration.engine.seats import gravest_outcome
 _AGGREGATION = "rubric"
 _HALF = 0.5
 _MUST_SEVERITY, _SEVERITY = 5, 3
+"""Severities of the spans of must-haves, and of other criteria."""
 
 T = TypeVar("T")
 
@@ -47,7 +48,7 @@ def concluded(aspect: Aspect, reports: Mapping[str, PanelReport]) -> PanelReport
     Returns
     -------
     PanelReport
-        Its spans are the criteria that are not met, without a place: the places are in the reports
+        Its spans are the criteria that are not met, without offsets: the offsets are in the reports
         on the criteria. It has no score if every criterion is open.
     """
     judged = [_Judged(part, reports[part.aspect.name]) for part in aspect.criteria]
@@ -83,29 +84,29 @@ def concluded(aspect: Aspect, reports: Mapping[str, PanelReport]) -> PanelReport
 
 
 def deciding(results: Sequence[Result]) -> tuple[Result, ...]:
-    """Return the results on a text that decide it: the criteria of a rubric count through it."""
+    """Return the results that decide on a text: criteria count through their rubric only."""
     names = {result.aspect.name for result in results}
     return tuple(result for result in results if result.aspect.rubric not in names)
 
 
 @dataclass(slots=True)
 class TextCriteria(Generic[T]):
-    """The parts that the criteria of a text have given, until their rubric is concluded.
+    """Values of a text's criteria, collected until their rubric is evaluated.
 
-    The aspects of a text follow each other, the rubric's behind its criteria.
+    The aspects of a text arrive together, the rubric's after its criteria.
     """
 
     _segment: Segment | None = None
     _parts: "dict[str, T] | None" = None
 
     def take(self, segment: Segment, aspect: Aspect, part: T) -> None:
-        """Keep the part of a criterion, and forget the text before."""
+        """Store the value of a criterion; forget the previous text."""
         if segment is not self._segment or self._parts is None:
             self._segment, self._parts = segment, {}
         self._parts[aspect.name] = part
 
     def of(self, segment: Segment, aspect: Aspect) -> dict[str, T] | None:
-        """Return the part of each criterion of a rubric; None if one was not judged."""
+        """Return the value of each criterion of a rubric; None if a criterion was not judged."""
         parts = self._parts or {}
         names = [part.aspect.name for part in aspect.criteria]
         if segment is not self._segment or not parts.keys() >= set(names):
@@ -152,7 +153,7 @@ def _decision(judged: Sequence[_Judged], *, share: float) -> Decision:
 
 
 def _words(every: Sequence[_Judged]) -> str:
-    """Say how many criteria are met, and name those that are missed or open."""
+    """Describe how many criteria are met, and name those that are missed or open."""
     closed = [part for part in every if part.grade is not None]
     met = sum(part.is_met for part in closed)
     parts = [f"{met} of {len(closed)} criteria are met"]
@@ -170,7 +171,7 @@ def _words(every: Sequence[_Judged]) -> str:
 
 
 def _span(missed: _Judged) -> ErrorSpan:
-    """Return the error that a criterion is not met, with what its own report says first."""
+    """Return an error span for a missed criterion, explained by the first error of its report."""
     criterion, report = missed.criterion, missed.report
     score = criterion.aspect.scale.label(report.score or 0.0) if criterion.is_graded else "not met"
     why = next((span.explanation for span in report.spans if span.explanation), "")

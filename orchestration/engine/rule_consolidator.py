@@ -1,9 +1,9 @@
-"""The rule consolidator: merge what the seats found, without a model.
+"""The rule consolidator: merge the seats' error spans without a model.
 
-Spans of different seats become one where they mark about the same place and say the same
-of it; different problems at one place stay apart. A merged span takes the longest quote,
-the highest severity and probability and all the evidence, and names every seat that found
-it. Each of the seats' spans ends up in exactly one merged span or is named as left out.
+Spans of different seats become one if they mark about the same interval and describe the same
+problem; different problems at one position stay separate. A merged span has the longest quote, the
+highest severity and probability and all the evidence, and names every seat that found it. Each span
+of a seat ends up in exactly one merged span or is listed as left out.
 
 The task is that of OpeNLGauge's consolidator (section 4); the rules are ours.
 """
@@ -30,15 +30,15 @@ with lazily():
 _SAME_INTERVAL = 0.5
 """Share of the shorter interval that two spans must have in common."""
 _SAME_WORDING = 50.0
-"""Similarity, 0 to 100, of two explanations that speak of one problem."""
+"""Least similarity, 0 to 100, of two explanations of one problem."""
 _SAME_QUOTE = 80.0
-"""Similarity of two quotes that the text does not contain."""
+"""Least similarity, 0 to 100, of two quotes that are not in the text."""
 _WORD = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleConsolidator:
-    """Merge spans by place and wording.
+    """Merge spans by interval and wording.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class RuleConsolidator:
 
 
 def seat_spans(verdict: Verdict) -> Iterator[tuple[SpanRef, ErrorSpan]]:
-    """Name every span of every seat, in the order of the panel."""
+    """Yield every span of every seat with its reference, in the order of the panel."""
     for seat in verdict.seats:
         for index, span in enumerate(seat.report.spans):
             yield SpanRef(seat=seat.seat, index=index), span
@@ -85,7 +85,7 @@ class _Cluster:
     members: list[tuple[SpanRef, ErrorSpan]] = field(default_factory=list)
 
     def takes(self, ref: SpanRef, span: ErrorSpan) -> bool:
-        """Say whether `span` marks the problem that every member marks."""
+        """Return whether `span` marks the problem that every member marks."""
         return all(_same_problem((ref, span), member) for member in self.members)
 
 
@@ -103,7 +103,7 @@ def _cluster(spans: list[tuple[SpanRef, ErrorSpan]]) -> list[_Cluster]:
 
 
 def _without_repetitions(spans: list[tuple[SpanRef, ErrorSpan]]) -> list[_Cluster]:
-    """Cluster the spans of one seat, whose problems are as many as it says."""
+    """Cluster the spans of a single seat: only exact repetitions are merged."""
     clusters: dict[tuple[object, ...], _Cluster] = {}
     for ref, span in spans:
         clusters.setdefault(_content(span), _Cluster()).members.append((ref, span))
@@ -147,16 +147,17 @@ def _same_wording(left: ErrorSpan, right: ErrorSpan) -> bool:
 
 
 def alike_by_shared_words(left: str, right: str) -> bool:
-    """Say whether the words in common alone make two explanations alike enough.
+    """Return whether the common words alone make two explanations similar enough.
 
-    That is what rapidfuzz finds, which takes a tenth of a second to load: it compares the common
-    words, in their order, with all words of either. Only ASCII is compared here.
+    The result equals that of rapidfuzz, which takes a tenth of a second to load: it compares the
+    common words, in their order, with all words of either text. Only ASCII is compared here.
     """
     if not (left.isascii() and right.isascii()):
         return False
     words, others = (set(_WORD.findall(text.lower())) for text in (left, right))
     common = len(" ".join(words & others))
     rest = min(len(" ".join(words - others)), len(" ".join(others - words)))
+    # The ratio of the common words to these with the shorter rest; 1 is the blank between them.
     return common > 0 and 2.0 * common / (2 * common + 1 + rest) >= _SAME_WORDING / 100.0
 
 
@@ -187,7 +188,7 @@ def _longest(cluster: _Cluster) -> ErrorSpan:
 
 
 def _merged(cluster: _Cluster) -> ErrorSpan:
-    """Take the place of the longest quote, and the words of the gravest member."""
+    """Merge a cluster: the position of the longest quote, the wording of the gravest member."""
     if len(cluster.members) == 1:
         ((ref, span),) = cluster.members
         return span.credited_to((ref.seat,))
@@ -206,10 +207,10 @@ def _merged(cluster: _Cluster) -> ErrorSpan:
 
 
 def joined_evidence(spans: Iterable[ErrorSpan]) -> tuple[Evidence, ...]:
-    """Return the evidence of all `spans`, each place once."""
+    """Return the evidence of all `spans` without duplicates."""
     return tuple(dict.fromkeys(evidence for span in spans for evidence in span.evidence))
 
 
 def highest_probability(spans: Iterable[ErrorSpan]) -> float | None:
-    """Return the highest probability that any of `spans` has; None if none has any."""
+    """Return the highest probability of any of `spans`; None if none has one."""
     return max((span.probability for span in spans if span.probability is not None), default=None)

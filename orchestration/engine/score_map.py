@@ -1,4 +1,4 @@
-"""A map from one score to another, as calibrations and cascades fit it."""
+"""A map from one score to another, fitted by calibrations and cascades."""
 
 import math
 from bisect import bisect_right
@@ -8,7 +8,7 @@ from itertools import pairwise
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreMap:
-    """A map that never falls: straight lines between knots, flat outside of them.
+    """A non-decreasing map: linear between knots, constant outside of them.
 
     Raises `ValueError` if there is no knot, knots do not ascend, values fall, or a number is not
     finite.
@@ -33,7 +33,7 @@ class ScoreMap:
             raise ValueError(f"values must not fall, got {self.values!r}")
 
     def at(self, score: float) -> float:
-        """Return the value of `score`."""
+        """Return the value at `score`."""
         after = bisect_right(self.knots, score)
         if after == 0:
             return self.values[0]
@@ -41,5 +41,5 @@ class ScoreMap:
             return self.values[-1]
         start, end = self.knots[after - 1 : after + 1]
         low, high = self.values[after - 1 : after + 1]
-        # Rounding may miss the upper knot by a hair, but never the order of two scores.
+        # Rounding may miss the upper knot slightly, but must never reverse the order of two scores.
         return min(high, low + (high - low) * ((score - start) / (end - start)))

@@ -1,7 +1,7 @@
-"""The seats of a panel, each of a judge that reports or whose failure is its report.
+"""The seats of a panel: each has a judge, whose failure becomes a report.
 
-A judge is another's code as often as ours, so its report is checked: an offset of the output that
-misses costs the seat its report, evidence that no input holds costs it the span.
+A judge may be third-party code, so its report is checked. An offset that does not match the output
+costs the seat its report; evidence that no input contains costs the span.
 """
 
 import time
@@ -47,15 +47,15 @@ class Seat:
 
     @cached_property
     def signature(self) -> str:
-        """The judge's, read once: it cannot change while the judge sits."""
+        """The judge's signature, read once: it cannot change while the judge is on a panel."""
         return self.judge.signature
 
 
 async def seat_report(seat: Seat, segment: Segment, aspect: Aspect) -> SeatReport:
-    """Have a seat's judge report; whatever it raises costs this report only.
+    """Have a seat's judge report; an exception costs only this report.
 
-    Each model that was asked for the report is handed it: it may be of no use. Raise what ends a
-    run (`RUN_ENDING`).
+    The report is passed to each model that was called for it, which counts usable ones. Only errors
+    that end a run (`RUN_ENDING`) are raised.
     """
     began = time.perf_counter()
     with noting_models() as asked:
@@ -81,8 +81,8 @@ async def _report(seat: Seat, segment: Segment, aspect: Aspect) -> Report:
         reply = error.reply if isinstance(error, ParseError) else ""
         return Report(outcome=error.outcome, reason=reason_of(error), reply=reply)
     except RUN_ENDING:
-        raise  # by what concerns all seats and rows, as a reply that cannot be kept
-    except Exception as error:  # the border to judges that are not ours
+        raise  # it concerns all seats and rows, such as a reply that cannot be stored
+    except Exception as error:  # the boundary to third-party judges
         log.exception("panel.seat_broken")
         reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
         return Report(outcome=Outcome.BACKEND_FAILED, reason=reason)
@@ -91,13 +91,13 @@ async def _report(seat: Seat, segment: Segment, aspect: Aspect) -> Report:
 
 
 def _abstained(aspect: Aspect, lacking: Sequence[str]) -> Report:
-    """Spare a judge what cannot be judged: a summary's consistency without the article."""
+    """Return an abstention: the inputs lack what is needed, as an article to check a summary."""
     reason = f"{aspect.name} cannot be judged without an input {' and '.join(lacking)}"
     return Report(outcome=Outcome.ABSTAINED, reason=reason)
 
 
 def checked_report(report: object, segment: Segment, aspect: Aspect) -> Report:
-    """Return `report` if it is one and fits what was judged; raise `JudgeError` if not."""
+    """Return `report` if it is valid for the judged text; raise `JudgeError` otherwise."""
     if not isinstance(report, Report):
         raise JudgeError(f"the judge returned {report!r}, not a Report")
     score: object = report.score
@@ -132,7 +132,7 @@ def _check_unverified(report: Report, segment: Segment) -> None:
 
 
 def _with_true_evidence(report: Report, segment: Segment) -> Report:
-    """Leave out the spans whose evidence no input holds: a reason that is made up is none."""
+    """Drop the spans whose evidence no input contains: made-up evidence proves nothing."""
     true = tuple(span for span in report.spans if _is_in(segment, span.evidence))
     if len(true) == len(report.spans):
         return report
@@ -155,7 +155,7 @@ _GRAVEST_FIRST = (
     Outcome.UNPARSEABLE,
     Outcome.ABSTAINED,
 )
-"""An unscored panel has the gravest of its seats' outcomes."""
+"""Order of gravity: an unscored panel has the gravest of its seats' outcomes."""
 
 
 def usage_of(verdict: Verdict) -> Usage:
@@ -164,17 +164,17 @@ def usage_of(verdict: Verdict) -> Usage:
 
 
 def gravest_of(verdict: Verdict) -> Outcome:
-    """Return the outcome of a verdict without a score."""
+    """Return the gravest outcome of the seats of an unscored verdict."""
     return gravest_outcome({seat.report.outcome for seat in verdict.seats})
 
 
 def gravest_outcome(outcomes: Collection[Outcome]) -> Outcome:
-    """Return the gravest outcome but `Outcome.SCORED`; `Outcome.ABSTAINED` if there is none."""
+    """Return the gravest unscored outcome; `Outcome.ABSTAINED` if there is none."""
     return next((outcome for outcome in _GRAVEST_FIRST if outcome in outcomes), Outcome.ABSTAINED)
 
 
 def reasons_of(verdict: Verdict) -> str:
-    """Return why a verdict has no score."""
+    """Return the reason why a verdict has no score."""
     if verdict.unasked and not verdict.seats:
         return f"no seat was asked: {verdict.unasked.reason}"
     reasons = [f"{seat.seat}: {seat.report.reason}" for seat in verdict.seats if seat.report.reason]
@@ -184,7 +184,7 @@ def reasons_of(verdict: Verdict) -> str:
 
 
 def rationales_of(seats: Sequence[SeatReport]) -> str:
-    """Return the rationales of `seats`, under their names where there are several."""
+    """Return the rationales of `seats`, each with the seat's name if there are several."""
     saying = [seat for seat in seats if seat.report.rationale]
     if len(saying) == 1:
         return saying[0].report.rationale

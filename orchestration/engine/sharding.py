@@ -20,7 +20,7 @@ _SLURM_COUNT = "SLURM_ARRAY_TASK_COUNT"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """Shard `number` of `of`.
+    """Shard number `number` of `of` shards.
 
     Raises `ConfigError` if there is no such shard.
 
@@ -29,7 +29,7 @@ class Shard:
     number
         1 to `of`.
     of
-        How many shards the rows are dealt out to.
+        The number of shards that the rows are distributed over.
 
     Examples
     --------
@@ -51,15 +51,15 @@ class Shard:
         return f"shard-{self.number}-of-{self.of}"
 
     def of_rows(self, rows: Iterator[T]) -> Iterator[T]:
-        """Yield every `of`-th of `rows`, beginning with the one at `number`.
+        """Yield every `of`-th of `rows`, beginning with row `number`.
 
-        Dealt out so, and not cut in blocks, a shard sees rows of all kinds, and taking
-        them up in turn gives the rows in their order again.
+        Dealt out this way, and not in blocks, each shard has rows of all kinds, and interleaving
+        the shards restores the order of the rows.
         """
         return islice(rows, self.number - 1, None, self.of)
 
     def path(self, path: Path) -> Path:
-        """Return where the shard writes what the whole run would write to the file `path`.
+        """Return the shard's counterpart of the whole run's file `path`.
 
         Examples
         --------
@@ -69,32 +69,32 @@ class Shard:
         return path.with_name(f"{path.stem}.{self}{path.suffix}")
 
     def folder(self, path: Path) -> Path:
-        """Return the shard's own folder within the folder `path` of the whole run."""
+        """Return the shard's folder within the folder `path` of the whole run."""
         return path / str(self)
 
 
 def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
-    """Read a shard from a flag, and from the environment what the flag leaves open.
+    """Parse a shard from a flag; the environment supplies the parts that the flag leaves open.
 
-    Raise `ConfigError` if `text` is none of the forms below, there is no such shard, or the
-    environment does not name it: a variable is missing or not a number, or the array has
-    another number of tasks than shards are asked for, so that its tasks are not the shards.
+    Raise `ConfigError` if `text` has none of the forms below, there is no such shard, or the
+    environment does not name it: a variable is missing or not a number, or the size of the array
+    differs from the number of shards, so that its tasks do not match the shards.
 
     Parameters
     ----------
     text
-        ``3/16`` for the third of sixteen; ``16`` for that of sixteen which
+        ``3/16`` for the third of sixteen shards; ``16`` for the one of sixteen that
         ``JOB_COMPLETION_INDEX`` (Kubernetes, counted from 0) or, without it,
-        ``SLURM_ARRAY_TASK_ID`` names; ``auto`` for the task of a Slurm array, with as
-        many shards as it has tasks.
+        ``SLURM_ARRAY_TASK_ID`` names; ``auto`` for the task of a Slurm array, with as many shards
+        as tasks.
     environment
-        The environment variables. Without `text`, they make no shard: an array of jobs
-        may be used for anything.
+        The environment variables. They are read only if `text` asks for it: an array of jobs may
+        serve any purpose.
 
     Notes
     -----
-    The first task of an array, ``SLURM_ARRAY_TASK_MIN``, is shard 1, and
-    ``SLURM_ARRAY_TASK_STEP`` lies between two of them.
+    The first task of an array, ``SLURM_ARRAY_TASK_MIN``, is shard 1; consecutive shards are
+    ``SLURM_ARRAY_TASK_STEP`` apart.
     """
     if named := _NAMED.fullmatch(text):
         return Shard(number=int(named[1]), of=int(named[2]))
@@ -115,9 +115,9 @@ def parse_shard(text: str, environment: Mapping[str, str]) -> Shard:
 
 
 def _slurm_number(environment: Mapping[str, str], *, of: int) -> int:
-    """Count this task's place in its array from 1."""
+    """Return this task's position in its array, counted from 1."""
     tasks = _number_in(environment, _SLURM_COUNT, default=of)
-    if tasks != of:  # as when two of sixteen are submitted again: the first of them is not shard 1
+    if tasks != of:  # as if two of sixteen are resubmitted: the first is not shard 1
         raise ConfigError(
             f"got {of} shards in an array of {tasks} tasks, expected a task for each: name the"
             f" shard, as 1/{of}"
@@ -136,7 +136,7 @@ def _slurm_number(environment: Mapping[str, str], *, of: int) -> int:
 
 
 def _number_in(environment: Mapping[str, str], name: str, *, default: int | None = None) -> int:
-    """Return the number that a variable holds."""
+    """Return the number in an environment variable."""
     value = environment.get(name)
     if value is None and default is not None:
         return default

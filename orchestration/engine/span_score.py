@@ -1,4 +1,4 @@
-"""A panel's score that follows from the spans it reports, instead of from its seats' scores."""
+"""A panel's score computed from its merged spans, instead of from its seats' scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,20 +23,20 @@ Over = Literal["seats", "list"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanScore:
-    """The score that consolidated spans make.
+    """The score of consolidated spans.
 
-    A seat that scores below the best label and names no error has no say. Nor has a seat
-    that names errors of which none counts: since the consolidator did not see or keep them,
-    or since they quote what the text does not contain.
+    A seat is ignored if it scores below the best label and names no error. It is also ignored if
+    none of its errors counts: because the consolidator did not receive or keep them, or because
+    they quote text that the output does not contain.
 
     Parameters
     ----------
     span_map
-        Makes the score of spans.
+        Computes a score from spans.
     over
-        ``"seats"`` for the mean over the seats of what the spans make that each of them
-        found; a span that names no seat is held to be found by all. ``"list"`` for what
-        the whole list makes, however few found an error.
+        ``"seats"`` for the mean over the seats, each scored by the spans that it found; a span that
+        names no seat counts for all. ``"list"`` for the score of the whole list, however few seats
+        found an error.
     """
 
     span_map: SpanMap
@@ -44,11 +44,11 @@ class SpanScore:
 
     @property
     def signature(self) -> str:
-        """The map, and the spans that it is applied to."""
+        """The map, and the spans to which it is applied."""
         return signature("from-spans", over=self.over, map=fingerprint(self.span_map.signature))
 
     def of(self, verdict: Verdict, spans: Sequence[ErrorSpan]) -> float | None:
-        """Return the score; None if the spans of no seat of `verdict` count."""
+        """Return the score; None if no seat of `verdict` counts."""
         aspect, output = verdict.aspect, verdict.segment.output
         seats = [seat for seat in verdict.seats if self._counts(seat, spans, aspect=aspect)]
         if not seats:
@@ -59,12 +59,12 @@ class SpanScore:
         return fmean(scores) if scores else None
 
     def weighed(self, weights: tuple[float, ...]) -> "SpanScore":
-        """Return the same with these weights of the severities, and a straight line to nothing."""
+        """Return a copy with these severity weights and a linear map of the penalty."""
         penalty = replace(self.span_map.penalty, weights=weights)
         return SpanScore(span_map=SpanMap(penalty=penalty), over=self.over)
 
     def _counts(self, seat: SeatReport, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> bool:
-        """Say whether a seat names no error, or some that count and of which `spans` keep any."""
+        """Return whether a seat names no errors, or countable ones of which `spans` keeps some."""
         report = seat.report
         lost = self.span_map.penalty.misquotes(report.spans, aspect=aspect)
         kept = not report.spans or bool(_found_by(seat, spans))
@@ -81,20 +81,20 @@ def span_score(
     placeless: bool | None = None,
     top: float | None = None,
 ) -> SpanScore:
-    """Return the score that ``from-spans`` and its options name.
+    """Return the span score described by the options of ``from-spans``.
 
-    Raise `ConfigError` if `file` cannot be read, or comes with options that it has already,
-    and `ValueError` if an option is out of its range.
+    Raise `ConfigError` if `file` cannot be read, or is combined with options that it already sets,
+    and `ValueError` if an option is out of range.
 
     Parameters
     ----------
     file
-        A map that was fitted and written by `write_map`; it comes with all other options.
+        A fitted map, written by `write_map`; it sets all other options but `over`.
     by, rest, unknown, placeless
         As in `SpanPenalty`; None for its defaults.
     top
-        The cost of an error of severity 5, where one of severity 4 costs 4, of 3 costs 3, and
-        so on; with 5, every severity differs from the next.
+        The cost of an error of severity 5; errors of severity 1 to 4 cost 1 to 4. With 5, all
+        severities differ.
     """
     usual = SpanPenalty()
     options = (by, rest, unknown, placeless, top)

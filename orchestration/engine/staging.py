@@ -1,7 +1,7 @@
-"""The seats of a panel asked in stages: who is next, within which budget, and why no more.
+"""Asking the seats of a panel in stages: which are next, within which budget, and when to stop.
 
-Why a row went no further is remembered where its reports alone do not say it: a run that goes
-on, or makes its results again, then stops where it stopped before.
+The reason why a row stopped is stored if its reports alone do not imply it: a run that is resumed,
+or makes its results again, then stops at the same stage.
 """
 
 import json
@@ -28,12 +28,12 @@ from spanjury.orchestration.engine.allowance import Allowance, Budget
 from spanjury.orchestration.engine.cascade import Cascade, Stop, expected_score, stop_after
 
 Ask = Callable[[Sequence[str]], Awaitable[Sequence[SeatReport]]]
-"""Has the seats of these names report, all at once."""
+"""Has the seats of these names report concurrently."""
 
 
 @dataclass(frozen=True, slots=True)
 class StagedReports:
-    """The reports of one row, and the seats that were not asked; None where all were."""
+    """The reports of one row, and the seats that were not asked; None if all were asked."""
 
     seats: tuple[SeatReport, ...]
     unasked: Unasked | None
@@ -41,10 +41,10 @@ class StagedReports:
 
 @dataclass(slots=True)
 class _Course:
-    """The course of a row in an earlier run.
+    """The progress of a row in an earlier run.
 
-    `granted` is the last stage that the budget allowed for; `stop` says why it went no further than
-    stage `stopped`, and is None if the reports say it.
+    `granted` is the last stage that the budget allowed; `stop` says why the row did not go beyond
+    stage `stopped`, and is None if the reports imply it.
     """
 
     granted: int = -1
@@ -53,7 +53,7 @@ class _Course:
 
     @classmethod
     def read(cls, value: bytes | None) -> "_Course":
-        """Read what `written` wrote."""
+        """Parse the output of `written`."""
         if value is None:
             return cls()
         granted, stopped, why, reason = json.loads(value)
@@ -61,16 +61,16 @@ class _Course:
         return cls(granted=granted, stopped=stopped, stop=stop)
 
     def written(self) -> bytes:
-        """Return all of it for the memory."""
+        """Return the course, encoded for the memory."""
         why, reason = (self.stop.why.value, self.stop.reason) if self.stop else ("", "")
         return json.dumps([self.granted, self.stopped, why, reason]).encode()
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row under way: how far it went before, and the reports on it so far.
+    """A row under way: its course in an earlier run, and its reports so far.
 
-    On an aspect that the cascade `is_for`, reports may suffice.
+    Reports may suffice only on an aspect that the cascade `is_for`.
     """
 
     segment: Segment
@@ -88,22 +88,23 @@ class _Row:
 
 @dataclass(frozen=True)
 class Staging:
-    """A cascade at work on a panel that is open.
+    """A cascade applied to an open panel.
 
     Parameters
     ----------
     cascade
-        The stages; they name all seats of the panel, and no other.
+        The stages; they name exactly the seats of the panel.
     aggregation
         The panel's.
     budget
-        What the run may take; None for no limit.
+        The most that the run may spend; None for no limit.
     allowance
-        What is left of the budget; None also where no model is asked.
+        The rest of the budget; None also if no model is called.
     memory
-        Keeps how far rows went; None to keep nothing.
+        Stores how far rows went; None to store nothing.
     is_silent
-        No model is asked: a row stops where it did, whatever the panel makes of it now.
+        Whether no model is called: a row then stops where it stopped before, whatever the rules are
+        now.
     """
 
     cascade: Cascade
@@ -121,18 +122,18 @@ class Staging:
         return signature(self.cascade.signature, **limit)
 
     def holding_budget(self) -> AbstractContextManager[None]:
-        """Keep the calls of the run within the budget as long as this lasts."""
+        """Keep the calls of the run within the budget while the context is open."""
         return nullcontext() if self.allowance is None else self.allowance.holding()
 
     async def collect(
         self, ask: Ask, segment: Segment, aspect: Aspect, *, judges: str
     ) -> StagedReports:
-        """Ask stage after stage until the reports suffice.
+        """Ask one stage after the other until the reports suffice.
 
         Parameters
         ----------
         judges
-            Digest of the seats: how far a row went is remembered for these.
+            Digest of the seats, under which a row's course is stored.
         """
         key = digest("course", self.signature, judges, *asked_about(segment, canonical(aspect)))
         course = _Course.read(self.memory.get(key) if self.memory else None)
@@ -148,7 +149,7 @@ class Staging:
                     given = await self._remembered(ask, stage.seats, row=row, stop=stop)
             except OverBudgetError as error:
                 if stop is None and self.allowance and self.allowance.meter.is_refusing:
-                    raise  # the budget did not end: the caller asks only for what is remembered
+                    raise  # the budget is not over: the caller wants only remembered replies
                 stop = stop or Stop(why=StopReason.BUDGET, reason=f"{error}.")
                 given = ()
             if not given and stop is not None:
@@ -162,7 +163,8 @@ class Staging:
     ) -> Sequence[SeatReport]:
         """Ask the seats of a stage; raise `OverBudgetError` if the budget ends before they report.
 
-        A stage that was begun before is begun whatever is left, since it may be remembered.
+        A stage that was begun before is begun again whatever is left, since its replies may be
+        remembered.
         """
         allowance = self.allowance
         if allowance is None:
@@ -176,14 +178,14 @@ class Staging:
     async def _remembered(
         self, ask: Ask, seats: Sequence[str], *, row: _Row, stop: Stop
     ) -> Sequence[SeatReport]:
-        """Return the reports that an earlier go at the run has paid, though nothing is left now.
+        """Return the reports that an earlier session has paid for, although the budget is spent.
 
-        Raise `OverBudgetError` if there are none; a row that stopped here before does so again.
+        Raise `OverBudgetError` if there are none; a row that stopped here before stops here again.
         """
         allowance, is_new = self.allowance, stop is not row.course.stop
         if allowance is None or stop.why is not StopReason.BUDGET or not is_new:
             return ()
-        if not allowance.meter.before:
+        if not allowance.meter.before:  # no earlier session has made a call
             return ()
         with allowance.meter.refusing():
             return self._counted(await ask(seats))
@@ -195,7 +197,7 @@ class Staging:
         return reports
 
     def _stop(self, row: _Row, number: int) -> Stop | None:
-        """Return why the stage of that `number` is not to be asked; None to ask it."""
+        """Return the reason not to ask stage number `number`; None to ask it."""
         if number and (stop := self._sufficing(row, number - 1)) is not None:
             return stop
         course = row.course
@@ -223,7 +225,7 @@ class Staging:
         return Stop(why=StopReason.BUDGET, reason=reason)
 
     def _unasked(self, row: _Row, number: int, stop: Stop) -> Unasked:
-        """Say who was not asked, and which score the whole panel can be expected to give."""
+        """Describe the seats that were not asked, with the score expected of the whole panel."""
         left = self.cascade.after(number - 1)
         score = None
         if number:
@@ -237,7 +239,7 @@ class Staging:
         return Unasked(seats=left, why=stop.why, reason=stop.reason, score=score)
 
     async def _note_stop(self, row: _Row, number: int, stop: Stop) -> None:
-        """Remember a stop that the reports of the row alone do not explain."""
+        """Store a stop that the reports of the row alone do not imply."""
         course = row.course
         if stop.why is not StopReason.SURE and (course.stopped, course.stop) != (number, stop):
             course.stopped, course.stop = number, stop

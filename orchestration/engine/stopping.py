@@ -1,4 +1,4 @@
-"""Stopping: a run ends early, at a signal, limit or failure, and work under way may finish."""
+"""Stopping: ending a run early, at a signal, limit or failure, while work under way may finish."""
 
 import math
 from collections.abc import Callable, Coroutine
@@ -13,25 +13,25 @@ from anyio.abc import TaskStatus
 from spanjury.judges.core import ConfigError, RunFailedError, first_error_alone
 
 GRACE = 10.0
-"""Seconds that work under way may take when a run is to end at once."""
+"""Seconds that work under way may take when a run must end."""
 
 LONGEST_OUTAGE = 60.0
-"""Seconds for which a run waits for a model that does not answer, by default."""
+"""Seconds that a run waits by default for a model that does not answer."""
 
 LEAST_USABLE, USABLE_WINDOW = 0.1, 50
-"""Share of the last assessments that a model must answer usably, and how many these are."""
+"""Least share of usable answers among a model's last assessments, and the number of these."""
 
 T = TypeVar("T")
 Work = Callable[[], Coroutine[object, object, T]]
 
 
 class StopToken:
-    """End a batch early: nothing new is begun, and what is under way may be finished.
+    """A request to end a batch early: nothing new is begun, and work under way may finish.
 
-    It is the context of the work that it may end, once. Whatever watches the work may request
-    the stop, in the same event loop: a signal, a clock, a meter. `interrupted` says whether
-    anything was left undone for it: the request may come when all is done. `failure` is why the
-    run cannot go on, to be raised when what was under way has ended; None where it could.
+    It is used once, as the context of the work that it may end. Any observer of the work in the
+    same event loop may request the stop: a signal, a clock, a meter. `interrupted` says whether
+    anything was left undone: the request may come when all is done. `failure` is the reason why the
+    run cannot continue, to be raised when work under way has ended; None if it can.
     """
 
     def __init__(self) -> None:
@@ -47,22 +47,22 @@ class StopToken:
         return bool(self.reason)
 
     def request(self, reason: str, *, grace: float = math.inf) -> None:
-        """Stop; the first reason is kept.
+        """Request the stop; the first reason is kept.
 
         Parameters
         ----------
         reason
             Why, for the user; not empty.
         grace
-            Seconds that what is under way may still take before it is cancelled; the shortest
-            of all requests counts.
+            Seconds that work under way may still take before it is cancelled; the shortest of all
+            requests counts.
         """
         self.reason = self.reason or reason
         self._grace = min(self._grace, grace)
         self._limit()
 
     def fail(self, failure: RunFailedError) -> None:
-        """Stop because the run cannot go on; what is under way elsewhere gets its grace."""
+        """Stop because the run cannot continue; work under way gets the usual grace period."""
         self.failure = self.failure or failure
         self.request(str(failure), grace=GRACE)
 
@@ -78,7 +78,7 @@ class StopToken:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> bool:
-        """Return whether `error` is the cancellation that the stop token has made itself."""
+        """Return whether `error` is the cancellation that this token caused."""
         assert self._scope is not None
         is_handled = bool(self._scope.__exit__(kind, error, trace))
         self.interrupted |= self._scope.cancelled_caught
@@ -91,10 +91,10 @@ class StopToken:
 
 
 async def run_watched(work: Work[T], *watchers: Work[object]) -> T:
-    """Run `work` with `watchers` beside it, which are cancelled when it ends; return its result.
+    """Run `work` with `watchers` beside it; cancel these when it ends, and return its result.
 
-    Watchers begin first: work that blocks the loop at once, as an import does, is watched, too.
-    What any of them raises ends all of them, and is raised as it is.
+    Watchers start first, so that work that blocks the event loop at once, such as an import, is
+    watched, too. An exception in any of them ends all of them and is raised unchanged.
     """
     with first_error_alone():
         async with create_task_group() as group:
@@ -106,15 +106,15 @@ async def run_watched(work: Work[T], *watchers: Work[object]) -> T:
 
 
 async def _begun(watch: Work[object], *, task_status: TaskStatus[None]) -> None:
-    """Run `watch`; whoever waits for its start goes on when it first waits itself."""
+    """Run `watch`; report it as started at once, so that the caller resumes at its first await."""
     task_status.started()
     await watch()
 
 
 async def run_in_time(work: Work[T], stop_token: StopToken, *, seconds: float | None) -> T:
-    """Run `work` and return its result; request `stop_token` when so many seconds are over.
+    """Run `work` and return its result; request `stop_token` after `seconds`.
 
-    With None for `seconds` there is no such limit.
+    None for `seconds` means no limit.
     """
 
     async def watch_the_clock() -> None:
@@ -127,19 +127,19 @@ async def run_in_time(work: Work[T], stop_token: StopToken, *, seconds: float | 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailurePolicy:
-    """The measures of a run against models that cannot be used or do not answer.
+    """The measures of a run against models that are unusable or do not answer.
 
-    Raises `ConfigError` if the outage is negative or has no end, or the share is none.
+    Raises `ConfigError` if a number is out of range.
 
     Parameters
     ----------
     max_outage
-        Seconds for which calls wait for a model that does not answer; 0 to end the run at once.
+        Seconds that calls wait for a model that does not answer; 0 to end the run at once.
     min_usable
-        Share of the last assessments, 0 to 1, that each model must answer so that it can be used,
+        Least share, 0 to 1, of the last assessments for which each model must give a usable answer,
         or the run ends; 0 demands nothing.
     usable_window
-        How many assessments these are; when the run begins, a third suffices.
+        The number of these assessments; a third suffices at the beginning of a run.
     """
 
     preflight: bool = True

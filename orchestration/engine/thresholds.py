@@ -1,4 +1,4 @@
-"""Thresholds of a panel's probability of an error, with how often decisions by them are wrong."""
+"""Thresholds of a panel's probability of an error, and how often decisions by them are wrong."""
 
 import math
 from collections.abc import Sequence
@@ -6,64 +6,61 @@ from dataclasses import dataclass
 from typing import Literal
 
 Signal = Literal["probability", "score"]
-"""The number that is compared: the probability of an error, or the share of the scale that the
-panel's score has lost."""
+"""The compared number: the probability of an error, or the lost share of the score's scale."""
 
 MOST_CERTAIN = 0.999
-"""The nearest to certainty that one seat's probability counts: no seat overrules all others."""
+"""The limit of one seat's probability, so that no seat overrules all others."""
 VOUCHED = 0.4
-"""The probability of an error from which on no measured threshold, and no panel without one, calls
-a text ok."""
+"""Texts with this probability of an error or more are ok by a promised threshold only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """Two thresholds, made for certain judges.
+    """Two thresholds for certain judges.
 
     Raises `ValueError` if there is no judge, the numbers are out of range or in the wrong order, or
-    texts are called ok from `VOUCHED` on without a promise.
+    texts would be called ok at or above `VOUCHED` without a promise.
 
     Parameters
     ----------
     judges
-        The judges whose probabilities they are for: those that state one, and no others. Where the
-        signal is the score, the names of the seats that it is made of, those that a cascade
-        expected a score of among them.
+        The judges whose probabilities the thresholds are for: exactly those that state one. If the
+        signal is the score, the names of the seats that make it, including those whose score a
+        cascade predicts.
     beside
-        Judges without a probability that were on the panel when the alarms were counted; their
-        errors are counted in.
+        Judges without a probability that were on the panel when the alarms were counted, so that
+        their errors are included.
     unsure, faulty
-        The probability, or the lost share of the scale, from which on a text is so; below
-        `unsure` it is ok. `faulty` is infinite where none makes it so.
+        The probability, or the lost share of the scale, from which a text is unsure or faulty;
+        below `unsure` it is ok. `faulty` is infinite if none makes a text faulty.
     unsure_alarms, faulty_alarms
-        Share of the texts without error that the whole panel called unsure or faulty, and
-        faulty, 0 to 1; where a rate is promised, the share that is not exceeded.
+        Share, 0 to 1, of the texts without error that the whole panel called unsure or faulty, and
+        faulty; if a rate is promised, the share that is not exceeded.
     texts
-        Number of texts without error that the shares were counted on.
+        Number of texts without error behind these shares.
     data
-        Where these are from.
+        The source of these texts.
     signal
-        The number that is compared.
+        The number to compare.
     promised
-        The share of unsure or faulty ones that is not exceeded among new texts without error of
-        the same kind; None where nothing is promised.
+        The largest share of unsure or faulty texts among new texts without error of the same kind;
+        None if nothing is promised.
     weights
         Weight of each judge's log odds in their mean, by name, positive; 1 by default.
     sure
-        The judges whose spans state how often their like are right: the panel's probability is at
-        least that of any grave error that one of them marks, or of a sentence that it has a
-        binding reason not to vouch for.
+        The judges whose spans state how often such spans are right. The panel's probability is at
+        least that of a grave error that one of them marks, or of a sentence that it has a binding
+        reason not to vouch for.
     slope, intercept
-        Logistic function for the panel's probability from the log odds that its seats
-        state together; a positive slope. Fitted to sets of texts that the judges did not learn
-        from.
+        Logistic function from the log odds that the seats state together to the panel's
+        probability; the slope is positive. Fitted to sets of texts that the judges were not trained
+        on.
     misses
-        Share of the texts with an error that the whole panel called ok, 0 to 1; None where it is
-        not known.
+        Share, 0 to 1, of the texts with an error that the whole panel called ok; None if unknown.
     wrong_texts
-        Number of texts with an error that `misses` was counted on; 0 without it.
+        Number of texts with an error behind `misses`; 0 without it.
     alarms_by, misses_by
-        `faulty_alarms` and `misses` by kind of text: name and share.
+        `faulty_alarms` and `misses` by kind of text, as pairs of name and share.
     """
 
     judges: frozenset[str]
@@ -116,7 +113,7 @@ class Thresholds:
             raise ValueError(f"a share must be 0 to 1, got {shares!r}")
 
     def recalibrated(self, combined: float) -> float:
-        """Return the panel's probability, from the one that its seats state together."""
+        """Return the panel's probability for the joint probability of its seats."""
         if (self.slope, self.intercept) == (1.0, 0.0):
             return combined
         bounded = min(max(combined, 1.0 - MOST_CERTAIN), MOST_CERTAIN)
@@ -130,7 +127,7 @@ class Thresholds:
 
     @property
     def measured_on(self) -> str:
-        """The texts that the alarms were counted on, or are promised of, in words."""
+        """The texts for which the alarms were counted or are promised, in words."""
         if self.promised is not None:
             return (
                 f"texts like the {self.texts} without error of {self.data} (at most, as promised)"
@@ -139,12 +136,12 @@ class Thresholds:
 
     @property
     def misses_measured_on(self) -> str:
-        """The texts that the misses were counted on, in words; empty where none were."""
+        """The texts on which the misses were counted, in words; empty if none were."""
         return f"{self.wrong_texts} texts with an error of {self.data}" if self.wrong_texts else ""
 
 
 def spread(by_kind: Sequence[tuple[str, float]]) -> tuple[float, float] | None:
-    """Return the lowest and the highest share over kinds of text; None without any."""
+    """Return the lowest and the highest share over kinds of text; None without any kind."""
     shares = [share for _, share in by_kind]
     return (min(shares), max(shares)) if shares else None
 
@@ -234,7 +231,7 @@ SHIPPED: tuple[Thresholds, ...] = (
 )
 """Thresholds of the default panel and of its rules alone, by the judges that state a probability.
 
-Each is fitted, by `benchmarks/panel_thresholds.py`, to texts that no judge of it learnt from: a
-text is ok where at most 10 % of the wrong ones of any wording are, and faulty where at most 10 %
-of the right ones of any set are.
+`benchmarks/panel_thresholds.py` fitted each to texts on which none of its judges was trained: a
+text is ok where at most 10 % of the wrong texts of any wording are, and faulty where at most 10 %
+of the right texts of any set are.
 """

@@ -1,1 +1,1 @@
-"""Judges for evaluation frameworks, each in the way in which its framework takes one."""
+"""Judges for evaluation frameworks, in the form that each framework expects."""

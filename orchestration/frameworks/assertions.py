@@ -1,4 +1,4 @@
-"""Assertions for tests of programs that write: a text has no grave error."""
+"""Assertions for tests of programs that generate text: the text has no grave error."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -19,7 +19,7 @@ Record = Callable[[str, object], None]
 
 
 class CheckOptions(TypedDict, total=False):
-    """The options of `spanjury.acheck` beside a text and its source."""
+    """The options of `spanjury.acheck` besides a text and its source."""
 
     task: str | None
     aspects: str | Aspect | Sequence[str | Aspect]
@@ -44,17 +44,17 @@ def assert_no_errors(
     Parameters
     ----------
     output, source, options
-        As `spanjury.acheck` takes them.
+        As in `spanjury.acheck`.
     severity
         The lowest severity of an error that fails. A text that is faulty as a whole, without any
-        marked error, fails too; an error of no stated severity does not.
+        marked error, fails too; an error without a severity does not.
     on_unscored
-        ``fail`` raises `AssertionError` where an aspect has no score, and ``skip`` raises
-        `unittest.SkipTest`, by which pytest skips as well.
+        ``fail`` raises `AssertionError` if an aspect has no score, and ``skip`` raises
+        `unittest.SkipTest`, with which pytest also skips.
     record
-        Takes the decision, scores and number of errors, as pytest's ``record_property`` does.
+        Called with the decision, scores and number of errors, like pytest's ``record_property``.
     """
-    __tracebackhide__ = True  # pytest then points to the line of the test
+    __tracebackhide__ = True  # so that pytest points to the line of the test
     report = run_synchronously(partial(acheck, output, source=source, **options))
     return _without_errors(report, severity, on_unscored=on_unscored, record=record)
 
@@ -68,7 +68,7 @@ async def aassert_no_errors(
     record: Record | None = None,
     **options: Unpack[CheckOptions],
 ) -> TextReport:
-    """Do as `assert_no_errors`, from asynchronous code."""
+    """Like `assert_no_errors`, for asynchronous code."""
     __tracebackhide__ = True
     report = await acheck(output, source=source, **options)
     return _without_errors(report, severity, on_unscored=on_unscored, record=record)
@@ -106,7 +106,7 @@ def _properties(report: TextReport) -> Iterator[tuple[str, object]]:
 
 
 def _complaint(report: TextReport, severity: int) -> str:
-    """Return the message that fails a test; empty where nothing does."""
+    """Return the message that fails a test; empty if nothing fails."""
     if errors := [span for span in report.spans if (span.severity or 0) >= severity]:
         number = counted(len(errors), "error")
         heading = f"{number} of severity {severity} or more in the text"

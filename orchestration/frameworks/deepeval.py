@@ -1,4 +1,4 @@
-"""deepeval: a metric."""
+"""A metric for deepeval."""
 
 from collections.abc import Sequence
 
@@ -16,9 +16,9 @@ class SpanjuryMetric(BaseMetric):
     """Scores the actual output of a test case on the aspect of this name, from 0 to 1.
 
     0 is the worst of the aspect's scale, 1 the best; ``score_breakdown`` has the score on that
-    scale, ``reason`` the decision and the errors. Where the panel comes to no score, ``score`` is
-    None and ``error`` says why: the test case does not pass, and the run goes on. `threshold` is
-    the lowest score that passes; the rest is as `spanjury.acheck` takes it.
+    scale, ``reason`` the decision and the errors. If the panel gives no score, ``score`` is None
+    and ``error`` says why: the test case does not pass, and the run continues. `threshold` is the
+    lowest score that passes; the other parameters are as in `spanjury.acheck`.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class SpanjuryMetric(BaseMetric):
         return run_synchronously(lambda: self.a_measure(test_case))
 
     async def a_measure(self, test_case: LLMTestCase, *_: object, **_shown: object) -> float | None:
-        """Judge a test case; its contexts are passages of the source."""
+        """Judge a test case; its contexts become passages of the source."""
         if test_case.actual_output is None:
             raise ConfigError("the test case has no actual output")
         report = await acheck(

@@ -1,4 +1,4 @@
-"""inspect-ai: a scorer."""
+"""A scorer for inspect-ai."""
 
 from collections.abc import Sequence
 from math import nan
@@ -23,18 +23,18 @@ def spanjury_scorer(
     judges: Sequence[str] = (),
     models: Sequence[str] = (),
 ) -> Scorer:
-    """Make a scorer that judges a completion by its source, with a value for each aspect.
+    """Return a scorer that judges a completion against its source, with a value for each aspect.
 
     An aspect without a score has the value NaN, which inspect counts as unscored and leaves out of
-    its metrics; where no aspect has one, the sample is ``Score.unscored``.
+    its metrics. If no aspect has a score, the sample is ``Score.unscored``.
 
     Parameters
     ----------
     source
-        Key of the sample's metadata that holds the source: a text, or texts by header. Without
-        it the input of the sample is the source.
+        Key of the sample's metadata with the source: a text, or texts by header. By default the
+        input of the sample is the source.
     aspects, task, panel, judges, models
-        As `spanjury.acheck` takes them.
+        As in `spanjury.acheck`.
     """
 
     async def score(state: TaskState, target: Target) -> Score:

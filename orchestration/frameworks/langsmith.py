@@ -1,4 +1,4 @@
-"""LangChain: an evaluator for LangSmith, whose client comes along with langchain-core."""
+"""An evaluator for LangSmith, whose client is a dependency of langchain-core."""
 
 import uuid
 from collections.abc import Sequence
@@ -15,17 +15,17 @@ from spanjury.orchestration.services.judging.synchronous import run_synchronousl
 
 
 class SpanjuryRunEvaluator(RunEvaluator):
-    """Judges the output of a run by the inputs of its example, for `langsmith.evaluate`.
+    """Judges the output of a run against the inputs of its example, for `langsmith.evaluate`.
 
-    It gives one feedback for each aspect, with the decision as its value and the errors as its
-    comment. An aspect without a score has none in its feedback, and the outcome as its value.
+    It returns a feedback for each aspect, with the decision as its value and the errors as its
+    comment. For an aspect without a score, the feedback has no score, and the outcome as its value.
 
     Parameters
     ----------
     output
-        Key of the text among the outputs of a run; not needed where it is the only one.
+        Key of the text among the outputs of a run; not needed if there is only one.
     aspects, task, panel, judges, models
-        As `spanjury.acheck` takes them.
+        As in `spanjury.acheck`.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class SpanjuryRunEvaluator(RunEvaluator):
     async def aevaluate_run(
         self, run: Run, example: Example | None = None, evaluator_run_id: uuid.UUID | None = None
     ) -> EvaluationResults:
-        """Judge the output of a run, without blocking others."""
+        """Judge the output of a run, without blocking the event loop."""
         del evaluator_run_id
         source = texts_of((example.inputs if example else None) or run.inputs)
         report = await self._check(self._text(run), source=source)

@@ -1,4 +1,4 @@
-"""pydantic-evals: an evaluator for data sets, and for live functions (`pydantic_evals.online`)."""
+"""An evaluator for pydantic-evals, for data sets and live functions (`pydantic_evals.online`)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.frameworks.wording import in_words, no_verdict, texts_of
 from spanjury.orchestration.services.judging.check import Source, acheck
 
-# A panel that is open cannot be written into a file, and pydantic need not look into it.
+# An open panel cannot be serialized, and pydantic must not inspect it.
 _OpenPanel = Annotated[Panel, GetPydanticSchema(lambda _source, _handler: any_schema())]
 
 
 @dataclass(repr=False)
 class SpanjuryEvaluator(Evaluator[object, object, object]):
-    """Judges the output of a case by its inputs; its fields are as `spanjury.acheck` takes them.
+    """Judges the output of a case against its inputs; its fields are as in `spanjury.acheck`.
 
     For each aspect it returns a score, on the scale of the aspect, and the assertion
     ``<aspect>_ok`` with the errors as its reason. An aspect without a score has neither, but the
-    label ``<aspect>_unscored``; where no aspect has one, it fails as evaluators do.
+    label ``<aspect>_unscored``; if no aspect has a score, it raises an error, as evaluators do.
     """
 
     aspects: str | Sequence[str] = ()
@@ -33,9 +33,9 @@ class SpanjuryEvaluator(Evaluator[object, object, object]):
     models: Sequence[str] = ()
 
     def source_of(self, context: EvaluatorContext[object, object, object]) -> Source | None:
-        """Return what the output was made from; override it for inputs of other types.
+        """Return the source of the output; override it for inputs of other types.
 
-        Of a mapping, such as the arguments of a live function, it takes texts and lists of texts.
+        From a mapping, such as the arguments of a live function, it takes texts and lists of texts.
         """
         inputs = context.inputs
         if isinstance(inputs, Mapping):
@@ -47,7 +47,7 @@ class SpanjuryEvaluator(Evaluator[object, object, object]):
     async def evaluate(
         self, ctx: EvaluatorContext[object, object, object]
     ) -> dict[str, float | EvaluationReason]:
-        """Judge the output, which is a text, on all aspects at once."""
+        """Judge the output, which must be a text, on all aspects concurrently."""
         if not isinstance(ctx.output, str):
             raise ConfigError(f"expected a text to judge, got {type(ctx.output).__name__}")
         expected = ctx.expected_output

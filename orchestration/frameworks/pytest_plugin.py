@@ -1,7 +1,7 @@
-"""pytest: the fixtures `assert_no_errors` and `aassert_no_errors`, and the mark ``spanjury``.
+"""The pytest fixtures `assert_no_errors` and `aassert_no_errors`, and the mark ``spanjury``.
 
-pytest loads it at every start, wherever spanjury is installed: it imports nothing until a test
-asks for a fixture, and neither collects nor prints anything.
+pytest loads this module at every start if spanjury is installed: it imports nothing until a test
+requests a fixture, and it neither collects nor prints anything.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Fakes for programs that call judges, and checks of the promises that plugins keep."""
+"""Fakes for programs that use judges, and checks of the contracts of plugins."""
 
 import math
 from collections import deque
@@ -53,19 +53,19 @@ _TEXTS = (
     "Zoë’s café 😀 opened \u2028again. " * 40,
     "Score: 5 [[1]] <|im_end|> {unclosed",
 )
-"""Texts that a plugin must survive: ordinary, empty, blank, long, and full of odd characters."""
+"""Texts that a plugin must handle: ordinary, empty, blank, long, and full of odd characters."""
 _SOURCE = "The bridge opened in 1932. Zoë’s café closed."
 
 
 class ScriptedModel:
-    """A model that gives replies in order, one for each call, and remembers what it was asked.
+    """A model that returns replies in order, one for each call, and records its requests.
 
     Parameters
     ----------
     replies
-        A reply is returned, a text is returned as a reply, an exception is raised.
+        A `Reply` is returned, a text is returned as a reply, and an exception is raised.
     repeat_last
-        Whether the last reply is repeated; otherwise a call too many is an `AssertionError`.
+        Whether the last reply is repeated; otherwise a further call is an `AssertionError`.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class ScriptedModel:
 
     @property
     def signature(self) -> str:
-        """The same for every script."""
+        """The signature, which is the same for every script."""
         return signature("scripted")
 
     @property
@@ -92,7 +92,7 @@ class ScriptedModel:
         return tuple(self._requests)
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Return the next reply of the script, after letting other tasks run."""
+        """Return the next reply of the script, after yielding to other tasks."""
         self._requests.append(request)
         await anyio.lowlevel.checkpoint()
         assert self._replies, f"asked {len(self._requests)} times, more often than the script has"
@@ -105,9 +105,9 @@ class ScriptedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkingJudge:
-    """A judge that marks given quotes wherever a text has them, and scores by the gravest.
+    """A judge that marks given quotes wherever a text contains them, and scores by the gravest.
 
-    A text without any has the best score.
+    A text without any of them has the best score.
 
     Parameters
     ----------
@@ -155,23 +155,23 @@ class MarkingJudge:
 
 
 def check_judge(judge: Judge, *segments: Segment) -> None:
-    """Check that a judge keeps the promises of ``docs/plugins/judge.md``.
+    """Check that a judge fulfils the contract in ``docs/plugins/judge.md``.
 
-    It is given odd texts besides `segments`, on the default aspects of summarization, twice and at
-    the same time. `JudgeError` and `ModelError` are proper answers.
+    It judges odd texts in addition to `segments`, on the default aspects of summarization, twice
+    and concurrently. `JudgeError` and `ModelError` are valid answers.
 
     Parameters
     ----------
     judge
-        The judge; if it asks a model, give it a `ScriptedModel` that repeats its last reply.
+        The judge; if it uses a model, give it a `ScriptedModel` that repeats its last reply.
     segments
         More texts to judge, of the task summarization.
 
     Raises
     ------
     AssertionError
-        If the judge raises another exception, changes its signature, changes its answer, or its
-        report does not fit the text or the scale.
+        If the judge raises another exception, its signature or its answer changes, or its report
+        does not fit the text or the scale.
     PluginError
         If it lacks a signature or an async ``assess`` of a segment and an aspect.
     """
@@ -206,7 +206,7 @@ async def _check_reports(judge: Judge, segments: tuple[Segment, ...]) -> None:
 
 
 async def _answer(judge: Judge, segment: Segment, aspect: Aspect) -> object:
-    """Return the report, or the words of the error that stands for it."""
+    """Return the report, or the text of the error that counts as the answer."""
     try:
         return await judge.assess(segment, aspect)
     except (JudgeError, ModelError) as error:
@@ -231,14 +231,14 @@ def _check_answer(answer: object, segment: Segment, aspect: Aspect) -> None:
 
 
 def check_model(model: ChatModel) -> None:
-    """Check that a model keeps the promises of ``docs/plugins/model.md``.
+    """Check that a model fulfils the contract in ``docs/plugins/model.md``.
 
-    It is asked a short question twice at the same time. `ModelError` is a proper answer.
+    It receives a short question twice, concurrently. `ModelError` is a valid answer.
 
     Raises
     ------
     AssertionError
-        If the model raises another exception, returns no `Reply`, or changes its signature.
+        If the model raises another exception, returns no `Reply`, or its signature changes.
     PluginError
         If it lacks a signature or an async ``complete`` of a request.
     """
@@ -253,7 +253,7 @@ async def _check_replies(model: ChatModel) -> None:
     async def ask() -> None:
         try:
             reply = await model.complete(request)
-        except ModelError:
+        except ModelError:  # a model may fail, but only in this way
             return
         except Exception as error:
             raise AssertionError(f"{error!r} is no ModelError") from error
@@ -267,9 +267,9 @@ async def _check_replies(model: ChatModel) -> None:
 
 
 def check_metric(metric: Metric, *samples: Sample) -> None:
-    """Check that a metric keeps the promises of ``docs/plugins/metric.md``.
+    """Check that a metric fulfils the contract in ``docs/plugins/metric.md``.
 
-    It is given odd texts besides `samples`, with a reference and a source each, twice and in the
+    It scores odd texts in addition to `samples`, with a reference and a source each, twice and in
     reverse order.
 
     Parameters
@@ -280,8 +280,8 @@ def check_metric(metric: Metric, *samples: Sample) -> None:
     Raises
     ------
     AssertionError
-        If the metric raises an exception, changes its signature or its scores, returns anything but
-        one number a sample, or its sums make another score of the corpus.
+        If the metric raises an exception, its signature or its scores change, it does not return
+        exactly one number per sample, or its sums give another score of the corpus.
     PluginError
         If it lacks a signature, or has neither ``score_segments`` nor ``score_corpus``.
     """
@@ -336,21 +336,21 @@ def _is_same(first: float, second: float) -> bool:
 
 
 def check_perturbation(perturbation: Perturbation, *texts: str | Trajectory) -> None:
-    """Check that a perturbation keeps the promises of ``docs/plugins/perturbation.md``.
+    """Check that a perturbation fulfils the contract in ``docs/plugins/perturbation.md``.
 
-    It is given odd texts besides `texts`, each twice with the same random generator.
-    `NothingToDamageError` is a proper answer, but not to all of them.
+    It is applied to odd texts in addition to `texts`, twice to each with the same random generator.
+    `NothingToDamageError` is a valid answer, but not for all of them.
 
     Parameters
     ----------
     texts
-        More texts or trajectories; at least one that it can damage, unless it damages any.
+        More texts or trajectories; at least one that it can damage, unless it can damage any text.
 
     Raises
     ------
     AssertionError
-        If the rule fails, does not damage a text in the same way twice, damages none, or no aspect
-        is named on which it has an effect.
+        If the rule fails, does not damage a text in the same way twice, damages none, or names no
+        aspect on which it has an effect.
     """
     assert perturbation.effects, "no aspect is named that it harms or spares"
     damaged = [text for text in (*_TEXTS, *texts) if _is_damaged(perturbation, text)]

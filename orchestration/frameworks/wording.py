@@ -1,4 +1,4 @@
-"""Reports in words, for frameworks that show a reason beside a score."""
+"""Reports as text, for frameworks that show a reason next to a score."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -8,10 +8,10 @@ from spanjury.orchestration.services.judging.text_report import TextReport
 
 
 def in_words(report: PanelReport) -> str:
-    """Return the decision and its ground, and the errors with their evidence, line by line.
+    """Return the decision and its basis, and the errors with their evidence, line by line.
 
-    Sentences that are not verified follow, unless the text is ok, and the judges that could not
-    judge an undecided text. A report without a score says why it has none.
+    Unless the text is ok, unverified sentences follow; for an unsure text also the judges that
+    could not judge it. A report without a score says why it has none.
     """
     lines = (
         _verdict(report),
@@ -30,19 +30,19 @@ def report_in_words(report: TextReport) -> str:
 
 
 def no_verdict(report: TextReport) -> str:
-    """Say which aspects have no score, and why."""
+    """Return the aspects without a score, each with its reason, on one line."""
     return one_line(
         "; ".join(f"{name} has no score: {why}" for name, why in report.unscored.items())
     )
 
 
 def why_unscored(report: PanelReport) -> str:
-    """Return the outcome of an assessment that came to no score, and the reason."""
+    """Return the outcome and the reason of an assessment without a score."""
     return one_line(f"no score ({report.outcome.value}): {report.reason}")
 
 
 def error_lines(spans: Sequence[ErrorSpan]) -> Iterator[str]:
-    """List errors, numbered from 1, each with the places of the source that speak of it."""
+    """Yield errors, numbered from 1, each with its evidence from the source."""
     for number, span in enumerate(spans, start=1):
         quote = f'"{one_line(span.text)}"' if span.text else "an omission"
         severity = "" if span.severity is None else f" (severity {span.severity})"
@@ -52,7 +52,7 @@ def error_lines(spans: Sequence[ErrorSpan]) -> Iterator[str]:
 
 
 def marked(text: str, spans: Sequence[ErrorSpan]) -> str:
-    """Return `text` with each located span in brackets behind its number.
+    """Return `text` with each located span in brackets, with its number.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def marked(text: str, spans: Sequence[ErrorSpan]) -> str:
     marks: list[tuple[int, int, int, str]] = []
     for number, span in enumerate(spans, start=1):
         if span.start is not None and span.end is not None:
-            # At one place spans that end come first; the longer one opens first and closes last.
+            # At the same offset, spans that end come first; longer spans open first and close last.
             marks.append((span.start, 1, -span.end, f"[{number}: "))
             marks.append((span.end, 0, -span.start, "]"))
     pieces, done = [], 0
@@ -74,7 +74,7 @@ def marked(text: str, spans: Sequence[ErrorSpan]) -> str:
 
 
 def texts_of(values: Mapping[str, object]) -> dict[str, str | Sequence[str]]:
-    """Return the texts and lists of texts among `values`: settings and numbers are no source."""
+    """Return the texts and lists of texts among `values`; other values are no sources."""
     texts: dict[str, str | Sequence[str]] = {}
     for header, value in values.items():
         if isinstance(value, str):

@@ -1,6 +1,7 @@
-"""Reports: a finding becomes tables once, and each renderer shows the same tables.
+"""Reports: findings are put into tables once, and every renderer shows the same tables.
 
-`document` says what a report is made of and shows its use; what a study needs is exported here.
+`document` describes the parts of a report with an example; names that studies need are exported
+here.
 """
 
 from spanjury.orchestration.report.document import (

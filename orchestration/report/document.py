@@ -1,9 +1,9 @@
-"""A report before it is shown: titles, sentences, tables and pictures, of no format.
+"""A report before rendering: titles, sentences, tables and pictures, independent of the format.
 
-A study makes a `Report` of its findings. `markdown`, `html` and `terminal` show it, and
+A study makes a `Report` from its findings. `markdown`, `html` and `terminal` render it, and
 `files.write_report` writes it. The answer comes first, and the facts last. The terminal shows less
-than a page: the title and the facts are on pages only, and `only` binds a block or a column to
-either medium.
+than a page: title and facts appear on pages only, and `only` restricts a block or a column to one
+medium.
 
     Report(
         title="Judge card",
@@ -30,9 +30,9 @@ either medium.
         ],
     )
 
-All text is shown as it is: markup in it means nothing. Bold words, code and emphasis come from
-`strong`, `code` and `emphasis`, or from `prose`, which reads Markdown in a constant. What is
-empty (a section without blocks, a table without rows, bullets without items) is not shown.
+All text is literal: markup in it has no meaning. Bold words, code and emphasis come from `strong`,
+`code` and `emphasis`, or from `prose`, which parses Markdown in a constant. Empty parts (a section
+without blocks, a table without rows, bullets without items) are not shown.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +45,7 @@ from spanjury.orchestration.report.prose import Prose
 from spanjury.orchestration.report.tables import Medium, Table, numbered
 
 Tone = Literal["plain", "strong", "caution", "faint"]
-"""The weight of a paragraph: usual, the conclusion, a warning, or an aside."""
+"""The tone of a paragraph: usual, a conclusion, a warning, or an aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +70,14 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A picture in a file: pages in Markdown link it by its name, pages in HTML contain it.
+    """A picture in a file: Markdown pages link to it, HTML pages embed it.
 
     Parameters
     ----------
     file
         PNG or SVG, in the folder of the page or below it.
     alt
-        What it shows.
+        A description of the picture.
     """
 
     file: Path
@@ -87,7 +87,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a report, which may hold others; on a terminal its tables carry its title."""
+    """A section of a report, which may contain others; on a terminal its tables have its title."""
 
     title: str
     blocks: "Sequence[Block]"
@@ -100,19 +100,19 @@ Block = Paragraph | Bullets | Table | Picture | Plot | Section
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A finding as it is read.
+    """Findings in a form to be rendered.
 
     Parameters
     ----------
     answer
-        What was found, in a sentence or two: pages and terminals begin with it.
+        The result in a sentence or two, at the beginning of pages and terminal output.
     picture
-        What a page shows beside the answer.
+        A picture that pages show next to the answer.
     sections
-        What follows; blocks may stand outside of any section.
+        The remaining blocks, inside or outside of sections.
     facts
-        What was examined, on what and by which settings: signatures, data, seeds; at the end of a
-        page.
+        What was examined, on which data and with which settings: signatures, data, seeds; at the
+        end of a page.
     """
 
     title: str
@@ -123,7 +123,7 @@ class Report:
 
 
 def opening(report: Report) -> Iterator[Block]:
-    """Yield the blocks that a report begins with."""
+    """Yield the blocks at the beginning of a report."""
     if report.answer:
         yield Paragraph(report.answer, tone="strong")
     if report.picture is not None:
@@ -131,12 +131,12 @@ def opening(report: Report) -> Iterator[Block]:
 
 
 def closing(report: Report) -> Section:
-    """Return the section that a page ends with: what was examined, on what, by which settings."""
+    """Return the last section of a page: what was examined, on which data and settings."""
     return Section("Judges, data and settings", [Bullets(report.facts)], only="page")
 
 
 def shown_on(medium: Medium, blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield the blocks that `medium` shows, as far as there is something in them."""
+    """Yield the blocks that `medium` shows, without empty ones."""
     for block in blocks:
         if block.only in (None, medium) and _is_filled(medium, block):
             yield block
@@ -145,8 +145,8 @@ def shown_on(medium: Medium, blocks: Iterable[Block]) -> Iterator[Block]:
 def tables_of(report: Report) -> dict[str, Table]:
     """Return the tables that a page of `report` shows, in order.
 
-    Each is under the title of its section, or the report's if it is in none; a second one there
-    has a number behind it, as ``Null control (2)``.
+    The key is the title of a table's section, or of the report outside of sections. Repeated titles
+    are numbered, as in ``Null control (2)``.
     """
     tables = list(_titled("page", report.title, report.sections))
     names = numbered(title for title, _ in tables)

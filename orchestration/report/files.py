@@ -1,4 +1,4 @@
-"""Files of a report, and where they go: each is there in full or not at all."""
+"""Files of a report, and their destinations; each file is written atomically."""
 
 import os
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from spanjury.orchestration.report.markdown import report_markdown
 
 PAGE_ENDING = ".html"
 PICTURES = "pictures"
-"""Name of the folder of pictures in that of a report."""
+"""Name of the subfolder for pictures in the folder of a report."""
 
 
 def write_report(
@@ -23,14 +23,14 @@ def write_report(
 ) -> list[Path]:
     """Write a report into `folder`: as Markdown, as HTML, and its findings as JSON.
 
-    Raise `StoreError` if something cannot be written, or a picture cannot be read.
+    Raise `StoreError` if a file cannot be written, or a picture cannot be read.
 
     Parameters
     ----------
     folder
-        Made if it is not there; the pictures of the report are in it.
+        Created if it does not exist; the pictures of the report are in it.
     page, values
-        Names of the files, without their ends.
+        Names of the files, without suffixes.
 
     Returns
     -------
@@ -49,15 +49,15 @@ def write_report(
 
 
 Write = Callable[[Path], list[Path]]
-"""Writes a report into a folder, and returns its files; the first page is the report's."""
+"""Writes a report into a folder, and returns its files; the first page is the report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
     """A folder for all files of a report, and a file for its page alone.
 
-    Raise `ConfigError` if the page does not end in ``.html``, or the folder does: then a page
-    is meant.
+    Raise `ConfigError` if the page does not end in ``.html``, or the folder does: then the user
+    meant a page.
     """
 
     folder: Path | None
@@ -70,9 +70,9 @@ class Destination:
             raise ConfigError(f"--output names a folder; one page is --html {self.folder}")
 
     def write(self, write: Write) -> list[Path]:
-        """Have a report written where it goes, and return its files; none where nothing is named.
+        """Write a report to its destination, and return its files; an empty list without one.
 
-        Raise what `write` raises, and `StoreError` if the page cannot be written.
+        Raise the errors of `write`, and `StoreError` if the page cannot be written.
         """
         if self.folder:
             return self.with_page(write(self.folder))
@@ -82,7 +82,7 @@ class Destination:
             return self.with_page(write(Path(folder)))[-1:]
 
     def with_page(self, written: list[Path]) -> list[Path]:
-        """Copy the page of a report that is written already, and return all files.
+        """Copy the page of a report that is already written, and return all files.
 
         Raise `StoreError` if the page cannot be written.
         """
@@ -94,7 +94,7 @@ class Destination:
 
 
 def write_page(path: Path, page: str) -> None:
-    """Write a page of HTML.
+    """Write an HTML page.
 
     Raise `ConfigError` if `path` does not end in ``.html``, and `StoreError` if it cannot be
     written.
@@ -104,13 +104,13 @@ def write_page(path: Path, page: str) -> None:
 
 
 def check_page(path: Path) -> None:
-    """Raise `ConfigError` if `path` is not the name of a page."""
+    """Raise `ConfigError` if `path` does not end in ``.html``."""
     if path.suffix != PAGE_ENDING:
         raise ConfigError(f"a page ends in .html, got {path.name!r}")
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, if it is not there; raise `StoreError` if it cannot be made."""
+    """Create a folder if it does not exist; raise `StoreError` if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -118,9 +118,9 @@ def make_folder(folder: Path) -> None:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that is there in full or not at all.
+    """Write a file atomically.
 
-    Raise `StoreError` if it cannot be written; what was there stays.
+    Raise `StoreError` if it cannot be written; an existing file then stays unchanged.
     """
     if path.is_dir():
         raise StoreError(f"{path}: cannot be written: it is a folder")
@@ -136,7 +136,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def _origin() -> str:
-    """Return when a page is made, and by which version."""
+    """Return the date and the version of a page."""
     return f"Made on {datetime.now(UTC).date().isoformat()} by spanjury {VERSION}"
 
 

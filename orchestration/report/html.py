@@ -1,7 +1,7 @@
-"""A report as one file of HTML: readable on a phone, in the dark and on paper, without a script.
+"""A report as a single HTML file for screens of any size, dark mode and print, without scripts.
 
-What comes from outside is escaped, pictures are contained, and the browser runs nothing. A long
-report has a table of contents, and a long table keeps its head in sight.
+Foreign text is escaped, pictures are embedded, and the browser runs nothing. A long report has a
+table of contents, and the head of a long table stays visible.
 """
 
 import re
@@ -33,14 +33,14 @@ _DEEPEST = 6
 _MANY_SECTIONS = 4
 """Number of sections from which a report has a table of contents."""
 _MANY_ROWS = 25
-"""A table of more scrolls below its head."""
+"""A table with more rows scrolls below its head."""
 _NO_ANCHORS: Iterator[str] = iter(())
 _TAGS = MappingProxyType({"plain": "bdi", "strong": "strong", "emphasis": "em", "code": "code"})
 _KINDS: Mapping[str, str] = MappingProxyType({".png": "image/png", ".svg": "image/svg+xml"})
 
 
 def report_html(report: Report, *, origin: str = "") -> str:
-    """Return `report` as a page that needs no other file; `origin` says below when it was made.
+    """Return `report` as a self-contained page; `origin`, at its end, says when it was made.
 
     Raise `StoreError` if a picture cannot be read.
     """
@@ -50,7 +50,7 @@ def report_html(report: Report, *, origin: str = "") -> str:
 
 
 def report_fragment(report: Report) -> str:
-    """Return `report` as a part of a page that has its own style, as a notebook's.
+    """Return `report` as a part of a page with its own style, such as a notebook.
 
     Raise `StoreError` if a picture cannot be read.
     """
@@ -82,7 +82,7 @@ def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> str:
 
 
 def _anchors(sections: Iterable[Section]) -> list[str]:
-    """Return names that links can hold; one that was there before has a number behind it."""
+    """Return link targets for sections; repeated ones are numbered."""
     return [_plain(name) for name in numbered(_plain(section.title) for section in sections)]
 
 
@@ -127,7 +127,7 @@ def _lines(block: Block, *, level: int = 2, anchors: Iterator[str] = _NO_ANCHORS
 
 
 def table_html(table: Table) -> str:
-    """Return a table as a part of a page that has its own style."""
+    """Return a table as a part of a page with its own style."""
     return "\n".join(_table(table))
 
 
@@ -135,7 +135,7 @@ def _table(table: Table) -> Iterator[str]:
     columns = table.columns_on("page")
     if table.title:
         yield f"<p>{_prose(table.title)}</p>"
-    # A focus lets the keyboard scroll a table that is larger than its frame.
+    # With a focus, the keyboard can scroll a table that is larger than its frame.
     long = " long" if len(table.rows) > _MANY_ROWS else ""
     yield f'<div class="scroll{long}" tabindex="0">\n<table>'
     heads = (f'<th scope="col"{_side(column)}>{safe(column.heading)}</th>' for column in columns)

@@ -1,4 +1,4 @@
-"""A finding as plain values, for programs."""
+"""Findings as plain values, for programs."""
 
 import json
 import math
@@ -9,30 +9,30 @@ from importlib.metadata import version
 from spanjury.judges.core import VERSION
 
 _DIGITS = 6
-"""Significant digits: more than any number of texts supports."""
+"""Significant digits: more than any number of texts can support."""
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what the numbers were made with."""
+    """Return the versions of the packages that computed the numbers."""
     return {"spanjury": VERSION, **{name: version(name) for name in ("numpy", "scipy")}}
 
 
 def fields_of(value: object, *, digits: int | None = _DIGITS) -> dict[str, object]:
-    """Return a dataclass as an object of JSON."""
+    """Return a dataclass as a JSON object."""
     assert is_dataclass(value)
     named = ((field.name, getattr(value, field.name)) for field in fields(value))
     return {name: plain(part, digits=digits) for name, part in named}
 
 
 def plain(value: object, *, digits: int | None = _DIGITS) -> object:
-    """Return a dataclass, a named tuple or what holds them as JSON can write it.
+    """Return a dataclass, a named tuple or a container of these as JSON-compatible values.
 
     Parameters
     ----------
     value
-        Numbers, texts, and what holds them; what is undefined or infinite becomes None.
+        Numbers, texts, and containers of them; undefined and infinite numbers become None.
     digits
-        Significant digits of its numbers; None for all.
+        Significant digits of the numbers; None for all.
     """
     if isinstance(value, float):
         return _number(value, digits) if math.isfinite(value) else None
@@ -48,7 +48,7 @@ def plain(value: object, *, digits: int | None = _DIGITS) -> object:
 
 
 def json_text(value: object) -> str:
-    """Write plain values as the text of a file."""
+    """Return plain values as the text of a JSON file."""
     return f"{json.dumps(value, ensure_ascii=False, indent=1)}\n"
 
 

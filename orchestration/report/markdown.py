@@ -1,4 +1,4 @@
-"""A report in Markdown: what comes from outside is text and no markup."""
+"""A report in Markdown, in which foreign text is escaped."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -24,7 +24,7 @@ _DEEPEST = 6
 
 
 def report_markdown(report: Report, *, folder: Path | None = None) -> str:
-    """Return `report` as a page in Markdown, which links pictures as seen from its `folder`."""
+    """Return `report` as Markdown; links to pictures are relative to `folder`."""
     blocks = [f"# {markdown(report.title)}"]
     for block in shown_on("page", (*opening(report), *report.sections, closing(report))):
         blocks.extend(_blocks(block, level=2, folder=folder))
@@ -94,7 +94,7 @@ def _styled(piece: Styled) -> str:
 
 
 def _spaced(text: str) -> str:
-    """Escape `text`, and keep the spaces that part it from its neighbours."""
+    """Escape `text`, keeping a space at either end that separates it from its neighbours."""
     before = " " if text[:1].isspace() else ""
     after = " " if text[-1:].isspace() and text.strip() else ""
     return f"{before}{markdown(text)}{after}"

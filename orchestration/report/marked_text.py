@@ -1,6 +1,6 @@
-"""A text with its errors marked, as a fragment of HTML: for notebooks and pages.
+"""A text with its errors marked, as an HTML fragment for notebooks and pages.
 
-Nothing of the text is markup there, and the fragment needs no style sheet, script or file.
+The text is escaped, and the fragment needs no style sheet, script or file.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from spanjury.orchestration.report.page import safe
 _FILLS: Mapping[int, str] = MappingProxyType(
     {1: "#5b9bd533", 2: "#5b9bd555", 3: "#e0a80066", 4: "#d6453066", 5: "#d6453099"}
 )
-"""Severity -> colour, translucent: legible on light and on dark pages."""
+"""Severity -> colour, translucent, so that text is legible on light and dark pages."""
 _NO_SEVERITY = "#88888855"
 
 
@@ -25,7 +25,7 @@ def marked_html(text: str, spans: Sequence[ErrorSpan]) -> str:
     text
         The judged text.
     spans
-        Errors, numbered from 1 in this order; those without a place are in the list only.
+        Errors, numbered from 1 in this order; those without offsets are only in the list.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A metric's card in words: for the screen, and as a page of the documentation."""
+"""A metric's card as text: for the terminal, and as a page of the documentation."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,17 +6,17 @@ from spanjury.judges.core import MetricCard
 
 
 def card_page(card: MetricCard) -> str:
-    """Return the page of a metric, in Markdown."""
+    """Return the page of a metric, as Markdown."""
     return "\n".join(_lines(card)) + "\n"
 
 
 def index_page(cards: Iterable[MetricCard]) -> str:
-    """Return the page that leads to those of all metrics."""
+    """Return the index page with links to the pages of all metrics."""
     return "\n".join(_index(cards)) + "\n"
 
 
 def card_facts(card: MetricCard) -> Iterator[tuple[str, str]]:
-    """Yield the facts of a card, heading by heading; what does not apply is skipped."""
+    """Yield the facts of a card with their headings; those that do not apply are skipped."""
     yield "metric", card.name if card.name == card.family else f"{card.name} ({card.family})"
     yield "says", card.summary
     yield "formula", card.formula

@@ -1,17 +1,17 @@
-"""Number formats: every figure of a report goes through here, so that a missing one is `-`."""
+"""Number formats: every number of a report is formatted here, so that a missing one is `-`."""
 
 import math
 
 
 def figure(value: float | None, spec: str = "") -> str:
-    """Format a number; `-` where there is none.
+    """Format a number; `-` if there is none.
 
     Parameters
     ----------
     value
-        None and NaN are no number.
+        None and NaN count as missing.
     spec
-        As in `format`; two decimals if empty, for whole numbers all digits.
+        As in `format`; by default two decimals for floats and all digits for integers.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def figure(value: float | None, spec: str = "") -> str:
 
 
 def bracketed(interval: tuple[float, float], spec: str = "") -> str:
-    """Format an interval in brackets; nothing where it has no ends.
+    """Format an interval in brackets; empty if it has no ends.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def bracketed(interval: tuple[float, float], spec: str = "") -> str:
 
 
 def between(low: float | None, high: float | None, spec: str = "") -> str:
-    """Format an interval with *to* between its ends; `-` where it lacks one.
+    """Format an interval with *to* between its ends; `-` if an end is missing.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def between(low: float | None, high: float | None, spec: str = "") -> str:
 
 
 def defined(value: float) -> float | None:
-    """Return a number for JSON: None where it is not defined, or has no bound."""
+    """Return a number for JSON: None if it is undefined or infinite."""
     return float(value) if math.isfinite(value) else None
 
 

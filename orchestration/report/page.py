@@ -1,7 +1,7 @@
-"""The frame of every page: a file of HTML that loads nothing, and runs no script but its own.
+"""The frame of every page: an HTML file that loads nothing, and runs only its own script.
 
-Text from outside is either escaped or in a block of JSON that no browser runs. The page's own
-policy names styles and scripts by their digests.
+Foreign text is either escaped or in a block of JSON, which browsers do not run. The content
+security policy of the page allows its styles and scripts by their digests.
 """
 
 import re
@@ -23,22 +23,22 @@ _NO_DATA: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page: what it looks like, what it shows, and the script that draws it.
+    """A page: its style, its content, and the script that draws it.
 
     Parameters
     ----------
     title
         Any text.
     body
-        HTML, in which every text from outside is `safe`.
+        HTML in which all foreign text is `safe`.
     style
-        CSS, after the look that all pages share.
+        CSS, after the common style of all pages.
     script
-        JavaScript, run at the end of the body; empty for a page that runs none.
+        JavaScript, run at the end of the body; empty if there is none.
     data
-        Id of an element -> JSON or another plain text for the script.
+        Id of an element -> JSON or other plain text for the script.
     asks_its_server
-        Whether the script may send requests to the server that the page is from, and to no other.
+        Whether the script may send requests to the page's own server, and to no other.
     """
 
     title: str
@@ -50,7 +50,7 @@ class Page:
 
 
 def page_html(page: Page) -> str:
-    """Return a page as a file that needs no other."""
+    """Return a page as a self-contained file."""
     style = template(_LOOK) + page.style
     policy = {
         "default-src": "'none'",
@@ -83,17 +83,17 @@ def template(file: Traversable) -> str:
 
 
 def safe(text: str) -> str:
-    """Return `text` as HTML that shows it, with controls that change what is read made visible."""
+    """Return `text` escaped for HTML, with misleading control characters made visible."""
     return escape(shown(text))
 
 
 def breakable(text: str) -> str:
-    """Return `text` as `safe` does; a line may end where a name or signature has a new part."""
+    """Return `text` like `safe`, with line breaks allowed between parts of names."""
     return _NEW_PART.sub("<wbr>", safe(text))
 
 
 def _block(name: str, text: str) -> str:
-    """Return data that a script reads; of what HTML gives a meaning to, JSON needs nothing."""
+    """Return a data block for a script; characters with a meaning in HTML are escaped."""
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return f'<script type="application/json" id="{escape(name)}">{text}</script>'

@@ -1,8 +1,8 @@
-"""A plot of points in a page, as SVG in the colours of the page: light, dark and on paper.
+"""A scatter plot in a page, as SVG in the colours of the page: light, dark and in print.
 
-It needs no script and no library. Points that matter are numbered, and a table beside the plot
-says what each number is: names would cover each other. A number that would cover another is left
-out; it is shown with the name where the point is pointed at.
+It needs no script and no library. Important points are numbered, and a table next to the plot
+explains the numbers, since names would overlap. A number that would overlap another is left out;
+pointing at the point shows it with the name.
 """
 
 import math
@@ -14,22 +14,24 @@ from spanjury.orchestration.report.numbers import figure
 from spanjury.orchestration.report.page import safe
 
 Kind = Literal["faint", "line", "other"]
-"""A point in the background, one that the line joins, or one of another sort."""
+"""A point in the background, one joined by the line, or one of another kind."""
 
 WIDTH, HEIGHT = 640, 380
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 28, 16, 48
+"""Margins, with room for the numbers and names of the axes."""
 _TICKS = 5
 _ROOM = 0.06
-"""Share of the range that stays free on either side."""
+"""Share of the range that stays free at either end."""
 _ALIKE = 1e-9
-"""Share of the largest number below which a difference is none."""
+"""Share of the largest number below which a difference counts as zero."""
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+"""Distances between ticks, as multiples of a power of ten."""
 _CHARACTER, _HIGH = 11.0, 17.0
 """Width and height of a character in units of the plot, as large as on a narrow screen."""
 _ROUND = 6.0
-"""Radius of a point, with its rim."""
+"""Radius of a point including its rim."""
 _NEAR = 22.0
-"""The distance above or below a point in which a mark seems to be of it."""
+"""Distance above or below a point within which a mark seems to belong to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +41,11 @@ class PlotPoint:
     Parameters
     ----------
     name
-        Shown where the point is pointed at.
+        Shown when pointing at the point.
     mark
         Written beside it: a number or a short word; empty for none.
     interval
-        Interval of y; None without one.
+        Interval of y; None if there is none.
     """
 
     x: float
@@ -56,15 +58,16 @@ class PlotPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """Points by two numbers, those of the kind ``line`` joined from left to right.
+    """Points in two dimensions; those of the kind ``line`` are joined from left to right.
 
-    Numbers on the axis of y are written as agreement is in tables, without a zero before the point.
-    Points without a finite place are not drawn. Only pages show it; in Markdown it is its caption.
+    Numbers on the y-axis have the format of agreement in tables, without a zero before the point.
+    Points with infinite or undefined coordinates are not drawn. Only pages show it; Markdown has
+    its caption.
 
     Parameters
     ----------
     alt
-        What the plot shows, for those who do not see it, and as its caption.
+        A description of the plot, for readers who cannot see it, and as its caption.
     """
 
     points: Sequence[PlotPoint]
@@ -75,24 +78,24 @@ class Plot:
 
     @property
     def drawn(self) -> list[PlotPoint]:
-        """The points that have a place."""
+        """The points with finite coordinates."""
         return [point for point in self.points if math.isfinite(point.x) and math.isfinite(point.y)]
 
 
 class Axis(NamedTuple):
-    """An axis: the numbers at its ends, and those that are written."""
+    """An axis: the numbers at its ends, and its ticks."""
 
     low: float
     high: float
     ticks: tuple[float, ...]
 
     def share(self, value: float) -> float:
-        """Return how far along the axis `value` lies, from 0 to 1 between its ends."""
+        """Return the relative position of `value` on the axis, from 0 to 1 between its ends."""
         return (value - self.low) / (self.high - self.low)
 
 
 def axis_of(values: Sequence[float]) -> Axis:
-    """Return an axis on which all `values` lie, with round numbers.
+    """Return an axis that contains all `values`, with round ticks.
 
     Examples
     --------
@@ -110,7 +113,7 @@ def axis_of(values: Sequence[float]) -> Axis:
 
 
 def plot_svg(plot: Plot) -> str:
-    """Return the plot as an element of HTML; empty without a point that has a place."""
+    """Return the plot as an SVG element; empty if no point has finite coordinates."""
     points = plot.drawn
     if not points:
         return ""
@@ -137,7 +140,7 @@ def _step(least: float) -> float:
 
 
 def _in_order(points: Sequence[PlotPoint]) -> list[PlotPoint]:
-    """Return points so that what matters lies above what does not."""
+    """Return points in drawing order, so that important ones are on top."""
     return sorted(points, key=lambda point: (point.kind == "line", point.kind == "other"))
 
 
@@ -203,7 +206,7 @@ def _point(point: PlotPoint, across: Axis, up: Axis) -> Iterator[str]:
 
 
 def _marks(points: Sequence[PlotPoint], across: Axis, up: Axis) -> Iterator[str]:
-    """Write beside the points that matter, those first that the line does not join."""
+    """Yield the marks of important points, beginning with those that are not on the line."""
     shown = [point for point in points if point.kind != "faint" or point.mark]
     shown.sort(key=lambda point: point.kind == "line")
     centres = [(float(_x(point.x, across)), float(_y(point.y, up))) for point in shown]
@@ -224,19 +227,19 @@ class Box(NamedTuple):
     bottom: float
 
     def meets(self, other: "Box") -> bool:
-        """Say whether the two have an inner point in common."""
+        """Return whether the two rectangles overlap."""
         beside = self.right <= other.left or other.right <= self.left
         return not (beside or self.bottom <= other.top or other.bottom <= self.top)
 
     def holds(self, other: "Box") -> bool:
-        """Say whether `other` lies within."""
+        """Return whether `other` lies within this rectangle."""
         across = self.left <= other.left and other.right <= self.right
         return across and self.top <= other.top and other.bottom <= self.bottom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A text and its place: the end of its baseline that `anchor` names."""
+    """A text and the position of the end of its baseline that `anchor` names."""
 
     x: float
     y: float
@@ -245,7 +248,7 @@ class Mark:
 
     @property
     def box(self) -> Box:
-        """The room that it takes."""
+        """The rectangle that it occupies."""
         width = _CHARACTER * len(self.text)
         left = self.x if self.anchor == "start" else self.x - width
         return Box(left, self.y - 0.8 * _HIGH, left + width, self.y + 0.2 * _HIGH)
@@ -257,17 +260,17 @@ def placed_marks(
     points: Sequence[tuple[float, float]],
     within: Box,
 ) -> list[Mark]:
-    """Return marks beside their points: right above if there is room, else at another corner.
+    """Return marks beside their points: at the upper right, or else at another free corner.
 
-    One for which no corner is free is left out: it would cover what is there, or seem to be of
-    another point. So is the second of points that lie on each other.
+    A mark without a free corner is left out: it would overlap something, or seem to belong to
+    another point. So is the second of two points at the same position.
 
     Parameters
     ----------
     marks
-        x and y of the point, and the text; the first are placed first.
+        x and y of the point, and the text; earlier ones take precedence.
     points
-        Those that must be seen.
+        All points that must stay visible.
     """
     placed: list[Mark] = []
     marked = set[tuple[float, float]]()

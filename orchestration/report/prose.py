@@ -1,4 +1,4 @@
-"""Sentences whose pieces may be bold, in italics or code, before any format is chosen."""
+"""Sentences whose pieces may be bold, italic or code, independent of the format."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ class Styled:
 
 
 Prose = str | Styled | tuple[str | Styled, ...]
-"""Text, or pieces of text that follow each other."""
+"""Text, or consecutive pieces of text."""
 
 
 def code(text: str) -> Styled:
@@ -45,9 +45,9 @@ def prose(template: str, /, *values: str | float | Styled) -> tuple[str | Styled
     Parameters
     ----------
     template
-        A constant; ``{}`` stands for the next value. Nothing from outside belongs here.
+        A constant; ``{}`` stands for the next value. It must not contain foreign text.
     values
-        Shown as they are, whatever stands in them.
+        Shown literally.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _piece(match: re.Match[str], values: Iterator[str | float | Styled]) -> str 
 
 
 def named(names: Sequence[str], *, most: int = 5) -> str:
-    """Return names as a part of a sentence, where more than `most` are counted.
+    """Return names as a part of a sentence; beyond `most`, the rest are counted.
 
     Examples
     --------

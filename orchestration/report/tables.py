@@ -1,4 +1,4 @@
-"""Tables: columns, rows, and cells that know their number, its interval and how it is taken."""
+"""Tables: columns, rows, and cells with a number, its interval and its meaning."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from spanjury.orchestration.report.prose import Prose
 
 Medium = Literal["page", "terminal"]
 Mark = Literal["good", "bad", "unsure", "failed"]
-"""The meaning of a cell: as wanted, not as wanted, not decided, not measured."""
+"""The meaning of a cell: as wanted, not as wanted, undecided, not measured."""
 Value = str | float | None
 
 
@@ -21,9 +21,9 @@ class Column:
     Parameters
     ----------
     wrap
-        Whether a terminal breaks its cells into lines; text is broken, numbers are not.
+        Whether a terminal wraps its cells; by default text is wrapped, numbers are not.
     max_width
-        In characters, on a terminal.
+        Most characters on a terminal.
     """
 
     heading: str
@@ -35,7 +35,7 @@ class Column:
 
     @property
     def wraps(self) -> bool:
-        """True if a terminal breaks its cells into lines."""
+        """True if a terminal wraps its cells."""
         return self.align == "left" if self.wrap is None else self.wrap
 
 
@@ -50,7 +50,7 @@ class Cell:
     spec
         Format of the number, as in `numbers.figure`.
     note
-        What follows the value, as `(20)`.
+        A remark after the value, such as `(20)`.
     """
 
     value: Value
@@ -74,7 +74,7 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The value, the interval and the note as text."""
         return " ".join(filter(None, (self.figure, self.remainder)))
 
 
@@ -98,7 +98,7 @@ class Bounded(Protocol):
 
 
 def estimate_cell(estimate: Bounded | None, spec: str = "", *, note: str = "") -> Cell:
-    """Return the cell of a value with its interval; `-` where there is none."""
+    """Return the cell of a value with its interval; `-` if there is no estimate."""
     if estimate is None:
         return Cell(None)
     interval = (estimate.low, estimate.high)
@@ -107,7 +107,7 @@ def estimate_cell(estimate: Bounded | None, spec: str = "", *, note: str = "") -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A row of a table: its cells, whether it stands back, and whether a rule ends it."""
+    """A row of a table: its cells, whether it is dimmed, and whether a rule follows it."""
 
     cells: tuple[Cell, ...]
     faint: bool = False
@@ -116,15 +116,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table; `table` makes one of what is at hand.
+    """A table; `table` builds one from simpler values.
 
-    Raises `ValueError` if a row has more or fewer cells than there are columns.
+    Raises `ValueError` if the cells of a row do not match the columns.
 
     Parameters
     ----------
     title, note
-        What stands above and below it; on a terminal a table without a title has that of its
-        section.
+        Text above and below it; on a terminal a table without a title has that of its section.
     """
 
     columns: tuple[Column, ...]
@@ -145,10 +144,9 @@ class Table:
         return tuple(column for column in self.columns if column.only in (None, medium))
 
     def to_dicts(self) -> list[dict[str, Value]]:
-        """Return each row as a page has it: heading -> number or text, without what is beside it.
+        """Return each row of a page as heading -> number or text, without intervals and notes.
 
-        A number that is not defined is None. A second column of one heading has a number behind
-        it, as ``texts (2)``.
+        An undefined number is None. Repeated headings are numbered, as in ``texts (2)``.
         """
         names = numbered(column.heading for column in self.columns_on("page"))
         return [
@@ -166,7 +164,7 @@ class Table:
 
 
 def numbered(names: Iterable[str]) -> list[str]:
-    """Return `names`, with a number behind each that was there before, as ``texts (2)``."""
+    """Return `names`, with repeated ones numbered, as in ``texts (2)``."""
     seen: Counter[str] = Counter()
     distinct = []
     for name in names:
@@ -181,7 +179,7 @@ def numeric(*headings: str, only: Medium | None = None) -> tuple[Column, ...]:
 
 
 def row(*cells: Cell | Value, faint: bool = False, ruled: bool = False) -> Row:
-    """Return a row of cells, or of what they show."""
+    """Return a row of cells, or of values."""
     return Row(
         cells=tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells),
         faint=faint,
@@ -197,7 +195,7 @@ def table(
     note: Prose = "",
     only: Medium | None = None,
 ) -> Table:
-    """Return a table; headings stand for columns of text, values for cells."""
+    """Return a table; headings stand for text columns, values for cells."""
     return Table(
         columns=tuple(Column(column) if isinstance(column, str) else column for column in columns),
         rows=tuple(item if isinstance(item, Row) else row(*item) for item in rows),
@@ -208,14 +206,14 @@ def table(
 
 
 class Entry(NamedTuple):
-    """A cell with the column that it stands in."""
+    """A cell with its column."""
 
     column: Column
     cell: Cell
 
 
 class Line(NamedTuple):
-    """A row with the columns that its cells stand in."""
+    """A row with the columns of its cells."""
 
     columns: tuple[Column, ...]
     row: Row
@@ -229,7 +227,7 @@ def left(
     max_width: int | None = None,
     only: Medium | None = None,
 ) -> Entry:
-    """Return an entry of text."""
+    """Return an entry with text."""
     cell = value if isinstance(value, Cell) else Cell(value)
     return Entry(Column(heading, wrap=wrap, max_width=max_width, only=only), cell)
 
@@ -242,7 +240,7 @@ def right(
     wrap: bool | None = None,
     only: Medium | None = None,
 ) -> Entry:
-    """Return an entry of a number."""
+    """Return an entry with a number."""
     cell = value if isinstance(value, Cell) else Cell(value, spec)
     return Entry(Column(heading, "right", wrap=wrap, only=only), cell)
 
@@ -255,7 +253,7 @@ def spread(
     wrap: bool | None = None,
     only: Medium | None = None,
 ) -> Entry:
-    """Return an entry of a value with its interval."""
+    """Return an entry with a value and its interval."""
     return right(heading, estimate_cell(estimate, spec), wrap=wrap, only=only)
 
 
@@ -268,9 +266,10 @@ def apart(
     only: Medium | None = None,
     ends_only: Medium | None = None,
 ) -> tuple[Entry, Entry]:
-    """Return entries of a value and of its interval.
+    """Return separate entries for a value and for its interval.
 
-    `ends`, `ends_only`: format and medium of the interval, if these are not those of the value.
+    `ends` and `ends_only` are the format and the medium of the interval; by default those of the
+    value.
     """
     interval = between(estimate.low, estimate.high, ends or spec)
     return (
@@ -292,7 +291,7 @@ def table_of(
     note: Prose = "",
     only: Medium | None = None,
 ) -> Table:
-    """Return a table that has the columns of its rows; without a row it is not shown.
+    """Return a table with the columns of its rows; without rows it is not shown.
 
     Raise `ValueError` if two rows have different columns.
     """

@@ -1,4 +1,4 @@
-"""A report on a terminal: short tables, averages and cautions, without its title and facts."""
+"""A report on a terminal: short tables, averages and cautions, without title and facts."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -32,7 +32,7 @@ _STYLES = MappingProxyType({"plain": "", "strong": "bold", "emphasis": "italic",
 
 
 def report_view(report: Report) -> RenderableType:
-    """Return what a terminal shows of `report`."""
+    """Return the part of `report` that a terminal shows."""
     blocks = shown_on("terminal", (*opening(report), *report.sections))
     return Group(*(view for block in blocks for view in _views(block, title="")))
 

@@ -1,1 +1,1 @@
-"""Servers that judge for other programs: over HTTP and over the Model Context Protocol."""
+"""Servers that judge for other programs, over HTTP and over the Model Context Protocol."""

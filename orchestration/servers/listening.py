@@ -1,4 +1,4 @@
-"""Listening: the socket of a server, and whether others than programs on this machine reach it."""
+"""Listening sockets, and whether programs on other machines can reach them."""
 
 import ipaddress
 import os
@@ -10,13 +10,13 @@ from spanjury.judges.core import ConfigError, ServiceError
 from spanjury.orchestration.servers.tokens import VARIABLE, Tokens, read_tokens
 
 BACKLOG = 2_048
-"""Connections that may wait to be taken on."""
+"""Most connections that wait to be accepted."""
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-"""Names by which programs on this machine ask a server that listens to them alone."""
+"""Host names by which programs on this machine address a loopback server."""
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether only programs on this machine reach a server that listens at `host`.
+    """Return whether only programs on this machine can reach a server that listens at `host`.
 
     Examples
     --------
@@ -27,12 +27,12 @@ def is_loopback(host: str) -> bool:
         return True
     try:
         return ipaddress.ip_address(host).is_loopback
-    except ValueError:
+    except ValueError:  # a host name
         return False
 
 
 def require_access(host: str, tokens: Tokens) -> None:
-    """Raise `ConfigError` if anyone could use the server: from elsewhere, and without a token."""
+    """Raise `ConfigError` if anyone could use the server, from elsewhere and without a token."""
     if not is_loopback(host) and not tokens:
         raise ConfigError(
             f"{host} is not a loopback address: anyone who reaches it could spend your models' "
@@ -41,14 +41,14 @@ def require_access(host: str, tokens: Tokens) -> None:
 
 
 def access_to(host: str, token_file: Path | None) -> Tokens:
-    """Return the tokens of the environment and a file; raise as `read_tokens`, `require_access`."""
+    """Return the tokens of the environment and a file; see `read_tokens` and `require_access`."""
     tokens = read_tokens(os.environ.get(VARIABLE), token_file)
     require_access(host, tokens)
     return tokens
 
 
 def url_of(host: str, port: int) -> str:
-    """Return the address of a server on the web.
+    """Return the URL of a server.
 
     Examples
     --------
@@ -59,15 +59,15 @@ def url_of(host: str, port: int) -> str:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens there, for ``with``; port 0 is any that is free.
+    """Return a listening socket, as a context manager; port 0 selects a free port.
 
-    Raise `ServiceError` if that cannot be.
+    Raise `ServiceError` if the socket cannot listen.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Named as TCP, or asyncio would hold answers back for 40 ms (Nagle's algorithm).
+    # asyncio disables Nagle's algorithm, which delays answers by 40 ms, only if TCP is named here.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        if sys.platform != "win32":  # where it would let two servers share a port
+        if sys.platform != "win32":  # on Windows it would let two servers share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(BACKLOG)
@@ -75,5 +75,5 @@ def listening(host: str, port: int) -> socket.socket:
         listener.close()
         problem = getattr(error, "strerror", None) or error
         raise ServiceError(f"{host}:{port}: cannot listen there: {problem}") from error
-    listener.settimeout(0.0)  # the event loop waits for it
+    listener.settimeout(0.0)  # non-blocking, as the event loop requires
     return listener

@@ -1,7 +1,7 @@
-"""The server that takes traces by the OpenTelemetry Protocol over HTTP [1]_.
+"""A server that receives traces by the OpenTelemetry Protocol over HTTP [1]_.
 
-It answers 200 once the spans are on disk. It asks to be tried again later (429 with
-``Retry-After``, 503) if too much waits or the disk is full, as senders expect.
+It answers 200 once the spans are on disk. If too many traces wait or the disk is full, it asks
+clients to retry later (429 with ``Retry-After``, or 503), as senders expect.
 
 References
 ----------
@@ -25,28 +25,29 @@ log = EventLog()
 
 PATH = "/v1/traces"
 _LARGEST = 2**24
-"""Bytes of a request, unpacked."""
+"""Most bytes of a request after decompression."""
 _GZIP = 31
-"""The number by which zlib knows gzip, with its header."""
+"""The `wbits` value by which zlib expects gzip with its header."""
 _RETRY_SECONDS = "5"
 _INVALID, _UNAVAILABLE, _UNAUTHENTICATED = 3, 14, 16
-"""Codes of gRPC, which answers in JSON hold beside their message."""
+"""gRPC status codes, which JSON answers contain in addition to their message."""
 
 
 @asynccontextmanager
 async def serving_traces(
     watch: Watch, *, host: str, port: int, tokens: Tokens
 ) -> AsyncIterator[str]:
-    """Take traces on for a watch inside the context; give the address.
+    """Accept traces for a watch while the context is open; yield the URL.
 
-    Raise `ServiceError` if the port is taken.
+    Raise `ServiceError` if the port is in use.
     """
     app = web.Application(client_max_size=_LARGEST)
     routes = _Routes(watch, host=host, tokens=tokens)
     app.router.add_post(PATH, routes.take)
     app.router.add_get("/healthz", routes.health)
     with listening(host, port) as listener:
-        # Clients that speak another protocol are no news, and gzip is unpacked within bounds here.
+        # Invalid HTTP by clients is not worth logging, and gzip is decompressed within a limit
+        # here.
         runner = web.AppRunner(
             app, access_log=None, logger=_silent(), shutdown_timeout=1.0, auto_decompress=False
         )
@@ -59,7 +60,7 @@ async def serving_traces(
 
 
 class _Routes:
-    """Answers exports of spans, and what became of them."""
+    """Answers exports of spans, and requests for the watch's status."""
 
     def __init__(self, watch: Watch, *, host: str, tokens: Tokens) -> None:
         self._watch = watch
@@ -67,23 +68,23 @@ class _Routes:
         self._tokens = tokens
 
     async def take(self, request: web.Request) -> web.Response:
-        """Take the spans of a request on."""
+        """Accept the spans of a request."""
         kind = request.content_type
         refusal = self._refusal(request, kind) or await self._problem(request, kind)
         if refusal is not None:
             return refusal
-        if kind == PROTOBUF:  # an empty message: all was taken on
+        if kind == PROTOBUF:  # an empty message means that all spans were accepted
             return web.Response(body=b"", content_type=PROTOBUF)
         return web.json_response({})
 
     async def health(self, request: web.Request) -> web.Response:
-        """Answer what the watch has done, without any text."""
+        """Answer with the counts of the watch, without any text."""
         if _is_foreign(request, is_local=self._is_local):
             return _failure(403, _UNAUTHENTICATED, "this server answers to loopback names only")
         return web.json_response(self._watch.status())
 
     async def _problem(self, request: web.Request, kind: str) -> web.Response | None:
-        """Take the spans of a request on; return the answer if that fails."""
+        """Accept the spans of a request; return the answer if that fails."""
         encoding = request.headers.get("Content-Encoding", "identity").lower()
         try:
             await self._watch.accept(_unpacked(await request.read(), encoding), kind)
@@ -110,9 +111,9 @@ class _Routes:
 
 
 def _unpacked(body: bytes, encoding: str) -> bytes:
-    """Return a body as it was before it was packed.
+    """Return a decompressed body.
 
-    Raise `DataError` if it is packed otherwise than by gzip, and aiohttp's error if it is too long.
+    Raise `DataError` if its encoding is not gzip, and aiohttp's error if it is too long.
     """
     if encoding == "identity":
         return body
@@ -138,7 +139,7 @@ def _silent() -> logging.Logger:
 
 
 def _is_foreign(request: web.Request, *, is_local: bool) -> bool:
-    """Say whether a page in a browser may have been led here by a name of its own."""
+    """Return whether a page in a browser may have sent the request, by DNS rebinding."""
     return is_local and not is_loopback(request.url.host or "")
 
 

@@ -1,6 +1,6 @@
-"""Tokens: who a client is, and who may be a client at all.
+"""Tokens: they authenticate clients and identify their tenants.
 
-Each token belongs to a tenant, and a tenant sees its own batches only. Tokens are kept as digests
+Each token belongs to a tenant, and a tenant sees only its own batches. Tokens are stored as digests
 and compared in constant time.
 """
 
@@ -18,11 +18,11 @@ from spanjury.judges.core import ConfigError
 from spanjury.orchestration.services.serving.quotas import Quotas
 
 VARIABLE = "SPANJURY_SERVE_TOKEN"
-"""Environment variable that holds the token of the tenant `SOLE`."""
+"""Environment variable with the token of the tenant `SOLE`."""
 SOLE = "default"
-"""Name of the tenant whose token has no name."""
+"""Name of the tenant of a token without a name."""
 LOCAL = "local"
-"""Name of whoever asks a service that has no tokens."""
+"""Name of the tenant of a service without tokens."""
 
 _SHORTEST = 16
 _TENANT = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -33,7 +33,7 @@ _SUSPECT = re.compile(r"(^|[_-])(api[_-]?key|auth|authorization|bearer|key|token
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a service: tenant by digest, and quotas by tenant where there are any."""
+    """The tokens of a service: tenant by digest of the token, and quotas by tenant."""
 
     _tenants: Mapping[bytes, str] = field(default_factory=dict)
     quotas: Mapping[str, Quotas] = field(default_factory=dict)
@@ -43,11 +43,11 @@ class Tokens:
 
     @property
     def are_shared(self) -> bool:
-        """They belong to several tenants."""
+        """True if they belong to several tenants."""
         return len(set(self._tenants.values())) > 1
 
     def tenant(self, token: bytes) -> str | None:
-        """Return whose token it is, or None; it takes as long for every token."""
+        """Return the tenant of a token, or None, in constant time."""
         asked, owner = _digest(token), None
         for digest, tenant in self._tenants.items():
             if hmac.compare_digest(digest, asked):
@@ -55,9 +55,9 @@ class Tokens:
         return owner
 
     def bearer(self, authorization: Sequence[str]) -> str | None:
-        """Return whose token the ``Authorization`` headers of a request hold, or None.
+        """Return the tenant of the token in a request's ``Authorization`` headers, or None.
 
-        Two of them are refused: a proxy may have looked at the other one.
+        Two headers are rejected: a proxy may have checked the other one.
         """
         if len(authorization) != 1:
             return None
@@ -66,7 +66,7 @@ class Tokens:
         return tenant if scheme.lower() == "bearer" else None
 
     def is_in_address(self, path: bytes, query: bytes) -> bool:
-        """Say whether an address holds one of these tokens, or a parameter that is named as one."""
+        """Return whether a URL contains one of these tokens, or a parameter named like one."""
         pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
         if any(_SUSPECT.search(name) for name, _ in pairs):
             return True
@@ -76,14 +76,14 @@ class Tokens:
 
 
 def read_tokens(variable: str | None, file: Path | None) -> Tokens:
-    """Return the tokens that the environment and a file hold.
+    """Return the tokens in the environment and in a file.
 
-    `variable` is the value of the environment's. The file has one ``TENANT:TOKEN`` a line; a line
-    with a token alone is that of the tenant `SOLE`. Quotas may follow, as ``calls=1000 dollars=5
-    rows=100000 disk=1000000000 per=day``. Blank lines and those that begin with ``#`` are passed
-    over. Raise `ConfigError`, whose message shows no token, if the file cannot be read or holds
-    none, a token is too short, not printable ASCII or that of two tenants, or quotas are not as
-    above.
+    `variable` is the value of the environment variable. The file has one ``TENANT:TOKEN`` a line; a
+    line with only a token belongs to the tenant `SOLE`. Quotas may follow, as ``calls=1000
+    dollars=5 rows=100000 disk=1000000000 per=day``. Blank lines and lines that begin with ``#`` are
+    skipped. Raise `ConfigError`, whose message shows no token, if the file cannot be read or has no
+    token, a token is too short, not printable ASCII or belongs to two tenants, or quotas are
+    invalid.
     """
     tenants: dict[bytes, str] = {}
     quotas: dict[str, Quotas] = {}

@@ -1,1 +1,1 @@
-"""The tasks that the command line and the Python face offer."""
+"""The services behind the command line and the Python interface."""

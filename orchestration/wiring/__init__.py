@@ -1,5 +1,5 @@
-"""The composition root: names and files become judges, models, panels, sources and results.
+"""The composition root: builds judges, models, panels, sources and results from names and files.
 
-Nothing else reaches into the adapters. There is a module for each use, and a command loads only
-what it uses.
+Only this package imports adapters. Each use has its own module, so that a command imports only what
+it uses.
 """

@@ -1,4 +1,4 @@
-"""Batches meet their files and their servers."""
+"""Connect batches with their files and their servers."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -39,7 +39,7 @@ __all__ = [
 
 
 class BatchServer(Protocol):
-    """A server that answers batches; each method raises `ModelError` if it does not."""
+    """A server that answers batches; each method raises `ModelError` if it fails."""
 
     async def upload(self, path: Path) -> str:
         """Upload a file of requests, and return its id."""
@@ -63,9 +63,9 @@ class BatchServer(Protocol):
 
 
 def batch_model(gateway: Gateway, model: ModelConfig) -> BatchModel:
-    """Return a model as batch files ask it.
+    """Return a model in the form that batch files need.
 
-    Raise `ConfigError` if its requests cannot be written into files.
+    Raise `ConfigError` if its requests cannot be written to files.
     """
     scrubbed = gateway.model
     opened = scrubbed.model if isinstance(scrubbed, ScrubbedModel) else scrubbed
@@ -81,7 +81,7 @@ def batch_model(gateway: Gateway, model: ModelConfig) -> BatchModel:
 
 @asynccontextmanager
 async def open_server(model: ModelConfig) -> AsyncIterator[BatchServer]:
-    """Open the server that gets the batches of `model`; raise `ConfigError` as `batch_model`."""
+    """Open the server for batches of `model`; raise the `ConfigError` of `batch_model`."""
     async with open_model(model) as gateway:
         access = batch_model(gateway, model).model.batch_access
         assert access is not None, "a model without a server is none for batches"
@@ -90,7 +90,7 @@ async def open_server(model: ModelConfig) -> AsyncIterator[BatchServer]:
 
 
 def answers_in(file: AnswerFile) -> dict[str, Answers]:
-    """Return what a file answers, by the keys of requests."""
+    """Return the answers in a file, by the keys of their requests."""
     return {
         key: Answers(reply=line.reply, failures=list(line.failures))
         for key, line in file.lines.items()

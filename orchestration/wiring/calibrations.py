@@ -1,4 +1,4 @@
-"""Calibrations as files: TOML that people read and a panel file names."""
+"""Calibrations as TOML files, which people can read and panel files can name."""
 
 import tomllib
 from collections.abc import Mapping
@@ -19,12 +19,12 @@ with lazily():
 FORMAT = 1
 _FORMAT = "format"
 _FORMER = {"doubtful": "unsure", "doubtful_alarms": "unsure_alarms"}
-"""Former name of a threshold's field -> name of today."""
+"""Former name of a threshold's field -> its current name."""
 _CALIBRATION = Once(lambda: pydantic.TypeAdapter(Calibration))
 
 
 def read_calibration(path: Path) -> Calibration:
-    """Read a calibration; raise `ConfigError` if the file holds none, naming file and key."""
+    """Read a calibration; raise `ConfigError` if the file is invalid, naming file and key."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
         if values.pop(_FORMAT, None) != FORMAT:
@@ -44,7 +44,7 @@ def read_calibration(path: Path) -> Calibration:
 
 
 def _with_todays_thresholds(values: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the table of a calibration, whose thresholds may have their former names."""
+    """Return the table of a calibration with current names for its thresholds."""
     aspects = values.get("aspects")
     if not isinstance(aspects, Mapping):
         return values
@@ -58,7 +58,7 @@ def _with_todays_thresholds(values: Mapping[str, object]) -> Mapping[str, object
 
 
 def check_made_for(panel: Panel, calibration: Calibration, *, file: Path) -> None:
-    """Raise `ConfigError` if a calibration was made for another panel, and say how they differ."""
+    """Raise `ConfigError` if a calibration was made for another panel, naming the differences."""
     if calibration.panel == panel_digest(panel):
         return
     own = signed_seats({seat.name: seat.signature for seat in panel.seats})
@@ -72,6 +72,6 @@ def check_made_for(panel: Panel, calibration: Calibration, *, file: Path) -> Non
 
 
 def write_calibration(calibration: Calibration, path: Path) -> None:
-    """Write a calibration in place of what the file held; raise `StoreError` if that fails."""
+    """Write a calibration, replacing the file; raise `StoreError` if that fails."""
     lines = [f"{_FORMAT} = {FORMAT}", *toml_lines(calibration.plain())]
     write_whole(path, ("\n".join(lines) + "\n").encode())

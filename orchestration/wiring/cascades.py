@@ -1,4 +1,4 @@
-"""The description of a cascade becomes the stages in which an open panel is asked."""
+"""Turn the configuration of a cascade into the stages of an open panel."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ with lazily():
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageConfig:
-    """A stage of a cascade with numbers of its own; `Stage` and `ScoreMap` explain them."""
+    """A stage of a cascade with its own numbers; `Stage` and `ScoreMap` explain them."""
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
 
@@ -31,26 +31,27 @@ class StageConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CascadeConfig:
-    """Stages in which a panel is asked.
+    """The stages in which the seats of a panel are asked.
 
     Parameters
     ----------
     stages
-        Names of seats, stage by stage, each alone or with numbers of its own; the seats that
-        none names are the last stage.
+        Names of seats, stage by stage, with or without their own numbers; seats that are not named
+        form the last stage.
     unsure, disagreement
-        For the stages without numbers of their own, as in `Stage`.
+        For the stages without their own numbers, as in `Stage`.
     cutoff
         As in `Cascade`.
     budget
-        What a run may take, as `parse_budget` reads it, or a number of dollars; empty for no limit.
+        The most that a run may spend, as `parse_budget` reads it, or a number of dollars; empty for
+        no limit.
     panel, seats
         Digest of the panel that the numbers were fitted to, and its seats as ``name=signature``;
-        empty for numbers of one's own.
+        empty if the numbers are your own.
     aspect
-        The aspect that they were fitted to, as in `Cascade`.
+        The aspect that the numbers were fitted to, as in `Cascade`.
     fitted_on
-        The texts that they were fitted on, in words.
+        A description of the texts that they were fitted to.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
@@ -78,8 +79,8 @@ def opened_cascade(
 ) -> "staging.Staging":
     """Return the stages in which a panel is asked.
 
-    `meter` is None if no model is asked. Raise `ConfigError` if the cascade does not fit the panel,
-    or nothing would ever end it early.
+    `meter` is None if no model is called. Raise `ConfigError` if the cascade does not fit the
+    panel, or if it could never end early.
     """
     if config.panel and config.panel != seats_digest(signatures, aggregation=aggregation_name):
         why = seat_differences(config.seats, signed_seats(signatures)) or (
@@ -122,7 +123,7 @@ def _cascade(config: CascadeConfig, seats: Sequence[str]) -> "cascades.Cascade":
 
 
 def _stage(stage: tuple[str, ...] | StageConfig, config: CascadeConfig) -> "cascades.Stage":
-    """Return a stage; one that is named alone has the numbers of all."""
+    """Return a stage; a stage that consists of names only has the cascade's numbers."""
     own = stage if isinstance(stage, StageConfig) else StageConfig(seats=stage)
     has_own = own.unsure is not None or own.disagreement is not None
     return cascades.Stage(

@@ -13,9 +13,9 @@ with lazily():
     from spanjury.adapters.checkers import card, catalogue, local_models
 
 FOLDER, MODEL = "folder", "model"
-"""Options of the judge: a folder, or in place of it the name of a model."""
+"""Options of the judge: a folder, or instead of it the name of a model."""
 BEST = "best"
-"""Name of the panel with the best checker that is installed."""
+"""Name of the panel with the best installed checker."""
 
 _REVISION, _DOWNLOAD = "revision", "download"
 _HUB = "hf:"
@@ -28,7 +28,7 @@ _TORCH = ("torch", "transformers")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledChecker:
-    """A checker of the catalogue on this machine; `problem` says why it cannot be used, if so."""
+    """An installed checker of the catalogue; `problem` says why it cannot be used, or is empty."""
 
     model: "catalogue.CheckerModel"
     local: "local_models.LocalModel"
@@ -42,30 +42,30 @@ class InstalledChecker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestPanel:
-    """The panel called ``best``, and in words why it has these seats."""
+    """The panel called ``best``, and the reason for its seats in words."""
 
     panel: PanelConfig
     reason: str
 
 
 def is_folder(path: str) -> bool:
-    """Say whether `path`, of any text, is that of a folder."""
+    """Return whether `path`, which may be any text, names a folder."""
     try:
         return bool(path) and Path(path).is_dir()
-    except OSError:  # it is too long for a path
+    except OSError:  # the text is too long for a path
         return False
 
 
 def is_model(name: str) -> bool:
-    """Say whether `name` is that of a model in the catalogue."""
+    """Return whether `name` is a model in the catalogue."""
     return name in catalogue.read_catalogue().models
 
 
 def pinned(options: Mapping[str, object]) -> dict[str, object]:
-    """Return the options of a seat that names a model, with the commit that is on this machine.
+    """Return the options of a seat that names a model, with the commit that is installed.
 
-    Raise `ConfigError` if the name means no checker, or the model is not here and is not to be
-    fetched.
+    Raise `ConfigError` if the name matches no checker, or the model is not installed and must not
+    be downloaded.
     """
     local = _Named.read(options).local()
     commit = {_REVISION: local.commit} if local is not None and local.commit else {}
@@ -73,11 +73,11 @@ def pinned(options: Mapping[str, object]) -> dict[str, object]:
 
 
 def with_folder(options: Mapping[str, object]) -> dict[str, object]:
-    """Return the options of a judge with the folder of the model that they name, and its options.
+    """Return a judge's options with a folder in place of the model, and with the model's options.
 
-    The model is fetched if it is not on this machine and `download` is true. Options that are given
-    count before those of the catalogue. Raise `ConfigError` as `pinned` does, and if the model
-    cannot be fetched.
+    The model is downloaded if it is not installed and `download` is true. Given options take
+    precedence over those of the catalogue. Raise the `ConfigError` of `pinned`, and `ConfigError`
+    if the model cannot be downloaded.
     """
     if MODEL not in options:
         return dict(options)
@@ -91,9 +91,9 @@ def with_folder(options: Mapping[str, object]) -> dict[str, object]:
 
 
 def installed_checkers() -> list[InstalledChecker]:
-    """Return the checkers of the catalogue that are on this machine, the best first.
+    """Return the installed checkers of the catalogue, best first.
 
-    `Catalogue.rank` says how they are ranked.
+    `Catalogue.rank` defines the order.
     """
     roots = (local_models.models_folder(), local_models.hub_cache())
     if not any(root is not None and root.is_dir() for root in roots):
@@ -109,9 +109,9 @@ def installed_checkers() -> list[InstalledChecker]:
 
 
 def best_panel() -> BestPanel:
-    """Return the default panel with the best checker on this machine besides.
+    """Return the default panel with the best installed checker added.
 
-    Without a checker that can be used, it is the default panel. Nothing is fetched.
+    If no checker can be used, return the default panel. Nothing is downloaded.
     """
     default = PanelConfig().seats_or_default
     names = ", ".join(str(seat.judge) for seat in default)
@@ -134,9 +134,9 @@ def best_panel() -> BestPanel:
 
 
 def notices(panel: PanelConfig) -> Iterator[str]:
-    """Yield a sentence on the checker that the default panel could have, if there is one.
+    """Yield a notice about the checker that the default panel could use, if there is one.
 
-    Yield another for each model that a server runs and whose licence forbids commercial use.
+    Yield another for each model on a server whose licence forbids commercial use.
     """
     is_default = not (panel.seats or panel.models)
     if is_default and (best := _best(installed_checkers())) is not None:
@@ -156,7 +156,7 @@ def notices(panel: PanelConfig) -> Iterator[str]:
 
 
 def describe_models(judge: str) -> Iterator[str]:
-    """Yield lines on the models of the catalogue that `judge` asks, and on how they are named."""
+    """Yield lines on the catalogue's models for `judge`, and on how to name them."""
     listed = catalogue.read_catalogue()
     models = [model for model in listed.models.values() if model.judge.partition(":")[0] == judge]
     if judge == CHECKER:
@@ -171,7 +171,7 @@ def describe_models(judge: str) -> Iterator[str]:
 
 
 def outlook(installed: Sequence[InstalledChecker]) -> str:
-    """Say what the default panel gains by a checker: one of `installed`, or else one to fetch."""
+    """Describe what the default panel gains by a checker, whether installed or to be downloaded."""
     listed = catalogue.read_catalogue()
     parts = [best_panel().reason]
     if _best(installed) is None:
@@ -186,10 +186,10 @@ def outlook(installed: Sequence[InstalledChecker]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Named:
-    """A model as a seat names it: of the catalogue, of the hub, or in a folder.
+    """A model named by a seat: of the catalogue, of the hub, or in a folder.
 
-    Parts that the name lacks are empty or None. `recipe` is the one before the name, `repository`
-    an OWNER/NAME of the hub.
+    Parts that the name lacks are empty or None. `recipe` is the prefix of the name, `repository`
+    the OWNER/NAME on the hub.
     """
 
     name: str
@@ -202,7 +202,7 @@ class _Named:
 
     @staticmethod
     def read(options: Mapping[str, object]) -> "_Named":
-        """Read the options of a seat; raise `ConfigError` if they name nothing that can be had."""
+        """Parse the options of a seat; raise `ConfigError` if they name nothing available."""
         if FOLDER in options:
             raise ConfigError(f"name a {MODEL} or a {FOLDER} for the checker, not both")
         listed = catalogue.read_catalogue()
@@ -226,15 +226,15 @@ class _Named:
 
     @property
     def options(self) -> dict[str, object]:
-        """The options that the recipe and the catalogue set."""
+        """The options set by the recipe and the catalogue."""
         listed = catalogue.read_catalogue()
         recipe = listed.recipes[self.recipe].options if self.recipe else {}
         return {**recipe, **(listed.options_of(self.model) if self.model else {})}
 
     def local(self) -> "local_models.LocalModel | None":
-        """Return the model on this machine; None if it is to be fetched.
+        """Return the installed model; None if it must be downloaded.
 
-        Raise `ConfigError` if it is neither here nor to be fetched.
+        Raise `ConfigError` if it is not installed and must not be downloaded.
         """
         if self.folder is not None:
             if self.revision:
@@ -248,7 +248,7 @@ class _Named:
         can_be_fetched = self.is_to_be_fetched and self.repository != ""
         if local is None and not can_be_fetched:
             raise ConfigError(self._absence())
-        # Fetching was interrupted before: it goes on.
+        # An interrupted download is resumed.
         is_part = local is not None and local.repository != "" and not local.has_weights
         return None if can_be_fetched and is_part else local
 
@@ -293,7 +293,7 @@ def _check(model: "catalogue.CheckerModel", options: Mapping[str, object]) -> No
 
 def _revision(options: Mapping[str, object]) -> str:
     revision = options.get(_REVISION, "")
-    if isinstance(revision, float):  # a commit's digits with an e among them
+    if isinstance(revision, float):  # TOML reads a commit such as 1e5 as a float
         raise ConfigError(f'write the commit in quotes: {_REVISION}="…"')
     return str(revision)
 
@@ -306,13 +306,13 @@ def _switch(options: Mapping[str, object], name: str) -> bool:
 
 
 def _best(installed: Sequence[InstalledChecker]) -> InstalledChecker | None:
-    """Return the best that can be used and has a published figure; None if there is none."""
+    """Return the best usable checker with a published figure; None if there is none."""
     usable = (each for each in installed if not each.problem and each.model.figures)
     return next(usable, None)
 
 
 def _problem(model: "catalogue.CheckerModel", local: "local_models.LocalModel") -> str:
-    """Say why a checker cannot be used; empty if it can be, as far as its files tell."""
+    """Return the reason why a checker cannot be used; empty if its files show none."""
     if model.needs:
         return f"needs {', '.join(model.needs)}=FILE"
     named = catalogue.read_catalogue().options_of(model).get("supported", "")

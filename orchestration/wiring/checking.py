@@ -1,4 +1,4 @@
-"""Judges that have a checker check for them are handed it."""
+"""Give judges the checkers that they use."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,9 +18,9 @@ _MODEL = "model"
 
 
 def asks_model(judge: str, options: Mapping[str, object]) -> bool:
-    """Say whether the judge of a name asks a chat model, by itself or by its checker.
+    """Return whether the judge of this name calls a chat model, itself or through its checker.
 
-    Raise `PluginError` if there is no such judge, or no such checker.
+    Raise `PluginError` if there is no such judge or checker.
     """
     accepted = parameters(JUDGES.get(judge))
     if CHECKER not in accepted:
@@ -35,14 +35,14 @@ def with_checker(
     judge: str,
     model: ChatModel | None = None,
 ) -> dict[str, object]:
-    """Return the options of a judge, with the checker that it asks for in place of its options.
+    """Return a judge's options, with an opened checker in place of the checker's options.
 
-    Options that the judge does not have are the checker's. A model of the catalogue that is to be
-    fetched is fetched; a checker that asks a chat model is handed `model`. Thresholds that were
-    fitted to a checker hold unless others are given.
+    Options that the judge lacks belong to the checker. A catalogue model is downloaded if the
+    options allow it; a checker that calls a chat model receives `model`. Thresholds fitted to a
+    checker apply unless others are given.
 
-    Raise `ConfigError` if neither has an option, or there is no such checker; `PluginError` if it
-    is none.
+    Raise `ConfigError` if neither has an option, or there is no such checker, and `PluginError` if
+    the plugin is not a checker.
     """
     accepted = parameters(factory)
     if CHECKER not in accepted:
@@ -65,12 +65,12 @@ def with_checker(
 
 
 def described(judge: str) -> object:
-    """Return what describes the judge of a name: the checker that it is named after, or itself."""
+    """Return the factory that documents a judge: its checker of the same name, or its own."""
     return CHECKERS.get(judge) if judge in CHECKERS.names() else JUDGES.get(judge)
 
 
 def checker_in(path: Path) -> "checker_judge.CheckerJudge":
-    """Return the judge that has the checker in the folder `path` check.
+    """Return a judge that uses the checker in the folder `path`.
 
     Raise `ConfigError` if there is none.
     """
@@ -78,14 +78,14 @@ def checker_in(path: Path) -> "checker_judge.CheckerJudge":
 
 
 def set_calibration(path: Path, calibration: Calibration) -> None:
-    """Write the constants that were fitted to the checker in `path` beside it."""
+    """Write constants that were fitted to the checker in `path` to its folder."""
     card.write_calibration(path, calibration)
 
 
 def export_onnx(path: Path, target: Path, *, int8: bool) -> float:
-    """Write the checker in `path` for onnxruntime into `target`.
+    """Export the checker in `path` for onnxruntime into `target`.
 
-    Returns the largest difference of a probability. Raise `ConfigError` if it cannot be exported or
+    Return the largest difference of a probability. Raise `ConfigError` if it cannot be exported or
     a library is missing, and `StoreError` if it cannot be written.
     """
     require(export)
@@ -93,5 +93,5 @@ def export_onnx(path: Path, target: Path, *, int8: bool) -> float:
 
 
 def _kind(judge: str, options: Mapping[str, object]) -> str:
-    """Return the name of the plugin that a judge is handed."""
+    """Return the name of the checker plugin that a judge receives."""
     return str(options.get(KIND, judge if judge in CHECKERS.names() else FOLDER))

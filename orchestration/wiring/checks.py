@@ -1,7 +1,7 @@
-"""Checks at the door: whatever a plugin gives is looked at before anything is paid for.
+"""Validate plugins when they are loaded, before anything is paid for.
 
-A judge or an aggregation of the wrong shape would otherwise cost every row of a run, or end
-it with a traceback of code that is not the user's.
+Otherwise a judge or an aggregation of the wrong shape would cost every row of a run, or end the run
+with a traceback of third-party code.
 """
 
 import inspect
@@ -27,15 +27,15 @@ from spanjury.judges.core import (
 )
 
 _SCORES = (2.0, 4.0, 4.0)
-"""Scores of seats that every aggregation must make one of."""
+"""Sample scores that every aggregation must be able to combine."""
 _END = object()
 
 
 def checked_judge(made: object, name: str) -> Judge:
     """Return `made` if it is a judge.
 
-    Raise `PluginError` if it has no signature, or its ``assess`` does not take a segment
-    and an aspect or is not async.
+    Raise `PluginError` if it has no signature, or its ``assess`` does not accept a segment and an
+    aspect or is not async.
     """
     if not isinstance(made, Judge):
         raise PluginError(f"judge {name!r} lacks signature or assess: {made!r}")
@@ -45,7 +45,7 @@ def checked_judge(made: object, name: str) -> Judge:
 
 
 def checked_pair_judge(made: object, name: str) -> PairJudge:
-    """Return `made` if it is a pair judge; raise `PluginError` as `checked_judge` does."""
+    """Return `made` if it is a pair judge; raise `PluginError` like `checked_judge`."""
     if not isinstance(made, PairJudge):
         raise PluginError(f"pair judge {name!r} lacks signature or compare: {made!r}")
     _check_signature(made, f"pair judge {name!r}")
@@ -54,7 +54,7 @@ def checked_pair_judge(made: object, name: str) -> PairJudge:
 
 
 def checked_consolidator(made: object, name: str) -> Consolidator:
-    """Return `made` if it is a consolidator; raise `PluginError` as `checked_judge` does."""
+    """Return `made` if it is a consolidator; raise `PluginError` like `checked_judge`."""
     if not isinstance(made, Consolidator):
         raise PluginError(f"consolidator {name!r} lacks signature or consolidate: {made!r}")
     _check_signature(made, f"consolidator {name!r}")
@@ -63,7 +63,7 @@ def checked_consolidator(made: object, name: str) -> Consolidator:
 
 
 def checked_model(made: object, name: str) -> ChatModel:
-    """Return `made` if it is a model; raise `PluginError` as `checked_judge` does."""
+    """Return `made` if it is a model; raise `PluginError` like `checked_judge`."""
     if not isinstance(made, ChatModel):
         raise PluginError(f"model {name!r} lacks signature or complete: {made!r}")
     _check_signature(made, f"model {name!r}")
@@ -74,7 +74,7 @@ def checked_model(made: object, name: str) -> ChatModel:
 def checked_checker(made: object, name: str) -> Checker | AskedChecker:
     """Return `made` if it is a checker.
 
-    Raise `PluginError` if it lacks a part, or its signature or its unit is none.
+    Raise `PluginError` if it lacks a part, or its signature or its unit is invalid.
     """
     what = f"checker {name!r}"
     if isinstance(made, AskedChecker):
@@ -93,7 +93,7 @@ def checked_checker(made: object, name: str) -> Checker | AskedChecker:
 
 
 def checked_aggregation(made: object, name: str) -> Aggregation:
-    """Return `made` if it makes a finite number of scores; raise `PluginError` if not."""
+    """Return `made` if it combines scores into a finite number; raise `PluginError` otherwise."""
     if not callable(made):
         raise PluginError(f"aggregation {name!r} is not a function of scores: {made!r}")
     score = call_plugin(made, list(_SCORES), what=f"aggregation {name!r}")
@@ -102,14 +102,14 @@ def checked_aggregation(made: object, name: str) -> Aggregation:
             f"aggregation {name!r} must return a finite number, and returned {score!r} for"
             f" {_SCORES}"
         )
-    return cast("Aggregation", made)  # it has just made a number of scores
+    return cast("Aggregation", made)  # it has just combined scores
 
 
 def checked_rows(rows: Iterable[object], name: str, *, path: Path) -> Iterator[Segment | DataError]:
     """Yield the rows of a source.
 
-    Raise `PluginError` if the source fails with an error that is not ours, or yields
-    neither a segment nor a `DataError`.
+    Raise `PluginError` if the source raises anything but an `EvaluationError`, or yields anything
+    but a segment or a `DataError`.
     """
     what = f"source {name!r}, reading {path}"
     rest = iter(rows)
@@ -124,7 +124,7 @@ def _next(rows: Iterator[object], *, what: str) -> object:
         return next(rows, _END)
     except EvaluationError:
         raise
-    except Exception as error:  # the border to sources that are not ours
+    except Exception as error:  # the boundary to third-party sources
         raise PluginError(f"{what} failed: {error!r}") from error
 
 
@@ -139,10 +139,10 @@ def _check_signature(
 def _check_async(
     method: Callable[..., object], what: str, *, arguments: Sequence[str], named: Sequence[str] = ()
 ) -> None:
-    """Raise `PluginError` if a method does not take `arguments` or returns nothing to wait for.
+    """Raise `PluginError` if a method does not accept `arguments` or is not async.
 
-    A plain function may return an awaitable, as a decorated one does; then its annotation
-    says so, or it wraps one that is async.
+    A plain function may return an awaitable, such as a decorated one; then its annotation must say
+    so, or it must wrap an async function.
     """
     try:
         signature = inspect.signature(method)
@@ -157,15 +157,15 @@ def _check_async(
 
 
 def call_plugin(made: Callable[..., object], argument: object, *, what: str) -> object:
-    """Return what a function of a plugin makes of `argument`; raise `PluginError` if it fails."""
+    """Return a plugin function's result for `argument`; raise `PluginError` if it fails."""
     try:
         return made(argument)
     except EvaluationError:
         raise
-    except Exception as error:  # the border to functions that are not ours
+    except Exception as error:  # the boundary to third-party functions
         raise PluginError(f"{what} failed: {error!r}") from error
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Return whether `value` is a real number, numpy's among them, and no truth value."""
+    """Return whether `value` is a real number, including numpy's, but not a bool."""
     return isinstance(value, Real) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""A run on many machines: the cluster, the shards of the data, and their results merged."""
+"""A run on many machines: the cluster, the shards of the data, and their merged results."""
 
 from spanjury.adapters.cluster import ray_engine
 from spanjury.adapters.files.places import find_place

@@ -1,4 +1,4 @@
-"""The description of a panel: plain values."""
+"""The configuration of a panel: plain values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -16,23 +16,23 @@ from spanjury.judges.core import (
 from spanjury.orchestration.wiring.cascades import CascadeConfig
 
 EMBEDDED = "embedded"
-"""Name of the model that comes with the extra of the same name."""
+"""Name of the model that is installed by the extra of the same name."""
 LOCAL = "local"
-"""Name of the opener of a model in a folder."""
+"""Prefix of models that are loaded from a folder."""
 VLLM = "vllm"
-"""Name of the opener of a model that vLLM runs in this process."""
+"""Prefix of models that vLLM runs in this process."""
 CHECKER, READER = "checker", "reader"
-"""The judge that has a checker, and its parameter for it; the judge that is fitted to its model."""
+"""The judge that uses a checker, and its parameter; the judge that is fitted to its own reader."""
 KIND = "kind"
-"""Option that names the plugin; without it the plugin has the judge's name, or opens folders."""
+"""Option that names the checker plugin; by default the one with the judge's name, or a folder's."""
 
 _USUAL = ModelOptions()
 _EMBEDDED = ModelOptions(max_connections=2, timeout=600.0)
-"""It runs on one core, and calls that wait inside it run against their time."""
+"""It runs on one core, and its time limit includes the wait for other calls."""
 _IN_A_FOLDER = ModelOptions(max_connections=32, timeout=600.0)
-"""Calls that wait are answered in one batch."""
+"""Waiting calls are answered in one batch."""
 _BY_VLLM = ModelOptions(max_connections=256, timeout=3600.0)
-"""A batch is as large as what waits, and is answered when its last reply has ended."""
+"""A batch consists of all waiting calls, and is answered when its last reply is complete."""
 _STRICT: Mapping[str, object] = MappingProxyType(
     {"extra": "forbid", "arbitrary_types_allowed": True}
 )
@@ -40,27 +40,28 @@ _STRICT: Mapping[str, object] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig:
-    """A model and how it is reached; `ModelOptions` explains the numbers.
+    """A model and how to reach it; `ModelOptions` explains the numbers.
 
     Parameters
     ----------
     base_url
-        Where its servers answer; each call goes to the one with the least to do. An address
-        that is secret is given as ``env:NAME``, the name of the variable that holds it.
+        The addresses of its servers; each call goes to the least busy one. A secret address is
+        given as ``env:NAME``, where NAME is the variable that holds it.
     client
-        ``lean`` for the lean client, which speaks to servers with OpenAI's interface and
-        takes LiteLLM's names for them; None for what the name says. Files may say
-        ``via = "fast"``, as they did before.
+        ``lean`` for the lean client, which calls servers with OpenAI's interface and accepts
+        LiteLLM's names for them; None to choose by the name. Files may say ``via = "fast"``, as in
+        earlier versions.
     price
-        Price of its tokens; None for what LiteLLM's list of models says, if it does.
+        Price of its tokens; None for the price in LiteLLM's list of models, if any.
     tokenizer
-        File or folder that names its special tokens, which judged texts may not hold; in a panel
-        file, its path begins at the folder of that file. None to ask the model's own tokenizer.
+        File or folder that names its special tokens, which are escaped in judged texts; in a panel
+        file, its path is relative to the folder of that file. None to query the model's own
+        tokenizer.
 
     Raises
     ------
     ConfigError
-        If a base URL is not an address, or holds what looks like a secret.
+        If a base URL is invalid, or contains what looks like a secret.
     """
 
     __pydantic_config__: ClassVar = _STRICT
@@ -84,19 +85,19 @@ class ModelConfig:
 
     @classmethod
     def of(cls, model: "ModelConfig | str") -> "ModelConfig":
-        """Return the description of a model that may be given by its name alone."""
+        """Return the configuration of a model, which may be given as a mere name."""
         return cls(name=model) if isinstance(model, str) else model
 
     @property
     def base_urls(self) -> tuple[str | None, ...]:
-        """Addresses of the servers; one None for the provider's own address."""
+        """Addresses of the servers; a single None for the provider's own address."""
         if isinstance(self.base_url, tuple):
             return self.base_url or (None,)
         return (self.base_url,)
 
     @property
     def options(self) -> ModelOptions:
-        """All but the name, for the first server; what is None is what suits the model."""
+        """All values but the name, for the first server; None becomes the model's default."""
         usual = _usual_options(self.name)
         try:
             return ModelOptions(
@@ -119,11 +120,11 @@ class SeatConfig:
     Parameters
     ----------
     judge
-        Name of a judge, or a judge of your own.
+        Name of a judge, or your own judge.
     name
-        Name of the seat; made of judge and model where it is left empty.
+        Name of the seat; derived from judge and model if empty.
     model
-        The model that it asks; without one, a seat is made for each model of the panel.
+        The model that it uses; if None, there is a seat for each model of the panel.
     options
         Options of the judge by name.
     """
@@ -143,28 +144,29 @@ class PanelConfig:
     Parameters
     ----------
     seats
-        Its seats. Without any: an annotator for each of `models`, or without models
-        the offline judges.
+        Its seats. If empty: an annotator for each of `models`, or the offline judges if there are
+        no models.
     models
-        Models for the judges, and a consolidator, that ask one and name none.
+        Models for judges, and for a consolidator, that use a model but name none.
     aggregate, consolidate
         Name of an aggregation, and of a consolidator with options as in ``rules:max_spans=5``.
     score
         ``aggregate`` to aggregate the seats' scores; ``from-spans`` to compute the score from
         the consolidated spans, with options as in ``from-spans:by=error,rest=0.5``.
     consolidate_model
-        The consolidator's model, where it asks one; the first of `models` by default.
+        The consolidator's model, if it uses one; by default the first of `models`.
     seed
-        For every judge that takes a seed and names none.
+        For every judge that takes a seed and has none.
     calibration
-        A file of ``spanjury calibrate`` that was made for this panel; in a panel file, its path
-        begins at the folder of that file.
+        A file that ``spanjury calibrate`` made for this panel; in a panel file, its path is
+        relative to the folder of that file.
     cascade
         Stages in which the seats are asked; None to ask all at once.
     families
-        Family -> words in its models' names, beside those known; they change warnings alone.
+        Family -> words in its models' names, in addition to the known ones; they only affect
+        warnings.
     processes
-        Processes that do the work of judges that ask no model; 0 for threads of this process.
+        Processes for judges that use no model; 0 to use threads of this process.
     """
 
     __pydantic_config__: ClassVar = _STRICT
@@ -183,7 +185,7 @@ class PanelConfig:
 
     @property
     def seats_or_default(self) -> tuple[SeatConfig, ...]:
-        """The seats, or those of a panel that names none."""
+        """The seats, or the default seats if none are named."""
         if self.seats:
             return tuple(map(_with_own_judge, self.seats))
         names = ("annotator",) if self.models else ("grounding", READER, "form")
@@ -191,7 +193,7 @@ class PanelConfig:
 
     @property
     def agent_seats(self) -> tuple[SeatConfig, ...]:
-        """The seats that a panel of default judges has besides for what an agent did."""
+        """The additional seats of a default panel for trajectories of agents."""
         return () if self.seats or self.models else (SeatConfig(judge="calls"),)
 
     @property
@@ -201,7 +203,7 @@ class PanelConfig:
 
     @property
     def connections(self) -> int:
-        """The most calls that one model may have under way at once."""
+        """The most concurrent calls to one model."""
         each = (
             len(model.base_urls) * model.options.max_connections for model in self._named_models
         )
@@ -219,12 +221,12 @@ class PanelConfig:
 
     @property
     def workers(self) -> int:
-        """Assessments at once that keep every model and process busy, though seats wait."""
+        """The number of concurrent assessments that keeps every model and process busy."""
         return 2 * max(self.connections, self.processes)
 
 
 def _with_own_judge(seat: SeatConfig) -> SeatConfig:
-    """Return a seat of the checker `reader` as one of the judge that is fitted to it."""
+    """Return a seat of the checker `reader` as a seat of the judge `reader`."""
     if seat.judge != CHECKER or seat.options.get(KIND) != READER:
         return seat
     options = {name: option for name, option in seat.options.items() if name != KIND}

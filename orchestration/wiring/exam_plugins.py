@@ -1,4 +1,4 @@
-"""Plugins of exams by name, each checked before it is used: perturbations, attacks, statistics."""
+"""Plugins of exams by name, each validated before use: perturbations, attacks, statistics."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,14 +21,15 @@ from spanjury.perturbations.perturbation import Perturbation
 from spanjury.stats.significance.paired import PairedStatistic, PairedTest
 
 _DROPS = (1.0, 0.0, -1.0, math.nan)
-"""Drops that every statistic must have an answer to."""
+"""Sample drops that every statistic must be able to test."""
 
 
 def find_statistic(name: str) -> PairedStatistic:
-    """Return the statistic called `name`, every answer of which is checked.
+    """Return the statistic called `name`, wrapped so that every result is validated.
 
-    Raise `PluginError` if there is none. Raise it as well, here for a few drops or in a call, if
-    the statistic fails or returns no `PairedTest` of a logarithm of a p-value and counts.
+    Raise `PluginError` if there is none. Also raise it, here for sample drops or in any call, if
+    the statistic fails or does not return a `PairedTest` with the logarithm of a p-value and
+    counts.
     """
     made = STATISTICS.get(name)
     if not callable(made):
@@ -67,7 +68,7 @@ def find_attack(name: str) -> Attack:
 
 
 def find_attacks(names: Sequence[str]) -> Mapping[str, Attack]:
-    """Return attacks by name, those of a family by its name, or without names the standard ones.
+    """Return attacks by their names or their families' names; the standard ones without names.
 
     Raise `ConfigError` if a name is neither an attack's nor a family's.
     """
@@ -96,7 +97,7 @@ def find_explanation_perturbation(name: str) -> ExplanationPerturbation:
 
 
 def _unfit(answer: PairedTest) -> str:
-    """Return what is wrong with the numbers of a test; empty if nothing is."""
+    """Return the problem of a test's numbers; empty if there is none."""
     counts = (answer.used, answer.zeros, answer.missing)
     if not (is_number(answer.log_p) and is_number(answer.statistic)):
         return "log_p and statistic must be numbers"

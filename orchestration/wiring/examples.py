@@ -1,4 +1,4 @@
-"""Judges that show a model examples are handed the texts that people marked."""
+"""Give judges that show examples to a model the texts that people marked."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ with lazily():
 EXAMPLES = "examples"
 """The option of a judge that names the texts."""
 MARKS = "marks:"
-"""Begins the name of a run whose marks are the examples."""
+"""Prefix of the name of a run whose marks are the examples."""
 
 
 def with_examples(
@@ -22,7 +22,7 @@ def with_examples(
 ) -> dict[str, object]:
     """Return the options of a judge, with examples in place of their file or rows.
 
-    Raise `ConfigError` if they cannot be read or hold no example.
+    Raise `ConfigError` if they cannot be read or contain no example.
     """
     rest = dict(options)
     given = rest.get(EXAMPLES)
@@ -43,7 +43,7 @@ def with_examples(
 
 
 def _takes_examples(factory: Callable[..., object]) -> bool:
-    """Say whether the option is ours: a judge of another package may have one of its own."""
+    """Return whether the option is ours: a judge of another package may have its own."""
     accepted = parameters(factory)
     return EXAMPLES in accepted and accepted[EXAMPLES].annotation == examples.Examples | None
 

@@ -1,4 +1,4 @@
-"""People's marks: their file beside a run, and the forms in which they come and go."""
+"""People's marks: their file beside a run, and their formats for import and export."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -51,7 +51,7 @@ __all__ = [
 FORMS: Mapping[str, Callable[[Path, Iterable[Segment]], int]] = MappingProxyType(
     {"rows": write_marked_rows, "factgenie": write_factgenie, "mqm": write_mqm}
 )
-"""Name of a form of marked texts -> what writes it, and returns how many lines it wrote."""
+"""Name of a format of marked texts -> function that writes it and returns the number of lines."""
 
 
 def result_names(path: Path) -> Iterator[tuple[str, str, str, str]]:

@@ -1,4 +1,4 @@
-"""A metric and a text become a page that shows how the metric compares it with its references."""
+"""Pages that show how a metric compares a text with its references."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -30,18 +30,18 @@ from spanjury.orchestration.wiring.metrics import open_metric
 from spanjury.orchestration.wiring.specs import parse_options
 
 _LEAST = 1e-12
-"""Shares below it come from rounding."""
+"""Smaller shares are rounding errors."""
 _ROUGE_ORDER = 2
 """The longest n-grams on a page of ROUGE."""
 
 FloatArray = NDArray[np.float64]
 Tokens = tuple[str, ...]
 Draw = Callable[[str, NamedMetric, Sample], str]
-"""Makes a page of a title, a metric, and a text with its references."""
+"""Makes a page from a title, a metric, and a text with its references."""
 
 
 class _Cutting(Protocol):
-    """A metric that cuts texts into words."""
+    """A metric that splits texts into words."""
 
     def cut(self, text: str, /) -> tuple[Sequence[str], Sequence[str]]: ...
 
@@ -54,23 +54,23 @@ class _Counting(_Cutting, Protocol):
 
 
 class _Likening(Protocol):
-    """A metric that likens tokens."""
+    """A metric that computes similarities of tokens."""
 
     def similarities(self, sample: Sample, /) -> tuple[Tokens, Tokens, FloatArray]: ...
 
 
 class _Moving(Protocol):
-    """A metric that moves tokens: shares, and how far they go."""
+    """A metric that moves tokens, with the shares and distances of the moves."""
 
     def flow(self, sample: Sample, /) -> tuple[Tokens, Tokens, FloatArray, FloatArray]: ...
 
 
 def metric_page(spec: str, sample: Sample, *, row: str) -> str:
-    """Return a page of HTML on which a metric compares a text with its references.
+    """Return an HTML page on which a metric compares a text with its references.
 
     N-gram pages show all references of the sample; others show the best one by the metric's score.
 
-    Raise `ConfigError` as `open_metric`, and if there is no page of the metric, and
+    Raise the `ConfigError` of `open_metric`, `ConfigError` if the metric has no page, and
     `DataError` if the text has no reference.
     """
     name, _ = parse_options(spec, what="metric")
@@ -82,10 +82,10 @@ def metric_page(spec: str, sample: Sample, *, row: str) -> str:
 
 
 def _with_best_reference(named: NamedMetric, sample: Sample) -> Sample:
-    """Keep the reference that counts, for a metric that takes one."""
+    """Keep only the best reference if the metric uses a single one."""
     if named.card.references != "one" or len(sample.references) == 1:
         return sample
-    assert isinstance(named.metric, SegmentMetric)  # those of `_PAGES` are
+    assert isinstance(named.metric, SegmentMetric)  # all of `_PAGES` are
     pairs = [
         Sample(output=sample.output, references=(reference,), source=sample.source)
         for reference in sample.references
@@ -96,8 +96,8 @@ def _with_best_reference(named: NamedMetric, sample: Sample) -> Sample:
 
 
 def _bleu_page(title: str, named: NamedMetric, sample: Sample) -> str:
-    """Show the n-grams that BLEU counts, words cut and cased as it does."""
-    metric = cast("_Counting", named.metric)  # a metric of `_PAGES`, which names this page
+    """Show the n-grams that BLEU counts, with words split and cased as it does."""
+    metric = cast("_Counting", named.metric)  # a metric of `_PAGES` that names this page
     return _ngram_page(title, metric, sample, longest=metric.max_order)
 
 
@@ -108,7 +108,7 @@ def _rouge_page(title: str, named: NamedMetric, sample: Sample) -> str:
 
 
 def _rouge_alignment(title: str, named: NamedMetric, sample: Sample) -> str:
-    """Show a longest common subsequence, whose length ROUGE-L counts."""
+    """Show a longest common subsequence, whose length determines ROUGE-L."""
     metric = cast("_Cutting", named.metric)  # as above
     output, words = _cut(metric, sample.output)
     reference, others = _cut(metric, sample.references[0])
@@ -144,13 +144,13 @@ def _ngram_page(title: str, metric: _Cutting, sample: Sample, *, longest: int) -
 
 
 def _cut(metric: _Cutting, text: str) -> tuple[MarkedText, Sequence[str]]:
-    """Return a text with its words as they are shown, and the words as they are compared."""
+    """Return a text with its words as displayed, and the words as compared."""
     shown, compared = metric.cut(text)
     return _marked(text, shown), compared
 
 
 def _marked(text: str, words: Sequence[str]) -> MarkedText:
-    """Find where words stand in a text; if one does not, show the words instead of the text."""
+    """Locate the words in a text; if one is missing, show the words instead of the text."""
     folded = text.casefold()
     if len(folded) == len(text):
         intervals: list[tuple[int, int]] = []
@@ -170,7 +170,7 @@ def _marked(text: str, words: Sequence[str]) -> MarkedText:
 
 
 def _similarity_page(title: str, named: NamedMetric, sample: Sample) -> str:
-    """Show how alike tokens are; BERTScore takes the best partner of each."""
+    """Show the similarities of tokens; BERTScore uses the best partner of each."""
     metric = cast("_Likening", named.metric)  # as above
     output, reference, values = metric.similarities(sample)
     return heat_map_page(
@@ -185,7 +185,7 @@ def _similarity_page(title: str, named: NamedMetric, sample: Sample) -> str:
 
 
 def _movement_page(title: str, named: NamedMetric, sample: Sample) -> str:
-    """Show which tokens move to which, as WMD and MoverScore have them do at least cost."""
+    """Show which tokens move to which at least cost, as WMD and MoverScore compute it."""
     metric = cast("_Moving", named.metric)  # as above
     output, reference, shares, distances = metric.flow(sample)
     flows = tuple(
@@ -209,7 +209,7 @@ def _movement_page(title: str, named: NamedMetric, sample: Sample) -> str:
 
 
 def _scores(named: NamedMetric, sample: Sample) -> tuple[tuple[str, float], ...]:
-    assert isinstance(named.metric, SegmentMetric)  # those with a page are
+    assert isinstance(named.metric, SegmentMetric)  # all that have a page are
     (score,) = named.metric.score_segments([sample])
     return ((named.name, float(score)),)
 
@@ -226,4 +226,4 @@ _PAGES: Mapping[str, Draw] = MappingProxyType(
         "wmd": _movement_page,
     }
 )
-"""Name of a metric that can be shown -> what draws its page."""
+"""Name of a metric with a page -> function that makes its page."""

@@ -1,20 +1,22 @@
-"""Names become models, each behind a row of wrappers.
+"""Models by name, each behind a stack of wrappers.
 
-From the server upwards, `Models.get` puts before a model
+From the server upwards, `Models.get` wraps a model in these layers:
 
-1. `ScrubbedModel`, for each of its servers: no key in replies and errors goes further;
-2. `Gateway`: time limit, retries, rates, the choice of a server, and the ledger of the run in
-   which each attempt is reserved and settled; with the run's guard a `Circuit`, which lets calls
-   through while the model answers;
-3. tracing, which reports each call that is made;
-4. `RememberedModel`, where there is a memory: what is remembered passes none of the above;
-5. `FormingModel`, which chooses the form in which a reply is asked for;
-6. `DefusedModel`, above the memory, so that keys are made of what is sent. It knows the model's own
-   special tokens by the operator's file, by the memory, or by the model's tokenizer.
+1. `ScrubbedModel`, one for each of its servers, removes keys from replies and errors.
+2. `Gateway` applies the time limit, retries and rates, chooses a server, and reserves and settles
+   each attempt in the ledger of the run. With the run's guard it has a `Circuit`, which lets calls
+   through only while the model answers.
+3. Tracing reports each call that is made.
+4. `RememberedModel`, if there is a memory, answers remembered requests, which reach none of the
+   layers 1 to 3.
+5. `FormingModel` chooses the form in which a reply is requested.
+6. `DefusedModel` escapes special tokens. It is above the memory, so that keys depend on the text
+   that is sent. It gets the model's own special tokens from the operator's file, the memory, or the
+   model's tokenizer.
 
-A silent model has a `SilentModel` in place of the first three. So has one that batches ask: the
-memory then gets its replies by their keys (`orchestration.engine.deferral`). `open_model` opens the
-first two.
+A silent model has a `SilentModel` instead of the first three layers. So has a model that batches
+answer: the memory then gets its replies by their keys (`orchestration.engine.deferral`).
+`open_model` opens the first two layers.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -81,23 +83,22 @@ __all__ = [
 ]
 
 _ANY_MODEL = "litellm"
-"""The opener of every model whose name does not begin with another opener's."""
+"""The opener of every model whose name begins with no other opener's prefix."""
 _IN_PROCESS = frozenset({EMBEDDED, LOCAL, VLLM})
 """Openers of models that need no server."""
 _FAST = "openai-compatible"
-"""The opener that is meant by ``client = "lean"``."""
+"""The opener selected by ``client = "lean"``."""
 _OPENAI_LIKE = frozenset(
     {_FAST, "hosted_vllm", "litellm_proxy", "llamafile", "lm_studio", "ollama", "openai"}
 )
-"""LiteLLM's prefixes for models whose servers have OpenAI's interface."""
+"""LiteLLM's prefixes for models on servers with OpenAI's interface."""
 
 
 @asynccontextmanager
 async def open_model(model: ModelConfig) -> "AsyncIterator[gateways.Gateway]":
-    """Open a model behind the gateway, which bounds, times and retries its calls.
+    """Open a model behind the gateway, which limits, times and retries its calls.
 
-    Raise `ConfigError` if nothing can open a model of that name, or its address is nowhere
-    to be read.
+    Raise `ConfigError` if nothing can open a model of that name, or its address cannot be found.
     """
     opener, name = _opener(model)
     options = model.options
@@ -116,7 +117,7 @@ async def open_model(model: ModelConfig) -> "AsyncIterator[gateways.Gateway]":
 
 
 def _opener(model: ModelConfig) -> tuple[ModelOpener, str]:
-    """Return what opens the model, and the name under which it does."""
+    """Return the opener of a model, and the model's name for this opener."""
     prefix, _, rest = model.name.partition("/")
     if model.client == "lean":
         served = rest if prefix in _OPENAI_LIKE else model.name
@@ -125,10 +126,10 @@ def _opener(model: ModelConfig) -> tuple[ModelOpener, str]:
 
 
 def listed_price(model: ModelConfig) -> TokenPrice | None:
-    """Return the price by which calls of `model` are counted if its description names none.
+    """Return the default price of calls to `model`, used if its configuration names none.
 
-    None if it is not known. Nothing is opened: the price is that of LiteLLM's list of models, and
-    a model that runs here costs nothing.
+    None if it is unknown. Nothing is opened: the price comes from LiteLLM's list of models, and a
+    model that runs here costs nothing.
     """
     prefix = model.name.partition("/")[0]
     if runs_here(model):
@@ -139,9 +140,9 @@ def listed_price(model: ModelConfig) -> TokenPrice | None:
 
 
 def require_key(model: ModelConfig) -> None:
-    """Raise `RunFailedError` if a model has no key, and its provider demands one.
+    """Raise `RunFailedError` if a model has no key but its provider requires one.
 
-    Nothing is loaded for it. An address of one's own may need none.
+    Nothing is loaded. A custom address may require no key.
     """
     provider = model.name.partition("/")[0]
     is_theirs = model.client is None and model.base_urls == (None,)
@@ -150,7 +151,7 @@ def require_key(model: ModelConfig) -> None:
 
 
 def runs_here(model: ModelConfig) -> bool:
-    """Say whether a model runs in this process, and needs no server."""
+    """Return whether a model runs in this process, and needs no server."""
     return model.name.partition("/")[0] in _IN_PROCESS
 
 
@@ -165,7 +166,7 @@ async def file_tokens(model: ModelConfig) -> TemplateTokens | None:
 
 
 def guard_of(policy: FailurePolicy, *, memory: Path | None) -> Guard:
-    """Return the guard of a run that begins now, to be made before its memory is opened."""
+    """Return the guard of a run that begins now; call this before its memory is opened."""
     return Guard(
         max_outage=policy.max_outage,
         new_share=partial(UsableShare, least=policy.min_usable, window=policy.usable_window),
@@ -176,18 +177,18 @@ def guard_of(policy: FailurePolicy, *, memory: Path | None) -> Guard:
 
 @dataclass(slots=True, kw_only=True)
 class Models:
-    """The models of a panel: each is opened once, however many seats ask it.
+    """The models of a panel: each is opened once, however many seats use it.
 
     Parameters
     ----------
     silent
-        They are asked nothing: what they replied before is all there is.
+        Whether models are never called: only remembered replies are available.
     guard
-        Has them asked only while they answer; None to let each call fail by itself.
+        Allows calls only while models answer; None to let each call fail by itself.
     recorder
-        Notes each call and its reply, a remembered one too; None to note nothing.
+        Records each call and its reply, including remembered ones; None to record nothing.
     deferral
-        Has batches answer what is not remembered; None to ask the models.
+        Has batches answer requests without remembered replies; None to call the models.
     """
 
     stack: AsyncExitStack
@@ -206,14 +207,14 @@ class Models:
             self.stack.enter_context(self.meter.kept_in(self.memory))
 
     async def get(self, model: ModelConfig) -> ChatModel:
-        """Open `model`, if it is not open; raise `ConfigError` as `open_model` does.
+        """Open `model` unless it is open; raise the `ConfigError` of `open_model`.
 
         Raise `RunFailedError` if a new run lacks the key.
         """
         if model not in self.open:
             is_asked = not self.silent and self.deferral is None
             if is_asked and self.guard is not None and self.guard.is_fresh:
-                require_key(model)  # a run that goes on may ask for nothing
+                require_key(model)  # a resumed run may need no call
             gateway = await self.stack.enter_async_context(open_model(model))
             opened: ChatModel = SilentModel(gateway.signature)
             recalls: Callable[[ChatRequest], bool] = _recalls_nothing
@@ -253,7 +254,7 @@ class Models:
     def _price(self, model: ModelConfig, gateway: "gateways.Gateway") -> TokenPrice | None:
         """Return the price of a model, or that of its batches.
 
-        A file may go to a server of one's own: then a price that is given is the price of that.
+        A file may be sent to your own server, in which case a given price is that of the file.
         """
         price = model.price or gateway.price
         if price is None or self.deferral is None:
@@ -270,7 +271,7 @@ class Models:
         return DeferredModel(self.deferral, model.name, batched, account)
 
     def price(self, model: ModelConfig) -> TokenPrice | None:
-        """Return the price of a model that is open; None if it is not known."""
+        """Return the price of an open model; None if it is unknown."""
         return self.prices[model]
 
     def _note_forms(self, name: str, forms: Mapping[str, Form]) -> None:
@@ -282,7 +283,7 @@ class Models:
             self.guard.log_probabilities[name] = state
 
     async def _tokens(self, gateway: "gateways.Gateway", model: ModelConfig) -> RememberedTokens:
-        """Return what finds out the special tokens of `model` before it is asked first."""
+        """Return an object that finds the special tokens of `model` before its first call."""
         file = await file_tokens(model)
 
         async def ask() -> TemplateTokens | None:
@@ -290,7 +291,7 @@ class Models:
                 return file
             if self.deferral is not None and not self.deferral.asks_tokenizers:
                 return None
-            if self.guard is not None and self.guard.is_fresh:  # it will be asked for sure
+            if self.guard is not None and self.guard.is_fresh:  # it will certainly be called
                 await gateway.ready()
             return await gateway.template_tokens()
 
@@ -302,7 +303,7 @@ class Models:
         return RememberedTokens(ask, memory=memory, signature=gateway.signature, note=note)
 
     def _circuit(self, model: ModelConfig) -> Circuit | None:
-        """Return the guard's circuit for as long as the model is open; None without a guard."""
+        """Return the guard's circuit while the model is open; None without a guard."""
         if self.guard is None:
             return None
         addresses = ", ".join(without_secrets(url) for url in model.base_urls if url)
@@ -322,10 +323,9 @@ async def open_generator(
 ) -> AsyncIterator[ChatModel]:
     """Open a model outside of any panel.
 
-    With a `memory`, nothing is asked twice.
+    With a `memory`, no request is sent twice.
 
-    Raise `ConfigError` if nothing can open it, or its cost is limited and its price
-    unknown.
+    Raise `ConfigError` if nothing can open it, or its cost is limited and its price is unknown.
     """
     async with AsyncExitStack() as stack:
         models = Models(stack=stack, memory=memory, meter=meter, guard=guard)

@@ -1,4 +1,4 @@
-"""Pair judges by name, with the model that they ask or the panel whose scores they compare."""
+"""Pair judges by name, with the model that they use or the panel whose scores they compare."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -14,13 +14,13 @@ from spanjury.orchestration.wiring.plugins import PAIR_JUDGES, built, parameters
 from spanjury.orchestration.wiring.specs import parse_options
 
 BY_MODEL, BY_PANEL = "comparer", "panel"
-"""The pair judges that are meant if none is named: one that asks a model, and one that does not."""
+"""The default pair judges: one that uses a model, and one that does not."""
 
 
 def pair_judge_name(spec: str | PairJudge, config: PanelConfig) -> str:
-    """Return the name of the pair judge, with its model if it asks one.
+    """Return the name of the pair judge, with its model if it uses one.
 
-    Raise `ConfigError` if it is unknown, or asks a model and `config` does not name exactly one.
+    Raise `ConfigError` if it is unknown, or uses a model and `config` does not name exactly one.
     """
     if not isinstance(spec, str):
         return type(spec).__name__
@@ -41,10 +41,10 @@ async def open_pair_judge(
 ) -> AsyncIterator[PairSeat]:
     """Open a pair judge, and close its models at the end.
 
-    `spec` is a name with options, as in ``panel:margin=0.5``, or a pair judge of your own; empty
-    means the `comparer` if `config` names a model and no judge, else the `panel`.
+    `spec` is a name with options, as in ``panel:margin=0.5``, or your own pair judge; empty means
+    the `comparer` if `config` names a model and no judge, else the `panel`.
 
-    Raise `ConfigError` as `pair_judge_name` does, and if an option does not fit.
+    Raise the `ConfigError` of `pair_judge_name`, and `ConfigError` if an option does not fit.
     """
     if not isinstance(spec, str):
         name = pair_judge_name(spec, config)
@@ -70,7 +70,7 @@ def _named(spec: str, config: PanelConfig) -> str:
 
 
 def _model(name: str, config: PanelConfig) -> ModelConfig:
-    """Return the one model that a pair judge asks."""
+    """Return the single model that a pair judge uses."""
     if len(config.models) != 1:
         count = len(config.models) or "no"
         raise ConfigError(f"pair judge {name!r} asks one model, got {count}: name it with --model")

@@ -1,4 +1,4 @@
-"""Panels and cascades as TOML files, the panel called best, and panels in earlier words."""
+"""Panels and cascades as TOML files, the panel called best, and panels in former formats."""
 
 import tomllib
 from collections.abc import Mapping
@@ -28,9 +28,9 @@ _TABLE = "cascade"
 def read_panel_file(path: Path) -> PanelConfig:
     """Read a panel from TOML; its keys are the fields of `PanelConfig`.
 
-    The name ``best`` stands for `best_panel`, unless a file is called so; the log says what that
-    panel has. Raise `ConfigError` if the file cannot be read, is not TOML, or a key or a value does
-    not fit; the message names the file and the key.
+    The name ``best`` stands for `best_panel`, unless there is a file of that name; the log says
+    what that panel contains. Raise `ConfigError` if the file cannot be read, is not TOML, or a key
+    or a value is invalid; the message names the file and the key.
     """
     if is_best(path):
         best = best_panel()
@@ -52,7 +52,7 @@ def read_panel_file(path: Path) -> PanelConfig:
 
 
 def _placed(model: T, folder: Path) -> T:
-    """Return `model` with the file of its tokenizer where it lies, if it names one."""
+    """Return `model` with the path of its tokenizer resolved against `folder`, if it names one."""
     if not isinstance(model, ModelConfig) or model.tokenizer is None:
         return model
     placed = replace(model, tokenizer=folder / model.tokenizer)
@@ -60,14 +60,14 @@ def _placed(model: T, folder: Path) -> T:
 
 
 def is_best(path: Path) -> bool:
-    """Say whether `path` is the name of the panel with the best checker on this machine."""
+    """Return whether `path` is the name of the panel with the best installed checker."""
     return str(path) == BEST and not path.is_file()
 
 
 def read_cascade_file(path: Path) -> CascadeConfig:
     """Read a cascade from TOML; its keys are the fields of `CascadeConfig`.
 
-    Raise `ConfigError` as `read_panel_file` does.
+    Raise `ConfigError` like `read_panel_file`.
     """
     values = _toml(path, what="cascade file")
     if _TABLE in values:
@@ -90,7 +90,7 @@ def _fitting(kind: "pydantic.TypeAdapter[T]", values: object, path: Path, *, wha
 
 
 def with_todays_models(values: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the table of a panel, whose models may be described as they were before."""
+    """Return the table of a panel with its models in the current format."""
     tables = {**values}
     if isinstance(models := values.get("models"), list | tuple):
         tables["models"] = list(map(_todays_model, models))

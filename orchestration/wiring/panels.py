@@ -1,4 +1,4 @@
-"""A description of a panel becomes a panel."""
+"""Build a panel from its configuration."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -66,32 +66,32 @@ async def open_configured_panel(  # noqa: PLR0913  all but the panel have defaul
     recorder: Recorder | None = None,
     deferral: Deferral | None = None,
 ) -> AsyncIterator[Panel]:
-    """Build the panel that `config` describes and close its models at the end.
+    """Build the panel that `config` describes, and close its models at the end.
 
-    Raise `ConfigError` if a name is unknown, an option does not fit, or a judge lacks its
-    model.
+    Raise `ConfigError` if a name is unknown, an option does not fit, or a judge lacks its model.
 
     Parameters
     ----------
     config
         The panel.
     memory
-        Keeps what judges and models say, so that none is asked twice.
+        Stores reports and replies, so that nothing is requested twice.
     again
-        Outcomes for which a judge is asked again although they are remembered.
+        Outcomes for which a judge is run again although they are remembered.
     meter
-        Counts what models are asked.
+        Counts the calls to models.
     silent
-        No model is asked anything: what it said before is all there is.
+        Whether models are never called: only remembered replies are available.
     draw
-        Whatever is remembered of one draw is not taken for another's, where the same is
-        judged twice to see whether the same is said. Families are warned of in the first draw.
+        Name of a sample: values remembered under one name are not used under another, so that
+        judging twice shows whether the reports agree. Warnings about families come only with an
+        empty name.
     guard
-        The run's, which is ended where a model fails every call; None outside of runs.
+        The run's guard, which ends the run if a model fails every call; None outside of runs.
     recorder
-        Notes each call to a model; reports are then made again of the replies that are remembered.
+        Records each call to a model; reports are then made again from remembered replies.
     deferral
-        As in `Models`; it needs a memory.
+        As in `Models`; it requires a memory.
     """
     async with AsyncExitStack() as stack:
         tracing = find_tracing()
@@ -130,7 +130,7 @@ async def open_configured_panel(  # noqa: PLR0913  all but the panel have defaul
             stack.enter_context(stages.holding_budget())
         families = None
         is_first = deferral is None or deferral.rounds == 1
-        if not draw and recorder is None and is_first:  # what is judged once more was warned of
+        if not draw and recorder is None and is_first:  # otherwise the warning was given before
             families = FamilyWatch({seat.name: seat.signature for seat in seats}, config.families)
             families.check_seats()
         reports = memory if recorder is None else NoMemory()
@@ -155,7 +155,7 @@ async def open_configured_panel(  # noqa: PLR0913  all but the panel have defaul
 
 
 def calibrated(panel: Panel, file: Path | None) -> Panel:
-    """Return the panel with the calibration in a file; None for none.
+    """Return the panel with the calibration in a file, or unchanged without a file.
 
     Raise `ConfigError` if the file cannot be read, or was made for another panel.
     """
@@ -177,7 +177,7 @@ async def _seat(named: NamedSeat, config: PanelConfig, models: Models) -> Seat:
     options = with_reader(factory, _with_seed(factory, seat.options, config.seed))
     options = with_examples(factory, options)
     opened = None if model is None else await models.get(model)
-    if CHECKER in parameters(factory):  # in a thread: a model may have to be fetched
+    if CHECKER in parameters(factory):  # in a thread: a model may have to be downloaded
         opening = partial(with_checker, factory, options, judge=seat.judge, model=opened)
         options = await to_thread.run_sync(opening, abandon_on_cancel=True)
     if model is not None and "model" in parameters(factory):
@@ -218,10 +218,10 @@ def _span_score(spec: str) -> "span_scores.SpanScore | None":
 
 
 def _fitted_to(model: ModelConfig, factory: Callable[..., object]) -> dict[str, object]:
-    """Return the options that follow from the model, of those that the judge takes.
+    """Return the options that follow from the model, as far as the judge takes them.
 
-    The embedded model is held to a grammar: unaided, 135M parameters write no report. A trained
-    one is asked as it was trained.
+    The embedded model is constrained by a grammar: unaided, 135M parameters write no valid report.
+    A trained model gets the prompts that it was trained on.
     """
     options = {"form": "grammar"} if model.name == EMBEDDED else trained.judging_options(model.name)
     return {name: option for name, option in options.items() if name in parameters(factory)}
@@ -238,7 +238,7 @@ def _with_seed(
 def _remembered(
     seats: tuple[Seat, ...], memory: Memory | None, *, again: frozenset[Outcome], draw: str
 ) -> tuple[Seat, ...]:
-    """Put the memory before every judge; judges of one signature differ by number."""
+    """Wrap every judge with the memory; judges with equal signatures get different numbers."""
     if memory is None:
         return seats
     taken: Counter[str] = Counter()
@@ -252,7 +252,7 @@ def _remembered(
 
 
 def _recorded(seats: tuple[Seat, ...], recorder: Recorder | None) -> tuple[Seat, ...]:
-    """Have the calls of every seat noted as its own, where they are noted."""
+    """Have the calls of every seat recorded under its name, if there is a recorder."""
     if recorder is None:
         return seats
     return tuple(
@@ -261,7 +261,7 @@ def _recorded(seats: tuple[Seat, ...], recorder: Recorder | None) -> tuple[Seat,
 
 
 def _traced(seats: tuple[Seat, ...], tracing: Tracing) -> tuple[Seat, ...]:
-    """Trace every judge's assessments, remembered ones too, where the program asks for it."""
+    """Trace every judge's assessments, including remembered ones, if tracing is active."""
     return tuple(
         Seat(name=seat.name, judge=tracing.judge(seat.judge, seat=seat.name)) for seat in seats
     )

@@ -1,4 +1,4 @@
-"""Pictures: modules that load matplotlib when something is drawn, their inputs, and files."""
+"""Plots: modules that import matplotlib only when drawing, their inputs, and files."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -33,12 +33,12 @@ __all__ = [
 
 
 class Drawing(NamedTuple):
-    """A picture that is not drawn yet: the name of its files, and what it shows."""
+    """A plot to be drawn: the name of its files, and a description."""
 
     name: str
     alt: str
     draw: Callable[..., None]
-    """Draws it into each file that it is given."""
+    """Draws the plot into each of the given files."""
 
 
 def draw(
@@ -48,9 +48,9 @@ def draw(
     by: ModuleType,
     endings: Sequence[str] = (".png", ".svg"),
 ) -> list[tuple[Picture, list[Path]]]:
-    """Draw pictures `by` one of the modules, each into a file of every ending.
+    """Draw plots with a module, each into a file for every ending.
 
-    Return each with its files, of which pages show the first; nothing without matplotlib. Raise
+    Return each plot with its files, of which pages show the first; empty without matplotlib. Raise
     `StoreError` if a file cannot be written.
     """
     try:

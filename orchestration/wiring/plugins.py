@@ -1,4 +1,4 @@
-"""Plugins by name: the groups, and the objects made of them.
+"""Plugins by name: their groups, and building objects from them.
 
 A plugin's options are the parameters of the factory that its entry point names.
 """
@@ -54,19 +54,18 @@ GROUPS = (
     STATISTICS,
 )
 _HANDED = frozenset({"checker", "encoder", "model", "panel", "tuning"})
-"""Parameters that no option sets: wiring hands them over."""
+"""Parameters that are not options: wiring supplies them."""
 
 
 _LIVING = frozenset({"checker", "encoder", "model", "panel"})
-"""Parameters whose values are no data."""
+"""Parameters whose values are objects that need no validation."""
 
 
 def built(factory: Callable[..., object], name: str, options: Mapping[str, object]) -> object:
-    """Call a plugin's factory with its options, each checked against its annotation.
+    """Call a plugin's factory with its options, each validated against its annotation.
 
-    Raise `ConfigError` if it has no such option, or a value does not fit; the message names
-    the plugin and the choices. Raise `PluginError` if it cannot be called, or fails
-    otherwise.
+    Raise `ConfigError` if it has no such option, or a value does not fit; the message names the
+    plugin and the choices. Raise `PluginError` if it cannot be called, or fails otherwise.
     """
     accepted = parameters(factory)
     for option in options:
@@ -83,7 +82,7 @@ def built(factory: Callable[..., object], name: str, options: Mapping[str, objec
         raise ConfigError(f"{name!r} cannot be {made}: {error}") from error
     except EvaluationError:
         raise
-    except Exception as error:  # the border to factories that are not ours
+    except Exception as error:  # the boundary to third-party factories
         raise PluginError(f"{name!r} cannot be made: {error!r}") from error
 
 
@@ -94,16 +93,16 @@ def _validated(
     checked = dict(options)
     for option in checked.keys() - _LIVING:
         if isinstance(accepted[option].annotation, str):
-            continue  # a type whose name is known to type checkers only
+            continue  # a type that only type checkers import
         if type(checked[option]) is accepted[option].annotation:
-            continue  # to load what checks it would take longer than a short run
+            continue  # importing pydantic would take longer than a short run
         try:
             adapter: pydantic.TypeAdapter[object] = pydantic.TypeAdapter(
                 accepted[option].annotation
             )
             checked[option] = adapter.validate_python(checked[option])
         except pydantic.PydanticSchemaGenerationError:
-            continue  # a type of the plugin's own: the plugin checks it
+            continue  # the plugin's own type: the plugin checks it
         except pydantic.ValidationError as error:
             problem = error.errors(include_url=False)[0]["msg"]
             raise ConfigError(
@@ -113,9 +112,9 @@ def _validated(
 
 
 def parameters(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter]:
-    """Return the options that a plugin's factory takes, by name.
+    """Return the parameters of a plugin's factory, by name.
 
-    Raise `PluginError` if it is not a factory, or its annotations cannot be read.
+    Raise `PluginError` if it is not a factory, or its annotations cannot be evaluated.
     """
     try:
         try:

@@ -1,4 +1,4 @@
-"""Files of results, read back for their scores, their spans or whole."""
+"""Read results files: their scores, their spans, or whole rows."""
 
 from spanjury.adapters.files.results.result_rows import (
     ReportedRow,

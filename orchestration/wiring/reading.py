@@ -1,4 +1,4 @@
-"""Judges that have a small encoder read for them are handed it."""
+"""Give judges the small encoder that reads for them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -14,27 +14,27 @@ with lazily():
     from spanjury.judges.reader import fitting, tuning
 
 ENCODER, WEIGHTS = "encoder", "weights"
-"""Parameter of a judge that is handed a reader, and the option that names its folder."""
+"""Parameter of a judge that receives a reader, and the option that names its folder."""
 
 _TUNING = "tuning"
 
 
 def has_weights() -> bool:
-    """Say whether the package brings a reader."""
+    """Return whether the package includes a reader."""
     return card.is_reader(_shipped())
 
 
 def is_reader(folder: Path) -> bool:
-    """Say whether `folder` holds a window reader."""
+    """Return whether `folder` contains a window reader."""
     return card.is_reader(folder)
 
 
 def with_reader(factory: Callable[..., object], options: Mapping[str, object]) -> dict[str, object]:
-    """Return the options of a judge, with the reader that it asks for in place of its folder.
+    """Return the options of a judge, with an opened reader in place of its folder.
 
-    A judge that has a parameter for it is handed the constants that were fitted to the reader.
+    A judge with a parameter for them also receives the constants that were fitted to the reader.
 
-    Raise `ConfigError` if the folder holds no reader, or the package brings none.
+    Raise `ConfigError` if the folder contains no reader, or the package includes none.
     """
     rest = dict(options)
     if ENCODER not in (accepted := parameters(factory)):
@@ -50,7 +50,7 @@ def with_reader(factory: Callable[..., object], options: Mapping[str, object]) -
 
 
 def _tuning(constants: Mapping[str, float], *, wanted: object) -> object:
-    """Return the constants as the judge takes them; what does not fit is refused with the rest."""
+    """Return the constants in the judge's type; invalid ones are rejected with other options."""
     try:
         return tuning.Tuning(**constants) if wanted is tuning.Tuning else dict(constants)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""The repair of a run's memory and marks."""
+"""Repairing a run's memory and marks."""
 
 from spanjury.adapters.runs.repair import Repaired, repair
 

@@ -1,4 +1,4 @@
-"""A panel that is made again of a run's memory, with all that its models were asked."""
+"""A panel that is replayed from a run's memory, with all calls to its models."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +17,7 @@ __all__ = ["Call", "Recorder", "asking_seats", "open_replayed_panel"]
 
 
 def asking_seats(config: PanelConfig) -> tuple[SeatConfig, ...]:
-    """Return the seats whose judges ask a model; raise `ConfigError` if a judge is unknown."""
+    """Return the seats whose judges use a model; raise `ConfigError` if a judge is unknown."""
     return tuple(filter(_asks, config.seats_or_default))
 
 
@@ -25,11 +25,11 @@ def asking_seats(config: PanelConfig) -> tuple[SeatConfig, ...]:
 async def open_replayed_panel(
     config: PanelConfig, *, memory: Path, recorder: Recorder
 ) -> AsyncIterator[Panel]:
-    """Open a panel whose models say again what they said, and are asked nothing.
+    """Open a panel whose models repeat their remembered replies, without any call.
 
-    Judges that ask no model are left out, unless a model consolidates what they report; so are
-    then a cascade and a calibration, which are of all judges: a seat that was not asked has no
-    reply to say again. Raise `ConfigError` as `open_configured_panel` does, and `StoreError` if
+    Judges without a model are left out, unless a model consolidates their reports. Cascade and
+    calibration are then left out, too, since they involve all judges, and a seat that was not asked
+    has no reply to repeat. Raise the `ConfigError` of `open_configured_panel`, and `StoreError` if
     the memory cannot be read.
     """
     name = config.consolidate.partition(":")[0]
@@ -43,6 +43,6 @@ async def open_replayed_panel(
 
 
 def _asks(seat: SeatConfig) -> bool:
-    if not isinstance(seat.judge, str):  # a judge that is built already has its model, if any
+    if not isinstance(seat.judge, str):  # a judge that is already built includes its model
         return False
     return seat.judge in JUDGES.names() and asks_model(seat.judge, seat.options)

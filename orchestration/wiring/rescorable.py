@@ -1,4 +1,4 @@
-"""The judges of the default panel that can say which score follows from an error list."""
+"""The judges of the default panel that can compute a score from an error list."""
 
 from dataclasses import replace
 
@@ -9,10 +9,10 @@ from spanjury.orchestration.wiring.reading import with_reader
 
 
 def rescorable_panel(panel: PanelConfig, *, agents: bool = False) -> PanelConfig:
-    """Return `panel`; where it names no judge and no model, its judges that can rescore.
+    """Return `panel`, or if it names no judge and no model, a panel of judges that can rescore.
 
-    With `agents` these include the judges of trajectories. Raise `ConfigError` if none of them
-    can, or one cannot be made.
+    With `agents` these include the judges of trajectories. Raise `ConfigError` if none of them can
+    rescore, or one cannot be built.
     """
     if panel.seats or panel.models:
         return panel

@@ -1,4 +1,4 @@
-"""Paths become files of results and of segments, to write."""
+"""Open files of results and of segments for writing."""
 
 from pathlib import Path
 
@@ -14,5 +14,5 @@ __all__ = [
 
 
 def open_results(path: Path) -> ResultWriter:
-    """Open a file for result rows, for ``with``; see `ResultWriter`."""
+    """Open a file for result rows, as a context manager; see `ResultWriter`."""
     return ResultWriter(path)

@@ -1,4 +1,4 @@
-"""Paths become folders of runs and memories."""
+"""Open folders of runs and memories by their paths."""
 
 import filecmp
 import shlex
@@ -53,14 +53,14 @@ __all__ = [
 
 
 def open_memory(path: Path) -> SqliteMemory:
-    """Open a memory in a file, for ``with``; see `SqliteMemory`."""
+    """Open a memory in a file, as a context manager; see `SqliteMemory`."""
     return SqliteMemory(path)
 
 
 def own_results(results: Path, folder: RunFolder) -> Path:
-    """Return the `results` of the run in `folder`; raise `StoreError` if another's replaced them.
+    """Return the `results` of the run in `folder`; raise `StoreError` if another run replaced them.
 
-    Runs of earlier releases have theirs outside the folder, where others write as well.
+    Runs of earlier releases have their results outside the folder, where other runs may write.
     """
     if results.parent.resolve() != folder.path.resolve() and is_kept_by_a_run(results):
         name = shlex.quote(folder.path.name)
@@ -72,9 +72,9 @@ def own_results(results: Path, folder: RunFolder) -> Path:
 
 
 def is_kept_by_a_run(path: Path, run: RunFolder | None = None) -> bool:
-    """Say whether `run`, or one among the user's data, has the same rows in its folder."""
+    """Return whether `run`, or a run among the user's data, has the same rows in its folder."""
     size = path.stat().st_size
-    with suppress(OSError):  # a folder that cannot be read keeps nothing for the user
+    with suppress(OSError):  # an unreadable folder keeps nothing for the user
         for folder in chain(filter(None, [run]), RunFolder.among(runs_home())):
             for kept in (folder.results, part_of(folder.results)):
                 is_alike = kept.is_file() and kept.stat().st_size == size

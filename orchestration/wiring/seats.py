@@ -1,4 +1,4 @@
-"""The seats of a panel by name, with the models that they ask, before any is opened."""
+"""The seats of a panel by name, with the models that they use, before any is opened."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Literal, NamedTuple
@@ -12,7 +12,7 @@ from spanjury.orchestration.wiring.plugins import JUDGES, METRICS
 
 
 class NamedSeat(NamedTuple):
-    """A seat under its name in the panel, and the model that it asks; None for none."""
+    """A seat with its name in the panel, and the model that it uses, if any."""
 
     name: str
     seat: SeatConfig
@@ -20,9 +20,9 @@ class NamedSeat(NamedTuple):
 
 
 class ModelPrice(NamedTuple):
-    """The price of the tokens of a seat's model, and who says so.
+    """The price of the tokens of a seat's model, and its source.
 
-    The source is the panel's description, LiteLLM's list of models, or that the model runs here.
+    The source is the panel's configuration, LiteLLM's list of models, or that the model runs here.
     """
 
     price: TokenPrice
@@ -31,9 +31,9 @@ class ModelPrice(NamedTuple):
 
 
 def named_seats(config: PanelConfig) -> tuple[NamedSeat, ...]:
-    """Return the seats under distinct names, one a model where a judge asks several.
+    """Return the seats with distinct names, one for each model if a judge uses several.
 
-    Raise `ConfigError` if a judge is unknown, or lacks its model, or asks none and is given one.
+    Raise `ConfigError` if a judge is unknown, or lacks its model, or uses none and is given one.
     """
     named = [named_seat for seat in config.seats_or_default for named_seat in _named(seat, config)]
     taken: dict[str, int] = {}
@@ -45,9 +45,9 @@ def named_seats(config: PanelConfig) -> tuple[NamedSeat, ...]:
 
 
 def asked_models(config: PanelConfig) -> Mapping[str, ModelConfig]:
-    """Return the models that the panel asks by their names, the consolidator's among them.
+    """Return the models that the panel uses, including the consolidator's, by name.
 
-    Raise `ConfigError` as `named_seats` does.
+    Raise the `ConfigError` of `named_seats`.
     """
     models = [seat.model for seat in named_seats(config) if seat.model is not None]
     named = config.consolidate_model or next(iter(config.models), None)
@@ -57,11 +57,11 @@ def asked_models(config: PanelConfig) -> Mapping[str, ModelConfig]:
 
 
 def seat_prices(config: PanelConfig, names: Collection[str]) -> Mapping[str, ModelPrice]:
-    """Return the prices of those of `names` that are seats of the panel and ask a model.
+    """Return the prices of those `names` that are seats of the panel and use a model.
 
-    A price is that of the description, else that of LiteLLM's list, which is read from the
-    installed library and not from the network. A seat whose price neither says is not there.
-    Raise `ConfigError` as `named_seats` does.
+    A price comes from the configuration, or else from LiteLLM's list, which is read from the
+    installed library and not from the network. Seats without a known price are left out. Raise the
+    `ConfigError` of `named_seats`.
     """
     prices = {}
     for name, _, model in named_seats(config):
@@ -75,9 +75,9 @@ def seat_prices(config: PanelConfig, names: Collection[str]) -> Mapping[str, Mod
 
 
 def warn_of_one_family(config: PanelConfig) -> None:
-    """Warn where seats of a panel that is opened elsewhere ask models of one family.
+    """Warn if seats of a panel that is opened elsewhere use models of one family.
 
-    Raise `ConfigError` as `named_seats` does.
+    Raise the `ConfigError` of `named_seats`.
     """
     asking = {
         named_seat.name: named_seat.model.name
@@ -89,7 +89,7 @@ def warn_of_one_family(config: PanelConfig) -> None:
 
 
 def is_metric(name: str) -> bool:
-    """Say whether the judge of this name is a metric that judges."""
+    """Return whether the judge of this name is a metric."""
     return name in METRICS.names() and name not in JUDGES.names()
 
 

@@ -1,4 +1,4 @@
-"""Names become sinks: services that take the scores of live traffic."""
+"""Sinks by name: services that receive the scores of live traffic."""
 
 import inspect
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ _METHODS = ("send", "aclose")
 
 
 def open_sink(spec: str) -> tuple[str, Sink]:
-    """Return a sink under its name, for a flag as ``NAME`` or ``NAME:option=value,…``.
+    """Open a sink and return it with its name, given ``NAME`` or ``NAME:option=value,…``.
 
-    Its connections are opened when something is sent. Raise `ConfigError` if there is no such
-    sink, an option does not fit or a key is missing.
+    Its connections are opened on the first request. Raise `ConfigError` if there is no such sink,
+    an option does not fit or a key is missing.
     """
     name, options = parse_options(spec, what="sink")
     made = built(SINKS.get(name), name, options)
@@ -26,17 +26,17 @@ def open_sink(spec: str) -> tuple[str, Sink]:
 
 
 class Webhook:
-    """An address to which alerts are posted, each as an object of JSON.
+    """An address to which alerts are posted, each as a JSON object.
 
-    A secret address, as that of a chat program, is given as ``env:VARIABLE``. Raises `ConfigError`
-    if it is no address, or looks secret.
+    A secret address, such as that of a chat program, is given as ``env:VARIABLE``. Raises
+    `ConfigError` if the address is invalid, or looks secret.
     """
 
     def __init__(self, url: str) -> None:
         self._http = HttpSink("webhook", url=url)
 
     async def send(self, alerts: Sequence[object]) -> None:
-        """Post alerts; raise `SinkError` as a sink does."""
+        """Post alerts; raise `SinkError` like a sink."""
         for alert in alerts:
             await self._http.request("POST", "", alert)
 

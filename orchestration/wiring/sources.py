@@ -1,4 +1,4 @@
-"""Paths become sources of segments."""
+"""Open paths as sources of segments."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
@@ -48,17 +48,17 @@ _limits: ContextVar[DataLimits] = ContextVar("data_limits", default=USUAL)
 
 
 def set_data_limits(settings: Iterable[str]) -> None:
-    """Hold every file that is opened from now on to these limits, as ``row=200MB``.
+    """Apply limits, such as ``row=200MB``, to every file that is opened from now on.
 
-    Raise `ConfigError` if one is not of this form, or of no known name.
+    Raise `ConfigError` if a limit has another form or an unknown name.
     """
     _limits.set(parse_limits(settings))
 
 
 def columns_for(task: str | None, columns: Sequence[str]) -> tuple[str, ...]:
-    """Return `columns` with what `task` asks of them: whole conversations in the tasks of agents.
+    """Return `columns` as `task` needs them: agents' tasks read whole conversations.
 
-    A shape that is among them stays the only one.
+    A shape that is already among the columns is kept.
     """
     is_named = any(setting in NAMES for setting in columns)
     asked = (AGENT,) if task in CONVERSATION_TASKS and not is_named else ()
@@ -68,23 +68,22 @@ def columns_for(task: str | None, columns: Sequence[str]) -> tuple[str, ...]:
 def open_source(
     path: Path, *, columns: Sequence[str] = (), limits: Sequence[str] = ()
 ) -> Iterator[Segment | DataError]:
-    """Read `path` with the source that is named after its ending, or its last two endings.
+    """Read `path` with the source named after its last ending, or its last two endings.
 
-    Raise `ConfigError` if `columns` or `limits` are not of this form, or the source cannot
-    read other names, and `DataError` if the file cannot be read, or no source reads files
-    with such an ending.
+    Raise `ConfigError` if `columns` or `limits` have another form, or the source cannot read other
+    names, and `DataError` if the file cannot be read, or no source reads files with such an ending.
 
     Parameters
     ----------
     path
         A file; a folder of texts, which the source ``folder`` reads, or of data files; or
-        ``NAME:…``, what the source of that name finds by itself, as ``hf:`` does.
+        ``NAME:…``, which the source of that name resolves itself, as ``hf:`` does.
     columns
-        What its columns are called where it is not what we call them, as `parse_columns`
-        reads it: ``output=summary``; or the shape of its rows: ``ragas``.
+        Names of columns that differ from the standard ones, as `parse_columns` reads them:
+        ``output=summary``; or the shape of the rows: ``ragas``.
     limits
-        How much it may hold, as `parse_limits` reads it: ``row=200MB``; without any, what
-        `set_data_limits` was given.
+        Size limits, as `parse_limits` reads them: ``row=200MB``; by default, those given to
+        `set_data_limits`.
     """
     name = _source_name(path)
     if name == _FOLDER and (files := _data_files(path)):
@@ -92,11 +91,11 @@ def open_source(
     if name not in SOURCES.names():
         choices = ", ".join(f".{name}" for name in SOURCES.names())
         raise DataError(f"{path}: no source reads files that end in {name!r}; known: {choices}")
-    if path.is_fifo():  # it gives its rows once, and a run reads them again where it goes on
+    if path.is_fifo():  # a pipe yields its rows once, but a resumed run reads them again
         raise DataError(f"{path}: is a pipe, expected a file: write it to one, and name that")
     source = SOURCES.get(name)
     takes = parameters(source)
-    reading = cast("Callable[..., Iterator[Segment | DataError]]", source)  # looked up beside it
+    reading = cast("Callable[..., Iterator[Segment | DataError]]", source)  # `takes` checks it
     if "limits" in takes:
         reading = partial(reading, limits=parse_limits(limits) if limits else _limits.get())
     if not columns:
@@ -109,21 +108,21 @@ def open_source(
 def numbered_rows(
     path: Path, *, columns: Sequence[str] = ()
 ) -> Iterator[tuple[Segment | DataError, int]]:
-    """Yield the rows of `path`, as `open_source` does, each with the line on which it begins.
+    """Yield the rows of `path`, as `open_source` does, each with the number of its first line.
 
-    Yields none if its source reads no lines of its own. Raise as `open_source` does.
+    Yields nothing if its source does not read lines. Raise the errors of `open_source`.
     """
     lines = row_lines(path, _source_name(path))
     return zip(open_source(path, columns=columns), lines, strict=False)
 
 
 def open_rows(data: object, *, columns: Sequence[str] = ()) -> Iterator[Segment | DataError]:
-    """Read rows that are in memory: objects, or a data frame of pandas or polars.
+    """Read rows in memory: objects, or a data frame of pandas or polars.
 
-    `data` are mappings as the rows of a file, segments, lists of messages, the messages of one
-    conversation, or a data frame; `columns` are as in `open_source`. Raise `ConfigError` if the
-    columns are not of this form, or `data` are no rows, and `DataError`, at once, if there is no
-    row.
+    `data` contains mappings like the rows of a file, segments, lists of messages, or the messages
+    of one conversation, or is a data frame; `columns` are as in `open_source`. Raise `ConfigError`
+    if the columns have another form, or `data` contains no rows, and `DataError`, at once, if it is
+    empty.
     """
     rows = frame_rows([data] if is_conversation(data) else data)
     if rows is None:
@@ -132,7 +131,7 @@ def open_rows(data: object, *, columns: Sequence[str] = ()) -> Iterator[Segment 
 
 
 def _data_files(folder: Path) -> list[Path]:
-    """Return the files of rows in a folder, by name; none if it holds texts."""
+    """Return the data files in a folder, sorted by name; empty if it contains texts."""
     if next(folder.rglob("*.txt"), None) is not None:
         return []
     names = {*SOURCES.names()} - {_FOLDER}
@@ -146,7 +145,7 @@ def _data_files(folder: Path) -> list[Path]:
 def _of_files(
     files: Sequence[Path], *, columns: Sequence[str], limits: Sequence[str]
 ) -> Iterator[Segment | DataError]:
-    """Yield the rows of all files; a row without a system is of one that is called as its file."""
+    """Yield the rows of all files; a row without a system gets one named after its file."""
     with open_ids() as ids:
         for number, file in enumerate(files, start=1):
             stem = file.name.partition(".")[0]

@@ -1,4 +1,4 @@
-"""Seats and plugins with options, as flags name them in one word."""
+"""Seats and plugins with options, written as a single word in flags."""
 
 import re
 import tomllib
@@ -18,25 +18,24 @@ from spanjury.orchestration.wiring.plugins import CHECKERS
 from spanjury.orchestration.wiring.reading import WEIGHTS, is_reader
 
 _MAY_READ = frozenset((CHECKER, "distilled"))
-"""Judges that are the judge `reader` if they are named with a folder that holds one."""
+"""Judges that become the judge `reader` if their folder contains a reader."""
 _OPTIONS = re.compile(r"(?:^|:)(?=\s*\w*\s*=)|:$")
-"""The colon before the first option; a folder or a model before it may hold others."""
+"""The colon before the first option; a preceding folder or model may contain other colons."""
 
 _GUARDIAN, _FORM, _PROMETHEUS = "guardian", "form", "prometheus"
-"""Judge that may be named with the form in which its model is asked, and the option for it; a form
-that is a judge of its own."""
+"""The judge whose name may include a form, the option for it, and a form that is its own judge."""
 
 
 def parse_seat(spec: str) -> SeatConfig:
-    """Read a seat from a flag, as `parse_options` does.
+    """Parse a seat from a flag, as `parse_options` does.
 
-    ``NAME:FOLDER`` is a judge that asks the model in a folder, as ``distil train`` writes one;
-    ``NAME:FOLDER:option=value`` has options besides. ``checker`` checks with the model in the
-    folder, with a model that ``checker:NAME`` names, or with the checker of a plugin. If the folder
-    holds a reader, ``checker`` and ``distilled`` are the judge `reader`, as ``checker:reader`` is.
-    ``guardian:FORM`` asks a model in one of the forms that it knows; ``guardian:prometheus`` is
-    ``prometheus``. Raise `ConfigError` as `parse_options` does, and if there is no such folder or
-    model.
+    ``NAME:FOLDER`` is a judge that uses the model in a folder, as ``distil train`` writes one;
+    ``NAME:FOLDER:option=value`` adds options. ``checker`` uses the model in the folder, a model
+    that ``checker:NAME`` names, or the checker of a plugin. If the folder contains a reader,
+    ``checker`` and ``distilled`` mean the judge `reader`, as does ``checker:reader``.
+    ``guardian:FORM`` prompts a model in one of its known forms; ``guardian:prometheus`` means
+    ``prometheus``. Raise the `ConfigError` of `parse_options`, and `ConfigError` if there is no
+    such folder or model.
 
     Examples
     --------
@@ -63,13 +62,13 @@ def parse_seat(spec: str) -> SeatConfig:
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """Return the folder or model that follows a judge's name, and the options after it."""
+    """Return the folder or model after a judge's name, and the options after it."""
     options = _OPTIONS.search(text)
     return (text, "") if options is None else (text[: options.start()], text[options.end() :])
 
 
 def _checker_options(named: str, given: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the options of a checker that a plugin's name, a folder or a model's name tells."""
+    """Return the options of a checker named by a plugin, a folder or a model."""
     if named == READER or (named in CHECKERS.names() and named != FOLDER):
         return {KIND: named, **given}
     if is_folder(named) and not is_model(named):
@@ -78,10 +77,10 @@ def _checker_options(named: str, given: Mapping[str, object]) -> Mapping[str, ob
 
 
 def parse_options(spec: str, *, what: str) -> tuple[str, Mapping[str, object]]:
-    """Read ``NAME`` or ``NAME:option=value,option=value`` as a plugin's name and its options.
+    """Parse ``NAME`` or ``NAME:option=value,option=value`` as a plugin's name and its options.
 
-    Values are TOML where they can be read as such and text where not. Raise `ConfigError`, which
-    says of `what`, if the text is neither.
+    Values are parsed as TOML if possible and taken as text otherwise. Raise `ConfigError`, whose
+    message names `what`, if the text has another form.
     """
     name, _, pairs = spec.partition(":")
     options: dict[str, object] = {}
@@ -98,6 +97,6 @@ def parse_options(spec: str, *, what: str) -> tuple[str, Mapping[str, object]]:
 def _value(text: str) -> object:
     try:
         value: object = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except tomllib.TOMLDecodeError:  # a string without quotation marks
         return text
     return value

@@ -1,4 +1,4 @@
-"""Temporary files for what is looked at again and does not fit into memory."""
+"""Temporary files for data that is read again and does not fit into memory."""
 
 from spanjury.adapters.files.spool import Spool, open_spool
 

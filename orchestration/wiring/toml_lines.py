@@ -1,13 +1,13 @@
-"""Tables as lines of TOML, for files that people read and change."""
+"""Write tables as lines of TOML, for files that people read and edit."""
 
 import json
 from collections.abc import Mapping, Sequence
 
 
 def toml_lines(values: Mapping[str, object], *, under: str = "") -> list[str]:
-    """Return the lines of a table: its own keys first, then its tables.
+    """Return the lines of a table: its own keys first, then its subtables.
 
-    `under` is the path of the table, with a dot behind it; empty for a whole file.
+    `under` is the path of the table, followed by a dot; empty for a whole file.
     """
     plain, tables, lists = [], [], []
     for name, value in values.items():
@@ -26,7 +26,7 @@ def toml_lines(values: Mapping[str, object], *, under: str = "") -> list[str]:
 
 
 def _tables(value: object) -> list[Mapping[str, object]]:
-    """Return the tables that a value is a list of; none for any other value."""
+    """Return the tables in a list; empty for any other value."""
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
@@ -45,5 +45,5 @@ def _value(value: object) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a text in quotes: what JSON escapes, TOML reads, and it escapes one sign more."""
+    """Return a quoted text: TOML reads JSON's escapes, and also requires one for U+007F."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

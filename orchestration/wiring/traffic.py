@@ -1,4 +1,4 @@
-"""Live traffic: spans and rows become segments, and a path the store of what came in."""
+"""Live traffic: convert spans and rows to segments, and open the store of arrivals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -48,13 +48,13 @@ __all__ = [
 ]
 
 _ROW = b"row:"
-"""Begins what is kept of a row; a span is kept as an object of JSON."""
+"""Prefix of a stored row; a span is stored as a JSON object."""
 _SPANS = "resourceSpans"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """A trace as it is judged.
+    """A trace to be judged.
 
     The other fields are those of `TraceScore` and `TraceRow`; `seconds` is its duration, 0 if
     unknown.
@@ -70,10 +70,10 @@ class Trace:
 
 
 class TrafficReader:
-    """Makes arrivals of what comes in, and traces of what was kept.
+    """Converts incoming spans and rows to arrivals, and stored arrivals to traces.
 
     `columns` map the names of columns, as flags do. A trace waits for more spans for `settle`
-    seconds after its root has come, and for `longest` without one.
+    seconds after its root has arrived, and for `longest` without a root.
     """
 
     def __init__(self, *, columns: Sequence[str] = (), settle: float, longest: float) -> None:
@@ -83,7 +83,7 @@ class TrafficReader:
         self._longest = longest
 
     def span_arrivals(self, spans: Sequence[TraceSpan], *, now: float) -> list[Arrival]:
-        """Return spans as they are kept."""
+        """Return spans in their stored form."""
         return [
             Arrival(
                 trace=span.trace_id,
@@ -96,16 +96,16 @@ class TrafficReader:
         ]
 
     def line_arrivals(self, line: TailedLine, *, now: float) -> list[Arrival]:
-        """Return what a line of a file holds: a request of OTLP as JSON, or a row.
+        """Return the arrivals in a line of a file: an OTLP request as JSON, or a row.
 
-        Raise `DataError` if it holds neither.
+        Raise `DataError` if it contains neither.
         """
         value = parse_json(line.text)
         if isinstance(value, dict) and _SPANS in value:
             return self.span_arrivals(spans_of(value), now=now)
-        segment = self._segment(value, line=line.number)  # its faults are reported at once
+        segment = self._segment(value, line=line.number)  # faults of the row are reported now
         if segment.segment_id == f"line-{line.number}" and isinstance(value, dict):
-            # Lines of files that took each other's place have the same numbers.
+            # Line numbers recur when a file is replaced, so the id depends on position and content.
             value["id"] = f"row-{digest(line.position.encoded().decode(), line.text)[:12]}"
             segment = self._segment(value, line=line.number)
         body = _ROW + msgspec.json.encode(value)
@@ -113,7 +113,7 @@ class TrafficReader:
         return [Arrival(trace=trace, span="", body=body, due=now)]
 
     def trace(self, waiting: WaitingTrace) -> Trace:
-        """Return a trace with its segment; raise `DataError` if it holds no text to judge."""
+        """Return a trace with its segment; raise `DataError` if it contains no text to judge."""
         first = waiting.bodies[0]
         if first.startswith(_ROW):
             segment = self._segment(msgspec.json.decode(first.removeprefix(_ROW)))
@@ -123,7 +123,7 @@ class TrafficReader:
         read = trace_row(spans)
         if read.row is None:
             raise DataError("no span holds a text that a model wrote")
-        with noticed_by(lambda _: None):  # the names of our own rows are no news
+        with noticed_by(lambda _: None):  # notices about our own column names would be useless
             native = self._native_of_spans(read.row)
         return Trace(
             segment=parse_row(native, line=1),
@@ -140,5 +140,5 @@ class TrafficReader:
 
 
 def _meta(segment: Segment, *names: str) -> str:
-    """Return the first value of `names` in the meta of a row; empty without one."""
+    """Return the first value of `names` in a row's meta; empty if there is none."""
     return next((str(value) for name in names if (value := segment.meta.get(name))), "")

@@ -1,4 +1,4 @@
-"""The options that the folder of a trained model says by itself: how it is asked and read."""
+"""The options recorded with a trained model: its prompts and its threshold."""
 
 from pathlib import Path
 
@@ -31,9 +31,9 @@ class _Record(BaseModel):
 
 
 def judging_options(model: str) -> dict[str, object]:
-    """Return the options for the judge `distilled` that ``local/FOLDER`` records.
+    """Return the options for the judge `distilled` that the folder in ``local/FOLDER`` records.
 
-    None for another model, and for a folder of a version that recorded none. Raise `ConfigError`
+    Empty for any other model, and for folders of versions that recorded none. Raise `ConfigError`
     if there is a record that cannot be read.
     """
     path = Path(model.removeprefix(_LOCAL)) / _RECORD

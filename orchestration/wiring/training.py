@@ -51,5 +51,5 @@ __all__ = [
 
 
 def open_training_files(folder: Path) -> SealedFiles:
-    """Open a file for each split in `folder`, for ``with``; see `SealedFiles`."""
+    """Open a file for each split in `folder`, as a context manager; see `SealedFiles`."""
     return SealedFiles(folder, names=tuple(map(split_file, SPLITS)), seal=SEAL)

@@ -1,1 +1,1 @@
-"""The flags that commands share, each group once; those of one command stand with it."""
+"""The flags that commands share, each group once; others are defined with their command."""

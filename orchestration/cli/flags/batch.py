@@ -1,4 +1,4 @@
-"""The flags that have batches answer what models are asked."""
+"""The flags for models that answer through batch APIs."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ with lazily():
 class BatchFlags(Flags, title="Batches"):
     """The flags that say who sends batches, and where their files are.
 
-    Raises `ConfigError` if the provider is to get them and files are named, too.
+    Raises `ConfigError` if the provider should receive them and files are named, too.
     """
 
     batch_api: Annotated[
@@ -55,7 +55,7 @@ class BatchFlags(Flags, title="Batches"):
     def require_none(self, folder: "run_folders.RunFolder") -> None:
         """Raise `ConfigError` if a batch of the run in `folder` is not collected.
 
-        What it asks would be paid twice if the models were asked themselves.
+        Calling the models directly would pay for its requests twice.
         """
         if self.batch_api or (folder.path / batches.FOLDER).exists():
             raise ConfigError(
@@ -66,9 +66,9 @@ class BatchFlags(Flags, title="Batches"):
     def batches(
         self, *, batch_api: bool, folder: "run_folders.RunFolder | None"
     ) -> "batches.Batches | None":
-        """Return what answers the requests of a run in `folder`; None for the models themselves.
+        """Return the batches of a run in `folder`; None to call the models directly.
 
-        Raise `ConfigError` if the run keeps no folder, or its requests are the provider's and files
+        Raise `ConfigError` if the run has no folder, or its requests go to the provider and files
         are named.
         """
         if batch_api and self.by_file:

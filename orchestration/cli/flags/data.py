@@ -1,4 +1,4 @@
-"""The flags that say what is judged: texts, tasks and aspects."""
+"""The flags for the data to judge: texts, tasks and aspects."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The flags that hold a run to something: it ends with 5 if its texts are not good enough."""
+"""The flags that state requirements: a run exits with 5 if its texts miss them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ with lazily():
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemandFlags(Flags, title="Limits"):
-    """The flags that say which results may not pass."""
+    """The flags that state which results must not pass."""
 
     fail_on: Annotated[
         tuple[str, ...],
@@ -39,16 +39,16 @@ class DemandFlags(Flags, title="Limits"):
 
     def __post_init__(self) -> None:
         if self.given:
-            self.terms()  # a slip costs nothing before anything is judged
+            self.terms()  # finds invalid flags before anything is judged
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The flags that demand something, as far as they are given."""
+        """The given flags that state requirements."""
         values = (self.fail_on, self.fail_under, self.max_flagged is not None)
         return tuple(flag for flag, value in zip(_TERMS, values, strict=True) if value)
 
     def terms(self) -> "gate.Terms":
-        """Return the demands; raise `ConfigError` if a flag cannot be read."""
+        """Return the requirements; raise `ConfigError` if a flag is invalid."""
         return gate.parse_terms(
             fail_on=self.fail_on, fail_under=self.fail_under, max_flagged=self.max_flagged
         )
@@ -56,7 +56,7 @@ class DemandFlags(Flags, title="Limits"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateFlags(DemandFlags, title="Limits"):
-    """The demands on a run, and the flags that say how failing rows are named."""
+    """The requirements on a run, and the flags that say how failing rows are reported."""
 
     annotations: Annotated[
         Literal["none", "github"],
@@ -83,7 +83,7 @@ class GateFlags(DemandFlags, title="Limits"):
 
     @property
     def arguments(self) -> list[str]:
-        """The same flags, as they are given to another command."""
+        """The same flags as arguments for another command."""
         pairs = [("--fail-on", text) for text in self.fail_on]
         pairs += [("--fail-under", text) for text in self.fail_under]
         pairs += [("--max-flagged", self.max_flagged)] if self.max_flagged is not None else []

@@ -1,4 +1,4 @@
-"""The flags that say who judges: panels, models, and calls to models."""
+"""The flags for judging: panels, models, and calls to models."""
 
 import os
 from dataclasses import dataclass, replace
@@ -91,7 +91,7 @@ class CallFlags(Flags, title="Calls to models"):
     def applied(
         self, model: "configs.ModelConfig | str", *, base_url: tuple[str, ...]
     ) -> "configs.ModelConfig | str":
-        """Return `model`, reached at `base_url`, if there is one, as the flags say."""
+        """Return `model` with the flags applied, at `base_url` if given."""
         if self == CallFlags() and not base_url:
             return model
         named = configs.ModelConfig.of(model)
@@ -111,7 +111,7 @@ class CallFlags(Flags, title="Calls to models"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringFlags(Flags, title="Scores and spans of the panel"):
-    """The flags that say how reports become one."""
+    """The flags that say how the judges' reports are combined."""
 
     aggregate: Annotated[
         str | None, Flag("How to combine the judges' scores; mean by default.", env=True, rare=True)
@@ -148,7 +148,7 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
     ] = None
 
     def applied(self, panel: "configs.PanelConfig") -> "configs.PanelConfig":
-        """Return `panel` with what the flags change."""
+        """Return `panel` with the flags applied."""
         return replace(
             panel,
             aggregate=self.aggregate or panel.aggregate,
@@ -160,7 +160,7 @@ class ScoringFlags(Flags, title="Scores and spans of the panel"):
 
 
 def with_workers(panel: "configs.PanelConfig", workers: str | None) -> "configs.PanelConfig":
-    """Return the panel with the processes of ``--workers``; None leaves it as it is."""
+    """Return the panel with the processes of ``--workers``; None changes nothing."""
     return panel if workers is None else replace(panel, processes=_processes(workers))
 
 
@@ -203,15 +203,15 @@ class PanelFlags(Flags, title="Judges"):
     scoring: ScoringFlags = ScoringFlags()
 
     def config(self, before: "configs.PanelConfig | None" = None) -> "configs.PanelConfig":
-        """Return the panel, as `described` does; say which seats the panel called best has."""
+        """Return the panel of `described`; print the seats of the panel called best."""
         if self.panel is not None and panel_files.is_best(self.panel):
             say(f"--panel {self.panel}: {checker_models.best_panel().reason}")
         return self.described(before)
 
     def described(self, before: "configs.PanelConfig | None" = None) -> "configs.PanelConfig":
-        """Return the panel: that of a run `before`, with what the flags change.
+        """Return the panel of the run `before`, or a new one, with the flags applied.
 
-        Raise `ConfigError` if a flag does not fit the others, or a panel file cannot be read.
+        Raise `ConfigError` if flags contradict each other, or a panel file cannot be read.
         """
         judging = self._with_judges(before or configs.PanelConfig())
         judging = replace(judging, seats=tuple(map(_with_marks, judging.seats)))
@@ -278,11 +278,11 @@ class WriterFlags(Flags, title="Generated perturbations"):
     ] = ()
 
     def config(self, *, judging: PanelFlags | None = None) -> "configs.ModelConfig | None":
-        """Return the model that writes, if the flags name one.
+        """Return the model that writes, or None if the flags name none.
 
-        The flags of the panel, `judging`, say how often and how long any model is asked, and the
-        address of a model that also judges. Raise `ConfigError` if an address is given and no name,
-        or a panel file cannot be read.
+        The panel's flags, `judging`, set the limits of calls, and the address of a model that also
+        judges. Raise `ConfigError` if an address is given without a name, or a panel file cannot be
+        read.
         """
         if self.writer is None:
             if self.writer_base_url:

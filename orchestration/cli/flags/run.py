@@ -1,4 +1,4 @@
-"""The flags that say when a run ends early, and what it shows."""
+"""The flags that end a run early, and that say what it prints."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -88,7 +88,7 @@ class LimitFlags(Flags, title="Limits"):
     ] = False
 
     def limits(self, before: "metering.Limits | None" = None) -> "metering.Limits":
-        """Return what one run of the command may cost: as `before`, but for what is given."""
+        """Return the limits of one run of the command: `before`, changed by the given flags."""
         before = before or metering.Limits()
         return metering.Limits(
             max_cost=self.max_cost or before.max_cost,
@@ -98,7 +98,7 @@ class LimitFlags(Flags, title="Limits"):
         )
 
     def failures(self, before: "stopping.FailurePolicy | None" = None) -> "stopping.FailurePolicy":
-        """Return the policy for models that fail: as `before`, but for what is given."""
+        """Return the policy for failing models: `before`, changed by the given flags."""
         before = before or stopping.FailurePolicy()
         return stopping.FailurePolicy(
             preflight=before.preflight and not self.no_preflight,
@@ -118,7 +118,7 @@ class LogFlags(Flags, title="Output"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowFlags(LogFlags):
-    """The flags about the report of a run, and how much of it must have a score."""
+    """The flags about the report of a run, and the share of it that must have a score."""
 
     json: Annotated[
         bool, Flag("Print result rows as JSON Lines instead of a report.", env=True)
@@ -139,4 +139,4 @@ class ShowFlags(LogFlags):
     ] = 0.0
 
     def __post_init__(self) -> None:
-        Shown.parse(self.show)  # a slip costs nothing before the run is begun
+        Shown.parse(self.show)  # finds an invalid flag before the run begins

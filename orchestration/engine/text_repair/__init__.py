@@ -1,1 +1,1 @@
-"""The repair of a text: a writer replaces what a panel marks; the panel keeps what is better."""
+"""Repairing a text: a writer replaces marked errors, and the panel keeps the better version."""

@@ -1,7 +1,7 @@
-"""The agent writer: a model is shown the marked text and says what should stand in each place.
+"""The agent writer: a model sees the marked text and returns a replacement for each passage.
 
-It promises replacements for places that there are, of bounded length and without the marks of
-its own prompt; an answer that breaks this is sent back. It needs asyncio, as pydantic-ai does.
+Replacements are for existing passages, of bounded length and without the marks of the prompt; an
+answer that violates this is returned to the model. The writer needs asyncio, as pydantic-ai does.
 """
 
 import json
@@ -22,7 +22,7 @@ from spanjury.orchestration.engine.text_repair.versions import Version
 _PACKAGE = "spanjury.orchestration.engine"
 _TEMPLATE = "rewrite.txt"
 _GROWTH, _ALWAYS = 3, 200
-"""A replacement has as many times the characters of its place, and so many more, at most."""
+"""A replacement has at most `_GROWTH` times the characters of its passage, plus `_ALWAYS`."""
 
 
 class Rewritten(BaseModel):  # noqa: D101  the model would be sent it
@@ -37,7 +37,7 @@ class Answer(BaseModel):  # noqa: D101  as above
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One request: the places, and the marks that no replacement may hold."""
+    """One request: the passages, and the marks that no replacement may contain."""
 
     passages: tuple[MarkedPassage, ...]
     mark: AnswerMark
@@ -46,14 +46,14 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentWriter:
-    """Ask a model for the replacements of all places at once.
+    """Ask a model for the replacements of all passages at once.
 
     Parameters
     ----------
     retries
-        How often an answer that fails its checks is sent back.
+        How often an answer that fails its checks is returned to the model.
     grammar
-        Whether the model is held to the form by a grammar, where its server takes one.
+        Whether the reply is constrained by a grammar, if the server supports one.
     """
 
     model: ChatModel
@@ -65,7 +65,7 @@ class AgentWriter:
     def __post_init__(self) -> None:
         if self.retries < 0:
             raise ValueError(f"retries must not be negative, got {self.retries!r}")
-        # A frozen dataclass is set up through the back door, once.
+        # The dataclass is frozen, so fields that follow from others are set once by this means.
         object.__setattr__(self, "_agent", _agent(retries=self.retries))
 
     @property
@@ -82,9 +82,10 @@ class AgentWriter:
         )
 
     async def replacements(self, version: Version) -> Replacements:
-        """Return what the model writes for the places of `version`.
+        """Return the model's replacements for the passages of `version`.
 
-        Raise `ModelError` if it gives no reply, and `ParseError` if no reply passes the checks.
+        Raise `ModelError` if the model gives no reply, and `ParseError` if no reply passes the
+        checks.
         """
         case, prompt = _request(version)
         talk = await converse(
@@ -106,7 +107,7 @@ class AgentWriter:
 
 
 def _agent(*, retries: int) -> Agent[Case, Answer]:
-    """Return an agent that asks for JSON in words: models without tool calls take part."""
+    """Return an agent that asks for JSON in its prompt, so that models need no tool calls."""
     agent = Agent(
         output_type=PromptedOutput(Answer, template=False),
         deps_type=Case,
@@ -124,7 +125,7 @@ def _agent(*, retries: int) -> Agent[Case, Answer]:
 
 
 def _problems(answer: Answer, case: Case) -> Iterator[str]:
-    """Say what is wrong with an answer, without quoting it."""
+    """Yield the problems of an answer, without quoting it."""
     if problem := case.mark.problem(answer.mark):
         yield problem
     passages = {passage.number: passage for passage in case.passages}
@@ -172,7 +173,7 @@ def _request(version: Version) -> tuple[Case, str]:
 
 
 def _marked(text: str, passages: Sequence[MarkedPassage], *, code: str) -> str:
-    """Return `text` with a mark before and behind each place; no text holds the code."""
+    """Return `text` with a mark around each passage; `code` occurs in no text."""
     pieces: list[str] = []
     reached = 0
     for passage in passages:
@@ -188,7 +189,7 @@ def _marked(text: str, passages: Sequence[MarkedPassage], *, code: str) -> str:
 
 
 def _lines(passage: MarkedPassage) -> Iterator[str]:
-    """Yield each error as one line of JSON, so that nothing it quotes can begin another."""
+    """Yield each error as one line of JSON, so that no quoted text can begin another line."""
     for aspect, span in passage.errors:
         error: dict[str, object] = {
             "part": passage.number,
@@ -203,7 +204,7 @@ def _lines(passage: MarkedPassage) -> Iterator[str]:
 
 
 def _grammar(case: Case) -> str:
-    """Return the grammar of an answer with one text for every place, in order."""
+    """Return the grammar of an answer with one text for every passage, in order."""
     edits = ' ", " '.join(
         rf'"{{\"part\": {passage.number}, \"text\": \"" text "\"}}"' for passage in case.passages
     )

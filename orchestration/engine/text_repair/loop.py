@@ -1,7 +1,7 @@
-"""The loop of a repair: a writer replaces what the panel marks, until nothing gets better.
+"""The repair loop: a writer replaces what the panel marks, until no version is better.
 
-It promises that a `Writer` changes only marked stretches, that each version is the better one by
-the panel, and that whatever fails leaves the best version so far, with the reason.
+A `Writer` changes only marked passages. Each version that is kept is better according to the panel.
+Any failure leaves the best version so far, with the reason.
 """
 
 from collections.abc import Mapping
@@ -39,28 +39,28 @@ log = EventLog()
 
 
 class Stopped(StrEnum):
-    """The reason why a repair came to its end."""
+    """The reason why a repair ended."""
 
     NOTHING_MARKED = "nothing_marked"
     """The panel marks no error in the best version."""
     NO_PLACE = "no_place"
-    """The errors that it marks have no place in the text, as omissions have none."""
+    """The marked errors have no position in the text, such as omissions."""
     NO_BETTER = "no_better"
-    """The last version was not better, and was given up."""
+    """The last version was not better and was discarded."""
     UNCHANGED = "unchanged"
-    """The writer changed nothing that is marked."""
+    """The writer changed no marked passage."""
     ROUNDS = "rounds"
-    """All rounds are over."""
+    """All rounds are done."""
     LIMIT = "limit"
     """A limit of tokens or time was reached."""
     UNSCORED = "unscored"
-    """The panel could not judge, so that nothing can be compared."""
+    """The panel could not judge, so that versions cannot be compared."""
     WRITER_FAILED = "writer_failed"
     """The writer gave no usable answer."""
 
 
 class Assessor(Protocol):
-    """A panel, as far as a repair needs it."""
+    """The part of a panel that a repair needs."""
 
     async def assess(self, segment: Segment, aspect: Aspect) -> PanelReport:
         """Return the report on one aspect."""
@@ -74,9 +74,9 @@ class Replacements:
     Parameters
     ----------
     texts
-        Number of a place -> what is to stand there, empty to delete it; what is not named stays.
+        Number of a passage -> its replacement, empty to delete it; other passages stay.
     usage
-        What it spent.
+        The writer's spending.
     """
 
     texts: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -85,15 +85,15 @@ class Replacements:
 
 @runtime_checkable
 class Writer(Protocol):
-    """The port to whatever says how a marked place should read."""
+    """The port to a writer that replaces marked passages."""
 
     @property
     def signature(self) -> str:
-        """Everything that can change what it writes."""
+        """Everything that can change the output."""
         ...
 
     async def replacements(self, version: Version) -> Replacements:
-        """Return what is to stand in the places of `version`.
+        """Return the replacements for the passages of `version`.
 
         Raise `ModelError` or `JudgeError` if there is no usable answer.
         """
@@ -102,14 +102,14 @@ class Writer(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewriting:
-    """A version that was rewritten, not judged yet.
+    """A rewritten version that is not judged yet.
 
     Parameters
     ----------
     edits
-        What was changed, if it was changed place by place.
+        The changes, if the version was edited passage by passage.
     usage
-        What was spent on it.
+        The spending on it.
     """
 
     segment: Segment
@@ -119,11 +119,11 @@ class Rewriting:
 
 @runtime_checkable
 class Rewriter(Protocol):
-    """The port to whatever writes a whole version again."""
+    """The port to a writer that rewrites a whole version."""
 
     @property
     def signature(self) -> str:
-        """Everything that can change what it writes."""
+        """Everything that can change the output."""
         ...
 
     async def rewritten(self, version: Version) -> Rewriting:
@@ -136,14 +136,14 @@ class Rewriter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
-    """A repair that came to its end.
+    """A finished repair.
 
     Parameters
     ----------
     versions
-        The text as it came, then each version that was tried, kept or not.
+        The original text, followed by each version that was tried, kept or not.
     stopped, reason
-        Why there are no more; `reason` says it in a sentence where something failed.
+        Why the repair ended; `reason` is a sentence if something failed.
     """
 
     versions: tuple[Version, ...]
@@ -157,7 +157,7 @@ class Repaired:
 
     @property
     def edits(self) -> tuple[SpanEdit, ...]:
-        """The edits of all versions that were kept, one version after the other."""
+        """The edits of all kept versions, one version after the other."""
         return tuple(edit for version in self.versions if version.kept for edit in version.edits)
 
     @property
@@ -167,7 +167,7 @@ class Repaired:
 
     @property
     def usage(self) -> Usage:
-        """The spending of the writer."""
+        """The writer's spending."""
         return sum((version.usage for version in self.versions), Usage())
 
 
@@ -182,23 +182,24 @@ async def repair(
 ) -> Repaired:
     """Repair the output of `segment`.
 
-    Raise `UnusableModelError` if the writer cannot be asked at all, as by a wrong key.
+    Raise `UnusableModelError` if the writer cannot be called at all, for example because of a wrong
+    key.
 
     Parameters
     ----------
     segment
-        The text, with what it should agree with.
+        The text, with the inputs that it should agree with.
     aspects
-        The aspects on which it is judged.
+        The aspects to judge.
     panel
-        Marks errors, and says which version is better.
+        Marks errors and decides which version is better.
     writer
-        Says what is to stand in the marked places, or rewrites the whole.
+        Replaces the marked passages, or rewrites the whole text.
     rounds
-        How often it is asked at most; at least 1.
+        The most calls of the writer; at least 1.
     limits
-        Calls and tokens of panel and writer together, and seconds; no round begins beyond them. A
-        cost cannot be limited here, where no price is known.
+        Calls and tokens of panel and writer together, and seconds; no round begins beyond them.
+        Cost cannot be limited here, since prices are unknown.
     """
     if rounds < 1 or limits.max_cost is not None:
         raise ValueError(f"a repair has rounds, and no limit of cost: {rounds!r}, {limits!r}")
@@ -237,7 +238,7 @@ async def _rewritten(version: Version, writer: Writer | Rewriter) -> Rewriting:
 
 
 async def _judged(segment: Segment, aspects: tuple[Aspect, ...], panel: Assessor) -> Version:
-    """Judge a text on all aspects at once."""
+    """Judge a text on all aspects concurrently."""
     reports: dict[str, PanelReport] = {}
 
     async def judge(aspect: Aspect) -> None:
@@ -265,7 +266,7 @@ def _end(best: Version) -> Stopped | None:
 
 
 def _over(limits: Limits, versions: list[Version], *, seconds: float) -> str:
-    """Say which limit is reached; empty where none is."""
+    """Describe the limit that is reached; empty if none is."""
     spent = sum((version.spent for version in versions), Usage())
     tokens = spent.prompt + spent.completion
     if limits.max_calls is not None and spent.calls >= limits.max_calls:

@@ -1,7 +1,7 @@
-"""Places: the marked stretches of a text that a repair may change, and what stands there after.
+"""Passages: the marked parts of a text that a repair may change, and their replacements.
 
-It promises that a repaired text differs from the one before inside its places only, but for blanks
-and stops that a deletion would leave standing alone.
+A repaired text differs from the previous one only inside its passages, except for blanks and full
+stops that a deletion would leave behind.
 """
 
 import re
@@ -13,14 +13,14 @@ from spanjury.judges.core import ErrorSpan, Result, Segment
 from spanjury.judges.core.transcript import edited_trajectory, segment_of
 
 _BEGINNING = re.compile(r"(?:\A|[.!?…\n][\"'”’)]*)\s*\Z")
-"""Matches all before a place with which a sentence begins."""
+"""Matches the text before a passage at the beginning of a sentence."""
 _STOP = re.compile(r"[.!?…]+")
 _CLOSING = " \n,.;:!?…)"
-"""Characters before which a blank is one too many."""
+"""Characters before which a blank is superfluous."""
 
 
 class Marked(NamedTuple):
-    """An error span, and the aspect on which it is one."""
+    """An error span and the aspect on which it was marked."""
 
     aspect: str
     span: ErrorSpan
@@ -28,7 +28,7 @@ class Marked(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedPassage:
-    """A stretch of a text that error spans mark; spans that overlap make one place.
+    """A passage of a text that error spans mark; overlapping spans make one passage.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ class MarkedPassage:
     start, end
         Half-open offsets in code points.
     text
-        What stands there.
+        The text of the passage.
     errors
-        What is wrong with it.
+        The errors in it.
     """
 
     number: int
@@ -51,16 +51,16 @@ class MarkedPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanEdit:
-    """One place before and after its replacement.
+    """One passage before and after its replacement.
 
     Parameters
     ----------
     start, end
         Half-open offsets in code points of the text before.
     before, after
-        What stood there, and what stands there now; `after` is empty for a deletion.
+        The old and the new text; `after` is empty for a deletion.
     errors
-        What was wrong with it.
+        The errors in the old text.
     """
 
     start: int
@@ -78,7 +78,7 @@ def marked_in(results: Iterable[Result]) -> tuple[Marked, ...]:
 
 
 def passages_in(text: str, errors: Iterable[Marked]) -> tuple[MarkedPassage, ...]:
-    """Return the places that `errors` mark in `text`; an error without a place makes none."""
+    """Return the passages of `text` that `errors` mark; errors without offsets are ignored."""
     located = sorted(
         (error for error in errors if error.span.interval),
         key=lambda error: error.span.interval or (0, 0),
@@ -98,12 +98,13 @@ def passages_in(text: str, errors: Iterable[Marked]) -> tuple[MarkedPassage, ...
 def edits_of(
     text: str, passages: Sequence[MarkedPassage], texts: Mapping[int, str]
 ) -> tuple[SpanEdit, ...]:
-    """Return the edits that put `texts`, by number, into their places; the same text is no edit.
+    """Return the edits that replace passages by `texts`, keyed by number; equal texts are no edit.
 
-    A deletion takes along the blanks that it would leave twice, and the stop of a sentence that it
-    deletes from its beginning; nothing else outside the places is touched.
+    A deletion also removes blanks that it would leave doubled, and the full stop of a sentence that
+    it deletes from its beginning; nothing else outside the passages is changed.
     """
     edits = []
+    # A deletion may take blanks and a full stop around its passage, but none of its neighbours.
     borders = (
         [0, *(passage.end for passage in passages)],
         [*(passage.start for passage in passages), len(text)],
@@ -122,21 +123,21 @@ def edits_of(
 
 
 def _deleted(text: str, start: int, end: int, *, least: int, most: int) -> tuple[int, int]:
-    """Return the stretch to delete, at most from `least` to `most`, for that from start to end."""
+    """Return the interval to delete, within `least` and `most`, for that from `start` to `end`."""
     if _BEGINNING.search(text, 0, start) and (stop := _STOP.match(text, end, most)):
         end = stop.end()
     head, tail = text[least:start], text[end:most]
-    if not text[:start].strip(" "):
+    if not text[:start].strip(" "):  # blanks after it would begin the text
         return start, end + len(tail) - len(tail.lstrip(" "))
-    if end == len(text) or text[end] in _CLOSING:
+    if end == len(text) or text[end] in _CLOSING:  # blanks before it would be superfluous
         return start - len(head) + len(head.rstrip(" ")), end
     return start, end
 
 
 def edited(text: str, edits: Sequence[SpanEdit]) -> str:
-    """Return `text` with its edits, which come in order.
+    """Return `text` with its edits, which are in order.
 
-    Raise `ValueError` if they overlap, or are not edits of this text.
+    Raise `ValueError` if they overlap, or do not match this text.
     """
     kept, put, reached = [], [], 0
     for edit in edits:
@@ -150,7 +151,7 @@ def edited(text: str, edits: Sequence[SpanEdit]) -> str:
 
 
 def edited_segment(segment: Segment, edits: Sequence[SpanEdit]) -> Segment:
-    """Return `segment` with its edits: in its text, or in the turns of its trajectory."""
+    """Return `segment` with its edits, in its text or in the turns of its trajectory."""
     if segment.trajectory is None:
         return replace(segment, output=edited(segment.output, edits))
     texts = [(edit.start, edit.end, edit.after) for edit in edits]

@@ -1,4 +1,4 @@
-"""Versions of a text that is repaired, and which of two is better by the panel."""
+"""Versions of a text under repair, and the panel's order of them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,28 +15,29 @@ from spanjury.orchestration.engine.text_repair.places import (
 )
 
 _GRAVITY = {Decision.OK: 0, Decision.UNSURE: 1, None: 1, Decision.FAULTY: 2}
+"""Order of decisions; a missing one counts like unsure."""
 _UNKNOWN = 3
-"""The severity of an error for which the judge gave none."""
+"""The assumed severity of an error for which the judge stated none."""
 _NOISE = 1e-9
-"""Differences of scores smaller than this come from rounding."""
+"""Smaller differences of scores are rounding errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """A text under repair, as the panel judged it.
+    """A text under repair, with the panel's results.
 
     Parameters
     ----------
     segment
-        With the text as its output.
+        The segment with this text as its output.
     results
         The panel's report on each aspect.
     edits
-        What was changed in the version that it was made of; none in the first.
+        The changes from the version that it was made from; empty for the first.
     kept
-        Whether it was better than the best before it, so that the next was made of it.
+        Whether it was better than the previous best, so that the next was made from it.
     usage
-        What the writer spent on it.
+        The writer's spending on it.
     """
 
     segment: Segment
@@ -52,12 +53,12 @@ class Version:
 
     @property
     def errors(self) -> tuple[Marked, ...]:
-        """All that is marked in it."""
+        """All errors marked in it."""
         return marked_in(self.results)
 
     @property
     def passages(self) -> tuple[MarkedPassage, ...]:
-        """The stretches of it that are marked."""
+        """The passages marked in it."""
         return passages_in(self.text, self.errors)
 
     @property
@@ -67,7 +68,7 @@ class Version:
 
     @property
     def unjudged(self) -> tuple[Result, ...]:
-        """The results of aspects that the panel failed to judge; to abstain is no failure."""
+        """The results of aspects that the panel failed to judge; abstentions are no failures."""
         return tuple(
             result
             for result in self.results
@@ -83,7 +84,7 @@ class Version:
 
 
 class Rank(NamedTuple):
-    """The order of versions, the best first: decision, then errors, then score."""
+    """The order of versions, best first: decision, then errors, then score."""
 
     gravity: int
     errors: float
@@ -93,8 +94,8 @@ class Rank(NamedTuple):
 def rank(results: Iterable[Result]) -> Rank:
     """Return the rank of a version by its scored results.
 
-    The worst decision counts, errors by their severity, and how far scores are from the best,
-    as a share of their scales.
+    It consists of the worst decision, the sum of the errors' severities, and the mean distance of
+    the scores from the best, as a share of their scales.
     """
     scored = [result for result in results if result.report.score is not None]
     severities = (span.severity for result in scored for span in result.report.spans)
@@ -106,7 +107,7 @@ def rank(results: Iterable[Result]) -> Rank:
 
 
 def is_better(version: Version, best: Version) -> bool:
-    """Say whether `version` is better than `best`; one that lost a score or all its text is not."""
+    """Return whether `version` is better than `best`; losing a score or all text is not better."""
     if not version.text.strip() or version.unjudged or best.scored - version.scored:
         return False
     new, old = (

@@ -1,1 +1,1 @@
-"""Drawings of metrics at work: pages that a browser opens from disk, one file each."""
+"""Drawings of metrics: self-contained pages, one file each."""

@@ -1,6 +1,6 @@
-"""A drawing: a title, a summary, data that a script draws, tables without a script.
+"""A drawing: a title, a summary, data for a script, and a table for browsers without scripts.
 
-Texts are shown with words where they stand, and nothing that hides or cannot be encoded.
+Texts are shown with the intervals of their words; hidden and unencodable characters are escaped.
 """
 
 import json
@@ -17,16 +17,16 @@ from spanjury.orchestration.report.page import Page, breakable, page_html, safe,
 
 _TEMPLATES = files("spanjury.orchestration.report.drawings") / "templates"
 _MOST_ROWS = 3000
-"""Number of rows of a table that is shown if no script runs."""
+"""Most rows of a table that is shown without scripts."""
 JsonText = dict[str, list[str]]
-"""``words``, and ``gaps``: what stands before each of them and after the last."""
+"""``words``, and ``gaps``: the text before each word and after the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedText:
     """A text and its words, as half-open offsets in code points.
 
-    They ascend, and neither overlap nor are empty; else `ValueError` is raised.
+    Raises `ValueError` unless they ascend, do not overlap and are not empty.
     """
 
     text: str
@@ -45,12 +45,12 @@ class MarkedText:
 def make_page(
     title: str, *, summary: Sequence[str], drawing: str, data: Mapping[str, object], table: Table
 ) -> str:
-    """Return a page of HTML.
+    """Return an HTML page.
 
-    The lines of `summary` describe the drawing, with its numbers. `drawing` names the template
-    that is drawn by: ``templates/NAME.html`` is its body, ``templates/NAME.js`` its script. `data`
-    is for the script: lists, texts, finite numbers, None. `table` is the same for those whose
-    browser runs no script; of more than 3,000 rows the first are shown, and its title says so.
+    The lines of `summary` describe the drawing, with its numbers. `drawing` names the template:
+    ``templates/NAME.html`` is its body, ``templates/NAME.js`` its script. `data` is for the script:
+    lists, texts, finite numbers, None. `table` shows the same data without scripts; beyond 3,000
+    rows only the first are shown, and its title says so.
     """
     lines = "".join(f"<p><bdi>{safe(line)}</bdi></p>\n" for line in summary)
     body = (
@@ -67,24 +67,24 @@ def make_page(
 
 
 def number(value: float) -> float | None:
-    """Return `value` to four digits behind the point, and None for what is no number."""
+    """Return `value` rounded to four decimals, or None if it is not finite."""
     return round(float(value), 4) if math.isfinite(value) else None
 
 
 def measured(value: float) -> str:
-    """Return `value` as a reader sees it."""
+    """Return `value` as text for readers."""
     return f"{value:.3f}" if math.isfinite(value) else "no value"
 
 
 def marked_json(marked: MarkedText) -> JsonText:
-    """Return a text as the script of a page reads it."""
+    """Return a text in the format of the page's script."""
     edges = [0, *(edge for word in marked.words for edge in word), len(marked.text)]
     pieces = [shown(marked.text[a:b]) for a, b in pairwise(edges)]
     return {"words": pieces[1::2], "gaps": pieces[0::2]}
 
 
 def tokens_json(tokens: Sequence[str]) -> JsonText:
-    """Return tokens as the script of a page reads them, with a space between each two."""
+    """Return tokens in the format of the page's script, separated by spaces."""
     gaps = ["", *[" "] * len(tokens)]
     return {"words": [shown(token) for token in tokens], "gaps": gaps}
 

@@ -1,4 +1,4 @@
-"""Pages of the tokens of two texts: how similar they are, and the mass that flows between them."""
+"""Pages about the tokens of two texts: their similarities, and the mass that flows between them."""
 
 import math
 from collections.abc import Sequence
@@ -16,22 +16,23 @@ from spanjury.orchestration.report.drawings.drawing import (
 )
 
 _MOST_TOKENS = 400
-"""Number of tokens of a side that are drawn: 160,000 cells of a map."""
+"""Most tokens of a side that are drawn: 160,000 cells of a map."""
 _PARTNERS = 5
+"""Most similar tokens that are listed for a token."""
 _MOST_LINKS = 3000
 
 FloatArray = NDArray[np.float64]
 Scores = tuple[tuple[str, float], ...]
-"""Names and numbers that stand at the head of a page, as they should be read."""
+"""Names and numbers at the head of a page, in the order to be shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenSimilarities:
-    """Two texts of ``n`` and ``m`` tokens, and how similar each is to each of the other.
+    """Two texts of ``n`` and ``m`` tokens, and the similarity of each pair of tokens.
 
-    `similarities` have the shape ``(n, m)``; NaN where there is none. `scores` are names and
-    numbers that stand at the head of the page, as they should be read. Raises `ValueError` if the
-    shape is another, or a similarity is infinite.
+    `similarities` have the shape ``(n, m)``; NaN if there is none. `scores` are names and numbers
+    for the head of the page, in the order to be shown. Raises `ValueError` if the shape differs, or
+    a similarity is infinite.
     """
 
     title: str
@@ -50,10 +51,10 @@ class TokenSimilarities:
 
 
 def heat_map_page(pairs: TokenSimilarities) -> str:
-    """Return a page with both texts and a map; a token that is pointed at shows its partners.
+    """Return a page with both texts and a heat map; pointing at a token shows its partners.
 
-    The map holds at most 400 tokens of a side, which is said; the texts and the five best
-    partners of each token are there in full.
+    The map contains at most 400 tokens of a side, and says so; the texts and the five best partners
+    of each token are complete.
     """
     values = np.asarray(pairs.similarities, dtype=np.float64)
     mapped = values[:_MOST_TOKENS, :_MOST_TOKENS]
@@ -87,7 +88,7 @@ def _similarity_summary(pairs: TokenSimilarities, mapped: tuple[int, ...]) -> li
 
 
 def _partners(values: FloatArray) -> list[list[tuple[int, float]]]:
-    """Return the most similar tokens of each row, the best first, of equals the earlier."""
+    """Return the most similar tokens of each row, best first; equal ones in order of position."""
     matches: list[list[tuple[int, float]]] = [[] for _ in values]
     left = np.where(np.isnan(values), -np.inf, values)
     rows = np.arange(len(left))
@@ -121,8 +122,7 @@ def _partner_table(pairs: TokenSimilarities, best: Sequence[Sequence[tuple[int, 
 class Flow:
     """Mass, above 0, that a token of the output sends to a token of the reference.
 
-    `output` and `reference` are indices; `cost` is what a unit of mass pays, NaN where it is not
-    known.
+    `output` and `reference` are indices; `cost` is the cost of a unit of mass, NaN if unknown.
     """
 
     output: int
@@ -135,8 +135,8 @@ class Flow:
 class TokenFlow:
     """Two texts as tokens, and the flow between them, in any order.
 
-    `scores` are names and numbers that stand at the head of the page, as they should be read.
-    Raises `ValueError` if a flow leads out of the texts or has no mass.
+    `scores` are names and numbers for the head of the page, in the order to be shown. Raises
+    `ValueError` if a flow leads out of the texts or has no mass.
     """
 
     title: str
@@ -155,10 +155,10 @@ class TokenFlow:
 
 
 def flow_page(flow: TokenFlow) -> str:
-    """Return a page on which links are as thick as their mass, and one token's can be isolated.
+    """Return a page with links as thick as their mass; the links of one token can be isolated.
 
-    At most 400 tokens of a side and the 3,000 heaviest links between them are drawn; what is
-    skipped is said.
+    At most 400 tokens of a side and the 3,000 heaviest links between them are drawn; the page says
+    what is skipped.
     """
     heaviest = sorted(flow.flows, key=lambda edge: (-edge.mass, edge.output, edge.reference))
     inside = [

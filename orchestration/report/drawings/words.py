@@ -1,4 +1,4 @@
-"""Pages of words that an output shares with references: n-grams, and an alignment."""
+"""Pages about words that an output shares with references: n-grams, and an alignment."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -16,10 +16,10 @@ from spanjury.orchestration.report.drawings.drawing import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NgramPlaces:
-    """An n-gram of 1 or more words that stands in the output and in a reference.
+    """An n-gram of 1 or more words that occurs in the output and in a reference.
 
-    The places are indices of the words with which it begins: in the output one or more, and a
-    tuple for each reference; empty where the reference has it not.
+    Positions are indices of its first word: one or more in the output, and a tuple for each
+    reference, which is empty if the reference lacks the n-gram.
     """
 
     n: int
@@ -29,11 +29,10 @@ class NgramPlaces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedNgrams:
-    """An output, its references and what they share.
+    """An output, its references and the n-grams that they share.
 
-    `longest`, 1 or more, is the greatest n that the page offers; `ngrams` has the shared ones for
-    each n up to it. Raises `ValueError` if there is no reference, or an n-gram is not within its
-    text.
+    `longest`, 1 or more, is the greatest n on the page; `ngrams` has the shared n-grams for each n
+    up to it. Raises `ValueError` if there is no reference, or an n-gram lies outside its text.
     """
 
     title: str
@@ -58,7 +57,7 @@ class SharedNgrams:
 
 
 def ngram_page(shared: SharedNgrams) -> str:
-    """Return a page on which shared n-grams are marked, with a slider for n."""
+    """Return a page with shared n-grams marked, and a slider for n."""
     texts = [marked_json(text) for text in (shared.output, *shared.references)]
     theirs = _listed(len(text.words) for text in shared.references)
     steps = [_step(shared, n) for n in range(1, shared.longest + 1)]
@@ -74,7 +73,7 @@ def ngram_page(shared: SharedNgrams) -> str:
 
 
 def _step(shared: SharedNgrams, n: int) -> dict[str, object]:
-    """Return what the page shows for one n; ``clipped`` counts as BLEU does."""
+    """Return the data of the page for one n; ``clipped`` is the count that BLEU uses."""
     ngrams = [ngram for ngram in shared.ngrams if ngram.n == n]
     return {
         "places": [[ngram.output, *ngram.references] for ngram in ngrams],
@@ -106,7 +105,7 @@ def _listed(numbers: Iterable[int]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LcsAlignment:
-    """Two texts and which of their words are aligned.
+    """Two texts and the alignment of their words.
 
     `pairs` are indices of words, ascending on both sides. Raises `ValueError` if a pair is out of
     range or does not ascend.
@@ -128,22 +127,22 @@ class LcsAlignment:
 
     @property
     def precision(self) -> float:
-        """Aligned words among those of the output; NaN if it has none."""
+        """Share of the output's words that are aligned; NaN if it has no words."""
         return _share(len(self.pairs), len(self.output.words))
 
     @property
     def recall(self) -> float:
-        """Aligned words among those of the reference; NaN if it has none."""
+        """Share of the reference's words that are aligned; NaN if it has no words."""
         return _share(len(self.pairs), len(self.reference.words))
 
     @property
     def f_measure(self) -> float:
-        """The harmonic mean of both; NaN if neither text has a word."""
+        """The harmonic mean of precision and recall; NaN if neither text has words."""
         return _share(2 * len(self.pairs), len(self.output.words) + len(self.reference.words))
 
 
 def alignment_page(alignment: LcsAlignment) -> str:
-    """Return a page on which aligned words are linked; a word that is pointed at shows its own."""
+    """Return a page with links between aligned words; pointing at a word shows its partner."""
     words = [marked_json(text) for text in (alignment.output, alignment.reference)]
     sizes = [len(text.words) for text in (alignment.output, alignment.reference)]
     output, reference = (text["words"] for text in words)

@@ -1,1 +1,1 @@
-"""The page of `spanjury view`: HTML, CSS and JavaScript, and what joins them."""
+"""The page of `spanjury view`: HTML, CSS and JavaScript, and the code that joins them."""

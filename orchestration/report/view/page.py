@@ -1,7 +1,7 @@
-"""The pages of `spanjury view`: rows of one run or two, and the list of all runs of a folder.
+"""The pages of `spanjury view`: rows of one or two runs, and the list of runs in a folder.
 
-A page gets its data from blocks in the same file, or asks the server that it is from. Its
-script is one function, joined here from files that each hold one part.
+A page gets its data from blocks in the same file, or from its server. Its script is a single
+function, joined here from files with one part each.
 """
 
 from collections.abc import Mapping
@@ -40,10 +40,10 @@ _PARTS = (
     "keys",
     "help",
 )
-"""Parts of the script, in order: a part uses at its own top level only what stands above it."""
+"""Parts of the script, in order: at its top level, a part only uses earlier parts."""
 _STYLES = ("colours", "frame", "list", "text", "trajectory", "row", "marks", "narrow")
 _EXTRA_PARTS = ("marks_kept", "marks_spans", "marks_editor", "marks_dialog", "marks_text", "marks")
-"""Parts that hook in by `addPart`, joined where their files are there."""
+"""Parts that register with `addPart`; included if their files exist."""
 _RUNS_PARTS = ("elements", "words", "address", "runs")
 _RUNS_STYLES = ("colours", "runs")
 
@@ -54,17 +54,17 @@ def view_page(title: str, *, blocks: Mapping[str, str], is_served: bool) -> str:
     Parameters
     ----------
     title
-        Any text; the head of the data names the runs.
+        Any text; the names of the runs are in the head of the data.
     blocks
-        Id -> text, as `Page.data`: ``head`` as JSON, every other block as a JSON string of base64
-        of gzip of JSON. Empty where the page is served.
+        Id -> text, as in `Page.data`: ``head`` as JSON, every other block as a JSON string of
+        base64 of gzip of JSON. Empty if the page is served.
     is_served
-        Whether the page asks its server; only then it may send requests, and only there.
+        Whether the page requests its data from its server; only then may it send requests.
 
     Raises
     ------
     ValueError
-        If a page that is not served has no ``head``, or one that is has blocks.
+        If a page that is not served has no ``head``, or a served page has blocks.
     """
     if is_served == ("head" in blocks):
         raise ValueError(f"a page is served or holds a head, got blocks {sorted(blocks)}")
@@ -88,7 +88,7 @@ def runs_page(title: str, *, runs: str = "") -> str:
     title
         Any text.
     runs
-        The described runs as JSON; empty if the page asks its server for them.
+        The described runs as JSON; empty if the page requests them from its server.
     """
     return page_html(
         Page(

@@ -1,6 +1,6 @@
-"""The service over HTTP: checks one at a time, batches, and what an operator needs to watch it.
+"""The HTTP service: single checks, batches, and endpoints for operators.
 
-The modules need FastAPI, uvicorn and the client of Prometheus, which come with the extra `serve`.
+The modules need FastAPI, uvicorn and the Prometheus client, which the extra `serve` installs.
 """
 
 from types import ModuleType

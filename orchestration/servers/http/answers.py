@@ -1,4 +1,4 @@
-"""Answers of the service; those about judged texts are the rows of `docs/data.md`."""
+"""Responses of the service; those about judged texts are the rows of `docs/data.md`."""
 
 from datetime import datetime
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Requests as they are sent: texts, and names that the operator has given; nothing else fits."""
+"""Request bodies: texts, and names that the operator configured; unknown fields are rejected."""
 
 import json
 from typing import Self
@@ -9,7 +9,7 @@ from spanjury.orchestration.services.judging.check import Output, Source
 from spanjury.orchestration.services.judging.stream import StopWhen
 
 DEFAULT = "default"
-"""Name of the panel that judges where a request names none."""
+"""Name of the default panel."""
 
 _ASPECTS = (
     "Names of aspects, as `/v1/aspects` lists them; `all` for all of the task."
@@ -111,7 +111,7 @@ class CheckRequest(BaseModel):
 
     @property
     def characters(self) -> int:
-        """Characters of the output, and of all texts that it is compared with."""
+        """Number of characters of the output and of all texts that it is compared with."""
         texts = [self.output or "", *self.references]
         texts += [
             json.dumps(given, ensure_ascii=False) for given in (self.messages, self.tools) if given
@@ -123,7 +123,7 @@ class CheckRequest(BaseModel):
 
     @property
     def given_source(self) -> Source | None:
-        """The source or the inputs, as `request_of` takes them."""
+        """The source or the inputs, in the form of `request_of`."""
         if not isinstance(self.source, list):
             return self.source if self.inputs is None else self.inputs
         return [each if isinstance(each, str) else each.model_dump() for each in self.source]

@@ -1,4 +1,4 @@
-"""`/v1/batches`: rows are received as they are sent, judged as a run, and fetched again."""
+"""`/v1/batches`: rows are received, judged as a run, and their results downloaded."""
 
 import os
 import re
@@ -78,9 +78,9 @@ _RESULTS: dict[int | str, dict[str, Any]] = {
     }
 }
 KEEP_ALIVE = 15.0
-"""Seconds without news after which a comment is sent, so that no proxy closes the stream."""
+"""Seconds of silence after which a comment is sent, so that no proxy closes the stream."""
 _PAUSE = 0.25
-"""Seconds between two events at least."""
+"""Least seconds between two events."""
 _GZIP = b"\x1f\x8b"
 _PIECE = 2**16
 
@@ -110,7 +110,7 @@ def _add_submission(router: APIRouter, service: Service) -> None:
         """
         service.panel(query.panel)
         jobs, owner = service.jobs, tenant_of(request)
-        service.require_room(BATCHES, owner)  # others may have come since the gate has asked
+        service.require_room(BATCHES, owner)  # others may have come since the gate checked
         try:
             async with jobs.receiving(owner) as folder, _disk(service, request) as limits:
                 rows = await receive_rows(request.receive, folder.data, limits)
@@ -190,7 +190,7 @@ def _add_ends(router: APIRouter, service: Service) -> None:
 
 
 def answer(batch: Batch) -> BatchAnswer:
-    """Return what its owner sees of a batch."""
+    """Return a batch as its owner sees it."""
     record, progress = batch.record, batch.progress()
     running = progress is not None and not record.state.is_end
     return BatchAnswer(
@@ -211,7 +211,7 @@ def answer(batch: Batch) -> BatchAnswer:
 
 @asynccontextmanager
 async def _disk(service: Service, request: Request) -> AsyncIterator[ServiceLimits]:
-    """Set the disk of a batch aside that is about to arrive; yield the bounds of its body."""
+    """Reserve disk space for an arriving batch; yield the limits of its body."""
     owner, limits = tenant_of(request), service.settings.limits
     ledger = service.ledgers.get(owner)
     if ledger is None or ledger.quotas.disk is None:
@@ -245,7 +245,7 @@ async def _submitted(
 
 
 def _row(problem: str) -> dict[str, object]:
-    """Return what is wrong with a row, and its line."""
+    """Return the problem of a row, and its line."""
     match = _LINE.fullmatch(problem)
     if match is None:
         return {"line": None, "detail": problem}
@@ -253,7 +253,7 @@ def _row(problem: str) -> dict[str, object]:
 
 
 def _batch(service: Service, request: Request, batch_id: str) -> Batch:
-    """Return a batch; one of another tenant is as one that is not there."""
+    """Return a batch; raises the same error for another tenant's batch as for a missing one."""
     batch = service.jobs.find(batch_id, owner=tenant_of(request))
     if batch is None:
         raise ProblemError("batch-not-found")
@@ -268,14 +268,14 @@ def _json(batch: Batch, *, status: int = 200, headers: dict[str, str] | None = N
 async def events(
     batch: Batch, body: Callable[[], str], *, after: str, draining: Event
 ) -> AsyncIterator[bytes]:
-    """Yield events until the batch ends, or the service does.
+    """Yield events until the batch or the service ends.
 
     Parameters
     ----------
     body
-        Makes the data of an event.
+        Returns the data of an event.
     after
-        The id of the last event that the client has; empty for none.
+        The id of the last event that the client received; empty if there is none.
     """
     sent = after
     while True:
@@ -295,7 +295,7 @@ async def events(
 
 
 async def _either(first: Event, second: Event, *, seconds: float) -> None:
-    """Wait for one of two events, so many seconds at most."""
+    """Wait for one of two events, for at most `seconds`."""
     with move_on_after(seconds):
         async with create_task_group() as group:
 
@@ -308,10 +308,10 @@ async def _either(first: Event, second: Event, *, seconds: float) -> None:
 
 
 async def receive_rows(receive: Receive, path: Path, limits: ServiceLimits) -> int:
-    """Write the rows of a request to a file, and return how many lines there are.
+    """Write the rows of a request to a file, and return the number of lines.
 
-    Raises `ProblemError` if they are too many, too long, too slow or packed, and `StoreError` if
-    the file cannot be written.
+    Raises `ProblemError` if they are too many, too long, too slow or compressed, and `StoreError`
+    if the file cannot be written.
     """
     bounds = _Bounds(limits)
     pieces = stream_body(receive, most=limits.batch_body, seconds=limits.batch_body_seconds)
@@ -327,7 +327,7 @@ async def receive_rows(receive: Receive, path: Path, limits: ServiceLimits) -> i
 
 
 class _Bounds:
-    """Counts the rows of a body, and the bytes of the row that is arriving."""
+    """Counts the rows of a body, and the bytes of the current row."""
 
     def __init__(self, limits: ServiceLimits) -> None:
         self._limits = limits
@@ -367,7 +367,7 @@ async def read_results(folder: BatchFolder) -> AsyncIterator[bytes]:
         return
     try:
         file = await anyio.open_file(path, "rb")
-    except FileNotFoundError:  # it was given its name, or removed, meanwhile
+    except FileNotFoundError:  # it was renamed or removed meanwhile
         path = folder.results
         if path is None:
             return

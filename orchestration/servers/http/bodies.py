@@ -1,4 +1,4 @@
-"""Bodies of requests: read within bounds of bytes and of time, of the expected kind only."""
+"""Request bodies: read within limits of size and time, and only of the expected media type."""
 
 from collections.abc import AsyncIterator, Mapping
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.settings import ServiceLimits
 
 CHECK, STREAM, BATCHES = "/v1/check", "/v1/check/stream", "/v1/batches"
-"""Addresses that take bodies."""
+"""Paths that accept bodies."""
 _JSON = frozenset({"application/json"})
 _ROWS = frozenset(
     {"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"}
@@ -23,16 +23,16 @@ _KINDS: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 _DISCARDED = 2**24
 _DISCARD_SECONDS = 2.0
-"""Bytes and seconds of a body that is too large, read so that its sender can read the answer."""
+"""Bytes and seconds for which a rejected body is read, so that its sender reads the answer."""
 
 CLOSE: Mapping[str, str] = MappingProxyType({"Connection": "close"})
-"""Header of an answer to a body that was not read to its end."""
+"""Header of an answer to a body that was not read completely."""
 
 
 class BoundedBodies:
-    """Middleware that reads a body before the application begins, unless it may arrive in lines.
+    """Middleware that reads a body before the application starts, unless it may arrive in lines.
 
-    A body that holds a key twice in one object is refused.
+    A body with a duplicate key in an object is rejected.
     """
 
     def __init__(self, app: ASGIApp, *, limits: ServiceLimits) -> None:
@@ -40,7 +40,7 @@ class BoundedBodies:
         self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on with its body, or raise `ProblemError`."""
+        """Pass the request on with its body, or raise `ProblemError`."""
         limits, path = self._limits, scope["path"]
         if scope["type"] != "http" or scope["method"] not in {"POST", "PUT", "PATCH"}:
             await self._app(scope, receive, send)
@@ -89,7 +89,7 @@ async def _received_before(receive: Receive, end: float) -> Message:
 
 
 def has_lines(headers: Headers) -> bool:
-    """Say whether a body is of JSON lines."""
+    """Return whether a body consists of JSON lines."""
     return _kind(headers) in _ROWS
 
 
@@ -98,7 +98,7 @@ def _kind(headers: Headers) -> str:
 
 
 def _require_kind(headers: Headers, path: str) -> None:
-    """Refuse what a page of another site could send unasked, and what would have to be unpacked."""
+    """Reject media types that pages of other sites could send, and compressed bodies."""
     expected = _KINDS.get(path)
     if expected is not None and _kind(headers) not in expected:
         wanted = " or ".join(sorted(expected))
@@ -117,7 +117,7 @@ def _require_unique_keys(body: bytes) -> None:
 
 
 def announced(headers: Headers) -> int:
-    """Return the bytes that a body is said to have; 0 where nothing is said."""
+    """Return the announced size of a body in bytes; 0 if there is none."""
     length = headers.get("content-length", "")
     return int(length) if length.isdecimal() else 0
 
@@ -134,7 +134,7 @@ async def discard(receive: Receive) -> None:
 
 
 def replaying(message: Message, receive: Receive) -> Receive:
-    """Return what gives a message with a whole body first, then what comes: the client has gone."""
+    """Return a receive function that first yields `message`, a whole body, then later messages."""
     left = [message]
 
     async def replay() -> Message:

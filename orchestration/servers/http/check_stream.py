@@ -1,8 +1,7 @@
 """`POST /v1/check/stream`: a text is judged sentence by sentence, as server-sent events.
 
-A text that is still being written comes line by line, and its events go out between its lines. Each
-sentence takes a turn of its own among the checks, so that a client that reads slowly keeps no other
-one waiting.
+A text that is still being written arrives line by line, and events are sent between its lines. Each
+sentence takes its own turn among the checks, so that a slow client does not delay other clients.
 """
 
 import json
@@ -45,9 +44,9 @@ from spanjury.orchestration.services.serving.quotas import QuotaError
 
 
 class GrowingBody:
-    """The lines of a body, while someone calls `receive` for what its client sends.
+    """The lines of a body, while another task calls `receive` for its messages.
 
-    Every `ProblemError` is raised where the line is read, but for a body that is too large.
+    `ProblemError` is raised where a line is read, except for a body that is too large.
     """
 
     def __init__(self, receive: Receive, limits: ServiceLimits) -> None:
@@ -60,7 +59,7 @@ class GrowingBody:
         self._rest = b""
 
     async def receive(self) -> Message:
-        """Take a message of the client's, and keep what it holds of the body."""
+        """Receive a message of the client, and store its part of the body."""
         message = await self._receive()
         piece: bytes = message.get("body", b"")
         self._received += len(piece)
@@ -74,7 +73,7 @@ class GrowingBody:
         return message
 
     async def request(self) -> StreamRequest:
-        """Return what the first line asks, whose text may begin with its `output`."""
+        """Return the request in the first line; its `output` may begin the text."""
         try:
             with fail_after(self._limits.body_seconds):
                 while b"\n" not in self._rest and not self._has_ended:
@@ -92,7 +91,7 @@ class GrowingBody:
             raise ProblemError("body-invalid", f"line 1: {error}", headers=CLOSE) from error
 
     async def texts(self, begun: str) -> AsyncIterator[str]:
-        """Yield `begun` and the text of each line behind the first, as it arrives."""
+        """Yield `begun` and then the text of each later line as it arrives."""
         length, number = len(begun), 1
         yield begun
         async for line in self._lines():
@@ -111,7 +110,7 @@ class GrowingBody:
             yield text
 
     async def _lines(self) -> AsyncIterator[bytes]:
-        parts: list[bytes] = []  # of a line whose end has not come
+        parts: list[bytes] = []  # of an incomplete line
         piece: bytes | None = self._rest
         while piece is not None:
             *ends, rest = piece.split(b"\n")
@@ -126,7 +125,7 @@ class GrowingBody:
             yield b"".join(parts)
 
     async def _next(self) -> bytes | None:
-        """Wait for the next piece; None behind the last one."""
+        """Wait for the next piece; return None after the last one."""
         while not self._pieces and not self._has_ended:
             self._news = Event()
             await self._news.wait()
@@ -141,10 +140,10 @@ def _object(line: bytes) -> dict[str, object]:
 
 
 class EventStream(Response):
-    """A response whose body `write` sends, piece by piece, through a function that it is given.
+    """A response whose body is written by `write`, through a function that sends an event.
 
-    It begins with the first piece; a `ProblemError` before it is the answer, and one behind it is
-    the last event, ``error``.
+    It starts with the first event. A `ProblemError` before it becomes the answer, and one after it
+    becomes the last event, ``error``.
     """
 
     media_type = "text/event-stream"
@@ -179,7 +178,7 @@ class EventStream(Response):
 
 
 class _LinesRoute(APIRoute):
-    """A route for bodies of JSON lines only."""
+    """A route only for bodies of JSON lines."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Match a request with such a body."""
@@ -189,7 +188,7 @@ class _LinesRoute(APIRoute):
 
 
 SendEvent = Callable[[str, object], Awaitable[None]]
-"""Sends an event: its name, and its data, which JSON can hold."""
+"""Sends an event, given its name and JSON-compatible data."""
 
 
 def stream_routes(service: Service) -> APIRouter:
@@ -224,7 +223,7 @@ def stream_routes(service: Service) -> APIRouter:
 
         return EventStream(write)
 
-    # Before the route of whole texts, which takes what this one leaves.
+    # Registered before the route for whole texts, which accepts all other bodies.
     router.add_api_route(
         STREAM, grow, methods=["POST"], include_in_schema=False, route_class_override=_LinesRoute
     )
@@ -267,7 +266,7 @@ async def _judge(
     tokens: Tokens,
     request: Request,
 ) -> None:
-    """Send the events of a text."""
+    """Judge a text and send its events."""
     tenant = tenant_of(request)
 
     async def judge_in_turn(text: checking.Request) -> TextReport:
@@ -298,6 +297,6 @@ def _report_row(end: StreamEnd) -> dict[str, object]:
 
 
 def _event(name: str, data: object) -> bytes:
-    """Write an event; what UTF-8 cannot hold, as half of a surrogate pair, is escaped."""
+    """Encode an event; lone surrogates, which UTF-8 cannot encode, are escaped."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return f"event: {name}\ndata: {text}\n\n".encode()

@@ -1,7 +1,7 @@
-"""Turns of checks at one panel: which one begins next, and which is refused.
+"""Turns of checks at one panel: which check begins next, and which are refused.
 
-It promises that a check which is taken on begins soon: what counts is the seconds until then, and
-not how many others there are, since those of one panel take a hundred times as long as another's.
+A check that is accepted begins soon. The expected seconds until then decide, not the number of
+other checks, since those of one panel take a hundred times as long as another's.
 """
 
 import math
@@ -17,13 +17,12 @@ from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.services.serving.turns import Turns, has_share
 
 _AT_ONCE = 0.02
-"""Seconds of work under way a lane beyond which no check begins: it would end no sooner, and the
-event loop has to get round to other requests."""
+"""Seconds of work under way per lane beyond which no check begins: the event loop needs breaks."""
 _FIRST = 0.01
-"""Seconds of a check before one was measured."""
+"""Assumed seconds of a check until one was measured."""
 _NONE = Counter[str]()
 _WEIGHT = 0.1
-"""Weight of a check in the average of those before it."""
+"""Weight of a check in the moving averages."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -41,15 +40,15 @@ class CheckTurns:
     Parameters
     ----------
     most
-        Checks under way at once.
+        Most concurrent checks.
     longest_wait
-        Seconds for which a check may have to wait until it begins, as far as is known.
+        Most seconds that a check is expected to wait.
     lanes
-        Returns how many checks take no longer together than one alone.
+        Returns the number of checks that take no longer together than a single one.
     is_shared
         Whether there are several tenants.
     noted
-        Is given the number of checks under way whenever it changes.
+        Called with the number of checks under way whenever it changes.
     now
         Returns the time in seconds.
     """
@@ -73,14 +72,14 @@ class CheckTurns:
         self._waiting = Turns[_Check]()
         self._running = Counter[str]()
         self._arriving = Counter[str]()
-        """Checks that were let in by their heads and are not in a queue yet, by tenant."""
+        """Checks that were admitted by their heads but are not queued yet, by tenant."""
         self._begun = 0.0
         """Expected seconds of all checks under way."""
         self._clock = self._seen = 0.0
-        """Seconds that one of the checks under way had to itself, and when they were counted."""
+        """Seconds that each check under way has had to itself, and when they were last counted."""
         self._measured = 0
         self._seconds, self._characters = _FIRST, math.inf
-        """Averages over checks; before the first was measured, length says nothing."""
+        """Averages over checks; until one was measured, length has no effect."""
 
     def wait(self, tenant: str) -> float:
         """Return the seconds until a new check of this tenant is expected to begin."""
@@ -100,10 +99,10 @@ class CheckTurns:
             )
 
     def arrive(self, tenant: str) -> Callable[[], None]:
-        """Count a check that is let in by its head until the returned function is called.
+        """Count a check that is admitted by its head until the returned function is called.
 
-        Raise `ProblemError` if it would not begin soon enough. Without it a crowd whose heads are
-        read before the first body would be let in, and refused at a hundred times the cost.
+        Raise `ProblemError` if it would not begin soon enough. Otherwise a crowd whose heads arrive
+        before the first body would be admitted, and refused later at a hundred times the cost.
         """
         self.require_soon(tenant)
         self._arriving[tenant] += 1
@@ -118,7 +117,7 @@ class CheckTurns:
 
     @asynccontextmanager
     async def turn(self, tenant: str, *, characters: int) -> AsyncIterator[None]:
-        """Wait for the turn of a check, which lasts as long as the context.
+        """Wait for the turn of a check, which lasts while the context is open.
 
         Raise `ProblemError` if it would not begin soon enough.
         """
@@ -135,14 +134,14 @@ class CheckTurns:
             self._end(check)
 
     def _expected(self, characters: int) -> float:
-        """Return the seconds of a check by its length; a short one takes as long as the usual."""
+        """Return the expected seconds of a check by its length, at least the average."""
         return self._seconds * max(1.0, characters / self._characters)
 
     def _may_begin(self, tenant: str) -> bool:
         return self._has_room(tenant, besides=_NONE)
 
     def _has_room(self, tenant: str, *, besides: Counter[str]) -> bool:
-        """Say whether a check may begin, if those that are `besides` begin before it."""
+        """Return whether a check may begin if those in `besides` begin before it."""
         held, lanes = self._running + besides, self._lanes()
         if not has_share(held, tenant, most=self._most, is_shared=self._is_shared):
             return False
@@ -150,7 +149,7 @@ class CheckTurns:
         return held.total() < lanes or begun < _AT_ONCE * lanes
 
     def _begin(self) -> None:
-        """Begin all checks that may."""
+        """Begin all checks that may begin."""
         while (check := self._waiting.take(self._may_begin)) is not None:
             self._tick()
             self._running[check.tenant] += 1
@@ -163,23 +162,24 @@ class CheckTurns:
         if check.begun.is_set():
             self._tick()
             self._running[check.tenant] -= 1
+            # Without any check it is exactly 0, so that rounding errors do not add up.
             self._begun = self._begun - check.seconds if self._running.total() else 0.0
         else:
             self._waiting.remove(check)
         self._begin()
 
     def _tick(self) -> None:
-        """Advance the clock: where more checks are under way than lanes, each is slowed down."""
+        """Advance the clock: if more checks than lanes are under way, each is slowed down."""
         now, running = self._now(), self._running.total()
         if running:
             self._clock += (now - self._seen) * min(1.0, self._lanes() / running)
         self._seen = now
 
     def _measure(self, check: _Check) -> None:
-        """Take the seconds of a check that is done into the averages."""
+        """Add the seconds of a finished check to the averages."""
         self._tick()
         self._measured += 1
-        weight = max(_WEIGHT, 1 / self._measured)
-        before = self._characters if self._measured > 1 else 0.0
+        weight = max(_WEIGHT, 1 / self._measured)  # the plain mean at first
+        before = self._characters if self._measured > 1 else 0.0  # it was infinite until now
         self._characters = before + weight * (max(1, check.characters) - before)
         self._seconds += weight * (self._clock - check.started - self._seconds)

@@ -49,10 +49,10 @@ PROBLEMS = problems(
 
 
 class DirectChecks:
-    """Middleware that answers checks itself: a framework's route takes 0.3 ms longer.
+    """Middleware that answers checks itself, which saves the 0.3 ms of a framework's route.
 
-    A body that does not fit is left to the route, which explains the problem. The body must have
-    been read before.
+    Invalid bodies are left to the route, which explains the problem. The body must have been read
+    before.
     """
 
     def __init__(self, app: ASGIApp, *, service: Service) -> None:
@@ -60,14 +60,14 @@ class DirectChecks:
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a check; hand every other request on."""
+        """Answer a check; pass any other request on."""
         if scope["type"] != "http" or scope["path"] != CHECK or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
         message = await receive()
         try:
             asked = CheckRequest.model_validate(json.loads(message.get("body", b"")))
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError):  # the route explains the problem
             await self._app(scope, replaying(message, receive), send)
             return
         try:
@@ -78,7 +78,7 @@ class DirectChecks:
 
 
 def check_routes(service: Service) -> APIRouter:
-    """Return the route of checks, which describes them and explains what is wrong with a body."""
+    """Return the route of checks, for the OpenAPI page and for problems of bodies."""
     router = APIRouter(tags=["checks"])
 
     @router.post(CHECK, response_model=CheckAnswer, responses=PROBLEMS)
@@ -94,7 +94,7 @@ def check_routes(service: Service) -> APIRouter:
 
 
 async def _answer(service: Service, request: Request, *, asked: CheckRequest) -> Response:
-    """Judge, and return the report; raise `ProblemError` where there is none."""
+    """Judge, and return the report; raise `ProblemError` if there is none."""
     panel = service.panel(asked.panel)
     require_length(asked, service.settings.limits)
     report = await _report(service, panel, asked=asked, request=request)
@@ -105,7 +105,7 @@ async def _answer(service: Service, request: Request, *, asked: CheckRequest) ->
 async def _report(
     service: Service, opened: OpenPanel, *, asked: CheckRequest, request: Request
 ) -> TextReport:
-    """Have the panel judge in its turn; raise `ProblemError` where there is no report."""
+    """Wait for the tenant's turn, then judge; raise `ProblemError` if there is no report."""
 
     async def judge(text: checking.Request) -> TextReport:
         tenant = tenant_of(request)
@@ -128,7 +128,7 @@ async def _report(
 def requested(
     service: Service, asked: CheckRequest
 ) -> Callable[[checking.Output], checking.Request]:
-    """Return what makes a request of an output, with all else as it was asked."""
+    """Return a function that makes a request from an output and the other fields of `asked`."""
     return partial(
         checking.request_of,
         source=asked.given_source,
@@ -145,7 +145,7 @@ def requested(
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Raise the `ProblemError` of what ends a check."""
+    """Translate errors that end a check to `ProblemError`."""
     try:
         yield
     except (ClosedModelError, RunFailedError):
@@ -157,10 +157,10 @@ def translated_errors() -> Iterator[None]:
 async def while_connected(
     receive: Receive, work: Callable[[], Awaitable[T]], *, seconds: float
 ) -> T:
-    """Do `work` while its client waits, and so many seconds at most.
+    """Run `work` while its client is connected, for at most `seconds`.
 
-    `receive` has given the whole body before. Raises `ProblemError` if the client went away or the
-    time is over; the work is cancelled then.
+    `receive` must have yielded the whole body. Raises `ProblemError` if the client disconnects or
+    the time is over; the work is then cancelled.
     """
     done: list[T] = []
     ended_by: Literal["check-timed-out", "client-closed"] = "check-timed-out"
@@ -184,7 +184,7 @@ async def while_connected(
 
 
 def require_length(asked: CheckRequest, limits: ServiceLimits) -> None:
-    """Refuse texts that are too long, by their characters."""
+    """Raise `ProblemError` for texts with too many characters."""
     output = len(asked.output or "")
     if output > limits.output:
         detail = f"the output has {output} characters; at most {limits.output} are allowed"
@@ -199,5 +199,5 @@ def require_length(asked: CheckRequest, limits: ServiceLimits) -> None:
 
 
 def _json(report: TextReport) -> bytes:
-    """Write a report; what UTF-8 cannot hold, as half of a surrogate pair, is escaped."""
+    """Encode a report; lone surrogates, which UTF-8 cannot encode, are escaped."""
     return json.dumps(report.to_dict(), allow_nan=False, separators=(",", ":")).encode()

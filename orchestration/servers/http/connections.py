@@ -1,8 +1,8 @@
-"""Connections, as uvicorn serves them: none that dawdles, and room for whoever comes.
+"""Connections of uvicorn: slow ones are closed, and newcomers find room.
 
-At most so many are open. Another one takes the place of one on which no request is under way:
-first of those that have sent none yet, then of those of the tenant that holds the most. If there
-is none it is refused.
+The number of connections is limited. A new one replaces one without a request under way: first one
+that has sent no request yet, then one of the tenant with the most. If there is none, the new one is
+refused.
 """
 
 import asyncio  # noqa: TID251  uvicorn's connections are its protocols
@@ -25,21 +25,21 @@ from spanjury.orchestration.servers.http.bodies import CHECK
 from spanjury.orchestration.services.serving.turns import has_share
 
 Refusal = Callable[[Scope], Response | None]
-"""Returns the answer to a request that is not let in, by its head; None if it is."""
+"""Returns the answer to a request that is refused by its head; None if it is admitted."""
 HandOver = Callable[[int, bytes], bool]
-"""Gives the descriptor of a connection, and what came on it, to another process, if it can."""
+"""Passes a connection's descriptor and first bytes to another process; returns whether it could."""
 PIECE = 2**18
-"""Bytes of a piece that is received, at most."""
+"""Most bytes received at once."""
 UNKNOWN = ""
-"""The tenant of a connection on which no token has come."""
+"""The tenant of a connection on which no token was sent yet."""
 _HEAD = 2**16
-"""Bytes of a head after which no more of it is read."""
+"""Most bytes of a head."""
 _HEAD_END = b"\r\n\r\n"
 _CHECK = f"POST {CHECK}".encode()
-"""The beginning of a check, and of one that is streamed."""
+"""The beginning of a check, and of a streamed check."""
 _TOO_BUSY = 429
 _REMEMBERED = 256
-"""Heads that are remembered at once, of at most `_SHORT` bytes each."""
+"""Most refused heads that are remembered, each of at most `_SHORT` bytes."""
 _SHORT = 2**12
 _REFUSED = b"HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _FULL = _REFUSED % b"503 Service Unavailable\r\nRetry-After: 1"
@@ -48,12 +48,12 @@ _TOO_SLOW = _REFUSED % b"408 Request Timeout"
 
 
 class Room:
-    """The connections that are open, and those of them that may give way.
+    """The open connections, and those among them that may be replaced.
 
     Parameters
     ----------
     most
-        Connections at once.
+        Most connections at once.
     is_shared
         Whether there are several tenants.
     """
@@ -66,7 +66,7 @@ class Room:
         """Connections without a request under way, by tenant; the longest idle first."""
 
     def enter(self, connection: "BoundedConnection") -> bool:
-        """Take on a connection; return False if there is no room, and none can be made."""
+        """Admit a connection; return False if there is no room and none can be made."""
         if len(self._tenants) >= self.most and not self._make_room():
             return False
         self._tenants[connection] = UNKNOWN
@@ -74,21 +74,21 @@ class Room:
         return True
 
     def leave(self, connection: "BoundedConnection") -> None:
-        """Forget a connection, if it is there."""
+        """Forget a connection, if it is known."""
         self.wake(connection)
         self._tenants.pop(connection, None)
 
     def rest(self, connection: "BoundedConnection") -> None:
-        """Let a connection give way from now on: no request is under way on it."""
+        """Mark a connection as replaceable: no request is under way on it."""
         if (tenant := self._tenants.get(connection)) is not None:
             self._idle.setdefault(tenant, {})[connection] = None
 
     def wake(self, connection: "BoundedConnection") -> None:
-        """Let a connection give way no longer."""
+        """Mark a connection as not replaceable."""
         self._idle.get(self._tenants.get(connection, UNKNOWN), {}).pop(connection, None)
 
     def give(self, connection: "BoundedConnection", tenant: str) -> bool:
-        """Count a connection with a request among a tenant's; return False if that is too many."""
+        """Count a connection as a tenant's; return False if the tenant has too many."""
         if not self._is_shared or self._tenants.get(connection) in {tenant, None}:
             return True
         held = Counter(self._tenants.values())
@@ -111,38 +111,38 @@ class Room:
 
 
 class _Refused(NamedTuple):
-    """A request that was refused since the service was busy, as far as its head goes."""
+    """A request that was refused because the service was busy, without its body."""
 
     scope: Scope
     body: int
-    """Bytes of its body."""
+    """Size of its body in bytes."""
 
 
 class BoundedConnection(HttpToolsProtocol):
-    """A connection whose heads arrive in time, and are not too long.
+    """A connection whose heads must arrive in time, and have limited length.
 
-    uvicorn would wait for the first head for ever, and take one of any length.
+    uvicorn itself would wait for the first head forever, and accept one of any length.
 
-    A client that is refused asks again with the same head. Such a request is refused by the bytes
-    of its head, since to parse it would take time from the checks of others.
+    A refused client usually repeats its request with the same head. Such a request is refused by
+    the bytes of its head, since parsing it would take time from other clients' checks.
     """
 
     room: Room
     head_seconds: float
     refusal: Refusal
     hand_over: HandOver | None
-    """Takes a connection on which something else than a check is asked; None to answer it here."""
+    """Passes on connections with requests other than checks; None to answer them here."""
     handed: bytes = b""
-    """The first piece of a connection that another process has handed over."""
+    """The first piece of a connection that another process handed over."""
     refused: ClassVar[dict[bytes, _Refused]]
-    """Heads of requests that were refused since the service was busy, of all connections."""
+    """Heads of requests that were refused because the service was busy, of all connections."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        """Take a connection on, or refuse it if there is no room."""
+        """Admit the connection, or refuse it if there is no room."""
         super().connection_made(transport)
         self._head = 0
         self._first = b""
-        """The latest piece, if it began with a request whose end has not come; else empty."""
+        """The latest piece, if it began with a request that is still incomplete; else empty."""
         self._is_in_head = self._is_between = True
         self._has_answered = False
         self._timer: asyncio.TimerHandle | None = None
@@ -160,7 +160,7 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take a part of a head or a body."""
+        """Process a part of a head or a body."""
         if self.transport.is_closing() or (self._is_between and self._refused_again(data)):
             return
         if self._is_between and self.hand_over is not None and not data.startswith(_CHECK):
@@ -176,15 +176,16 @@ class BoundedConnection(HttpToolsProtocol):
             self._await_head()
 
     def _give_away(self, data: bytes, *, to: HandOver) -> None:
-        """Give the connection to another process, with a piece of which nothing was read here.
+        """Hand the connection over to another process, with a piece that was not processed here.
 
-        It is refused while an answer to an earlier request is on its way.
+        Refuse it while the answer to an earlier request is being sent.
         """
         opened: socket.socket = self.transport.get_extra_info("socket")
+        # Otherwise the other process would write into the answer.
         is_quiet = self._is_idle and not self.transport.get_write_buffer_size()
         if is_quiet and to(opened.fileno(), data):
             self._end_head()
-            self.transport.abort()  # it closes the descriptor, and the other process has its own
+            self.transport.abort()  # it closes our copy of the descriptor
         else:
             self._refuse(_FULL)
 
@@ -196,10 +197,10 @@ class BoundedConnection(HttpToolsProtocol):
         self.scope["state"]["connection"] = self
 
     def on_message_complete(self) -> None:
-        """Take the end of a body."""
+        """Finish a body."""
         super().on_message_complete()
         self._is_between = True
-        self._first = b""  # the rest of the piece is another request's
+        self._first = b""  # the rest of the piece belongs to another request
 
     def on_headers_complete(self) -> None:
         """Begin to answer."""
@@ -209,13 +210,13 @@ class BoundedConnection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        """Answer a request that is refused at once, without a task; begin all others."""
+        """Answer a refused request at once, without a task; start a task for any other."""
         answer = self.refusal(cast("Scope", cycle.scope))  # uvicorn's own type of the same
         if answer is None:
             super()._start_asgi_task(cycle, app)
             return
         self._answer(answer)
-        cycle.response_started = cycle.response_complete = True  # what comes of the body is dropped
+        cycle.response_started = cycle.response_complete = True  # the rest of the body is dropped
         if not cycle.keep_alive:
             self.transport.close()
         elif answer.status_code == _TOO_BUSY and not self.expect_100_continue:
@@ -223,7 +224,7 @@ class BoundedConnection(HttpToolsProtocol):
         self.on_response_complete()
 
     def _answer(self, answer: Response) -> None:
-        """Send an answer, and close if it says so."""
+        """Send an answer, and close the connection if the answer says so."""
         headers = [*self.server_state.default_headers, *answer.raw_headers]
         head = b"".join(b"%b: %b\r\n" % header for header in headers)
         self.transport.write(
@@ -233,7 +234,7 @@ class BoundedConnection(HttpToolsProtocol):
             self.transport.close()
 
     def _remember(self, scope: Scope) -> None:
-        """Remember the head of a refused request if it came in one piece, its body's size known."""
+        """Remember the head of a refused request that came in one piece with its body's length."""
         length = dict(scope["headers"]).get(b"content-length", b"")
         end = self._first.find(_HEAD_END) + len(_HEAD_END)
         if len(_HEAD_END) <= end <= _SHORT and length.isdigit():
@@ -244,7 +245,7 @@ class BoundedConnection(HttpToolsProtocol):
             self.refused[self._first[:end]] = _Refused(scope=scope, body=int(length))
 
     def _refused_again(self, data: bytes) -> bool:
-        """Refuse a whole request whose head was refused before, if there still is no room."""
+        """Refuse a complete request whose head was refused before, if there is still no room."""
         end = data.find(_HEAD_END) + len(_HEAD_END)
         request = self.refused.get(data[:end])
         if request is None or len(data) != end + request.body or not self._is_idle:
@@ -252,7 +253,7 @@ class BoundedConnection(HttpToolsProtocol):
         state = {**request.scope["state"], "connection": self}
         answer = self.refusal({**request.scope, "state": state})
         if answer is None:
-            state["arrived"]()  # it arrives when it is parsed
+            state["arrived"]()  # it counts again when it is parsed
             return False
         self._end_head()
         self._unset_keepalive_if_required()
@@ -273,11 +274,11 @@ class BoundedConnection(HttpToolsProtocol):
             self.room.rest(self)
 
     def belongs_to(self, tenant: str) -> bool:
-        """Count this connection among those of a tenant; return False if these are too many."""
+        """Count this connection as a tenant's; return False if the tenant has too many."""
         return self.room.give(self, tenant)
 
     def give_way(self) -> None:
-        """Close, for another connection; a client that has asked before asks again by itself."""
+        """Close for another connection; a client that used it before retries by itself."""
         if self._has_answered:
             self._end_head()
             self.transport.close()
@@ -305,10 +306,10 @@ class BoundedConnection(HttpToolsProtocol):
 def bounded(
     room: Room, *, seconds: float, refusal: Refusal, hand_over: HandOver | None = None
 ) -> type[BoundedConnection]:
-    """Return a class of connections for uvicorn.
+    """Return a connection class for uvicorn.
 
-    Their heads may take so many seconds; `refusal` answers requests that are not let in, and
-    `hand_over` takes connections that ask for something else than a check.
+    Heads must arrive within `seconds`; `refusal` answers requests that are not admitted, and
+    `hand_over` receives connections with requests other than checks.
     """
 
     class Bounded(BoundedConnection):

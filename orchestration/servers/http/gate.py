@@ -1,6 +1,6 @@
-"""The gate: who may ask, from where and whether there is room; what is counted and logged of it.
+"""The gate: authentication, origin checks and capacity; counts and logs every request.
 
-A log line has the route, the status and the time: no address as it was sent, no text, no token.
+A log line has the route, the status and the time, but no address as sent, no text and no token.
 """
 
 import time
@@ -21,17 +21,17 @@ from spanjury.orchestration.servers.tokens import LOCAL
 log = EventLog()
 
 _OPEN = frozenset({"/healthz", "/readyz"})
-"""Paths of health, which are no secret: whoever asks has no token."""
+"""Paths of health checks, which need no token."""
 _BUSY = frozenset({CHECK, STREAM, BATCHES})
-"""The routes of requests that may be refused before a route is looked for."""
+"""Paths whose requests may be refused before routing."""
 _OTHER = "other"
-"""The route of what is nowhere."""
+"""The label for unknown routes."""
 
 
 class Gate:
-    """Middleware that lets requests in, and answers whatever is raised behind it.
+    """Middleware that admits requests, and turns exceptions behind it into answers.
 
-    The tenant of a request that is let in is in its state, as ``tenant``.
+    The tenant of an admitted request is in its state, as ``tenant``.
     """
 
     def __init__(self, app: ASGIApp, *, service: Service) -> None:
@@ -40,14 +40,15 @@ class Gate:
         self._tokens = service.settings.tokens
 
     def refusal(self, scope: Scope) -> Response | None:
-        """Return the answer to a request that is not let in; None if it is.
+        """Return the answer to a refused request; None if it is admitted.
 
-        The head decides: a server may send this before it reads the body or calls the application.
+        The head alone decides: a server may send this answer before it reads the body or calls the
+        application.
         """
         began = time.perf_counter()
         state = scope.setdefault("state", {})
         try:
-            if "asks" not in state:  # whoever asks again with the same head is known
+            if "asks" not in state:  # a repeated head was admitted before
                 state["asks"] = self._admitted(scope)
             tenant = state["asks"]
             state["arrived"] = self._require_room(scope, tenant)
@@ -69,7 +70,7 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if "tenant" not in scope.get("state", {}):  # the server has not asked
+        if "tenant" not in scope.get("state", {}):  # the server has not called `refusal`
             refusal = self.refusal(scope)
             if refusal is not None:
                 await refusal(scope, receive, send)
@@ -127,7 +128,7 @@ class Gate:
         return "" if path in _OPEN else self._tenant(_given(scope, b"authorization"))
 
     def _require_room(self, scope: Scope, tenant: str) -> Callable[[], None]:
-        """Raise `ProblemError` if there is no room for a request; return what ends its arrival."""
+        """Raise `ProblemError` if there is no room; return a function that ends the arrival."""
         connection = scope["state"].get("connection")
         if connection is not None and not connection.belongs_to(tenant):
             raise ProblemError(
@@ -157,7 +158,7 @@ def _refused(
     headers: tuple[tuple[str, str], ...],
     closes: bool,
 ) -> Response:
-    """Return the answer to what is refused; a crowd gets the same one."""
+    """Return the answer to a refused request, cached because crowds get the same one."""
     answer = ProblemError(kind, detail, more=dict(more), headers=dict(headers)).response()
     _complete(answer.headers, closes=closes)
     return answer
@@ -175,10 +176,10 @@ def _given(scope: Scope, name: bytes) -> list[str]:
 
 
 def _require_local(scope: Scope) -> None:
-    """Refuse what pages in a browser may send to this machine: by a name of theirs, or from afar.
+    """Refuse requests of foreign pages in a browser: their host name or origin is foreign.
 
-    A name that is made to point here (DNS rebinding) is in ``Host``; the site of a page is in
-    ``Origin``.
+    A foreign name that resolves to this machine (DNS rebinding) is in ``Host``; the site of a page
+    is in ``Origin``.
     """
     if not _are_local(_given(scope, b"host"), least=1):
         raise ProblemError("address-not-allowed")

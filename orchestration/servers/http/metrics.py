@@ -1,4 +1,4 @@
-"""Figures of the service for Prometheus; no label holds what a client chose freely."""
+"""Prometheus metrics of the service; no label has a value that clients choose freely."""
 
 from collections.abc import Mapping
 
@@ -15,20 +15,21 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from spanjury.orchestration.engine.metering import Meter
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Environment variable of prometheus_client: where processes keep figures for one another."""
+"""Environment variable of prometheus_client: the folder where processes share their figures."""
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+"""Upper bounds of the buckets of the histogram of request durations."""
 
 
 class Metrics:
-    """Counts of requests, assessments, batches and what models were asked.
+    """Counts of requests, assessments, batches and model calls.
 
     Parameters
     ----------
     are_summed
-        Whether the figures of all processes of the service are added up. They then lie in the
-        folder that `FOLDER` named when prometheus_client was imported.
+        Whether figures are summed over all processes of the service. They are then in the folder
+        that `FOLDER` named when prometheus_client was imported.
     """
 
     def __init__(self, *, are_summed: bool = False) -> None:
@@ -85,7 +86,7 @@ class Metrics:
     def answered(self, method: str, route: str, *, status: int, seconds: float) -> None:
         """Count an answer."""
         key = method, route, status
-        if key not in self._answers:  # looking labels up takes as long as all else of a refusal
+        if key not in self._answers:  # looking up labels would double the cost of a refusal
             labelled = self._requests.labels(method, route, str(status))
             self._answers[key] = labelled, self._seconds.labels(route)
         requests, times = self._answers[key]
@@ -97,7 +98,7 @@ class Metrics:
         self._assessments.labels(panel, outcome).inc(count)
 
     def asked(self, panel: str, meter: Meter) -> None:
-        """Count what the models of a panel were asked since the last time."""
+        """Count the model calls of a panel since the last time."""
         usage = meter.usage
         spent = (usage.calls, usage.prompt, usage.completion, meter.cost)
         before = self._spent.get(panel)
@@ -114,7 +115,7 @@ class Metrics:
             counter.inc(now - then)
 
     def page(self, batches: Mapping[str, int]) -> bytes:
-        """Return all figures, with so many batches in each state."""
+        """Return all figures, with the numbers of batches by state."""
         for state, count in batches.items():
             self._batches.labels(state).set(count)
         if not self._are_summed:

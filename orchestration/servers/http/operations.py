@@ -1,4 +1,4 @@
-"""Lists of names that requests can use; health and figures, which an operator watches."""
+"""Lists of names for requests; health and metrics for operators."""
 
 from fastapi import APIRouter, Response
 
@@ -18,14 +18,14 @@ from spanjury.orchestration.servers.http.service import OpenPanel, Service
 
 
 def operation_routes(service: Service) -> APIRouter:
-    """Return the routes of lists and figures."""
+    """Return the routes of lists and metrics."""
     router = APIRouter()
     tasks = _tasks(Catalogue.load(*service.settings.aspects_files))
 
     @router.get("/v1/judges", tags=["names"], responses=problems("service-starting"))
     async def judges() -> PanelList:
         """List the panels that requests can name, and their judges."""
-        _ = service.jobs  # all panels are open before it is there
+        _ = service.jobs  # raises until all panels are open
         return PanelList(panels=[_panel(panel) for _, panel in sorted(service.panels.items())])
 
     @router.get("/v1/aspects", tags=["names"], responses=problems())
@@ -53,7 +53,7 @@ def operation_routes(service: Service) -> APIRouter:
 
 
 def health_routes(service: Service) -> APIRouter:
-    """Return the routes of health."""
+    """Return the routes of health checks."""
     router = APIRouter(tags=["operation"])
 
     @router.get("/healthz")

@@ -1,4 +1,4 @@
-"""The description of the service in OpenAPI: what may go wrong, and how a token is sent."""
+"""The OpenAPI description of the service: possible problems, and how to send a token."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -28,11 +28,11 @@ _NO_TOKEN = frozenset({"/healthz", "/readyz"})
 _ERROR_STATUS = 400
 _JSON, _EVENTS = "application/json", "text/event-stream"
 _FOREIGN = "HTTPValidationError"
-"""An answer that FastAPI would give by itself."""
+"""A schema that FastAPI adds by default."""
 
 
 def problems(*kinds: str) -> dict[int | str, dict[str, Any]]:
-    """Return the problems of these kinds, and those of every route, by their status."""
+    """Return the responses for these problems and those of every route, by status."""
     by_status: defaultdict[int, list[str]] = defaultdict(list)
     for kind in sorted({*kinds, *_ALWAYS}):
         by_status[KINDS[kind][0]].append(kind)
@@ -69,7 +69,7 @@ def describe(app: FastAPI) -> Mapping[str, Any]:
 
 
 def _correct(responses: dict[str, Any]) -> None:
-    """Name the media types of problems and of events, and leave out what is never sent."""
+    """Correct the media types of problems and events, and remove responses that are never sent."""
     for status, response in [*responses.items()]:
         content = response.get("content", {})
         if _FOREIGN in str(content):

@@ -1,6 +1,6 @@
-"""Problems: answers to what cannot be done, as RFC 9457 has them.
+"""Problems: error responses in the format of RFC 9457.
 
-The ``type`` of a problem is stable: programs may decide by it. No problem repeats a text, a token
+The ``type`` of a problem is stable, so programs may rely on it. No problem repeats a text, a token
 or a path of this machine.
 """
 
@@ -20,7 +20,7 @@ from spanjury.orchestration.services.serving.quotas import QuotaError
 
 MEDIA_TYPE = "application/problem+json"
 BASE = "/problems/"
-"""A type is this and its name."""
+"""Prefix of a type, followed by its name."""
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -98,7 +98,7 @@ class Problem(BaseModel):
 
 
 class ProblemError(Exception):
-    """A request that cannot be met, for a reason of `KINDS`.
+    """A request that cannot be fulfilled, for a reason in `KINDS`.
 
     Parameters
     ----------
@@ -107,9 +107,9 @@ class ProblemError(Exception):
     detail
         The particular case.
     more
-        Further members of the answer.
+        Further members of the response body.
     headers
-        Headers of the answer.
+        Headers of the response.
     """
 
     def __init__(
@@ -128,19 +128,19 @@ class ProblemError(Exception):
 
     @property
     def status(self) -> int:
-        """The status of the answer."""
+        """The status of the response."""
         return KINDS[self.kind][0]
 
     @property
     def body(self) -> dict[str, object]:
-        """The answer, which JSON can hold."""
+        """The response body as a JSON-compatible mapping."""
         status, title = KINDS[self.kind]
         detail = {"detail": self.detail} if self.detail else {}
         about = {"type": f"{BASE}{self.kind}", "title": title, "status": status}
         return {**about, **detail, **self.more}
 
     def response(self) -> Response:
-        """Return the answer."""
+        """Return the response."""
         return Response(
             json.dumps(self.body),
             status_code=self.status,
@@ -150,13 +150,13 @@ class ProblemError(Exception):
 
 
 def answer_problem(_: Request, problem: Exception) -> Response:
-    """Answer by the problem itself."""
+    """Return the response of a `ProblemError`."""
     assert isinstance(problem, ProblemError)
     return problem.response()
 
 
 def answer_quota(_: Request, error: Exception) -> Response:
-    """Answer a request for which a quota is used up, and say when it is free again."""
+    """Return the response to a used-up quota, with the time of its renewal."""
     assert isinstance(error, QuotaError)
     return quota_problem(error).response()
 
@@ -176,7 +176,7 @@ def quota_problem(error: QuotaError) -> ProblemError:
 
 
 def answer_invalid(_: Request, error: Exception) -> Response:
-    """Answer a request whose fields do not fit, without repeating what was in them."""
+    """Return the response to invalid fields, without repeating their values."""
     assert isinstance(error, RequestValidationError)
     problems: Sequence[Mapping[str, object]] = error.errors()
     if any(problem["type"] == "json_invalid" for problem in problems):
@@ -189,7 +189,7 @@ def answer_invalid(_: Request, error: Exception) -> Response:
 
 
 def answer_http_error(_: Request, error: Exception) -> Response:
-    """Answer what the framework refuses by itself."""
+    """Return the response to an error of the framework."""
     assert isinstance(error, HTTPException)
     kinds = {404: "not-found", 405: "method-not-allowed", 400: "body-not-json"}
     headers = error.headers or {}
@@ -197,6 +197,6 @@ def answer_http_error(_: Request, error: Exception) -> Response:
 
 
 def _field_path(parts: object) -> str:
-    """Write the place of a field; the first part says that it is in the body or the query."""
+    """Return the path of a field, without the first part, which names body or query."""
     assert isinstance(parts, tuple)
     return ".".join(map(str, parts[1:])) or str(parts[0])

@@ -1,7 +1,7 @@
-"""Processes that end together: those that die are replaced, and a signal ends them all.
+"""Processes that end together: those that die are replaced, and a signal ends all of them.
 
-uvicorn has a supervisor of its own. It runs its own servers alone, though, waits for them
-without an end, and takes no second signal.
+uvicorn's supervisor is not used: it runs only uvicorn's own servers, waits for them without a time
+limit, and ignores a second signal.
 """
 
 import multiprocessing
@@ -17,9 +17,9 @@ from spanjury.judges.core import ConfigError, EvaluationError, EventLog, Service
 log = EventLog()
 
 Work = Callable[[int, Connection], None]
-"""Work of a process, which is given its number and what it passes to `say_ready`."""
+"""The work of a process, which receives its number and the argument for `say_ready`."""
 _TICK = 0.1
-"""Seconds between two looks at signals."""
+"""Seconds between two checks for signals."""
 _SPAWN = multiprocessing.get_context("spawn")
 
 
@@ -30,11 +30,11 @@ class _Process:
         self.news, sender = _SPAWN.Pipe(duplex=False)
         self.process = _SPAWN.Process(target=work, args=(number, sender))
         self.process.start()
-        sender.close()  # so that the end of the process is the end of its news
+        sender.close()  # so that the pipe closes when the process ends
         self.is_ready = False
 
     def read(self) -> None:
-        """Read whether it is ready; raise why it is not."""
+        """Read whether the process is ready; raise the error that it reports."""
         if self.is_ready or not self.news.poll():
             return
         try:
@@ -56,24 +56,24 @@ def supervise(
     replaced: Callable[[int], None],
     ending: Callable[[int], None],
 ) -> int:
-    """Have processes do `work` until a signal comes; return 0, or the number of a second signal.
+    """Have processes do `work` until a signal; return 0, or the number of a second signal.
 
-    A process that was ready and has died is replaced. At the first signal each gets SIGTERM, and
-    at the second one each is killed.
+    A process that was ready and has died is replaced. At the first signal each gets SIGTERM; at the
+    second each is killed.
 
     Parameters
     ----------
     opened
-        Is called when all are ready for the first time.
+        Called when all are ready for the first time.
     replaced
-        Is given the id of a process that has died.
+        Called with the id of a process that has died.
     ending
-        Is given the first signal.
+        Called with the first signal.
 
     Raises
     ------
     ConfigError, ServiceError
-        If a process cannot begin; the others are ended.
+        If a process cannot start; the others are ended.
     """
     with _signals() as signals:
         processes = [_Process(work, number) for number in range(count)]
@@ -106,7 +106,7 @@ def supervise(
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """Yield a list to which the signals that should end the program are added."""
+    """Yield a list that collects the signals which should end the program."""
     signals: list[int] = []
 
     def note(sig: int, frame: FrameType | None) -> None:
@@ -122,13 +122,13 @@ def _signals() -> Iterator[list[int]]:
 
 
 def say_ready(news: Connection) -> None:
-    """Tell the supervisor that the process is ready."""
+    """Report to the supervisor that the process is ready."""
     news.send((False, ""))
 
 
 @contextmanager
 def report_errors(news: Connection) -> Iterator[None]:
-    """Send an error of ours to the supervisor, and end the process without a trace."""
+    """Report our errors to the supervisor, and exit without a traceback."""
     try:
         yield
     except EvaluationError as error:
@@ -137,6 +137,6 @@ def report_errors(news: Connection) -> Iterator[None]:
 
 
 def has_parent() -> bool:
-    """Say whether the supervisor of this process lives."""
+    """Return whether the supervisor of this process is alive."""
     parent = multiprocessing.parent_process()
     return parent is not None and parent.is_alive()

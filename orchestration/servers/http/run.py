@@ -1,8 +1,8 @@
-"""A service from its start to its end: it listens, judges, and drains when it is asked to end.
+"""Run a service from start to end: it listens, judges, and drains when it should end.
 
-Several processes of a service accept from one socket. The first has all that there is once, such
-as batches. The others answer checks; each connection on which something else is asked they hand
-over to the first, with what has come on it.
+Several processes of a service accept connections from one socket. The first process alone has the
+parts that exist once, such as batches. The others answer checks, and hand over each connection with
+another request to the first, with the bytes that they received.
 """
 
 import asyncio  # noqa: TID251  uvicorn's connections are its transports
@@ -50,34 +50,34 @@ if sys.platform != "win32":
     import resource
 
 _KEEP_ALIVE = 65
-"""Seconds for which a connection may be idle: longer than proxies keep theirs, 60 by default."""
+"""Seconds that a connection may be idle: longer than the usual 60 seconds of proxies."""
 _WATCHERS = 64
-"""Connections of those who ask for health alone."""
+"""Most connections for health checks."""
 _OTHER_FILES = 256
-"""Files that are open beside connections: memories, results, calls to models."""
+"""Open files besides connections: memories, results, calls to models."""
 
 
 def serve(
     settings: ServiceSettings, *, say: Callable[[str], None], begin: Callable[[], None]
 ) -> int:
-    """Serve until a signal comes; return 0, or the number of a second signal.
+    """Serve until a signal; return 0, or the number of a second signal.
 
     Parameters
     ----------
     settings
         Settings of the service.
     say
-        Is given lines for the operator: where it listens, that it is ready, that it ends.
+        Called with lines for the operator: the address, readiness, and the end.
     begin
-        Is called in each further process before anything else; it is pickled.
+        Called in each further process before anything else; it is pickled.
 
     Raises
     ------
     ConfigError
-        If another address than a loopback one has no token, a panel cannot be opened, or there
-        are quotas, which one process counts, and several processes.
+        If an address other than loopback has no token, a panel cannot be opened, or quotas, which a
+        single process counts, are combined with several processes.
     ServiceError
-        If the address is taken.
+        If the address is in use.
     StoreError
         If another service uses the folder of the batches.
     """
@@ -97,35 +97,35 @@ def serve(
                 sockets = _Sockets(listener=listener, health=health)
                 _run(server, sockets, store, opened=operator.opened)
                 return server.forced_by
-        # The first process opens the folder again: here it was tried, so that all fails at once.
+        # The first process opens the folder again: opening it here only makes errors appear early.
         return _serve_by_several(settings, operator, listener, health=health, begin=begin)
 
 
 @dataclass(frozen=True, slots=True)
 class _Operator:
-    """The lines for the operator of a service."""
+    """Prints lines for the operator of a service."""
 
     settings: ServiceSettings
     say: Callable[[str], None]
 
     def listens(self, listener: socket.socket, health: socket.socket | None) -> None:
-        """Say where it listens."""
+        """Print the address."""
         self.say(f"spanjury listens on {url_of(*listener.getsockname()[:2])}")
         if health is not None:
             self.say(f"health is answered on {url_of(*health.getsockname()[:2])}")
 
     def opened(self) -> None:
-        """Say that all panels are open."""
+        """Print that all panels are open."""
         self.say(f"ready; panels: {', '.join(sorted(self.settings.panels))}")
 
     def ending(self, sig: int) -> None:
-        """Say that a signal has come."""
+        """Print that a signal has arrived."""
         seconds = self.settings.limits.drain_seconds
         name = signal.Signals(sig).name
         self.say(f"{name}: running work has {seconds:g} s to finish; again to drop it")
 
     def replaced(self, process: int) -> None:
-        """Say that a process has died."""
+        """Print that a process has died."""
         self.say(f"process {process} has died; another one takes its place")
 
 
@@ -137,7 +137,7 @@ def _serve_by_several(
     health: socket.socket | None,
     begin: Callable[[], None],
 ) -> int:
-    """Serve in several processes until a signal comes; return as `serve` does."""
+    """Serve with several processes until a signal; return the same value as `serve`."""
     with _summed_figures() as folder, _pair() as (given, taken):
         member = _Member(
             settings,
@@ -160,7 +160,7 @@ def _serve_by_several(
 
 
 def _require_processes(settings: ServiceSettings) -> None:
-    """Raise `ConfigError` unless several processes can be what was asked for."""
+    """Raise `ConfigError` unless several processes can serve with these settings."""
     if settings.tokens.quotas:
         raise ConfigError("one process counts the quotas of tenants: leave out --workers")
     if not hasattr(socket, "send_fds"):
@@ -171,7 +171,7 @@ def _require_processes(settings: ServiceSettings) -> None:
 class _Sockets:
     """The sockets of one process.
 
-    `taken` is where connections come in that others hand over, and `given` where they are sent.
+    `taken` receives connections that others hand over, and `given` sends them.
     """
 
     listener: socket.socket
@@ -180,22 +180,23 @@ class _Sockets:
     given: socket.socket | None = None
 
     def hand_over(self, connection: int, piece: bytes) -> bool:
-        """Send a connection to the first process; return False if that cannot take it now."""
+        """Send a connection to the first process; return False if it cannot accept it now."""
         assert self.given is not None
         try:
             socket.send_fds(self.given, [piece], [connection])
-        except OSError:  # it is being replaced, or takes none for another reason
+        except OSError:  # the first process is being replaced or busy
             return False
         return True
 
 
 @contextmanager
 def _pair() -> Iterator[tuple[socket.socket, socket.socket]]:
-    """Yield where connections are handed over, and where they are taken."""
+    """Yield the sockets that send and receive handed-over connections."""
     given, taken = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     with given, taken:
         for end in (given, taken):
             end.settimeout(0.0)
+            # A piece is sent as one datagram.
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * PIECE)
             end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2 * PIECE)
         yield given, taken
@@ -203,7 +204,7 @@ def _pair() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 @contextmanager
 def _summed_figures() -> Iterator[str]:
-    """Have the processes that begin in this context keep their figures in one folder; yield it."""
+    """Have processes that start in this context share figures in a folder; yield the folder."""
     before = os.environ.get(FOLDER)
     with tempfile.TemporaryDirectory(prefix="spanjury-figures-") as folder:
         os.environ[FOLDER] = folder
@@ -217,7 +218,7 @@ def _summed_figures() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """The work of each of several processes; the one with number 0 is the first."""
+    """The work of each of several processes; the process with number 0 is the first."""
 
     settings: ServiceSettings
     first: _Sockets
@@ -225,7 +226,7 @@ class _Member:
     begin: Callable[[], None]
 
     def __call__(self, number: int, news: Connection) -> None:
-        """Serve until the supervisor ends it."""
+        """Serve until the supervisor ends the process."""
         processes = self.settings.processes
         settings = replace(self.settings, limits=self.settings.limits.of_one(processes))
         sockets = self.other if number else self.first
@@ -243,8 +244,8 @@ def _run(
     *,
     opened: Callable[[], None],
 ) -> None:
-    """Serve in this process until a signal comes; call `opened` when all panels are open."""
-    # Else a time of creation stands beside every figure.
+    """Serve in this process until a signal; call `opened` when all panels are open."""
+    # Otherwise every figure would come with its time of creation.
     prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
     anyio.run(partial(_serve, server, sockets, store, opened=opened))
 
@@ -268,7 +269,7 @@ async def _serve(
             watched = _HealthServer(service)
             if sockets.health is not None:
                 group.start_soon(watched.serve, [sockets.health])
-            if store is None:  # the first process says meanwhile that the service begins
+            if store is None:  # the first process reports meanwhile that the service is starting
                 await are_open.wait()
             await server.serve([sockets.listener])
             watched.should_exit = True
@@ -278,10 +279,10 @@ async def _serve(
 
 
 class _DrainingServer(uvicorn.Server):
-    """A server that answers on while it drains, so that whoever watches sees that it is to end.
+    """A server that keeps answering while it drains, so that observers see that it will end.
 
-    At the first signal nothing new is taken on, and the listener is closed once no request is
-    under way or the time for that is over. A second signal ends it at once.
+    After the first signal no new work is accepted, and the listener is closed once no request is
+    under way or the time limit is over. A second signal ends it at once.
     """
 
     def __init__(
@@ -300,7 +301,7 @@ class _DrainingServer(uvicorn.Server):
         self._end = 0.0
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Note a signal; between two steps of the loop, nothing more is safe."""
+        """Record a signal; anything more would be unsafe in a signal handler."""
         del frame
         if self._signals:
             self.forced_by = sig
@@ -308,7 +309,7 @@ class _DrainingServer(uvicorn.Server):
         self._signals.append(sig)
 
     async def on_tick(self, counter: int) -> bool:
-        """Drain once a signal has come; say whether to end."""
+        """Drain once a signal has arrived; return whether to end."""
         service = self.service
         if self._signals and not service.is_draining:
             self._ending(self._signals[0])
@@ -320,40 +321,40 @@ class _DrainingServer(uvicorn.Server):
 
 
 class _MemberServer(_DrainingServer):
-    """One of several servers at one socket, which drains if its supervisor says so or is gone."""
+    """One of several servers with a shared socket; it drains if its supervisor says so or dies."""
 
     def __init__(self, service: Service, sockets: _Sockets) -> None:
         hand_over = None if sockets.given is None else sockets.hand_over
         super().__init__(service, ending=lambda _: None, hand_over=hand_over)
         self._taken = sockets.taken
         self._backlog = self.config.backlog
-        self.config.backlog = 1  # take one connection a round, and leave others to the idle
+        self.config.backlog = 1  # accept one connection a round, and leave others to idle processes
         self._taking = set[asyncio.Task[object]]()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Note the supervisor's signal; a terminal's and a second one are for the supervisor."""
+        """Record the supervisor's signal; others, as from a terminal, are for the supervisor."""
         if sig == signal.SIGTERM and not self._signals:
             super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
-        """Drain if the supervisor is gone; say whether to end."""
+        """Drain if the supervisor is gone; return whether to end."""
         if not has_parent():
             self.handle_exit(signal.SIGTERM, None)
         return await super().on_tick(counter)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to take connections."""
+        """Begin to accept connections."""
         await super().startup(sockets)
         for listener in sockets or ():
-            listener.listen(self._backlog)  # asyncio takes as many at once as may wait
+            listener.listen(self._backlog)  # asyncio accepts as many at once as its backlog allows
         if self._taken is not None:
             asyncio.get_running_loop().add_reader(self._taken, self._take, self._taken)
 
     def _take(self, taken: socket.socket) -> None:
-        """Take a connection that another process has handed over."""
+        """Accept a connection that another process has handed over."""
         try:
             piece, descriptors, _, _ = socket.recv_fds(taken, PIECE, 1)
-        except BlockingIOError:
+        except BlockingIOError:  # woken without a connection
             return
 
         def create() -> asyncio.Protocol:
@@ -367,15 +368,15 @@ class _MemberServer(_DrainingServer):
             return connection
 
         opened = socket.socket(fileno=descriptors[0])
-        opened.settimeout(0.0)
+        opened.settimeout(0.0)  # asyncio needs a non-blocking socket
         loop = asyncio.get_running_loop()
         task = loop.create_task(loop.connect_accepted_socket(create, opened))
-        self._taking.add(task)
+        self._taking.add(task)  # the loop itself holds only weak references to tasks
         task.add_done_callback(self._taking.discard)
 
 
 class _HealthServer(uvicorn.Server):
-    """A server that answers for the health of a service, until it is asked to exit."""
+    """A server for health checks of a service, until it should exit."""
 
     def __init__(self, service: Service) -> None:
         super().__init__(_configured(create_health_app(service), service, most=_WATCHERS))
@@ -408,14 +409,14 @@ def _configured(
         server_header=False,
         backlog=backlog,
         timeout_keep_alive=_KEEP_ALIVE,
-        timeout_graceful_shutdown=1,  # a check has had its time by then
+        timeout_graceful_shutdown=1,  # checks have finished or timed out by then
     )
 
 
 def _room(wanted: int) -> tuple[int, int]:
-    """Return how many connections may be open, and how many may wait to be taken on at once.
+    """Return the numbers of connections that may be open, and that may wait to be accepted.
 
-    The system is asked for as many files as are needed; those that are refused are files, too.
+    The limit of open files is raised as far as needed; refused connections also need files.
     """
     if sys.platform == "win32":
         return wanted, BACKLOG

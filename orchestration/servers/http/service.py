@@ -1,4 +1,4 @@
-"""The service as its routes see it: open panels, batches, and whether anything is taken on."""
+"""The service behind the routes: open panels, batches, and whether new work is accepted."""
 
 import os
 from collections import Counter
@@ -33,7 +33,7 @@ _LATER: Mapping[str, str] = {"Retry-After": "10"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPanel:
-    """A panel that is open, the count of what its models are asked, and the turns of its checks."""
+    """An open panel, the counter of its model calls, and the turns of its checks."""
 
     name: str
     panel: Panel
@@ -42,10 +42,10 @@ class OpenPanel:
 
 
 class Service:
-    """The panels and batches of a service, from its start to its end.
+    """The panels and batches of a service, from start to end.
 
-    `hold` keeps them open until `close`; after `drain` nothing new is taken on. `requests` is the
-    number of requests under way. It is one of `processes`, which have the same settings.
+    `hold` keeps them open until `close`; after `drain` no new work is accepted. `requests` is the
+    number of requests under way. This process is one of `processes` with the same settings.
     """
 
     def __init__(self, settings: ServiceSettings, *, processes: int = 1) -> None:
@@ -55,13 +55,13 @@ class Service:
         self.requests = 0
         self.draining = Event()
         self.ledgers: dict[str, TenantLedger] = {}
-        """Ledgers of the tenants that have quotas."""
+        """Ledgers of the tenants with quotas."""
         self._jobs: BatchJobs | None = None
         self._closing = Event()
         self._checks = Counter[str]()
         self._is_open = False
         self._cores = max(_CORES // processes, 1)
-        """Cores of this machine for this process."""
+        """The share of this machine's cores for this process."""
 
     @property
     def is_draining(self) -> bool:
@@ -70,7 +70,7 @@ class Service:
 
     @property
     def jobs(self) -> BatchJobs:
-        """The batches; raises `ProblemError` before they are open."""
+        """The batches; raises `ProblemError` until they are open."""
         if self._jobs is None:
             raise ProblemError("service-starting", headers=_SOON)
         return self._jobs
@@ -80,13 +80,13 @@ class Service:
 
         Without a store there are no batches: another process has them.
 
-        Raises `ConfigError` if a panel cannot be opened, or holds a secret.
+        Raises `ConfigError` if a panel cannot be opened, or contains a secret.
         """
         async with AsyncExitStack() as stack:
             for name, config in self.settings.panels.items():
                 await to_thread.run_sync(require_storable, config)
                 meter = Meter()
-                here = replace(config, processes=0)  # they answer checks themselves
+                here = replace(config, processes=0)  # the server's processes answer checks
                 panel = await stack.enter_async_context(open_configured_panel(here, meter=meter))
                 self.panels[name] = OpenPanel(
                     name=name,
@@ -116,7 +116,7 @@ class Service:
             jobs.stop()
 
     def drain(self) -> None:
-        """Take nothing more on; batches stop, to go on at the next start."""
+        """Accept no new work; batches stop, and resume at the next start."""
         self.draining.set()
         if self._jobs is not None:
             self._jobs.stop()
@@ -127,7 +127,7 @@ class Service:
         self._closing.set()
 
     def require_ready(self) -> None:
-        """Raise `ProblemError` unless new work is taken on."""
+        """Raise `ProblemError` unless new work is accepted."""
         if self.is_draining:
             raise ProblemError("service-closing", headers=_LATER)
         if not self._is_open:
@@ -142,12 +142,12 @@ class Service:
         return self.panels[name]
 
     def require_room(self, path: str, tenant: str) -> Callable[[], None]:
-        """Raise `ProblemError` if nothing more of this tenant's is taken on at an address.
+        """Raise `ProblemError` if no further request of this tenant is accepted at `path`.
 
         Returns
         -------
         callable
-            Ends the arrival of the request: it is called when it is in a queue, or over.
+            Ends the arrival of the request: to be called when the request is queued or finished.
         """
         ledger = self.ledgers.get(tenant)
         if ledger is not None and path in {CHECK, STREAM, BATCHES}:
@@ -156,7 +156,7 @@ class Service:
             except QuotaError as error:
                 raise quota_problem(error) from error
         if path in {CHECK, STREAM} and self.panels:
-            # Its body will say for which panel it is.
+            # The panel is unknown until the body is read, so the one with the shortest wait counts.
             turns = [opened.checks for opened in self.panels.values()]
             if len(turns) > 1:
                 turns.sort(key=lambda checks: checks.wait(tenant))
@@ -170,7 +170,7 @@ class Service:
 
     @asynccontextmanager
     async def paid(self, tenant: str, *, rows: int) -> AsyncIterator[None]:
-        """Have a tenant pay for so many rows, and for the calls that are made in this context.
+        """Have a tenant pay for `rows` rows, and for the calls made in this context.
 
         Raise `QuotaError` if a quota does not suffice.
         """
@@ -213,7 +213,7 @@ class Service:
         self.metrics.asked(panel.name, panel.meter)
 
     def _count(self, batch: Batch) -> None:
-        """Add what the run of a batch came to to the figures of its panel."""
+        """Add the outcomes and the usage of a batch's run to the figures of its panel."""
         name = batch.record.panel
         for outcome, count in batch.summary.outcomes.items():
             self.metrics.assessed(name, outcome.value, count)
@@ -234,10 +234,10 @@ def _nothing() -> None:
 
 
 def end_arrival(request: Request) -> None:
-    """Have a request that the gate has let in no longer counted as arriving."""
+    """Stop counting an admitted request as arriving."""
     request.scope["state"]["arrived"]()
 
 
 def tenant_of(request: Request) -> str:
-    """Return the tenant of a request that the gate has let in."""
+    """Return the tenant of an admitted request."""
     return str(request.scope["state"]["tenant"])

@@ -1,4 +1,4 @@
-"""The settings of the service, all of them its operator's: no request can change one."""
+"""The settings of the service; only its operator can change them, never a request."""
 
 import math
 from collections.abc import Mapping
@@ -13,26 +13,27 @@ from spanjury.orchestration.wiring.config import PanelConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceLimits:
-    """The bounds of what clients may ask for at once.
+    """The limits of requests and of the service's capacity.
 
     Parameters
     ----------
     body, batch_body, row
         Bytes of a request, of a batch, and of one row of it.
     output, source
-        Characters of a text that is judged, and of all texts that it is compared with.
+        Characters of a judged text, and of all texts that it is compared with.
     rows
         Rows of a batch.
     checks
-        Checks under way at once; another waits.
+        Most concurrent checks; further ones wait.
     check_wait
-        Longest time that a check may have to wait, as far as is known; else it is refused with 429.
+        Longest expected wait of a check; beyond it a check is refused with 429.
     connections
-        Connections at once; another is refused with 503, unless one gives way to it.
+        Most connections; a further one is refused with 503, unless it can replace another.
     check_seconds, body_seconds, batch_body_seconds, head_seconds
-        Longest time of a check, and for a request's body, a batch's and a head to arrive.
+        Longest time of a check, and for the body of a request, that of a batch, and a head to
+        arrive.
     drain_seconds
-        Longest time that checks under way may take once the service is to end.
+        Longest time for checks under way to finish once the service should end.
     """
 
     body: int = 2**22
@@ -51,7 +52,7 @@ class ServiceLimits:
     drain_seconds: float = 30.0
 
     def of_one(self, processes: int) -> Self:
-        """Return the bounds of one of so many processes, which share connections and checks."""
+        """Return the limits of one of `processes`, which share connections and checks."""
         return replace(
             self,
             checks=math.ceil(self.checks / processes),
@@ -61,22 +62,22 @@ class ServiceLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceSettings:
-    """The service: where it listens, to whom, and which panels it has.
+    """The settings of a service: its address, its clients, and its panels.
 
     Parameters
     ----------
     panels
-        Panels by the names that requests may say; one is called ``default``.
+        Panels by the names that requests use; one is called ``default``.
     aspects_files
         TOML files that add tasks and aspects.
     tokens
-        Those of its clients; without any, only this machine is listened to.
+        Those of its clients; without any, only this machine may connect.
     state
         Folder of the batches.
     batches
-        The bounds of their work.
+        The limits of their work.
     health_port
-        Port of a listener for health alone; None for none.
+        Port of a listener for health checks only; None to open none.
     """
 
     panels: Mapping[str, PanelConfig]
@@ -91,5 +92,5 @@ class ServiceSettings:
 
     @property
     def processes(self) -> int:
-        """Processes that answer checks: as many as the panel with the most has for its judges."""
+        """The number of processes that answer checks: the largest number that any panel names."""
         return max(1, max((panel.processes for panel in self.panels.values()), default=1))

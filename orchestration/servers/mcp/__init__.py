@@ -1,6 +1,6 @@
-"""The panel for other programs over the Model Context Protocol.
+"""The panel as a server of the Model Context Protocol.
 
-The modules load the protocol's SDK, which takes seconds, when they are used.
+The protocol's SDK, whose import takes seconds, is imported on first use.
 """
 
 from types import ModuleType

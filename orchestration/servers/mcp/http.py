@@ -1,7 +1,7 @@
 """The transport over HTTP, for clients that did not start the server.
 
-A browser's page cannot use it: the host and the origin of a request are checked where the server
-listens on this machine only, and a token is asked for where it listens to others.
+Pages in browsers cannot use it: if the server listens only on this machine, the host and origin of
+requests are checked; otherwise a token is required.
 """
 
 import logging
@@ -29,9 +29,9 @@ from spanjury.orchestration.servers.tokens import Tokens
 
 PATH = "/mcp"
 MOST_CONNECTIONS = 1_000
-"""Connections at once; a further one is answered with 503."""
+"""Most connections; a further one is answered with 503."""
 GRACE = 3
-"""Seconds that answers under way may take when the server ends."""
+"""Seconds for answers under way to finish when the server ends."""
 
 
 async def serve_http(
@@ -45,8 +45,8 @@ async def serve_http(
 ) -> None:
     """Serve until `stop` is set; call `started` when requests are answered.
 
-    Where there are `tokens`, a request without one of them is answered with 401. `host` is where
-    `listener` listens.
+    If there are `tokens`, a request without one of them is answered with 401. `host` is the address
+    of `listener`.
     """
     app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH, transport_security=_security(host, listener)
@@ -65,7 +65,7 @@ async def serve_http(
 
         async def end() -> None:
             await stop.wait()
-            # Answers that are cut off now are cut off on purpose, and no error to trace.
+            # Answers cut off now are cut off on purpose, and should not be logged as errors.
             logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
             web.should_exit = True
 
@@ -75,7 +75,7 @@ async def serve_http(
 
 
 class _Web(uvicorn.Server):
-    """A server that leaves signals to its caller, and says when it has started."""
+    """A server that leaves signals to its caller, and reports when it has started."""
 
     def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
         super().__init__(config)
@@ -83,18 +83,18 @@ class _Web(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
+        """Leave signals to the caller."""
         yield
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Start, and say so."""
+        """Start, and report it."""
         await super().startup(sockets)
         if self.started:
             self._say_started()
 
 
 def _guarded(app: ASGIApp, tokens: Tokens) -> ASGIApp:
-    """Return the application for those who have a token."""
+    """Wrap the application so that requests need a token."""
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope) if scope["type"] == "http" else None
@@ -110,7 +110,7 @@ def _guarded(app: ASGIApp, tokens: Tokens) -> ASGIApp:
 
 
 def _with_unique_keys(app: ASGIApp) -> ASGIApp:
-    """Return the application for messages without a doubled key; a body comes in one piece."""
+    """Wrap the application so that duplicate JSON keys are rejected; a body comes in one piece."""
 
     async def checked(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -138,7 +138,7 @@ def _refusal(problem: str) -> Response:
 
 
 def _security(host: str, listener: socket) -> TransportSecuritySettings:
-    """Return the check of hosts and origins; beyond this machine the token does their work."""
+    """Return the settings of host and origin checks; beyond loopback the token replaces them."""
     if not is_loopback(host):
         return TransportSecuritySettings(enable_dns_rebinding_protection=False)
     port = listener.getsockname()[1]

@@ -1,7 +1,7 @@
-"""A server of the Model Context Protocol over an open panel, whatever carries its messages.
+"""An MCP server for an open panel, independent of the transport.
 
-Its tools ask the panel: a client names texts, a task and aspects; never a judge, a model, a file or
-an address. Its resources are the tasks, aspects, judges and metric cards.
+Its tools use the panel: a client names texts, a task and aspects, but never a judge, a model, a
+file or an address. Its resources are the tasks, aspects, judges and metric cards.
 """
 
 import inspect
@@ -51,8 +51,7 @@ better. An aspect without a score was not judged: never take that for a good sco
 
 
 MOST_CHARACTERS = 200_000
-"""The most that the texts of one call have together: rules read them in a second, the encoder in
-some minutes."""
+"""Most characters of the texts of one call: rules need a second for them, an encoder minutes."""
 
 
 Source = Annotated[
@@ -115,7 +114,7 @@ class AspectList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolbox:
-    """The functions behind the tools, over one open panel."""
+    """The functions behind the tools, for one open panel."""
 
     panel: Panel
     aspects_files: tuple[Path, ...] = ()
@@ -194,7 +193,7 @@ class Toolbox:
 
 
 def protocol_tools(toolbox: Toolbox) -> list[Tool]:
-    """Return the tools; each refuses arguments that it does not know."""
+    """Return the tools; each rejects unknown arguments."""
     return [
         _tool(toolbox.check_text, TextCheck, title="Check a text"),
         _tool(toolbox.compare_texts, TextComparison, title="Compare two texts"),
@@ -211,7 +210,7 @@ def _tool(function: Callable[..., object], output: type, *, title: str) -> Tool:
         structured_output=False,
     )
 
-    # A mistyped name would otherwise be dropped, and the text judged by something else.
+    # Otherwise a mistyped name would be dropped, and the text judged without that argument.
     class Arguments(tool.fn_metadata.arg_model):  # type: ignore[name-defined, misc]  # made above
         model_config = ConfigDict(extra="forbid")
 
@@ -232,10 +231,10 @@ def _result(kind: type[T], value: T, *, text: str) -> CallToolResult:
 
 
 class _SourcesAsGiven(FuncMetadata):
-    """The arguments of a tool, in which a source that looks like JSON stays a text."""
+    """The arguments of a tool; a source that looks like JSON stays a text."""
 
     def pre_parse_json(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Parse lists and objects that a client has sent as text, but for a source."""
+        """Parse lists and objects that a client sent as text, except a source."""
         given = {name: data[name] for name in ("source",) if name in data}
         return {**super().pre_parse_json(data), **given}
 
@@ -272,7 +271,7 @@ def _reporting(context: Context) -> check.Progress:
 
 @contextmanager
 def _readable_errors() -> Iterator[None]:
-    """Hand our errors to the client in words: any other is a crash, of which it learns nothing."""
+    """Pass the text of our errors to the client, which gets no details of any other exception."""
     try:
         yield
     except EvaluationError as error:
@@ -280,9 +279,9 @@ def _readable_errors() -> Iterator[None]:
 
 
 def panel_server(panel: Panel, *, aspects_files: Sequence[Path] = ()) -> Server:
-    """Return a server whose tools ask `panel`, which stays open as long as the server runs.
+    """Return a server whose tools use `panel`, which must stay open while the server runs.
 
-    `aspects_files` are TOML files that add tasks and aspects. The SDK sets up the root logger
+    `aspects_files` are TOML files that add tasks and aspects. The SDK configures the root logger
     unless it has a handler.
     """
     server = Server(
@@ -297,7 +296,7 @@ def panel_server(panel: Panel, *, aspects_files: Sequence[Path] = ()) -> Server:
 
 
 def _add_resources(server: MCPServer, panel: Panel, *, aspects_files: Iterable[Path]) -> None:
-    """Add the resources; what names something unknown is answered with the choices."""
+    """Add the resources; an unknown name is answered with the choices."""
     files = tuple(aspects_files)
     catalogue = Catalogue.load(*files)
 

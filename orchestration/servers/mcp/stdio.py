@@ -1,8 +1,8 @@
-"""The transport over standard input and output, for a program that starts the server itself.
+"""The transport over standard input and output, for a program that starts the server.
 
-Standard output carries the protocol and nothing else: while the streams are held, whatever else
-the process or a child prints goes to standard error. Waiting for input can be cancelled, so that
-a signal ends the server though its client says nothing.
+Standard output carries only the protocol: while the streams are held, all other output of the
+process and its children goes to standard error. Waiting for input can be cancelled, so that a
+signal ends the server even if its client is silent.
 """
 
 import os
@@ -24,26 +24,26 @@ from pydantic import ValidationError
 from spanjury.judges.core import DataError, first_error_alone
 
 LONGEST_MESSAGE = 16 * 1024 * 1024
-"""Bytes of one message, at most: a line without an end must not fill the memory."""
+"""Most bytes of one message: an endless line must not fill the memory."""
 
 _CHUNK = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
-    """The streams that the protocol is spoken over."""
+    """The streams that carry the protocol."""
 
     source: AsyncFile[str]
     sink: AsyncFile[str]
 
 
 class _Lines(AsyncFile[str]):
-    """The lines of a file; unlike a thread that reads, waiting for one can be cancelled."""
+    """The lines of a file; waiting for a line can be cancelled, unlike a reading thread."""
 
     def __init__(self, file: TextIOWrapper) -> None:
         super().__init__(file)
         self._descriptor = file.fileno()
-        self._waits = sys.platform != "win32"  # there, only sockets can be waited for
+        self._waits = sys.platform != "win32"  # Windows can only wait for sockets
         self._rest = b""
 
     async def readline(self) -> str:
@@ -61,14 +61,14 @@ class _Lines(AsyncFile[str]):
         return (line + end).decode(errors="replace")
 
     async def _chunk(self) -> bytes:
-        with suppress(PermissionError):  # a file is never waited for
+        with suppress(PermissionError):  # a regular file is always ready
             await wait_readable(self._descriptor)
         return os.read(self._descriptor, _CHUNK)
 
 
 @contextmanager
 def held_streams() -> Iterator[Wire]:
-    """Keep standard input and output for the protocol; give both back at the end."""
+    """Reserve standard input and output for the protocol; restore both at the end."""
     sys.stdout.flush()
     source, sink = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -90,14 +90,14 @@ def held_streams() -> Iterator[Wire]:
 
 
 class _Frames(ContextReceiveStream[SessionMessage | Exception]):
-    """The messages of a client; what is none is answered with the error of JSON-RPC."""
+    """The messages of a client; invalid ones are answered with a JSON-RPC error."""
 
     def __init__(
         self,
         frames: ContextReceiveStream[SessionMessage | Exception],
         answers: ContextSendStream[SessionMessage],
     ) -> None:
-        super().__init__(frames._inner)  # noqa: SLF001  the library has no other way to stand between
+        super().__init__(frames._inner)  # noqa: SLF001  the library has no other way to wrap it
         self._answers = answers
 
     async def __aenter__(self) -> Self:
@@ -111,7 +111,7 @@ class _Frames(ContextReceiveStream[SessionMessage | Exception]):
 
 
 def _error_of(problem: Exception) -> JSONRPCError:
-    """Return the answer to a line that is no message: no JSON, or not of the protocol."""
+    """Return the answer to a line that is not JSON, or no message of the protocol."""
     if not isinstance(problem, ValidationError) or _is_no_json(problem):
         error = ErrorData(code=PARSE_ERROR, message="the line is no JSON")
         return JSONRPCError(jsonrpc="2.0", id=None, error=error)
@@ -124,7 +124,7 @@ def _is_no_json(problem: ValidationError) -> bool:
 
 
 def _id_in(problem: ValidationError) -> int | str | None:
-    """Return the id that a line names, as far as it is one."""
+    """Return the id in a line, if it has a valid one."""
     for error in problem.errors(include_url=False):
         named = error["input"].get("id") if isinstance(error["input"], dict) else None
         if isinstance(named, int | str) and not isinstance(named, bool):
@@ -133,7 +133,7 @@ def _id_in(problem: ValidationError) -> int | str | None:
 
 
 async def serve_stdio(server: MCPServer, wire: Wire, *, stop: Event) -> None:
-    """Serve one client until it closes its end, or `stop` is set: then calls are cancelled."""
+    """Serve one client until it disconnects, or `stop` is set, which cancels its calls."""
     with first_error_alone():
         async with create_task_group() as group:
 
@@ -143,7 +143,7 @@ async def serve_stdio(server: MCPServer, wire: Wire, *, stop: Event) -> None:
 
             group.start_soon(end)
             async with stdio_server(wire.source, wire.sink) as (received, sent):
-                low = server._lowlevel_server  # noqa: SLF001  `run_stdio_async` takes no streams
+                low = server._lowlevel_server  # noqa: SLF001  `run_stdio_async` accepts no streams
                 frames = _Frames(received, sent)
                 await low.run(frames, sent, low.create_initialization_options())
             group.cancel_scope.cancel()

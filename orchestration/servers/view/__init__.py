@@ -1,1 +1,1 @@
-"""The local server of a page that shows runs."""
+"""The local server for pages that show runs."""

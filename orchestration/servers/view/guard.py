@@ -1,9 +1,9 @@
-"""The guard of a view's server: who may ask, and what no answer lacks.
+"""The guard of a view's server: access checks, and headers of every answer.
 
-The server listens to this machine alone, but every page in its browser could ask it, too, and a
-name that is made to lead here (DNS rebinding) makes such a page one of the same origin. So the name
-by which it is asked must be a loopback one, and all but the empty page needs a token that only
-the address holds which the user was given.
+The server listens only to this machine, but every page in a browser could still send requests to
+it. A foreign name that resolves to this machine (DNS rebinding) even makes such a page one of the
+same origin. So the requested host must be a loopback name, and all but the empty page requires a
+token, which only the URL that was shown to the user contains.
 """
 
 import hmac
@@ -38,7 +38,7 @@ _HEADERS: Mapping[str, str] = MappingProxyType(
 
 
 def guarded(token: str) -> Middleware:
-    """Return the middleware of a server whose clients hold `token`."""
+    """Return the middleware of a server whose clients need `token`."""
     expected = f"Bearer {token}".encode()
 
     @web.middleware
@@ -68,7 +68,7 @@ def guarded(token: str) -> Middleware:
 
 
 def _require_host(request: web.Request) -> None:
-    """Refuse names that are not of this machine."""
+    """Refuse host names other than those of this machine."""
     named = request.headers.getall("Host", [])
     asked = _HOST.fullmatch(named[0]) if len(named) == 1 else None
     if asked is None or not is_loopback(asked[1].strip("[]").lower()):
@@ -83,5 +83,5 @@ def _require_token(request: web.Request, expected: bytes) -> None:
 
 
 def _reason(error: web.HTTPException) -> str:
-    """Say what is wrong, without words of the request in it."""
+    """Return the reason of an error, without words of the request."""
     return f"{error.status} {error.reason}"

@@ -1,4 +1,4 @@
-"""The routes of people's marks: read, kept, and annotators compared."""
+"""The routes of people's marks: read and store marks, and compare annotators."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -36,13 +36,13 @@ with lazily():
 
 Routes = list[web.RouteDef]
 _DRAWS = 200
-"""A person waits for it, and asks again after the next mark."""
+"""Few draws, since a person waits for the result and requests it again after each mark."""
 
 
 def mark_routes(view: View, book: MarkBook, run: MarkedRun) -> Routes:
     """Return the routes.
 
-    `book` has the marks of the first run of `view`, which is `run`: its annotators are compared.
+    `book` has the marks of `run`, the first run of `view`, whose annotators are compared.
     """
     one_at_a_time = CapacityLimiter(1)
 
@@ -131,7 +131,7 @@ def _key(view: View, number: int) -> RowKey:
 
 
 def _text(view: View, number: int, key: RowKey) -> Text | None:
-    """Return the text of a row, and the scale of its aspect."""
+    """Return the text of a row, with the scale of its aspect."""
     segment = view.segment(number)
     if segment is None:
         return None
@@ -140,5 +140,5 @@ def _text(view: View, number: int, key: RowKey) -> Text | None:
 
 
 async def _in_thread(work: Callable[[], Mapping[str, object]]) -> Mapping[str, object]:
-    """Let other requests be answered meanwhile; a put goes on to its end."""
+    """Run `work` in a thread, so that other requests are answered; it is never abandoned."""
     return await to_thread.run_sync(work)

@@ -1,6 +1,6 @@
-"""The web application of many runs: their list, and the pages of those that a reader opens.
+"""The web application of many runs: their list, and the pages of runs that a reader opens.
 
-The page of a run has an address of its own, below which it asks as if it were served alone.
+The page of a run has its own URL, below which it sends requests as if it were served alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,12 +19,12 @@ from spanjury.orchestration.services.viewing.runs import RunsView
 from spanjury.orchestration.services.viewing.view import View
 
 OpenRuns = Callable[[Sequence[Path]], AbstractContextManager[tuple[View, Iterable[web.RouteDef]]]]
-"""Opens a view of one run or two, with its further routes."""
+"""Opens a view of one or two runs, with its further routes."""
 
 MOST_OPENED = 8
-"""Views that are open at once; the one that was opened first is closed for another."""
+"""Most views that are open at once; opening another closes the oldest."""
 _WAITING = 1.0
-"""Seconds for which an answer waits for the figures of another run."""
+"""Seconds that an answer waits for the figures of another run."""
 _Handlers = Mapping[tuple[str, str], Handler]
 
 
@@ -33,8 +33,7 @@ def create_runs_app(
 ) -> web.Application:
     """Return the application.
 
-    All but the pages is for those who send the `token`. `open_runs` opens the runs whose page a
-    reader asks for.
+    All but the pages requires `token`. `open_runs` opens the runs whose page a reader requests.
     """
     opened = _OpenedViews(runs, open_runs)
     app = create_app(
@@ -61,7 +60,7 @@ async def _list(runs: RunsView, request: web.Request) -> web.Response:
 
 
 class _OpenedViews:
-    """The views that readers opened, each with its handlers; opened when first asked for."""
+    """The views that readers opened, each with its handlers; opened on first request."""
 
     def __init__(self, runs: RunsView, open_runs: OpenRuns) -> None:
         self._runs = runs
@@ -70,10 +69,10 @@ class _OpenedViews:
         self._lock = Lock()
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
-        """Answer as the server of these runs alone would."""
+        """Answer as a server of these runs alone would."""
         match = request.match_info
         names = tuple(match[part] for part in ("first", "second") if part in match)
-        if not match["rest"]:  # the empty page tells nothing, so it needs no token
+        if not match["rest"]:  # the empty page contains no data, so it needs no token
             page = view_page(" and ".join(names), blocks={}, is_served=True)
             return await showing(page)(request)
         async with self._lock:

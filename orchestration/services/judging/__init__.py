@@ -1,1 +1,1 @@
-"""Judge texts: one, many, or the rows of a job."""
+"""Judging texts: a single one, many, or the rows of a job."""

@@ -1,7 +1,7 @@
-"""Reports for agents: a checked text, two texts compared, an aspect; plain values only.
+"""Reports for agents: a checked text, a comparison of two texts, an aspect; plain values only.
 
-They are frozen dataclasses that any JSON library writes. Their docstrings are in the schemas that
-a model reads, so they are about what it can do with a value.
+They are frozen dataclasses that any JSON library can write. A model reads their docstrings in
+schemas, so these say what it can do with a value.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -188,7 +188,7 @@ class AspectCard:
 
 
 def text_check(results: Sequence[Result]) -> TextCheck:
-    """Return what one or more `results` say of their text, each on an aspect of its own."""
+    """Return the check of a text from its `results`, each on a different aspect."""
     aspects = tuple(map(_aspect_score, results))
     decisions = {_ADVICE[result.report.decision] for result in deciding(results)}
     return TextCheck(
@@ -222,7 +222,7 @@ def _aspect_score(result: Result) -> AspectScore:
 
 
 def _numbered(results: Iterable[Result]) -> tuple[FoundError, ...]:
-    """Return the errors of all aspects, the gravest first, then in the order of the text."""
+    """Return the errors of all aspects, gravest first, then in the order of the text."""
     errors = [(result, span) for result in results for span in result.report.spans]
     errors.sort(key=lambda error: _rank(error[1]))
     return tuple(
@@ -248,7 +248,7 @@ def _rank(span: ErrorSpan) -> tuple[int, bool, int]:
 
 
 def check_lines(check: TextCheck) -> str:
-    """Return the decision, the scores and the numbered errors, line by line."""
+    """Return the decision, the scores and the numbered errors as lines."""
     return "\n".join(
         (
             f"Decision: {check.decision}",
@@ -265,7 +265,7 @@ def numbered_errors(errors: Iterable[FoundError]) -> tuple[str, ...]:
 
 
 def comparison_lines(comparison: TextComparison) -> str:
-    """Return which text is better on each aspect and why, then the report on each text."""
+    """Return lines that say which text is better on each aspect and why, then both reports."""
     return "\n".join(
         (
             *(
@@ -322,10 +322,10 @@ def _card_line(card: AspectCard) -> str:
 def feedback_on(
     report: TextReport, conditions: Sequence[Condition], *, template: str = "feedback.txt"
 ) -> str | None:
-    """Return what is to be corrected in a text; None if it meets none of `conditions`.
+    """Return a request to correct a text; None if the text meets none of `conditions`.
 
-    All errors on the aspects that fail are named, the gravest first, with words, place, reason,
-    severity and the evidence from the source: to correct them one by one costs more rounds. A
+    It names all errors on the failing aspects, gravest first, with words, position, reason,
+    severity and the evidence from the source: correcting them one by one would cost more rounds. A
     quote that is not in the text is named only if a condition asks for such quotes.
     """
     failing = [result for result in report.results if failure_of(result, conditions)]
@@ -341,7 +341,7 @@ def feedback_on(
 
 
 def _reason(result: Result) -> str:
-    """Say why a report fails that names no error."""
+    """Return the reason why a report without errors fails."""
     report = result.report
     reason = report.basis.reason if report.basis else report.reason
     return f"{result.aspect.name}: {report.decision or report.outcome.value}: {reason}"

@@ -1,7 +1,7 @@
-"""An agent as the writer of a repair: it is sent back with its errors, and answers again.
+"""An agent as the writer of a repair: it receives its errors and answers again.
 
-An agent is a function of messages, as `asupervise` takes it. A text is sent back to it as a
-conversation: what the text was made from, the text, and the errors.
+An agent is a function of messages, as for `asupervise`. A plain text is presented to it as a
+conversation: the inputs of the text, the text, and the errors.
 """
 
 import sys
@@ -22,13 +22,13 @@ from spanjury.orchestration.studies.failing.conditions import parse_condition
 from spanjury.orchestration.wiring.sources import as_trajectory, trajectory_row
 
 Agent = Callable[[list[object]], Awaitable[object]]
-"""Runs an agent on messages in OpenAI's form, and returns all messages, or what holds them."""
+"""Runs an agent on messages in OpenAI's format; returns all messages or an object with them."""
 
 _ANY_ERROR = parse_condition("spans>=1")
 
 
 def agent_named(agent: Agent | str) -> Agent:
-    """Return the function that ``module:function`` names; a module may lie in this folder.
+    """Return the function named by ``module:function``; the module may be in the working folder.
 
     Raise `ConfigError` if there is no such function.
     """
@@ -47,11 +47,11 @@ def agent_named(agent: Agent | str) -> Agent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRewriter:
-    """Sends an agent back with all errors of a version.
+    """Has an agent correct all errors of a version.
 
-    It gets the messages up to the end of the user's request with the first error, and the errors
-    as a message of the user. What it answers stands in the place of its turns on that request. It
-    may also return the messages without the errors, corrected.
+    The agent receives the messages up to the end of its work on the user request with the first
+    error, followed by the errors as a user message. Its answer replaces its turns on that request.
+    It may instead return the messages corrected, without the error message.
     """
 
     agent: Agent
@@ -64,7 +64,7 @@ class AgentRewriter:
         return signature("agent", function=f"{function.__module__}:{name}")
 
     async def rewritten(self, version: Version) -> Rewriting:
-        """Return `version` as the agent corrects it.
+        """Return `version` as corrected by the agent.
 
         Raise `JudgeError` if the agent fails, and `ConfigError` if it returns no messages.
         """
@@ -83,7 +83,7 @@ class AgentRewriter:
         return Rewriting(segment=segment_of(replace(trajectory, turns=turns), segment))
 
     async def _answer(self, asked: Trajectory, errors: str) -> tuple[Turn, ...]:
-        """Return the turns of the conversation after the agent was sent back."""
+        """Return the turns of the conversation after the agent received the errors."""
         messages = trajectory_row(asked)["messages"]
         assert isinstance(messages, list)
         running = self.agent([*messages, {"role": "user", "content": errors}])
@@ -91,7 +91,7 @@ class AgentRewriter:
             raise ConfigError("the agent must be an asynchronous function of its messages")
         try:
             result = await running
-        except Exception as error:  # it is the user's code, and may fail in any way
+        except Exception as error:  # user code, which may raise anything
             raise JudgeError(f"the agent failed: {error!r}") from error
         return as_trajectory(conversation_of(result).messages).turns
 
@@ -104,7 +104,7 @@ def _errors(version: Version) -> str:
 
 
 def _as_conversation(segment: Segment) -> Trajectory:
-    """Return a text as the answer to a request that gives its inputs."""
+    """Return a text as the answer to a request that contains its inputs."""
     given = "\n\n".join(f"{header}:\n{text}" for header, text in segment.inputs.items())
     return Trajectory(
         turns=(Turn(role="user", text=given), Turn(role="assistant", text=segment.output))
@@ -112,7 +112,7 @@ def _as_conversation(segment: Segment) -> Trajectory:
 
 
 def _request(version: Version, trajectory: Trajectory) -> tuple[int, int]:
-    """Return the indices of the agent's turns on the request with the first error, half open."""
+    """Return the half-open range of the agent's turns on the request with the first error."""
     positions = [position_in(version.segment, error.span) for error in version.errors]
     first = min(position.turn for position in positions if position) - 1
     users = [index for index, turn in enumerate(trajectory.turns) if turn.role == "user"]

@@ -1,12 +1,12 @@
-"""A run whose models are asked by batches: requests go out as files, and answers come back.
+"""A run whose models answer through batch APIs: requests go out as files, and replies come back.
 
-Each round assesses all rows of the run. What is not remembered is written into files, which are
-sent to the models' servers (`Sending`) or left for the user (`Files`). When the answers are there,
-the next round takes them up, and may find more to ask. Once nothing is lacking the run goes on as
-any other, over a memory that holds all replies.
+Each round assesses all rows of the run. Requests without a remembered reply are written to files,
+which are sent to the models' servers (`Sending`) or left for the user (`Files`). When the replies
+have arrived, the next round uses them, and may need further requests. Once no reply is missing, the
+run proceeds like any other, over a memory that holds all replies.
 
-The state of each batch that is sent lies in the memory of the run, and is on disk before and after
-each step, so that a run that is killed at any point sends no batch twice and loses no reply.
+The state of each sent batch is in the memory of the run, and is on disk before and after each step,
+so that a run that is killed at any point sends no batch twice and loses no reply.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -52,32 +52,32 @@ from spanjury.orchestration.wiring.seats import asked_models
 
 T = TypeVar("T")
 Note = Callable[[str], None]
-"""Takes a line for the user."""
+"""Shows a line to the user."""
 
 FOLDER = "batches"
-"""Name of the folder, in that of the run, that holds the files of batches under way."""
+"""Name of the folder, within the run's folder, for the files of batches under way."""
 _KEY = digest("batches")
 _ATTEMPTS = 3
 _FIRST_WAIT, _LONGEST_WAIT, _GROWTH = 1.0, 60.0, 1.5
-"""Seconds from one look at a batch to the next."""
+"""Seconds between two queries of a batch's state."""
 _TICK = 0.25
-"""Seconds after which a wait looks whether the run is to stop."""
+"""Seconds after which a wait checks for a request to stop."""
 _LONGEST_OUTAGE = 3600.0
-"""Seconds for which a server of batches need not answer before the run ends; it can be resumed."""
+"""Seconds that a batch server may fail to answer before the run ends; the run can be resumed."""
 _NAMED = 3
 
 
 class Batches(Protocol):
-    """Take the requests of each round, and return with answers."""
+    """Takes the requests of each round, and returns when replies are available."""
 
     async def open(self, session: RunSession, panel: PanelConfig) -> Deferral:
-        """Take up what an earlier go at the run has left, and begin."""
+        """Resume what an earlier session of the run left, and begin."""
         ...
 
     async def send(self, session: RunSession) -> None:
-        """Send what the round has written, and return once there are answers.
+        """Send the requests of the round, and return once there are replies.
 
-        Raise `DeferredError` if these are for the user to get.
+        Raise `DeferredError` if the user must obtain these.
         """
         ...
 
@@ -95,11 +95,11 @@ async def ask_in_rounds(
     again: frozenset[Outcome],
     begun: Callable[[], None],
 ) -> Deferral:
-    """Ask for all that the rows need, until nothing is lacking; return what answered.
+    """Request all replies that the rows need, round by round; return the completed deferral.
 
     `read` begins to read the pairs, in a thread; `begun` is called before anything is sent.
 
-    Raise `DeferredError` if answers are for the user to get, and what a run raises that stops or
+    Raise `DeferredError` if the user must obtain the replies, and the errors of a run that stops or
     fails.
     """
     if session.memory is None:
@@ -117,7 +117,7 @@ async def ask_in_rounds(
             deferral.end_round()
         if not deferral.lacking:
             return deferral
-        if deferral.reserves and not deferral.requests:  # what was reserved for others is free now
+        if deferral.reserves and not deferral.requests:  # other reservations are released now
             if is_stuck:
                 raise RunStoppedError("the limits of the run do not allow for the next requests")
             is_stuck = True
@@ -138,7 +138,7 @@ async def _round(
     async with session.open_panel(panel, again=again, deferral=deferral) as opened:
 
         async def assess(segment: Segment, aspect: Aspect) -> None:
-            if aspect.criteria:  # the result of a rubric follows from theirs
+            if aspect.criteria:  # a rubric's result follows from those of its criteria
                 return
             with suppress(DeferredError):
                 await opened.assess(segment, aspect)
@@ -169,10 +169,11 @@ def _discard(deferral: Deferral) -> None:
 
 
 class Files:
-    """Batches that the user sends: requests are left in a file, and answers come in another.
+    """Batches that the user sends: requests are written to one file, and replies read from another.
 
-    `note` takes lines for the user. `out` gets the requests that lack a reply, and files numbered
-    from 2 what is too many for it. `answered` is the output of a batch. None stands for no file.
+    `note` shows lines to the user. `out` receives the requests without a reply; further files are
+    numbered from 2 if they do not fit into one. `answered` is the output of a batch. Either is None
+    if there is no such file.
     """
 
     def __init__(self, *, out: Path | None, answered: Path | None, note: Note) -> None:
@@ -184,7 +185,7 @@ class Files:
         self._count = 0
 
     async def open(self, session: RunSession, panel: PanelConfig) -> Deferral:
-        """Read the answers; raise `DataError` if the file cannot be read."""
+        """Read the replies; raise `DataError` if the file cannot be read."""
         del panel
         self._deferral = deferral = Deferral(
             meter=session.meter,
@@ -203,7 +204,7 @@ class Files:
         return RequestFile(self._out.with_name(f"{self._out.stem}{number}{self._out.suffix}"))
 
     async def send(self, session: RunSession) -> None:
-        """Put the files in their places, and raise `DeferredError`: the user sends them."""
+        """Finish the files, and raise `DeferredError`: the user sends them."""
         assert self._deferral is not None
         self._say_answers(session)
         for requests in self._deferral.requests:
@@ -215,7 +216,7 @@ class Files:
         raise deferred
 
     async def close(self, session: RunSession) -> None:
-        """Say what the answers came to."""
+        """Report what the replies contained."""
         self._say_answers(session)
 
     def _say_answers(self, session: RunSession) -> None:
@@ -227,10 +228,10 @@ class Files:
 
 
 class _Batch(msgspec.Struct, kw_only=True):
-    """A batch, as far as it has come.
+    """The state of a batch.
 
-    `name` is that of the file of its requests, without the ending; `reserved` are calls, tokens and
-    dollars. `may_be_begun` says whether the server was asked to begin it, whatever came of that.
+    `name` is the name of its request file without suffix; `reserved` holds calls, tokens and
+    dollars. `may_be_begun` says whether the server was asked to begin it, whatever the outcome.
     `answers` is None until they are collected.
     """
 
@@ -245,7 +246,7 @@ class _Batch(msgspec.Struct, kw_only=True):
 
 
 class _State(msgspec.Struct, kw_only=True):
-    """The batches whose replies are not all remembered, and how many there have been."""
+    """The batches whose replies are not all remembered, and the number of batches so far."""
 
     count: int = 0
     batches: list[_Batch] = []
@@ -258,7 +259,7 @@ _ENCODER = msgspec.json.Encoder()
 class Sending:
     """Batches that are sent to the servers of their models, and collected.
 
-    `folder` holds their files until every reply is remembered; `note` takes lines for the user.
+    `folder` holds their files until every reply is remembered; `note` shows lines to the user.
     """
 
     def __init__(self, folder: Path, *, note: Note) -> None:
@@ -270,12 +271,12 @@ class Sending:
         self._memory: Memory | None = None
 
     async def open(self, session: RunSession, panel: PanelConfig) -> Deferral:
-        """Collect the batches that an earlier go at the run has sent, or was about to send."""
+        """Collect the batches that an earlier session of the run has sent or was about to send."""
         self._memory = session.memory
         assert self._memory is not None
         self._models = asked_models(panel)
         self._state = _STATES.decode(self._memory.get(_KEY) or b"{}")
-        # Without its file, a batch was given up.
+        # The user gives a batch up by deleting its file.
         self._state.batches = [
             batch for batch in self._state.batches if self._requests_of(batch).exists()
         ]
@@ -335,7 +336,7 @@ class Sending:
         await self._memory.put(_KEY, _ENCODER.encode(self._state))
 
     async def _collect(self, session: RunSession) -> None:
-        """Collect all batches that are under way, or about to be; raise `RunFailedError`."""
+        """Send and collect all open batches; raise `RunFailedError` if one fails."""
         open_batches = [batch for batch in self._state.batches if batch.answers is None]
         names = {batch.model for batch in open_batches}
         if missing := names - self._models.keys():
@@ -356,7 +357,7 @@ class Sending:
                         group.start_soon(self._collected, sent)
 
     async def _collected(self, sent: "_Sent") -> None:
-        """Bring a batch to its end, take up its answers, and raise if it has failed as a whole."""
+        """Wait for a batch to end and use its replies; raise if it failed as a whole."""
         batch, session = sent.batch, sent.session
         status = await sent.ended(self._requests_of(batch))
         if status.state == "failed":
@@ -383,7 +384,7 @@ class Sending:
             )
 
     async def _take_up(self, batch: _Batch) -> bool:
-        """Hand over the answers of a batch; return whether there are any."""
+        """Pass the replies of a batch to the deferral; return whether there are any."""
         assert self._deferral is not None
         reserved, has_any = Spending(*batch.reserved), False
         for name in batch.answers or ():
@@ -396,7 +397,7 @@ class Sending:
 
 
 class _Sent:
-    """A batch on its way; each step is kept before the next begins."""
+    """A batch under way; the state after each step is stored before the next begins."""
 
     def __init__(
         self,
@@ -414,7 +415,7 @@ class _Sent:
         self._keep = keep
 
     async def ended(self, path: Path) -> BatchStatus:
-        """Send what is not sent, and return the state of the batch once it has ended."""
+        """Do the steps that are left, and return the state of the batch once it has ended."""
         batch, server = self.batch, self._server
         if not batch.file_id:
             batch.file_id = await self._patiently(lambda: server.upload(path))
@@ -445,7 +446,7 @@ class _Sent:
         return await self._patiently(lambda: self._server.download(file_id))
 
     async def _begin(self) -> BatchStatus:
-        """Begin the batch, unless it was begun by a call whose answer was lost."""
+        """Begin the batch, unless an earlier call began it and its response was lost."""
         batch = self.batch
         if batch.may_be_begun:
             try:
@@ -463,7 +464,7 @@ class _Sent:
         return await self._server.create(batch.file_id)
 
     async def _patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Ask until the server answers; raise `RunFailedError` if it refuses, or is long silent."""
+        """Retry until the server answers; raise `RunFailedError` if it refuses or stays silent."""
         wait, until = _FIRST_WAIT, None
         while True:
             try:
@@ -481,7 +482,7 @@ class _Sent:
             wait = min(_LONGEST_WAIT, wait * _GROWTH)
 
     async def _sleep(self, seconds: float) -> None:
-        """Wait; raise `RunStoppedError` if the run is to stop."""
+        """Sleep; raise `RunStoppedError` if the run should stop."""
         until = anyio.current_time() + seconds
         while (left := until - anyio.current_time()) > 0:
             _require_going_on(self.session)
@@ -494,7 +495,7 @@ def _finish(requests: Requests) -> None:
 
 
 def _note_file(note: Note, file: AnswerFile, *, kept: int = 0, foreign: Sequence[str] = ()) -> None:
-    """Say what came back in a file, and name what is of no use."""
+    """Report the contents of an answer file, including unusable lines."""
     replies = sum(line.reply is not None for line in file.lines.values())
     note(f"{file.path}: {replies:,} replies" + (f", {kept:,} of them kept before" * bool(kept)))
     for code, count in file.errors.most_common():

@@ -1,4 +1,4 @@
-"""One text at a time: name it and its source, and have a panel report on it."""
+"""One text at a time: take it with its source, and have a panel report on it."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,17 +31,17 @@ from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.sources import AGENT, as_trajectory
 
 RubricLike = Rubric | Path | str | Mapping[str, object]
-"""A rubric, the path of its file, or what such a file would hold."""
+"""A rubric, the path of its file, or the content of such a file."""
 
 Document = Mapping[str, str]
-"""A passage: its `text`, and an `id` that evidence names it by, if it has one."""
+"""A passage: its `text`, and optionally an `id` by which evidence names it."""
 Source = str | Sequence[str | Document] | Mapping[str, str | Sequence[str]]
-"""A source; passages, which stay apart; or the inputs by header, each a text or passages."""
+"""A source; passages, which stay separate; or inputs by header, each a text or passages."""
 Output = str | Trajectory | Sequence[object] | Mapping[str, object]
 """A text to judge, or an agent's messages as its library writes them."""
 
 Progress = Callable[[int, int, str], Awaitable[None]]
-"""Called as each aspect is done, with how many are, how many there are, and its name."""
+"""Called when an aspect is done, with the numbers of done and of all aspects, and its name."""
 
 
 async def unreported(done: int, total: int, aspect: str) -> None:
@@ -51,7 +51,7 @@ async def unreported(done: int, total: int, aspect: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A text and the aspects that it is to be judged on, all of one task."""
+    """A text and the aspects to judge it on, all of one task."""
 
     segment: Segment
     aspects: tuple[Aspect, ...]
@@ -78,24 +78,24 @@ async def acheck(  # noqa: PLR0913  all but the text have defaults
     Parameters
     ----------
     output
-        The text that is judged; or the messages of an agent, as OpenAI, Anthropic, pydantic-ai,
-        LangChain and others write them.
+        The text to judge; or the messages of an agent, in the format of OpenAI, Anthropic,
+        pydantic-ai, LangChain and others.
     source, tools, task, aspects, rubric, references, segment_id, system, aspects_files
         As in `request_of`.
     panel
-        A panel that is open, and stays so; a whole panel, or the TOML file that describes one.
+        An open panel, which stays open; a whole panel, or the TOML file that describes one.
     judges, models
-        As in `open_panel`, in place of a panel.
+        As in `open_panel`, instead of a panel.
 
     Returns
     -------
     TextReport
-        A judge that fails costs the aspect its score, and is no exception.
+        If a judge fails, the aspect has no score; no exception is raised.
 
     Raises
     ------
     ConfigError
-        If a name is unknown or something does not fit together.
+        If a name is unknown or parameters contradict each other.
     """
     request = request_of(
         output,
@@ -144,40 +144,41 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     system: str = "",
     aspects_files: Sequence[Path] = (),
 ) -> Request:
-    """Return a text with what it is judged by and on.
+    """Return a text with its inputs and the aspects to judge it on.
 
     Parameters
     ----------
     output
-        The text that is judged, or the messages of an agent, which are judged by one another.
+        The text to judge, or the messages of an agent, which are judged against one another.
     source
-        What it was made from: a text; passages or documents, as ``[{"id": "a.txt", "text": "…"},
-        …]``; or texts by header, as ``{"Question": "…", "Context": ["passage", …]}``. A text and
-        passages without ids go by the header that the task's aspects of the kind ``"grounding"``
-        look at. None if there is no source; aspects that need one are then not judged.
+        The source of the text: a text; passages or documents, as ``[{"id": "a.txt", "text": "…"},
+        …]``; or texts by header, as ``{"Question": "…", "Context": ["passage", …]}``. A text, and
+        passages without ids, get the header that the task's aspects of the kind ``"grounding"``
+        use. None if there is no source; aspects that need one are then not judged.
     tools
-        The tools that an agent could call, as its library specifies them.
+        The tools that an agent could call, in the format of its library.
     task
-        Name of the task; without it that of the aspects, or as `Catalogue.likely_task` says;
-        ``agent`` for messages.
+        Name of the task; by default that of the aspects, ``agent`` for messages, or else the one
+        that `Catalogue.likely_task` infers.
     aspects
-        Names, or aspects; ``"all"`` for all of the task, and none for its usual ones.
+        Names, or aspects; ``"all"`` for all aspects of the task, none for its default ones.
     rubric
-        Weighted criteria that it is judged on besides, or alone where no aspects are named.
+        Weighted criteria to judge in addition, or alone if no aspects are named.
     references
         Texts that people would have accepted.
     segment_id
-        The name of the text; made of it where it is empty.
+        The name of the text; derived from it if empty.
     system
-        The name of the system that wrote it: a judge of its family is warned of in the log.
+        The name of the system that wrote it: the log warns of judges of the same family.
     aspects_files
         TOML files that add tasks and aspects.
 
     Raises
     ------
     ConfigError
-        If a task or an aspect is unknown, aspects are of several tasks, the source is of another
-        form or beside messages, no message is the assistant's, or the rubric cannot be read.
+        If a task or an aspect is unknown, aspects belong to several tasks, the source has another
+        form or is combined with messages, no message is the assistant's, or the rubric cannot be
+        read.
     """
     asked = (aspects,) if isinstance(aspects, str | Aspect) else tuple(aspects)
     weighed = None if rubric is None else Rubric.of(rubric)
@@ -200,7 +201,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     )
     if trajectory is not None:
         made = segment_of(trajectory, text)
-        text = made if segment_id else replace(made, segment_id="")  # it is made of the messages
+        text = made if segment_id else replace(made, segment_id="")  # ids derive from the messages
     segment = the_task.fit(text)
     if not given:
         resolved = (aspect for _, aspect in pair([segment], catalogue, aspects=names))
@@ -217,7 +218,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
 
 
 async def judge(panel: Panel, request: Request) -> TextReport:
-    """Have an open panel judge a text on all aspects at once; cancelling it cancels them all."""
+    """Have an open panel judge a text on all aspects concurrently; cancelling cancels them all."""
     pairs = [(request.segment, aspect) for aspect in request.aspects]
     return TextReport(segment=request.segment, results=await judge_at_once(panel, pairs))
 
@@ -225,7 +226,7 @@ async def judge(panel: Panel, request: Request) -> TextReport:
 async def judge_within(panel: PanelConfig, request: Request, *, limits: Limits) -> TextReport:
     """Open a panel and have it judge a text, within limits of cost, calls, tokens and time.
 
-    Raise `ConfigError` if the panel cannot be opened, and `RunStoppedError` if a limit comes first.
+    Raise `ConfigError` if the panel cannot be opened, and `RunStoppedError` if a limit is reached.
     """
     with move_on_after(limits.max_seconds):
         async with open_configured_panel(panel, meter=Meter(limits=limits)) as opened:
@@ -236,7 +237,7 @@ async def judge_within(panel: PanelConfig, request: Request, *, limits: Limits) 
 async def judge_at_once(
     panel: Panel, pairs: Sequence[tuple[Segment, Aspect]], *, progress: Progress = unreported
 ) -> tuple[Result, ...]:
-    """Return the result of each pair, in their order; all are assessed at the same time."""
+    """Return the result of each pair, in order; all pairs are assessed concurrently."""
     results: dict[int, Result] = {}
 
     async def assess(index: int, segment: Segment, aspect: Aspect) -> None:
@@ -257,7 +258,7 @@ async def judge_at_once(
 
 
 def _of_rubric(segment: Segment, aspect: Aspect, results: Iterable[Result]) -> Result:
-    """Return the result of a rubric, of those of its criteria."""
+    """Return the result of a rubric, computed from those of its criteria."""
     reports = {result.aspect.name: result.report for result in results if result.segment is segment}
     return Result(segment=segment, aspect=aspect, report=concluded(aspect, reports))
 
@@ -265,7 +266,7 @@ def _of_rubric(segment: Segment, aspect: Aspect, results: Iterable[Result]) -> R
 def _trajectory(
     output: Output, source: Source | None, *, tools: Sequence[object]
 ) -> Trajectory | None:
-    """Return the trajectory that `output` is; None for a text."""
+    """Return the trajectory in `output`; None for a text."""
     if isinstance(output, str):
         if tools:
             raise ConfigError("tools go with messages; the output is a text")
@@ -283,10 +284,10 @@ def _task_of(aspects: Sequence[Aspect]) -> str | None:
 
 
 def _source_header(catalogue: Catalogue, task: Task) -> str:
-    """Return the header of a bare source.
+    """Return the header for a source without one.
 
-    It is the last one that an aspect of grounding looks at, behind the question if there is one;
-    in a task without such an aspect, the task's first.
+    It is the last input of an aspect of grounding, after the question if there is one. In a task
+    without such an aspect it is the task's first input.
     """
     for aspect in catalogue.aspects(task.name):
         if aspect.kind == "grounding" and aspect.inputs:

@@ -1,4 +1,4 @@
-"""The conditions of exams: what a recipe does to each text, and what is done to error lists."""
+"""The conditions of exams: the damage of a recipe, and perturbations of error lists."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -27,7 +27,7 @@ __all__ = [
 
 _SEVERITIES = MappingProxyType({"minor": 2, "major": 4})
 _SEVERITY = 3
-"""Severity of damage that comes in one degree."""
+"""Severity of damage that has only one degree."""
 
 
 def conditions_of(
@@ -36,10 +36,10 @@ def conditions_of(
     weights: Mapping[str, Mapping[str, float]] | None = None,
     has_generator: bool = False,
 ) -> tuple[Condition, ...]:
-    """Return what a recipe does to each text.
+    """Return the conditions that a recipe describes.
 
-    Raise `ConfigError` if a perturbation is unknown or has no such option, weights are for
-    nothing, or there is nothing to write for a model that is to write.
+    Raise `ConfigError` if a perturbation or one of its options is unknown, `weights` name no item
+    of the recipe, or `has_generator` is set although a model would have nothing to write.
     """
     given = weights or {}
     if strange := given.keys() - {item.name for item in recipe.items}:
@@ -50,16 +50,17 @@ def conditions_of(
 
 
 def harmful(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
-    """Return the conditions for which any aspect should be judged lower."""
+    """Return the conditions under which the score of some aspect should fall."""
     return tuple(
         condition for condition in conditions if "falls" in condition.perturbation.effects.values()
     )
 
 
 def list_conditions(names: Sequence[str]) -> tuple[ListCondition, ...]:
-    """Return what ``NAME`` or ``NAME:option=value,…`` do to error lists; without any the paper's.
+    """Return the perturbations of error lists named by `names`; the paper's if there are none.
 
-    Raise `ConfigError` if there is no such perturbation, or it has no such option.
+    A name is ``NAME`` or ``NAME:option=value,…``. Raise `ConfigError` if there is no such
+    perturbation, or it has no such option.
     """
     return tuple(map(_list_condition, names)) or tuple(
         ListCondition(
@@ -72,7 +73,7 @@ def list_conditions(names: Sequence[str]) -> tuple[ListCondition, ...]:
 
 
 def require_requests(conditions: Sequence[ListCondition], *, aspect: Aspect) -> None:
-    """Raise `ConfigError` if no perturbation of lists has anything that a model can write."""
+    """Raise `ConfigError` if a model could write nothing for any perturbation of lists."""
     if not any(generated_twin(condition.perturbation, aspect=aspect) for condition in conditions):
         names = ", ".join(condition.name for condition in conditions)
         raise ConfigError(f"no model writes anything for {names}")

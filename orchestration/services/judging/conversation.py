@@ -1,4 +1,4 @@
-"""The conversation in what a run of an agent returned, whatever its library is."""
+"""Extract the conversation from the result of an agent's run, whatever library ran it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from spanjury.judges.core import ConfigError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """The messages that a result holds, and what its agent knew besides."""
+    """The messages of a result, and the agent's instructions and tools."""
 
     messages: Sequence[object]
     instructions: tuple[object, ...] = ()
@@ -17,7 +17,7 @@ class Conversation:
 
 
 def conversation_of(result: object) -> Conversation:
-    """Return the conversation in what a run of an agent returned.
+    """Return the conversation in the result of an agent's run.
 
     Raise `ConfigError` if there is none.
     """
@@ -44,7 +44,7 @@ def conversation_of(result: object) -> Conversation:
 
 @runtime_checkable
 class RunOfOpenAI(Protocol):
-    """A result of OpenAI's Agents SDK, as far as a review needs it."""
+    """The part of a result of OpenAI's Agents SDK that a review needs."""
 
     @property
     def last_agent(self) -> object:
@@ -58,7 +58,7 @@ class RunOfOpenAI(Protocol):
 
 @runtime_checkable
 class RunOfPydantic(Protocol):
-    """A result of pydantic-ai, as far as a review needs it."""
+    """The part of a result of pydantic-ai that a review needs."""
 
     def all_messages(self) -> list[object]:
         """Return all messages."""

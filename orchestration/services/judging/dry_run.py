@@ -1,7 +1,7 @@
-"""A dry run: what a job would take, estimated from a sample of it.
+"""A dry run: the cost of a job, estimated from a sample.
 
-`reckoned` asks no model: judges build the prompts of the sample, and a stand-in replies, whose
-calls are reckoned by their bytes. `measured` judges a sample, which is paid for.
+`reckoned` calls no model: judges build the prompts of the sample, a stand-in replies, and the cost
+of its calls is estimated from their bytes. `measured` judges a sample with real, paid calls.
 """
 
 import time
@@ -38,18 +38,18 @@ from spanjury.orchestration.wiring.seats import named_seats, seat_prices
 from spanjury.stats.estimation import TotalEstimate, estimated_total
 
 SAMPLE = 20
-"""Assessments that are made, and paid for, for an estimate, if the job has as many."""
+"""Assessments that are made, and paid for, for a measured estimate, if the job has as many."""
 _PROMPTS = 200
-"""Assessments whose prompts are built where nothing is asked."""
+"""Assessments whose prompts are built for an estimate without calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reckoning:
-    """The calls, tokens and dollars of a whole job, without any of them made.
+    """The estimated calls, tokens and dollars of a whole job, without any call.
 
-    The most assumes that each reply is as long as it may be; none is asked for twice. Dollars leave
-    out `unpriced` models, and calls of `unforeseen` seats follow from replies: there may be more,
-    or fewer.
+    `most` assumes that each reply has its maximum length; no request is counted twice. Dollars omit
+    `unpriced` models. The calls of `unforeseen` seats depend on replies: there may be more, or
+    fewer.
     """
 
     expected: Spending
@@ -62,8 +62,8 @@ class Reckoning:
 class Estimate:
     """The measured cost of a whole job, with 95 % intervals.
 
-    `cost` is in dollars and leaves out `unpriced` models; `seconds` are wall-clock time with as
-    many calls under way as may be.
+    `cost` is in dollars and omits `unpriced` models; `seconds` are wall-clock time with the maximum
+    number of concurrent calls.
     """
 
     reports: tuple[PanelReport, ...]
@@ -87,34 +87,34 @@ class _Taken:
 
 @dataclass(slots=True)
 class _Unsent(Recorder):
-    """The calls that a panel would make."""
+    """Records the calls that a panel would make."""
 
     def model(self, model: ChatModel) -> ChatModel:
-        """Return what replies for `model`, with its calls noted."""
+        """Return a stand-in for `model` whose calls are recorded."""
         return Recorder.model(self, _StandIn(model.signature))
 
 
 @dataclass(frozen=True, slots=True)
 class _StandIn:
-    """Replies for a model what most judges can read, so that they go on as they would."""
+    """Returns a reply that most judges can parse, so that they proceed as usual."""
 
     signature: str
     reply: Reply = field(default=Reply(text="No Error\n\nOverall score: 5"))
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Return the same reply to everything."""
+        """Return the same reply to every request."""
         del request
         return self.reply
 
 
 async def reckoned(job: Job, *, assessments: int) -> Reckoning:
-    """Reckon what so many `assessments` of `job` would take; no model is asked.
+    """Estimate the cost of `assessments` of `job` without calling a model.
 
-    All seats are taken to be asked, and a model that consolidates is left out.
+    All seats are assumed to be asked; a model that consolidates is left out.
 
-    Calls that batches answer cost half. Raise `ConfigError` as `open_configured_panel` does.
+    Calls answered by batches cost half. Raise the errors of `open_configured_panel`.
     """
-    # Other judges ask no model, and may take their time.
+    # Other judges call no model, and may be slow.
     seats = asking_seats(job.panel)
     if not seats:
         return Reckoning(expected=NOTHING, most=NOTHING)
@@ -149,26 +149,26 @@ async def reckoned(job: Job, *, assessments: int) -> Reckoning:
 
 
 def _unread(reports: Sequence[PanelReport]) -> set[str]:
-    """Return the seats that could not read what the stand-in replied."""
+    """Return the seats that could not parse the stand-in's reply."""
     seats = (seat for report in reports for seat in report.seats)
     return {seat.seat for seat in seats if seat.report.outcome not in USABLE}
 
 
 def require_keys(job: Job) -> None:
-    """Raise `RunFailedError` if the key of a model is missing; nothing is loaded for it."""
+    """Raise `RunFailedError` if the key of a model is missing; no model is loaded."""
     for seat in named_seats(job.panel):
         if seat.model is not None:
             require_key(seat.model)
 
 
 async def measured(job: Job, plan: Plan) -> Estimate:
-    """Judge a sample of `job`, one assessment after the other, and estimate the whole.
+    """Judge a sample of `job`, one assessment after the other, and extrapolate to the whole.
 
-    Nothing is remembered, so that the same sample costs the same another time.
+    Nothing is remembered, so that repeating the sample costs the same.
 
-    Raise `EvaluationError` as in `evaluate.run`.
+    Raise the errors of `evaluate.run`.
     """
-    # Without a preflight, which would be counted to the first assessment.
+    # A preflight would be counted as part of the first assessment.
     terms = replace(job, memory=None, failures=replace(job.failures, preflight=False))
     with open_session(terms) as session:
         meter = session.meter
@@ -206,12 +206,12 @@ async def _measured(panel: Panel, segment: Segment, aspect: Aspect, *, meter: Me
 
 
 def _asked(job: Job) -> Iterator[tuple[Segment, Aspect]]:
-    """Yield the pairs of `job` for which judges are asked: the result of a rubric is computed."""
+    """Yield the pairs of `job` that judges assess; results of rubrics are computed."""
     return (pair for pair in pairs(job) if not pair[1].criteria)
 
 
 def _sample(pairs: Iterator[tuple[Segment, Aspect]], *, most: int) -> list[tuple[Segment, Aspect]]:
-    """Draw so many pairs as if at random, the same ones every time, in one pass."""
+    """Return a pseudo-random sample of `pairs`, the same in every run, in one pass."""
     drawn = nsmallest(most, zip(map(_lot, count()), pairs, strict=False), key=lambda lot: lot[0])
     return [pair for _, pair in drawn]
 

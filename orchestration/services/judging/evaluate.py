@@ -1,4 +1,4 @@
-"""Judge the rows of a job and write the results, for the command line and Python alike."""
+"""Judge the rows of a job and write the results; shared by the command line and Python."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack
@@ -47,14 +47,14 @@ _AGAIN: Mapping[str, frozenset[Outcome]] = {
 
 
 class RowView(Protocol):
-    """A view of results that can do with less than a whole result."""
+    """A view of results for which the stored row of a text may suffice."""
 
     def wants(self, segment: Segment) -> bool:
-        """Say whether the results of `segment`, asked about in its turn, are to be shown."""
+        """Return whether the view needs the full results of `segment`; called in order of rows."""
         ...
 
     def count(self, row: FinishedRow) -> None:
-        """Take a row that was remembered as it was written, in its turn among the results."""
+        """Count a row that was taken from memory as written, in order among the results."""
         ...
 
 
@@ -69,25 +69,26 @@ async def run(
     batches: "rounds.Batches | None" = None,
     begun: Callable[[], None] = lambda: None,
 ) -> None:
-    """Judge; every result is on disk before `show` sees it.
+    """Judge the rows of a job; every result is on disk before `show` receives it.
 
-    The data are read once more unless `planned` is given. `show` gets every result, in the order of
-    the data; `begun` is called before the first row is written or batch is sent, because a run that
-    is killed then, or finds the disk full, must know of it. Raise `RunStoppedError` if a limit or
-    the stop token came before the end, `RunFailedError` if a model cannot be used or is silent for
-    too long, and `EvaluationError` if the panel cannot be opened or results cannot be written.
-    Whatever ends it, what was judged by then stays in the part files of the outputs.
+    The data are read once more unless `planned` is given. `show` receives every result, in the
+    order of the data. `begun` is called before the first row is written or the first batch is sent:
+    if the run is then killed, or the disk is full, the run must be on record. Raise
+    `RunStoppedError` if a limit or the stop token ended the run early, `RunFailedError` if a model
+    cannot be used or is silent for too long, and `EvaluationError` if the panel cannot be opened or
+    results cannot be written. In any case, the results so far stay in the part files of the
+    outputs.
 
     Parameters
     ----------
     rows
-        Is given, in place of a result that it does not want, the row that an earlier run over the
-        same memory wrote; None to make every result again of what is remembered.
+        Receives the row that an earlier run over the same memory wrote, instead of a result that it
+        does not want; None to make every result again from remembered replies.
     meter
-        Counts what models are asked, and keeps the limits of cost and tokens; it should
-        have been given those of the job.
+        Counts calls and enforces the limits of cost and tokens; it should have been created with
+        those of the job.
     batches
-        Answer what is not remembered, in place of the models; None to ask the models.
+        Answer requests without remembered replies, instead of the models; None to call the models.
     """
     read, again, deferral = partial(pairs, job, planned=planned), _AGAIN[job.again], None
     with ExitStack() as stack:
@@ -96,7 +97,8 @@ async def run(
             asking = partial(rounds.ask_in_rounds, batches, session, read)
             asking = partial(asking, panel=job.panel, again=again, begun=begun)
             deferral = await session.run(asking)
-        # The copy, which the user looks at, is closed first: it says if scores would be lost.
+        # The user watches the copy. It is closed first, so that it reports scores that would be
+        # lost.
         files = [stack.enter_context(open_results(path)) for path in job.outputs]
 
         def write(row: JudgedRow) -> None:
@@ -124,7 +126,7 @@ async def run(
 
 @dataclass(frozen=True, slots=True)
 class JudgedRow:
-    """A line of the results, and what is seen of it."""
+    """A line of the results, and its result or, if it was remembered, its row."""
 
     line: bytes
     seen: Result | FinishedRow
@@ -132,7 +134,7 @@ class JudgedRow:
 
 @dataclass(frozen=True, slots=True)
 class _RubricDue:
-    """A rubric whose result follows from those of its criteria, which are written before it."""
+    """A rubric whose result follows from the results of its criteria, which are written first."""
 
     segment: Segment
     aspect: Aspect
@@ -150,19 +152,19 @@ async def judge_pairs(  # noqa: PLR0913  half of them have defaults
     silent: bool = False,
     deferral: Deferral | None = None,
 ) -> None:
-    """Judge what `read` yields, and write a row for each pair, in its order.
+    """Judge the pairs of `read`, and write a row for each, in order.
 
-    `read` is called in a thread: to put rows in order, all must be read first. `room` returns once
-    another pair may be judged.
+    `read` is called in a thread: sorting rows requires reading all of them first. `room` returns
+    once another pair may be judged.
 
-    Raise as `run` does, which explains `rows`.
+    Raise the errors of `run`, which explains `rows`.
     """
 
     async def judge() -> None:
         opening = session.open_panel(panel, again=again, silent=silent, deferral=deferral)
         async with opening as opened:
             assess = _assessing(opened, session, rows)
-            begun = await to_thread.run_sync(_begun, read)  # Ctrl-C must work meanwhile
+            begun = await to_thread.run_sync(_begun, read)  # in a thread, so that Ctrl-C works
             await assess_in_order(
                 _affordable(begun, opened),
                 assess if room is None else _in_turn(assess, room),
@@ -177,7 +179,7 @@ async def judge_pairs(  # noqa: PLR0913  half of them have defaults
 def _concluding(
     write: Callable[[JudgedRow], None],
 ) -> Callable[[JudgedRow | _RubricDue], None]:
-    """Return what writes rows and makes those of rubrics, which it leaves out of a broken text."""
+    """Wrap `write` so that it adds rows of rubrics, unless a criterion of the text is missing."""
     criteria = TextCriteria[Result | FinishedRow]()
 
     def written(row: JudgedRow | _RubricDue) -> None:
@@ -192,7 +194,7 @@ def _concluding(
 
 
 def _rubric_row(due: _RubricDue, parts: Mapping[str, Result | FinishedRow]) -> JudgedRow:
-    """Return the row of a rubric, as a remembered one if its criteria are, too."""
+    """Return the row of a rubric, as a remembered row if all its criteria are remembered."""
     results = {
         name: part if isinstance(part, Result) else part.result() for name, part in parts.items()
     }
@@ -207,7 +209,7 @@ def _rubric_row(due: _RubricDue, parts: Mapping[str, Result | FinishedRow]) -> J
 def _assessing(
     panel: Panel, session: RunSession, view: RowView | None
 ) -> Callable[[Segment, Aspect], Awaitable[JudgedRow | _RubricDue]]:
-    """Return what makes the row of a pair, or takes it from memory if `view` can do with it."""
+    """Return a function that assesses a pair, or recalls its row if that suffices for `view`."""
     memory = session.memory
     finished = None if memory is None else FinishedRows(memory, panel, write=result_line)
 
@@ -216,7 +218,7 @@ def _assessing(
         return Result(segment=segment, aspect=aspect, report=report)
 
     async def made_again(row: FinishedRow) -> Result:
-        """Return the result of `row` with the reports of the seats, if they are not lost."""
+        """Return the result of `row`, with the reports of the seats unless they are lost."""
         try:
             with session.meter.refusing():
                 return await judged(row.segment, row.aspect)
@@ -248,7 +250,7 @@ def _assessing(
 def _affordable(
     pairs: Iterator[tuple[Segment, Aspect]], panel: Panel
 ) -> Iterator[tuple[Segment, Aspect]]:
-    """Return what yields the same; raise `ConfigError` if a budget does not allow for the first."""
+    """Return the same pairs; raise `ConfigError` if a budget is too small for the first of them."""
     first = list(islice(pairs, 1))
     for segment, _ in first:
         panel.begin_budget(segment)
@@ -259,7 +261,7 @@ def _in_turn(
     assess: Callable[[Segment, Aspect], Awaitable[T]],
     room: Callable[[], Awaitable[None]],
 ) -> Callable[[Segment, Aspect], Awaitable[T]]:
-    """Return what waits for room before it assesses."""
+    """Wrap `assess` so that it waits for `room` first."""
 
     async def assess_in_turn(segment: Segment, aspect: Aspect) -> T:
         await room()
@@ -269,6 +271,6 @@ def _in_turn(
 
 
 def _begun(read: Callable[[], Iterator[T]]) -> Iterator[T]:
-    """Begin to read, and return what yields the same, its first value found already."""
+    """Begin to read, and return an iterator whose first value is already read."""
     iterator = read()
     return chain(list(islice(iterator, 1)), iterator)

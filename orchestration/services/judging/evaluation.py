@@ -1,7 +1,7 @@
-"""Evaluate many texts from Python: reports come as they are made, in the order of the data.
+"""Evaluate many texts from Python: reports arrive as they are made, in the order of the data.
 
-The batch runs in a thread with an event loop of its own. So the caller's loop is free while rules
-and encoders compute, the caller may leave at any time, and all is the same on asyncio and trio.
+The batch runs in a thread with its own event loop. So the caller's loop stays free while rules and
+encoders compute, the caller may leave at any time, and asyncio and trio behave the same.
 """
 
 import inspect
@@ -40,9 +40,9 @@ from spanjury.orchestration.wiring.results import open_results
 from spanjury.orchestration.wiring.sources import columns_for, open_rows, open_source
 
 _AHEAD = 256
-"""Reports that may wait for the caller before the batch waits for it."""
+"""Reports that may be queued for the caller before the batch pauses."""
 _TICK = 0.02
-"""Seconds between two looks of the batch at whether the caller has made room, or has left."""
+"""Seconds between two checks of whether the caller has made room or has left."""
 P = ParamSpec("P")
 _COLUMNS = (
     *("id", "system", "task", "aspect", "score", "outcome", "decision"),
@@ -76,14 +76,15 @@ class TextReports(Sequence[TextReport]):
         return tuple(result for report in self._reports for result in report.results)
 
     def failing(self, *conditions: str) -> list[Failure]:
-        """Return what fails under any condition, as ``"severity>=4"`` or ``"decision=faulty"``.
+        """Return the results that meet any of `conditions`, such as ``"severity>=4"``.
 
-        Raise `ConfigError` if one cannot be read; ``docs/runs.md`` has the fields.
+        Another example is ``"decision=faulty"``; ``docs/runs.md`` lists the fields. Raise
+        `ConfigError` if a condition cannot be parsed.
         """
         return failing(self.results, *conditions)
 
     def rows(self) -> list[dict[str, object]]:
-        """Return a flat row for each result, as `to_pandas` and `to_polars` take them."""
+        """Return a flat row for each result, in the form that `to_pandas` and `to_polars` use."""
         return [_flat(result) for result in self.results]
 
     def to_pandas(self) -> Any:  # noqa: ANN401  a DataFrame of pandas, which may be absent
@@ -102,7 +103,7 @@ class TextReports(Sequence[TextReport]):
         return library("polars", package="polars").DataFrame(columns)
 
     def __repr__(self) -> str:
-        """Say how many there are, and how they were decided."""
+        """Return the number of texts and the counts of their decisions."""
         counts = {decision.value: 0 for decision in Decision} | {"no decision": 0}
         for report in self._reports:
             counts[report.decision.value if report.decision else "no decision"] += 1
@@ -111,7 +112,7 @@ class TextReports(Sequence[TextReport]):
         return f"<TextReports: {texts}; {decided or 'none'}>"
 
     def _repr_html_(self) -> str:
-        """Show a table in a notebook."""
+        """Return a table for a notebook."""
         head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
         rows = "".join(
             "<tr>" + "".join(f"<td>{_cell(row[name])}</td>" for name in _COLUMNS) + "</tr>"
@@ -139,7 +140,7 @@ def _cell(value: object) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A text, and the aspects that it is judged on."""
+    """A text and the aspects to judge it on."""
 
     segment: Segment
     aspects: tuple[Aspect, ...]
@@ -147,9 +148,9 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """The panel of a batch and the terms of its run, as `evaluate.Job` explains them.
+    """The panel of a batch and the terms of its run, as explained in `Job`.
 
-    `output` and `memory` may be None: nothing is written, nothing is kept.
+    If `output` or `memory` is None, nothing is written or stored.
     """
 
     panel: PanelConfig
@@ -160,7 +161,7 @@ class Terms:
 
 
 class BatchThread:
-    """A batch under way: it begins when it is made, and ends when all is taken or the taker leaves.
+    """A running batch: it starts when created, and ends when all is taken or the caller leaves.
 
     Parameters
     ----------
@@ -190,14 +191,14 @@ class BatchThread:
         self._thread.start()
 
     def progress(self) -> Progress:
-        """Return how far the batch is."""
+        """Return the progress of the batch."""
         return self._tracker.progress()
 
     def take(self) -> list[TextReport]:
-        """Wait for a report; return all that there are, in order, and none at the end.
+        """Wait for a report, and return all that are ready, in order; an empty list at the end.
 
-        A text of which not every aspect was judged, as the batch was ended before, has no report.
-        Raise what ended the batch, after its reports.
+        A text has no report if the batch ended before every aspect was judged. Raise the error that
+        ended the batch, after its reports.
         """
         reports = [self._reports.get()]
         with suppress(Empty):
@@ -212,14 +213,14 @@ class BatchThread:
         return taken
 
     def leave(self) -> None:
-        """End the batch and the calls that are under way, and wait for it, `GRACE` at most."""
+        """End the batch and its running calls, and wait for it for at most `GRACE` seconds."""
         self._has_left = True
         self._thread.join(GRACE)
 
     def _run(self) -> None:
         try:
             anyio.run(run_watched, self._judge, self._watch)
-        except Exception as error:  # noqa: BLE001  whoever takes the reports raises it
+        except Exception as error:  # noqa: BLE001  `take` raises it
             self._error = error
         finally:
             self._reports.put(None)
@@ -244,10 +245,10 @@ class BatchThread:
             yield from ((text.segment, aspect) for aspect in text.aspects)
 
     def _put(self, result: Result) -> None:
-        """Take a result in its turn; the last one of a text completes its report."""
+        """Take the next result; the last one of a text completes its report."""
         self._summary.add(result)
         if self._held and self._held[0].segment is not result.segment:
-            self._held.clear()  # a batch that is ended leaves out pairs
+            self._held.clear()  # a batch that ended early omits pairs
         self._held.append(result)
         if len(self._held) == self._aspects[id(result.segment)]:
             report = TextReport(segment=result.segment, results=tuple(self._held))
@@ -261,13 +262,13 @@ class BatchThread:
         return self._made - self._taken >= _AHEAD
 
     async def _room(self) -> None:
-        """Wait until the caller has taken enough of what was made."""
+        """Wait until the caller has taken enough reports."""
         while self._is_far_ahead:
             self._has_room = self._has_room or anyio.Event()
             await self._has_room.wait()
 
     async def _watch(self) -> None:
-        """Look at what the caller does, which is in another thread."""
+        """Poll for the actions of the caller, which is in another thread."""
         while not self._has_left:
             await anyio.sleep(_TICK)
             if self._has_room is not None and not self._is_far_ahead:
@@ -302,40 +303,40 @@ async def aevaluate(  # noqa: PLR0913  all but the data have defaults
     Parameters
     ----------
     data
-        Rows as a file holds them, segments, lists of an agent's messages, a data frame of pandas or
-        polars, or a path.
+        Rows as in a file, segments, lists of an agent's messages, a data frame of pandas or polars,
+        or a path.
     task
-        The task of every row; None for the row's own, or what `Catalogue.likely_task` says of its
-        inputs.
+        The task of every row; None for the row's own task, or the one that `Catalogue.likely_task`
+        infers from its inputs.
     aspects
-        Names of aspects; empty for those that are usual in the task, ``"all"`` for every one.
+        Names of aspects; empty for the defaults of the task, ``"all"`` for every one.
     rubric
-        Weighted criteria that each text is judged on besides, or alone where no aspects are named:
-        a `Rubric`, the path of its file, or what such a file would hold.
+        Weighted criteria to judge in addition, or alone if no aspects are named: a `Rubric`, the
+        path of its file, or the content of such a file.
     panel, judges, models
-        As in `open_panel`; judges of your own run in the thread of the batch.
+        As in `open_panel`; your own judges run in the thread of the batch.
     aspects_files, columns, limit, skip_bad_rows
-        As in `evaluate.Job`.
+        As in `Job`.
     output
         A file for the result rows, as ``spanjury evaluate -o`` writes it.
     memory
-        A file that keeps reports and replies: over the same file nothing is asked twice, whether
-        an earlier call ended or broke off.
+        A file that stores reports and replies: calls that use the same file request nothing twice,
+        whether an earlier one finished or broke off.
     limits, failures
         The limits of cost, tokens and time, and the measures against models that fail.
     on_progress
-        Is given the progress after every report.
+        Called with the progress after every report.
 
     Raises
     ------
     DataError
-        Before anything is judged, if the data or, unless it is skipped, a row cannot be read.
+        Before anything is judged, if the data cannot be read, or a row cannot and is not skipped.
     ConfigError
-        If a name is unknown or something does not fit together.
+        If a name is unknown or parameters contradict each other.
     RunStoppedError
-        After the reports that are complete, if a limit ended the batch.
+        After the complete reports, if a limit ended the batch.
     RunFailedError
-        Likewise, if a model cannot be used, or does not answer for longer than is waited.
+        After the complete reports, if a model cannot be used, or does not answer for too long.
     """
     terms = Terms(
         panel=panel_config(panel, judges=judges, models=models),
@@ -399,7 +400,7 @@ evaluate = synchronous(
 def _opener(
     data: object, *, columns: Sequence[str], limit: int | None, skip_bad_rows: bool
 ) -> Callable[[], Iterable[Segment]]:
-    """Return what reads the segments of `data`, as often as it is called."""
+    """Return a function that reads the segments of `data` each time it is called."""
 
     def read_file(path: Path) -> Iterator[Segment]:
         rows = islice(open_source(path, columns=columns), limit)
@@ -427,5 +428,5 @@ def _texts(
 
 
 def _count(read: Callable[[], Iterator[Text]]) -> int:
-    """Read all, so that what is wrong is known before a call is paid; count the assessments."""
+    """Count the assessments; reading everything first finds errors before a call is paid."""
     return sum(len(text.aspects) for text in read())

@@ -1,4 +1,4 @@
-"""The texts of an exam: a file, or what a caller has in memory."""
+"""The texts of an exam: a file, or texts in memory."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ from spanjury.orchestration.wiring.sources import open_rows
 FLAWS, AGENTS = "flaws", "agents"
 """Recipes that plant errors in texts and in trajectories."""
 DEMO = Path(str(files("spanjury.perturbations").joinpath("demo", "summarization.jsonl")))
-"""Texts that come with the package."""
+"""Texts that are shipped with the package."""
 TWINS = DEMO.with_name("twins.jsonl")
-"""Texts that come with the package, each with a wrong twin that was written beside it."""
+"""Texts that are shipped with the package, each with a wrong twin that was written with it."""
 TRAJECTORIES = DEMO.with_name("trajectories.jsonl")
-"""Trajectories that come with the package: those without an error, and others."""
+"""Trajectories that are shipped with the package, with and without errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Texts:
-    """Texts in memory, which stand where the file of an exam does.
+    """Texts in memory, used in place of the file of an exam.
 
     The ids of segments are distinct; reports and records show `name`.
     """
@@ -46,21 +46,21 @@ def clean_trajectories() -> Texts:
 
 
 def demo_for(recipe: object) -> Path | Texts:
-    """Return the texts that come with the package for a recipe: trajectories for that of agents."""
+    """Return the shipped texts for a recipe: trajectories for the recipe of agents."""
     return clean_trajectories() if recipe == AGENTS else DEMO
 
 
 def damage_for(segments: Sequence[Segment]) -> str:
-    """Return the recipe that plants errors in `segments` if none is named."""
+    """Return the default recipe that plants errors in `segments`."""
     return AGENTS if any(segment.trajectory for segment in segments) else FLAWS
 
 
 def rivals() -> Texts:
-    """Return texts of four systems about the articles of `TWINS`, scored by how they were made.
+    """Return texts of four systems about the articles of `TWINS`, scored by construction.
 
     The system ``right`` has the right twin and ``wrong`` the wrong one. ``right-long`` and
-    ``wrong-long`` have the same with the last sentence of the article behind it, which makes
-    neither more nor less consistent: these two are longer and no better.
+    ``wrong-long`` append the last sentence of the article, which makes a text neither more nor less
+    consistent: these two are longer but no better.
     """
     by_source: dict[str, Segment] = {}
     for twin in read_segments(TWINS):
@@ -93,13 +93,13 @@ def _rivals_of(twin: Segment, source: str) -> Iterator[Segment]:
 def texts_of(
     data: object, *, columns: Sequence[str] = (), limit: int | None = None
 ) -> Path | Texts:
-    """Return a file of texts as its path, and read what is in memory.
+    """Return a file of texts as its path, and data in memory as `Texts`.
 
-    `data` are a path, rows, segments, a data frame of pandas or polars, or texts; `columns` are as
+    `data` is a path, rows, segments, a data frame of pandas or polars, or texts; `columns` are as
     in `read_segments`.
 
-    Raise `ConfigError` if `data` are neither, and `DataError` if there is no row, or one cannot be
-    read.
+    Raise `ConfigError` if `data` has none of these forms, and `DataError` if there is no row, or
+    one cannot be read.
     """
     if isinstance(data, Texts):
         return data
@@ -110,5 +110,5 @@ def texts_of(
 
 
 def read_texts(data: Path | Texts, *, columns: Sequence[str] = ()) -> Iterator[Segment]:
-    """Read texts from a file, as `read_segments` does, or take those in memory."""
+    """Yield texts from a file, as `read_segments` does, or from memory."""
     return iter(data.segments) if isinstance(data, Texts) else read_segments(data, columns=columns)

@@ -1,4 +1,4 @@
-"""Failing rows of a job: their locations in its data, and the file that code scanning takes."""
+"""Failing rows of a job: their locations in its data, and a SARIF file for code scanning."""
 
 import json
 import os
@@ -15,14 +15,14 @@ from spanjury.orchestration.studies.failing.lines import Location, sarif
 from spanjury.orchestration.wiring.sources import numbered_rows
 
 _ROOT = "GITHUB_WORKSPACE"
-"""The variable with the folder to which GitHub takes paths to be relative."""
+"""The variable with the folder to which GitHub's paths are relative."""
 
 
 def check_aspects(terms: Terms, job: Job, planned: Plan) -> None:
-    """Refuse terms about an aspect on which no text of `job` is judged.
+    """Raise `ConfigError` if terms name an aspect on which no text of `job` is judged.
 
-    The data are read no further than it takes to meet all of them. Raise `ConfigError` if there is
-    one; the message lists the aspects that are judged.
+    The message lists the aspects that are judged. The data are read only until all named aspects
+    have occurred.
     """
     unknown = set(terms.aspects)
     if not unknown or not planned.assessments:
@@ -38,13 +38,13 @@ def check_aspects(terms: Terms, job: Job, planned: Plan) -> None:
 
 
 def lines_of_rows(job: Job, failures: Sequence[Failure]) -> Mapping[str, Location]:
-    """Return the location of each failing row in the data of `job`, its line if that is known.
+    """Return the location of each failing row in the data of `job`, with its line if known.
 
-    The data are read again, as far as the last failing row.
+    The data are read again, up to the last failing row.
     """
     data = job.data
     ids = {failure.segment_id for failure in failures}
-    if data.is_dir():  # the texts are files, and called by their paths in the folder
+    if data.is_dir():  # each text is a file, identified by its path in the folder
         return {name: Location(_relative(data / name)) for name in ids}
     if not data.is_file():
         return {}
@@ -60,7 +60,7 @@ def write_sarif(
     *,
     is_complete: bool,
 ) -> None:
-    """Write `failures` to a file in SARIF, which is there in full or not at all.
+    """Write `failures` to a SARIF file atomically.
 
     Raise `StoreError` if it cannot be written.
     """
@@ -69,7 +69,7 @@ def write_sarif(
 
 
 def _lines(job: Job, ids: Collection[str]) -> Mapping[str, int]:
-    """Return the lines of `ids`; of none where the data cannot be read any more."""
+    """Return the lines of `ids`; empty if the data can no longer be read."""
     left = set(ids)
     lines: dict[str, int] = {}
     try:
@@ -85,7 +85,7 @@ def _lines(job: Job, ids: Collection[str]) -> Mapping[str, int]:
 
 
 def _relative(path: Path) -> str:
-    """Return `path` from the root of the checkout, or from here; as it is if it is outside."""
+    """Return `path` relative to the checkout or the working folder; absolute if it lies outside."""
     root = Path(os.environ.get(_ROOT) or Path.cwd()).resolve()
     whole = path.resolve()
     return whole.relative_to(root).as_posix() if whole.is_relative_to(root) else str(whole)

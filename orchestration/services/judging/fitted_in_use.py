@@ -1,4 +1,4 @@
-"""Calibrations and cascades in use: of what a run judges, and of texts like its, or not."""
+"""Check whether a run's aspects and texts fit its calibration and its cascade."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -14,15 +14,15 @@ from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.read_results import ReportedRow, read_reported_rows
 
 _LEAST = 20
-"""Texts of a run below which nothing is said of how far it is."""
+"""Fewest texts of a run for which the distance to the calibration's texts is reported."""
 
 
 def notices(panel: PanelConfig, results: Path) -> Iterator[str]:
-    """Say what is to be known of a run whose panel has a calibration or a cascade.
+    """Yield warnings about a run whose panel has a calibration or a cascade.
 
-    These are the aspects that are not calibrated, or not judged in stages, texts that are far from
-    the calibration's, and scores that are of different seats. Raise `ConfigError` or `DataError`
-    if a file cannot be read.
+    They name aspects that are not calibrated or not judged in stages, texts that differ from the
+    calibration's, and scores that come from different seats. Raise `ConfigError` or `DataError` if
+    a file cannot be read.
     """
     if panel.calibration is not None:
         yield from _of_calibration(panel.calibration, results)

@@ -1,4 +1,4 @@
-"""A job: data to judge, the panel that judges them, and where the results go; and its plan."""
+"""A job: the data to judge, the panel, and the files for the results; and its plan."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
@@ -22,12 +22,12 @@ with lazily():
     from spanjury.orchestration.wiring import calibrations
 
 _HELD = 2**25
-"""Characters of the segments that are held from the plan of a job to its run."""
+"""Most characters of the segments that are kept in memory between the plan of a job and its run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Data to judge, the panel that judges them, and where the results go.
+    """The data to judge, the panel, and the files for the results.
 
     Parameters
     ----------
@@ -36,25 +36,24 @@ class Job:
     columns
         The names of the columns of `data`, as in `open_source`.
     limit
-        How many rows are judged, or dealt out to shards; None for all.
+        The number of rows to judge, or to distribute over shards; None for all.
     order
-        ``source`` to judge, and write, rows with the same inputs one after the other.
+        ``source`` to judge and write rows with the same inputs consecutively.
     skip_bad_rows
-        Skip rows that cannot be read, where they otherwise end the job.
+        Skip rows that cannot be read; otherwise they end the job.
     copy
-        A second file for the results, beside `output` in the folder of the run; None for none.
+        A second file for the results, besides `output` in the folder of the run; None for no copy.
     memory
-        A file that keeps reports and replies, so that a run over it asks for none twice; None
-        to keep nothing.
+        A file that stores reports and replies, so that a second run over it requests none again;
+        None to store nothing.
     again
-        Which remembered reports are asked for again: those without an answer, all that failed,
-        or none.
+        The remembered reports to make again: those without an answer, all that failed, or none.
     silent
-        No model is asked: results are made again of what is remembered.
+        No model is called: results are made again from remembered replies.
     limits
-        The limits of cost, tokens and time, each time the job is run.
+        The limits of cost, tokens and time, for each session of the job.
     batch_api
-        Models are asked by batches, which providers answer within a day, for half the price.
+        Models are called through batch APIs, which answer within a day at half the price.
     """
 
     data: Path
@@ -84,12 +83,12 @@ class Job:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tasks and aspects that it may name; raises `ConfigError` as `Catalogue.load`."""
+        """The available tasks and aspects; raises the errors of `Catalogue.load`."""
         return Catalogue.load(*self.aspects_files).with_rubric(self.rubric)
 
     @property
     def asked_aspects(self) -> tuple[str, ...]:
-        """The names of the aspects, those of the rubric last."""
+        """The names of the requested aspects, those of the rubric last."""
         return (*self.aspects, *(self.rubric.aspects if self.rubric else ()))
 
 
@@ -97,9 +96,9 @@ class Job:
 class Plan:
     """The size of a job, known before anything is judged, and the rows that are skipped.
 
-    `computed` of the `assessments` ask no judge, since they follow from others. `segments` are
-    those of the job, if they are few enough to be held until it is run. `likely_tasks` are the
-    tasks of rows that name none.
+    `computed` of the `assessments` need no judge, since they follow from others. `segments` are
+    those of the job, if they are few enough to be kept in memory until it runs. `likely_tasks` are
+    the inferred tasks of rows that name none.
     """
 
     assessments: int
@@ -110,16 +109,16 @@ class Plan:
 
     @property
     def asked(self) -> int:
-        """The assessments for which judges are asked."""
+        """The number of assessments that need judges."""
         return self.assessments - self.computed
 
 
 def plan(job: Job) -> Plan:
-    """Read the data once, so that what is wrong with it is known before a call is paid.
+    """Read the data once, so that errors in them are found before a call is paid.
 
-    Raise `DataError` if the file or, unless they are skipped, a row cannot be read, or no row is
-    left, except for a shard. Raise `ConfigError` if a task or an aspect is unknown, or the panel's
-    calibration or cascade is of none.
+    Raise `DataError` if the file cannot be read, if a row cannot be read and is not skipped, or if
+    no row is left, except for a shard. Raise `ConfigError` if a task or an aspect is unknown, or if
+    the panel's calibration or cascade covers none of the aspects.
     """
     bad: list[DataError] = []
     held = _Held()
@@ -149,7 +148,7 @@ def _is_rubric(job: Job, aspect: str) -> bool:
 
 
 class _Held:
-    """Segments that are held while their texts are not too long together."""
+    """Segments that are kept while their total length is within `_HELD`."""
 
     def __init__(self) -> None:
         self._segments: list[Segment] | None = []
@@ -157,11 +156,11 @@ class _Held:
 
     @property
     def all(self) -> tuple[Segment, ...] | None:
-        """All that went by, or None if they were too many."""
+        """All segments seen so far, or None if they were too long."""
         return None if self._segments is None else tuple(self._segments)
 
     def holding(self, segments: Iterable[Segment]) -> Iterator[Segment]:
-        """Yield `segments`, and hold them."""
+        """Yield `segments`, and keep them."""
         for segment in segments:
             if self._segments is not None:
                 texts = (segment.output, *segment.inputs.values(), *segment.references)
@@ -173,9 +172,9 @@ class _Held:
 
 
 def pairs(job: Job, *, planned: Plan | None = None) -> Iterator[tuple[Segment, Aspect]]:
-    """Yield what `job` judges, in its order; rows that cannot be read are skipped, if they may be.
+    """Yield the pairs that `job` judges, in its order, skipping unreadable rows if it allows.
 
-    Raise as `plan` does, when the fault is reached.
+    Raise the errors of `plan` when the fault is reached.
     """
     held = planned.segments if planned is not None else None
     segments = _segments(job, []) if held is None else iter(held)
@@ -183,7 +182,7 @@ def pairs(job: Job, *, planned: Plan | None = None) -> Iterator[tuple[Segment, A
 
 
 def _segments(job: Job, bad: list[DataError]) -> Iterator[Segment]:
-    """Yield the segments of `job` in the order of the file; add rows that are skipped to `bad`."""
+    """Yield the segments of `job` in the order of the file; add skipped rows to `bad`."""
     rows = islice(open_source(job.data, columns=job.columns), job.limit)
     segments = readable(rows, bad, skip=job.skip_bad_rows)
     return segments if job.shard is None else job.shard.of_rows(segments)
@@ -196,7 +195,7 @@ def _paired(job: Job, segments: Iterable[Segment]) -> Iterator[tuple[Segment, As
 def readable(
     rows: Iterable[Segment | DataError], bad: list[DataError], *, skip: bool
 ) -> Iterator[Segment]:
-    """Yield the segments among `rows`; to `skip` others, add them to `bad`, else raise them."""
+    """Yield the segments among `rows`; add unreadable rows to `bad` if `skip`, else raise them."""
     for row in rows:
         if isinstance(row, Segment):
             yield row
@@ -207,9 +206,9 @@ def readable(
 
 
 def check_aspects(panel: PanelConfig, judged: Iterable[tuple[str, str]]) -> None:
-    """Raise `ConfigError` if the panel's calibration or cascade is of no aspect that is judged.
+    """Raise `ConfigError` if the panel's calibration or cascade covers no judged aspect.
 
-    Each aspect is given by its task and name.
+    `judged` holds pairs of task and aspect.
     """
     names = [made_for.aspect_key(*pair) for pair in judged]
     if panel.calibration is not None:

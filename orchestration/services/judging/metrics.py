@@ -1,4 +1,4 @@
-"""Metrics: of a file of texts by names, or of lists of texts in Python."""
+"""Metrics: of a file of texts, by their names, or of lists of texts in Python."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -27,13 +27,12 @@ Parsed = TypeVar("Parsed", bound=BaseModel)
 def with_texts(
     segments: Sequence[Segment], *, references: Sequence[Path], source: Path | None
 ) -> tuple[Segment, ...]:
-    """Give segments references and a source from other files.
+    """Add references and a source from other files to segments.
 
-    A file of references has one text for each segment, in their order. A folder has a file for each
-    segment, under the name of the segment's own file.
+    A file of references has one text for each segment, in the same order. A folder has a file for
+    each segment, with the name of the segment's own file.
 
-    Raise `DataError` if a file cannot be read, has another length, or a folder lacks a
-    text.
+    Raise `DataError` if a file cannot be read or has another length, or if a folder lacks a text.
     """
     for path in references:
         segments = [
@@ -58,7 +57,7 @@ def _texts(path: Path, segments: Sequence[Segment]) -> list[str]:
 
 
 def _by_name(path: Path, read: Sequence[Segment], segments: Sequence[Segment]) -> list[str]:
-    """Find the text for each segment by the name of its file, in whatever folder that is."""
+    """Find the text for each segment by the name of its file, in any folder."""
     texts = {PurePosixPath(segment.segment_id).name: segment.output for segment in read}
     names = [PurePosixPath(segment.segment_id).name for segment in segments]
     missing = [name for name in names if name not in texts]
@@ -71,8 +70,8 @@ def _by_name(path: Path, read: Sequence[Segment], segments: Sequence[Segment]) -
 class MetricsJob:
     """A file to measure, and the metrics.
 
-    Metrics are named as ``NAME`` or ``NAME:option=value,…``; without any, all are run that the data
-    allow. `with_texts` explains references and source.
+    Metrics are named ``NAME`` or ``NAME:option=value,…``; without names, all metrics run that the
+    data allow. `with_texts` explains references and source.
     """
 
     data: Path
@@ -85,7 +84,7 @@ class MetricsJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A metric that the user did not name and that cannot be run, with the reason."""
+    """A metric that the user did not name and that cannot run, with the reason."""
 
     name: str
     reason: str
@@ -93,7 +92,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """A measured file: its segments, and the scores of each metric."""
+    """A measured file: its segments, and the scores by each metric."""
 
     segments: tuple[Segment, ...]
     scores: tuple[MetricScores, ...]
@@ -107,7 +106,7 @@ def score_metric(
     *,
     sources: Sequence[str] = (),
 ) -> MetricScores:
-    """Measure texts by one metric, here and now.
+    """Measure texts in memory by one metric.
 
     Parameters
     ----------
@@ -116,21 +115,21 @@ def score_metric(
     outputs
         The texts, one or more.
     references
-        For each of them a reference, or several; empty for metrics that take none.
+        One or more references for each output; empty for metrics that take none.
     sources
-        The source of each of them, in the same order.
+        The source of each output, in the same order.
 
     Returns
     -------
     MetricScores
-        With a score a text in ``segments`` and that of all together in ``corpus``.
+        With a score for each text in ``segments`` and a joint score in ``corpus``.
 
     Raises
     ------
     ConfigError
         If there is no such metric or option, or the lengths differ.
     DataError
-        If the metric needs what is not given; names the first such text by its index.
+        If the metric needs an input that is missing; names the first such text by its index.
 
     Examples
     --------
@@ -159,7 +158,7 @@ def score_metric(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A file that can be measured: its texts, and the metrics that they suffice for."""
+    """A file to measure: its texts, and the metrics that can run on them."""
 
     segments: tuple[Segment, ...]
     samples: tuple[Sample, ...]
@@ -167,16 +166,15 @@ class Prepared:
     skipped: tuple[Skipped, ...]
 
     def scored(self, scores: Sequence[MetricScores]) -> Scored:
-        """Return the measured file, as far as it is measured."""
+        """Return the measured file with the scores so far."""
         return Scored(segments=self.segments, scores=tuple(scores), skipped=self.skipped)
 
 
 def prepare(job: MetricsJob) -> Prepared:
     """Read a file and build the metrics.
 
-    Raise `ConfigError` if a metric or option is unknown, or lacks what it needs on this
-    machine, and `DataError` if the data cannot be read, or a metric that was named needs
-    what a row has not.
+    Raise `ConfigError` if a metric or option is unknown, or lacks something on this machine, and
+    `DataError` if the data cannot be read, or a row lacks an input that a named metric needs.
     """
     whole = tuple(read_segments(job.data, columns=job.columns))
     segments = with_texts(whole, references=job.references, source=job.source)[: job.limit]
@@ -194,7 +192,7 @@ async def score_file(
     workers: int | None = None,
     show: Callable[[MetricScores], None] = lambda _: None,
 ) -> Scored:
-    """Measure a file; `show` is given the scores of each metric as it is done.
+    """Measure a file; `show` is called with the scores of each metric as soon as they exist.
 
     Raise `MetricError` if a metric fails.
     """
@@ -205,10 +203,10 @@ async def score_file(
 def choose_metrics(
     specs: Sequence[str], samples: Sequence[Sample], *, ids: Sequence[str]
 ) -> tuple[list[NamedMetric], list[Skipped]]:
-    """Return the metrics that are named, or all that can be run, and why others cannot.
+    """Return the named metrics, or all that can run, and the reasons why others cannot.
 
-    Raise `ConfigError` as `open_metric`, and if two are called the same, and `DataError` if
-    a metric that is named needs what a sample has not.
+    Raise the errors of `open_metric`, `ConfigError` if two metrics have the same name, and
+    `DataError` if a sample lacks an input that a named metric needs.
     """
     if not specs:
         return _runnable(samples, ids=ids)
@@ -241,7 +239,7 @@ def _runnable(
 
 
 class _Described(BaseModel):
-    """A metric of the file; `corpus` is None where the score is undefined."""
+    """A metric in the header of a score file; `corpus` is None if the score is undefined."""
 
     signature: str
     better: Literal["higher", "lower", "neither"]
@@ -249,7 +247,7 @@ class _Described(BaseModel):
 
 
 class MetricHead(BaseModel):
-    """The first line: which metrics, and how many rows follow."""
+    """The header of a score file: its metrics, and the number of rows that follow."""
 
     format: Format
     spanjury: str
@@ -258,7 +256,7 @@ class MetricHead(BaseModel):
 
 
 class MetricRow(BaseModel):
-    """The scores of one segment; None where one is undefined."""
+    """The scores of one segment; None if a score is undefined."""
 
     id: str
     system: str = ""
@@ -268,7 +266,7 @@ class MetricRow(BaseModel):
 def write_metric_scores(path: Path, scored: Scored) -> None:
     """Write the scores of all segments as JSON Lines.
 
-    Raise `StoreError` if the file cannot be written; what was there stays.
+    Raise `StoreError` if the file cannot be written; an existing file then stays unchanged.
     """
     described = {
         score.named.name: _Described(
@@ -291,7 +289,7 @@ def write_metric_scores(path: Path, scored: Scored) -> None:
 def read_metric_scores(path: Path) -> tuple[MetricHead, list[MetricRow]]:
     """Read a file of scores.
 
-    Raise `DataError` if it cannot be read, is not one or is cut short; the message names
+    Raise `DataError` if it cannot be read, is not a score file or is truncated; the message names
     the line.
     """
     try:
@@ -306,7 +304,7 @@ def read_metric_scores(path: Path) -> tuple[MetricHead, list[MetricRow]]:
 
 
 def are_metric_scores(path: Path) -> bool:
-    """Say whether a file holds scores of metrics, by its first line."""
+    """Return whether a file holds scores of metrics, judging by its first line."""
     try:
         with path.open("rb") as file:
             MetricHead.model_validate_json(file.readline())
@@ -343,9 +341,9 @@ def show_metric(
 ) -> None:
     """Write a page on which a metric compares the text of a row with its references.
 
-    Raise `ConfigError` if there is no such metric, no page of it, or `output` does not end in
-    ``.html``, `DataError` if the file cannot be read, has no such row, or the row has no reference,
-    and `StoreError` if the page cannot be written.
+    Raise `ConfigError` if there is no such metric, the metric has no page, or `output` does not end
+    in ``.html``; `DataError` if the file cannot be read, has no such row, or the row has no
+    reference; and `StoreError` if the page cannot be written.
     """
     sample = sample_of(_segment(data, row, columns=columns))
     write_page(output, metric_pages.metric_page(metric, sample, row=row))

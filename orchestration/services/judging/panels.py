@@ -41,7 +41,7 @@ class _Life:
 class HeldPanel(Panel):
     """A panel that knows whether it is open.
 
-    It takes no new assessment once it is being closed; those under way come to their end first.
+    It accepts no new assessment once closing begins; assessments under way finish first.
     """
 
     life: _Life = field(repr=False, compare=False)
@@ -49,8 +49,9 @@ class HeldPanel(Panel):
     async def assess(self, segment: Segment, aspect: Aspect | str) -> PanelReport:
         """Return the panel's report on an aspect, which may be named.
 
-        A name is of the segment's task, or of that which `Catalogue.likely_task` says. Raise
-        `ClosedModelError` if the panel is closed, and `ConfigError` if there is no such aspect.
+        A named aspect belongs to the segment's task, or to the one that `Catalogue.likely_task`
+        infers. Raise `ClosedModelError` if the panel is closed, and `ConfigError` if there is no
+        such aspect.
         """
         life = self.life
         if life.is_closed:
@@ -67,7 +68,7 @@ class HeldPanel(Panel):
     async def aclose(self) -> None:
         """Wait for the assessments under way, and close the models; a second call does nothing.
 
-        Whoever does not want to wait cancels what is under way first.
+        To close without waiting, cancel the assessments first.
         """
         life = self.life
         if life.is_closed:
@@ -83,14 +84,14 @@ class HeldPanel(Panel):
 
 
 class PanelOpening:
-    """A panel about to be opened: entered with ``async with``, or awaited and then held."""
+    """A panel to be opened: entered with ``async with``, or awaited and closed by the caller."""
 
     def __init__(self, config: PanelConfig) -> None:
         self._config = config
         self._panel: HeldPanel | None = None
 
     def __await__(self) -> Generator[object, None, HeldPanel]:
-        """Open the panel, which is open until its `HeldPanel.aclose`."""
+        """Open the panel; the caller must call `HeldPanel.aclose`."""
         return self._opened().__await__()
 
     async def __aenter__(self) -> HeldPanel:
@@ -127,32 +128,32 @@ def open_panel(
     score: str = "aggregate",
     seed: int | None = None,
 ) -> PanelOpening:
-    """Open a panel of judges, with ``async with`` or to be held until it is closed.
+    """Open a panel of judges, with ``async with`` or by ``await``, to be closed later.
 
     Tasks of one event loop may share it.
 
     Parameters
     ----------
     panel
-        A whole panel, or the TOML file that describes one, or ``"best"`` for the default panel
-        with the best checker on this machine; then nothing else is given.
+        A whole panel, or the TOML file that describes one, or ``"best"`` for the default panel with
+        the best checker on this machine. No other parameter may then be set.
     judges
-        Names of judges, with options as in ``"annotator:max_tokens=512"``, or judges of
-        your own; one or several. Without any: an annotator a model, or without models the
-        offline judges.
+        Names of judges, with options as in ``"annotator:max_tokens=512"``, or your own judges; one
+        or several. By default: an annotator for each model, or the offline judges if there is no
+        model.
     models
-        Name of a model for the judges that ask one, as ``"ollama/gemma2:27b"``, or several.
+        Name of a model for the judges that use one, as ``"ollama/gemma2:27b"``, or several.
     aggregate, consolidate
         Name of an aggregation, and of a consolidator with options as in ``rules:max_spans=5``.
     score
-        ``aggregate``, or ``from-spans`` for a score that follows from the consolidated spans.
+        ``aggregate``, or ``from-spans`` for a score computed from the consolidated spans.
     seed
-        For the judges that draw anything at random.
+        For judges that use random numbers.
 
     Raises
     ------
     ConfigError
-        On entering, if a name is unknown or something does not fit together.
+        On entering, if a name is unknown or parameters contradict each other.
 
     Examples
     --------
@@ -176,9 +177,10 @@ def open_panel(
 def entered(
     panel: Panel | PanelConfig | Path | str | None, *, judges: Judges, models: Models
 ) -> AbstractAsyncContextManager[Panel]:
-    """Return a panel to enter: one that is open, and stays so, or one that `open_panel` opens.
+    """Return a panel to enter: an open one, which stays open, or one that `open_panel` opens.
 
-    Raise `ConfigError` as `open_panel` does, or if judges or models are named for an open panel.
+    Raise the errors of `open_panel`, and `ConfigError` if judges or models are named for an open
+    panel.
     """
     if not isinstance(panel, Panel):
         return open_panel(panel, judges=judges, models=models)
@@ -190,13 +192,13 @@ def entered(
 def panel_config(
     panel: PanelConfig | Path | str | None = None, *, judges: Judges = (), models: Models = ()
 ) -> PanelConfig:
-    """Return the description of a panel; `open_panel` explains the parameters.
+    """Return the configuration of a panel; `open_panel` explains the parameters.
 
     Raises
     ------
     ConfigError
-        If the panel file cannot be read, a judge's name has no valid options, or a panel and
-        judges or models are named.
+        If the panel file cannot be read, a judge's options are invalid, or a panel is combined with
+        judges or models.
     """
     seats = (judges,) if isinstance(judges, str | SeatConfig | Judge) else tuple(judges)
     asked = (models,) if isinstance(models, str | ModelConfig) else tuple(models)
@@ -215,15 +217,15 @@ def find_aspect(name: str, aspect: str | None = None, *, files: Sequence[Path] =
     Parameters
     ----------
     name, aspect
-        Of its task and of the aspect; or the aspect's alone, whose task is then that which
-        `Catalogue.likely_task` says.
+        Names of its task and of the aspect; or of the aspect alone, for the task that
+        `Catalogue.likely_task` infers.
     files
-        TOML files that add tasks and aspects to those that come with spanjury.
+        TOML files that add tasks and aspects to the built-in ones.
 
     Raises
     ------
     ConfigError
-        With the choices, if there is none, or several tasks have one of this name.
+        If there is no such aspect, or several tasks have one of this name; lists the choices.
 
     Examples
     --------
@@ -244,19 +246,19 @@ def read_segments(
     Parameters
     ----------
     path
-        JSONL, CSV or TSV, or what a plugin reads.
+        JSONL, CSV or TSV, or a format that a plugin reads.
     columns
-        What its columns are called where it is not what we call them, as
-        ``"output=summary"`` or ``"inputs.Article=text"``.
+        Names of the columns that differ from the standard ones, as ``"output=summary"`` or
+        ``"inputs.Article=text"``.
     limits
-        How much it may hold, where that is more or less than usual, as ``"row=200MB"``.
+        Size limits that differ from the defaults, as ``"row=200MB"``.
 
     Raises
     ------
     ConfigError
-        If `columns` or `limits` are not of this form.
+        If `columns` or `limits` have another form.
     DataError
-        At once if the file cannot be read, and at the first row that cannot.
+        At once if the file cannot be read, and at the first unreadable row.
     """
     for row in open_source(Path(path), columns=columns, limits=limits):
         if not isinstance(row, Segment):

@@ -1,4 +1,4 @@
-"""The repair of one text: name the text, its source, who judges and who writes."""
+"""Repair one text: take the text, its source, the judges and the writer."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -22,7 +22,7 @@ with lazily():
     from spanjury.orchestration.engine.text_repair import agent_writer
 
 WriterModel = str | ModelConfig | ChatModel | Writer
-"""The name of a model, as ``ollama/gemma2:27b``; a model that is open; or a writer of one's own."""
+"""The name of a model, as ``ollama/gemma2:27b``; an open model; or your own writer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +32,9 @@ class RepairRound:
     Parameters
     ----------
     edits
-        What was changed in the best version before; none in the text as it came.
+        The changes from the best version before; none for the original text.
     kept
-        Whether the version was better than the best before it.
+        Whether the version was better than the best version before it.
     """
 
     report: TextReport
@@ -49,18 +49,18 @@ class RepairRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Repair:
-    """A repaired text, and how it came about.
+    """A repaired text and its history.
 
     Parameters
     ----------
     rounds
-        The text as it came, then each version that was tried.
+        The original text, then each version that was tried.
     stopped, reason
-        Why there are no more; `reason` says it in a sentence where something failed.
+        Why the repair ended; `reason` is a sentence if something failed.
     left
-        The errors that are still marked in the best version, those without a place included.
+        The errors that are still marked in the best version, including those without offsets.
     usage
-        What the writer spent.
+        The writer's spending.
     """
 
     rounds: tuple[RepairRound, ...]
@@ -71,7 +71,7 @@ class Repair:
 
     @property
     def best(self) -> RepairRound:
-        """The best version by the panel: the last that was kept."""
+        """The best version by the panel: the last one that was kept."""
         return next(repaired for repaired in reversed(self.rounds) if repaired.kept)
 
     @property
@@ -86,11 +86,11 @@ class Repair:
 
     @property
     def edits(self) -> tuple[SpanEdit, ...]:
-        """The edits of the versions that were kept, one version after the other."""
+        """The edits of all kept versions, one version after the other."""
         return tuple(edit for repaired in self.rounds if repaired.kept for edit in repaired.edits)
 
     def to_dict(self) -> dict[str, object]:
-        """Return what JSON can hold: text, stopped, reason, and rounds with edits and reports."""
+        """Return plain values for JSON: text, stopped, reason, and the rounds with edits."""
         return {
             "text": self.text,
             "stopped": self.stopped.value,
@@ -109,7 +109,7 @@ class Repair:
         }
 
     def __repr__(self) -> str:
-        """Say in a line what became of the text."""
+        """Return the change of the decision, the number of edits and why the repair ended."""
         before, after = (repaired.report.decision for repaired in (self.rounds[0], self.best))
         return f"<Repair: {before} to {after}, {len(self.edits)} edits, {self.stopped.value}>"
 
@@ -130,31 +130,31 @@ async def arepair(  # noqa: PLR0913  all but text and model have defaults
 ) -> Repair:
     """Have a model correct a text inside its error spans, and keep the best version.
 
-    Everything outside the spans stays as it is, but for blanks and stops around a deletion. A
-    version is kept if the panel finds it better: by the decision, then by errors and their
-    severity, then by score. What fails ends the repair with the best version so far.
+    Everything outside the spans stays unchanged, except for blanks and full stops around a
+    deletion. A version is kept if the panel finds it better: by the decision, then by errors and
+    their severity, then by score. A failure ends the repair with the best version so far.
 
     Parameters
     ----------
     text
         The text to repair.
     model
-        Writes what stands in place of the spans; asked once a round.
+        Writes the replacements for the spans; called once a round.
     source, task, aspects, aspects_files
-        As in `check`; on aspects that the panel abstains on, nothing is repaired.
+        As in `check`; aspects on which the panel abstains are not repaired.
     panel, judges, models
-        As in `check`: who marks the errors.
+        As in `check`: the panel that marks the errors.
     rounds
-        How often the text is corrected at most.
+        The largest number of rounds.
     limits
         Tokens of judges and writer together, and seconds; no round begins beyond them.
 
     Raises
     ------
     ConfigError
-        If a name is unknown or something does not fit together.
+        If a name is unknown or parameters contradict each other.
     UnusableModelError
-        If the model cannot be asked at all, as by a wrong key.
+        If the model cannot be called at all, for example because of a wrong key.
     """
     if rounds < 1:
         raise ConfigError(f"rounds must be 1 or more, got {rounds!r}")
@@ -178,7 +178,7 @@ async def arepair(  # noqa: PLR0913  all but text and model have defaults
 
 @asynccontextmanager
 async def open_writer(model: WriterModel) -> AsyncIterator[Writer]:
-    """Open what writes; a model, or a writer, that is open stays so.
+    """Open a writer; a model or a writer that is already open stays open.
 
     Raise `ConfigError` if nothing can open a model of that name.
     """
@@ -193,12 +193,12 @@ async def open_writer(model: WriterModel) -> AsyncIterator[Writer]:
 
 
 def writer_of(model: ChatModel, *, name: str = "") -> Writer:
-    """Return the writer that asks `model`; the embedded one is held to the form by a grammar."""
+    """Return a writer that uses `model`; a grammar constrains the replies of the embedded model."""
     return agent_writer.AgentWriter(model=model, grammar=name == EMBEDDED)
 
 
 def repair_of(done: Repaired) -> Repair:
-    """Return a repair with the reports that users read."""
+    """Convert the result of the loop to a repair with reports for users."""
     return Repair(
         rounds=tuple(
             RepairRound(

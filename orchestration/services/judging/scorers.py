@@ -1,4 +1,4 @@
-"""Scorers from files: the metrics of a file of scores, the panel and its seats of a run."""
+"""Scorers from files: the metrics in a file of scores, or the panel and the seats of a run."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,10 +24,10 @@ def read_scorers(
 ) -> list[Scorer]:
     """Read the scorers in some files.
 
-    A run has a scorer for its panel and for each seat, aspect by aspect; a single seat is the
-    panel. The scorers in `judges` were read before, so their files are not read again.
+    A run has a scorer for its panel and for each seat, aspect by aspect; a single seat counts as
+    the panel. The scorers in `judges` were read before, so their files are not read again.
 
-    Raise `DataError` if a file cannot be read, or there is no score in any.
+    Raise `DataError` if a file cannot be read, or no file has a score.
     """
     scorers = [
         (path, scorer)
@@ -41,7 +41,7 @@ def read_scorers(
 
 
 def names_apart(scorers: Sequence[tuple[Path, str, str]]) -> list[str]:
-    """Return names that say who is who: with their file's where two have one name on an aspect.
+    """Return unambiguous names: the file is added if two scorers have one name on an aspect.
 
     Each scorer is given by its file, name and aspect.
     """
@@ -56,7 +56,7 @@ def names_apart(scorers: Sequence[tuple[Path, str, str]]) -> list[str]:
 
 
 def results_file(path: Path) -> Path:
-    """Return the file of results that a path names, itself or as a run's folder."""
+    """Return the results file of `path`, which is the file itself or a run's folder."""
     return path / "results.jsonl" if path.is_dir() else path
 
 
@@ -69,7 +69,7 @@ class JudgeScores:
         self._scores: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
 
     def add(self, row: ResultScores) -> None:
-        """Take the scores of one row."""
+        """Add the scores of one row."""
         is_panel = len(row.seats) != 1
         by_name = {PANEL: row.score, **row.seats} if is_panel else row.seats
         for name, score in by_name.items():
@@ -86,7 +86,7 @@ class JudgeScores:
                 self._scores[key][row.segment_id] = score
 
     def scorers(self) -> tuple[Scorer, ...]:
-        """Return the panel and each seat, aspect by aspect; a single seat is the panel."""
+        """Return the panel and each seat, aspect by aspect; a single seat counts as the panel."""
         return tuple(self._scorers.values())
 
 

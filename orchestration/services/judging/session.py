@@ -1,4 +1,4 @@
-"""A run session: the memory, meter and guard that one run shares, and the ways it may end early."""
+"""A run session: the memory, meter and guard of one run, and the ways in which it may end early."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, suppress
@@ -37,11 +37,11 @@ T = TypeVar("T")
 
 
 class RunTerms(Protocol):
-    """The terms of a run, as every job has them."""
+    """The terms of a run, which every job has."""
 
     @property
     def memory(self) -> Path | None:
-        """The file of replies and reports, so that a run that broke off goes on; or None."""
+        """The file of replies and reports, from which an interrupted run resumes; or None."""
 
     @property
     def limits(self) -> Limits:
@@ -54,9 +54,9 @@ class RunTerms(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSession:
-    """One run under way: it opens panels and models, and runs the work that is done with them.
+    """One run under way: it opens panels and models, and runs the work that uses them.
 
-    Of its parts, `memory` and `max_seconds` may be None: nothing is kept, time has no limit.
+    `memory` may be None to store nothing, and `max_seconds` for no limit of time.
     """
 
     memory: Memory | None
@@ -95,12 +95,12 @@ class RunSession:
     ) -> str:
         """Have a panel judge segments, each on an aspect, and return its signature.
 
-        Raise `ConfigError` if the panel cannot be opened, and else what `run` raises.
+        Raise `ConfigError` if the panel cannot be opened, and the errors of `run`.
 
         Parameters
         ----------
         write
-            Called with each result as it comes.
+            Called with each result in order.
         """
 
         async def work() -> str:
@@ -113,7 +113,7 @@ class RunSession:
         return await self.run(work)
 
     def opener(self, panel: PanelConfig) -> "judging.OpenPanel":
-        """Return what opens `panel` once a draw."""
+        """Return a function that opens `panel` for a given draw."""
         return lambda draw: self.open_panel(panel, draw=draw)
 
     def open_pair_judge(
@@ -125,7 +125,7 @@ class RunSession:
         )
 
     def generator(self, model: ModelConfig) -> "generation.TextGenerator":
-        """Return `model` as a generator of texts, asked, counted and remembered as a judge's is."""
+        """Return `model` as a generator of texts that shares the memory, meter and guard."""
         return generation.TextGenerator(
             name=model.name,
             open=partial(
@@ -137,9 +137,8 @@ class RunSession:
     async def run(self, work: Work[T]) -> T:
         """Run `work` under the stop token, the clock and the guard, and return its result.
 
-        Raise `RunStoppedError` if a limit or the stop token came before the end, and
-        `RunFailedError` if a model cannot be used, or does not answer for longer than is
-        waited.
+        Raise `RunStoppedError` if a limit or the stop token ended it early, and `RunFailedError` if
+        a model cannot be used or does not answer for too long.
         """
         result = await run_in_time(work, self.stop_token, seconds=self.max_seconds)
         self.guard.require_success()
@@ -154,12 +153,12 @@ def open_session(
 ) -> Iterator[RunSession]:
     """Open the memory of a run and begin the run.
 
-    Without `meter`, calls are counted by a new one with the limits of `terms`.
+    Without `meter`, a new one counts calls, with the limits of `terms`.
 
     Raise `StoreError` if the memory cannot be opened.
     """
     stop_token = stop_token or StopToken()
-    guard = guard_of(terms.failures, memory=terms.memory)  # before the memory makes its file
+    guard = guard_of(terms.failures, memory=terms.memory)  # before the memory creates its file
     meter = meter or Meter(limits=terms.limits, stop=stop_token.request)
     with ExitStack() as stack:
         memory = None
@@ -181,5 +180,5 @@ def open_session(
                 "log_probabilities": guard.log_probabilities,
             }
             if terms.memory and any(learnt.values()):
-                with suppress(StoreError):  # no run is there, or the disk is full
+                with suppress(StoreError):  # no run was created, or the disk is full
                     RunFolder(terms.memory.parent).note(**learnt)

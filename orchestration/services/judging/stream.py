@@ -1,8 +1,8 @@
-"""Judge a text while it is written: each sentence as soon as it ends, the whole text at the end.
+"""Judge a text while it is written: each sentence once it ends, the whole text at the end.
 
-A sentence is judged with the text before it (`Segment.before`), of which no more is read than a
-bound allows: so the work grows with the length of the text and not with its square. Nothing runs
-between two events: whoever takes no more events has no more text read and no more sentences judged.
+A sentence is judged together with the text before it (`Segment.before`), up to a fixed length: so
+the work grows linearly with the text, not quadratically. Nothing runs between two events: if the
+caller takes no more events, no more text is read and no more sentences are judged.
 """
 
 from collections import deque
@@ -43,29 +43,29 @@ from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.results import result_row
 
 Tokens = str | Iterable[str] | AsyncIterable[str]
-"""Pieces of a text in order, of any length; an empty piece says that the text pauses."""
+"""Pieces of a text in order, of any length; an empty piece signals that the text pauses."""
 Judging = Callable[[Request], Awaitable[TextReport]]
-"""Judges a text on the aspects of its request, as `judge` does with a panel."""
+"""A function that judges a text on the aspects of its request, as `judge` does with a panel."""
 StopWhen = Literal["faulty", "unsure"]
-"""Decision on a sentence from which on a stream is stopped; ``unsure`` includes ``faulty``."""
+"""Decision on a sentence that stops a stream; ``unsure`` includes ``faulty``."""
 
 _STOPS = {
     "faulty": frozenset({Decision.FAULTY}),
     "unsure": frozenset({Decision.FAULTY, Decision.UNSURE}),
 }
 _KINDS = frozenset(("grounding", "form"))
-"""Kinds of aspects that a sentence can fail alone; on others a text is judged as a whole."""
+"""Kinds of aspects on which a sentence can fail alone; other kinds judge only the whole text."""
 _KEYS = ("aspect", "score", "outcome", "reason", "decision", "error_probability", "spans")
-"""Members of a result row that a row on a sentence has."""
+"""Keys of a result row that the row of a sentence has."""
 _REACH = 1_000
-"""Code points before a sentence that judges may read."""
+"""Most code points before a sentence that judges read."""
 _CLOSING = 5.0
 """Seconds that the source of a text may take to close."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPiece:
-    """A piece of the text, passed on as it came and before any of it is judged.
+    """A piece of the text, passed on unchanged before any of it is judged.
 
     Parameters
     ----------
@@ -79,15 +79,15 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedSentence:
-    """A sentence that has ended, with the panel's report on it.
+    """A finished sentence, with the panel's report on it.
 
     Parameters
     ----------
     start, end
         Half-open offsets in code points of the text.
     report
-        The report on the sentence, whose offsets are in the sentence. None if it was not judged: a
-        block of code, or a text without aspects that a sentence can fail alone.
+        The report on the sentence, with offsets in the sentence. None if it was not judged: it is a
+        block of code, or no aspect judges sentences.
     """
 
     start: int
@@ -103,7 +103,7 @@ class JudgedSentence:
 
     @property
     def decision(self) -> Decision | None:
-        """The gravest decision on any aspect; None if it was not judged."""
+        """The gravest decision on any aspect; None if the sentence was not judged."""
         return None if self.report is None else self.report.decision
 
     @property
@@ -114,7 +114,7 @@ class JudgedSentence:
         return max((share for share in stated if share is not None), default=None)
 
     def to_dict(self) -> dict[str, object]:
-        """Return what JSON can hold: its place, its decision, and a short row for each aspect.
+        """Return plain values for JSON: the offsets, the decision, and a short row for each aspect.
 
         The spans of a row have their offsets in the text.
         """
@@ -141,10 +141,10 @@ class StreamEnd:
     Parameters
     ----------
     report
-        The report that `check` makes of the whole text, which replaces those on the sentences. If
+        The report that `check` makes on the whole text, which replaces those on the sentences. If
         the stream was stopped, the text ends with the sentence that stopped it.
     stopped_by
-        That sentence; None if the text came to its end.
+        That sentence; None if the text was complete.
     """
 
     report: TextReport
@@ -172,25 +172,26 @@ def astream(  # noqa: PLR0913  all but the text have defaults
 ) -> AsyncGenerator[StreamEvent, None]:
     """Judge a text while it is written.
 
-    Sentences are judged on the aspects of the kinds ``"grounding"`` and ``"form"``. Such a report
-    is provisional; the last event has the report of the whole text, as `acheck` makes it.
+    Sentences are judged on the aspects of the kinds ``"grounding"`` and ``"form"``. Their reports
+    are provisional; the last event has the report on the whole text, as `acheck` makes it.
 
     Parameters
     ----------
     tokens
-        The pieces of the text, as a model sends them. The next one is asked for when its event is.
-        A plain iterable is read in the event loop, and should not keep it waiting. An empty piece
-        says that the text pauses: a sentence that has its full stop is then judged at once.
+        The pieces of the text, as a model sends them. The next piece is requested together with its
+        event. A plain iterable is read in the event loop, and should not block it. An empty piece
+        signals that the text pauses: a sentence that already has its full stop is then judged at
+        once.
     stop_when
         ``"faulty"`` to stop after the first sentence with this decision: no more is read, and
         `tokens` is closed. ``"unsure"`` to stop after a faulty or unsure one. None to go on.
     source, task, aspects, rubric, references, segment_id, system, aspects_files
         As in `request_of`.
     panel
-        A panel that is open, and stays so, which is quicker; or as in `acheck`.
+        An open panel, which stays open and is faster; or as in `acheck`.
     judges, models
-        As in `open_panel`, in place of a panel. Judges that ask a model are asked about each
-        sentence, and the text waits for them.
+        As in `open_panel`, instead of a panel. Judges that use a model call it for each sentence,
+        and the text waits for them.
 
     Yields
     ------
@@ -200,10 +201,10 @@ def astream(  # noqa: PLR0913  all but the text have defaults
     Raises
     ------
     ConfigError
-        At once if a name is unknown or something does not fit together; in the loop if a piece is
-        no text.
+        At once if a name is unknown or parameters contradict each other; in the loop if a piece is
+        not a string.
     Exception
-        Whatever `tokens` raises, unchanged. However the loop ends, `tokens` is closed.
+        Any exception of `tokens`, unchanged. However the loop ends, `tokens` is closed.
 
     Examples
     --------
@@ -268,9 +269,9 @@ def stream_requested(
     Parameters
     ----------
     opening
-        Opens what judges a sentence, and then the whole text.
+        Opens a function that judges each sentence and then the whole text.
     requested
-        Returns the text that it is given with what it is judged by and on.
+        Returns the request for a text.
     """
     if stop_when is not None and stop_when not in get_args(StopWhen):
         raise ConfigError(f"stop_when is faulty, unsure or None, got {stop_when!r}")
@@ -303,7 +304,7 @@ async def _events(
                 if isinstance(event, JudgedSentence) and event.decision in stops:
                     stopped_by = event
                     break
-        await source.aclose()  # whoever writes need not wait for the last report
+        await source.aclose()  # its producer need not wait for the last report
         text = "".join(pieces)[: stopped_by.end if stopped_by else None]
         report = await judging(requested(text))
         yield StreamEnd(report=report, stopped_by=stopped_by)
@@ -312,7 +313,7 @@ async def _events(
 async def _judged_pieces(
     pieces: AsyncIterable[str], judging: Judging, request: Request
 ) -> AsyncGenerator[TextPiece | JudgedSentence, None]:
-    """Yield each piece, and then the sentences that end in it, judged."""
+    """Yield each piece, followed by the judged sentences that end in it."""
     text, context = GrowingText(), _Context()
     start = 0
     async for piece in pieces:
@@ -344,20 +345,20 @@ async def _judged(
 
 
 class _Context:
-    """The end of a growing text, from which the sentences before one are taken."""
+    """The end of a growing text, which provides the sentences before the next one."""
 
     def __init__(self) -> None:
         self._text = ""
         self._start = 0
         self._starts = deque[int]()
-        """Offsets of the sentences that begin in `_text` and were asked about."""
+        """Offsets of the sentences that begin in `_text` and were already judged."""
 
     def add(self, piece: str) -> None:
-        """Take the next piece of the text."""
+        """Append the next piece of the text."""
         self._text += piece
 
     def before(self, sentence: Sentence) -> str:
-        """Return the sentences before the next one, as many as `_REACH` allows."""
+        """Return the sentences before `sentence`, as many as `_REACH` allows."""
         starts = self._starts
         starts.append(sentence.start)
         while starts[0] < sentence.start - _REACH:
@@ -367,13 +368,13 @@ class _Context:
 
 
 def _on_sentences(request: Request) -> Request:
-    """Return a request with the aspects that a sentence can fail alone."""
+    """Return a request with only the aspects on which a sentence can fail alone."""
     aspects = (aspect for aspect in request.aspects if aspect.kind in _KINDS)
     return replace(request, aspects=tuple(aspect for aspect in aspects if not aspect.criteria))
 
 
 class _Pieces:
-    """The pieces of a text; `aclose` closes what they come from, at its end or before."""
+    """The pieces of a text; `aclose` closes their source, finished or not."""
 
     def __init__(self, tokens: Tokens) -> None:
         if isinstance(tokens, AsyncIterable):
@@ -388,7 +389,7 @@ class _Pieces:
         return self._pieces
 
     async def aclose(self) -> None:
-        """Close each part once; a part that does not close in time is left."""
+        """Close each part once; a part that does not close in time is abandoned."""
         with move_on_after(_CLOSING, shield=True):
             while self._open:
                 await _close(self._open.pop(0))
@@ -401,7 +402,7 @@ async def _in_loop(pieces: Iterator[str]) -> AsyncIterator[str]:
 
 
 async def _close(source: object) -> None:
-    """Close a generator, or a stream of a client, whatever it calls that; leave all else alone."""
+    """Close a generator or a client's stream by `aclose` or `close`; ignore other objects."""
     close = getattr(source, "aclose", None) or getattr(source, "close", None)
     if callable(close):
         closing = close()

@@ -1,4 +1,4 @@
-"""Asynchronous work for callers that are not asynchronous: scripts, tests and notebooks."""
+"""Run asynchronous work for synchronous callers: scripts, tests and notebooks."""
 
 import inspect
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
@@ -17,11 +17,10 @@ T = TypeVar("T")
 
 
 def run_synchronously(work: Callable[[], Coroutine[object, object, T]]) -> T:
-    """Run `work` in an event loop of its own and return its result; raise what it raises.
+    """Run `work` in its own event loop and return its result; raise its exceptions.
 
-    Where a loop runs in this thread already, as in a notebook, that of `work` runs in another
-    thread and this thread waits, and the running loop with it: there ``await`` is better.
-    Ctrl-C cancels `work`.
+    If a loop already runs in this thread, as in a notebook, `work` runs in another thread, and this
+    thread waits together with its loop: ``await`` is better there. Ctrl-C cancels `work`.
     """
     if not _is_in_loop():
         return anyio.run(work)
@@ -32,9 +31,9 @@ def run_synchronously(work: Callable[[], Coroutine[object, object, T]]) -> T:
 def synchronous(
     function: Callable[P, Coroutine[object, object, T]], *, name: str, doc: str
 ) -> Callable[P, T]:
-    """Return `function` for callers that are not asynchronous, under another name.
+    """Wrap `function` for synchronous callers, under another name.
 
-    It raises `TypeError` under that name if arguments do not fit.
+    The wrapper raises `TypeError` under that name if arguments do not fit.
     """
     bound = _bound(function, name)
 
@@ -50,9 +49,9 @@ def synchronous(
 def synchronous_iterator(
     function: Callable[P, AsyncGenerator[T, None]], *, name: str, doc: str
 ) -> Callable[P, Generator[T, None, None]]:
-    """Return `function` for callers that are not asynchronous, as `synchronous` does.
+    """Wrap `function` as a generator for synchronous callers, like `synchronous`.
 
-    Its event loop runs in another thread until the generator is at its end or closed.
+    Its event loop runs in another thread until the generator is exhausted or closed.
     """
     bound = _bound(function, name)
 
@@ -67,7 +66,7 @@ def synchronous_iterator(
 
 def _driven(values: AsyncGenerator[T, None]) -> Generator[T, None, None]:
     async def taken() -> list[T]:
-        """Return the next value, alone in a list; an empty one at the end."""
+        """Return a list with the next value; an empty list at the end."""
         try:
             return [await anext(values)]
         except StopAsyncIteration:
@@ -82,7 +81,7 @@ def _driven(values: AsyncGenerator[T, None]) -> Generator[T, None, None]:
 
 
 def _bound(function: Callable[P, R], name: str) -> Callable[P, Callable[[], R]]:
-    """Return what binds arguments to `function`, and raises `TypeError` under `name`."""
+    """Return a function that binds arguments to `function`; it raises `TypeError` under `name`."""
     parameters = inspect.signature(function)
 
     def bind(*args: P.args, **kwargs: P.kwargs) -> Callable[[], R]:

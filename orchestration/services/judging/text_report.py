@@ -1,4 +1,4 @@
-"""The report on a text: what a panel says of it, aspect by aspect, together with the text."""
+"""The report on a text: a panel's reports, aspect by aspect, together with the text."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,14 +37,14 @@ class TextReport:
     Parameters
     ----------
     segment
-        The text, with what it was judged by.
+        The text, with its inputs.
     results
-        One for each aspect, in the order in which they were asked for; at least one.
+        One for each aspect, in the requested order; at least one.
 
     Raises
     ------
     ValueError
-        If there is no result, two are on one aspect, or one is on another segment.
+        If there is no result, two have the same aspect, or one is about another segment.
     """
 
     segment: Segment
@@ -70,8 +70,8 @@ class TextReport:
     def decision(self) -> Decision | None:
         """The gravest decision on any aspect; the criteria of a rubric count through it.
 
-        None where no aspect is faulty or unsure, and one has no decision: what was not judged is
-        not ok.
+        None if no aspect is faulty or unsure but one has no decision: what was not judged is not
+        ok.
         """
         decisions = {result.report.decision for result in deciding(self.results)}
         for decision in _GRAVEST:
@@ -95,7 +95,7 @@ class TextReport:
     def passed(
         self, *, fail_on: str | Sequence[str] = (), fail_under: str | Sequence[str] = ()
     ) -> bool:
-        """Return whether the report meets terms, as the flags of the command line state them.
+        """Return whether the report meets terms, stated like the flags of the command line.
 
         Parameters
         ----------
@@ -103,12 +103,12 @@ class TextReport:
             Conditions that no aspect may meet, as ``"severity>=4"`` or ``"decision=faulty"``.
         fail_under
             Least scores: ``"4"`` for each aspect, ``"consistency=4"`` for one. An aspect without a
-            score does not reach any.
+            score meets none.
 
         Raises
         ------
         ConfigError
-            If there is no term, or one cannot be read.
+            If there is no term, or one cannot be parsed.
 
         Examples
         --------
@@ -126,7 +126,7 @@ class TextReport:
         return not any(gate.held_to(terms, self.results).missed())
 
     def __bool__(self) -> bool:
-        """Refuse to be a truth value, which could mean several things."""
+        """Raise `TypeError`: the truth value of a report would be ambiguous."""
         raise TypeError(
             "a report is neither true nor false: use report.ok, report.passed(…) or report.decision"
         )
@@ -137,15 +137,15 @@ class TextReport:
         return tuple(span for result in self.results for span in result.report.spans)
 
     def position_of(self, span: ErrorSpan) -> Position | None:
-        """Return where `span` stands in a trajectory: its turn, its call, and the JSON path.
+        """Return the position of `span` in a trajectory: its turn, its call, and the JSON path.
 
-        None for a text, or a span without a place.
+        None for a text, or for a span without offsets.
         """
         return position_in(self.segment, span)
 
     @property
     def scores(self) -> Mapping[str, float]:
-        """Name of the aspect -> score; an aspect without a score is not in it."""
+        """Name of the aspect -> score; aspects without a score are left out."""
         scored = {name: report.score for name, report in self.reports.items()}
         return MappingProxyType(
             {name: score for name, score in scored.items() if score is not None}
@@ -153,7 +153,7 @@ class TextReport:
 
     @property
     def unscored(self) -> Mapping[str, str]:
-        """Name of the aspect -> why it has no score."""
+        """Name of the aspect -> the reason why it has no score."""
         return MappingProxyType(
             {
                 name: f"{report.outcome.value}: {report.reason}"
@@ -167,9 +167,9 @@ class TextReport:
         return self.reports[aspect]
 
     def to_dict(self) -> dict[str, object]:
-        """Return what JSON can hold: id, task, system, output, decision and `results`.
+        """Return plain values for JSON: id, task, system, output, decision and `results`.
 
-        These are rows as in a file of results (``docs/data.md``).
+        The results are rows as in a results file (``docs/data.md``).
         """
         return {
             "id": self.segment.segment_id,
@@ -185,14 +185,14 @@ class TextReport:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
 
     def __repr__(self) -> str:
-        """Say in a line what came of it."""
+        """Return the decision, the number of errors and the scores in one line."""
         scores = ", ".join(map(_in_short, self.results))
         decision = self.decision.value if self.decision else f"no decision ({self.undecided})"
         errors = counted(len(self.spans), "error")
         return f"<TextReport {self.segment.segment_id!r}: {decision}, {errors}; {scores}>"
 
     def _repr_html_(self) -> str:
-        """Show the text with its errors marked, in a notebook."""
+        """Return the text with its errors marked, for a notebook."""
         return f"{marked_html(self.text, self.spans)}<p>{_lines(self.results)}</p>"
 
 

@@ -1,1 +1,1 @@
-"""People's marks: take, sample and compare them, and choose judges by them."""
+"""People's marks: import, sample and compare them, and choose judges by them."""

@@ -1,4 +1,4 @@
-"""A meta-evaluation: scores, spans and costs from files, and each scorer's nearness to people."""
+"""A meta-evaluation: read scores, spans and costs, and measure agreement with people."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -60,12 +60,11 @@ _SPANS, _PEOPLE = "spans", "people with people"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotator:
-    """A panel or a seat of one, on one aspect.
+    """A panel, or one of its seats, on one aspect.
 
-    It has the name of the scorer that it also is. `seconds` and `tokens` are averages over
-    segments, for a panel over the sums of its seats. `spans` maps ids of segments to errors, or to
-    None without a score. `marks` is False for a judge that only scores: it marked no error in its
-    run.
+    It has the same name as its scorer. `seconds` and `tokens` are averages over segments; for a
+    panel, over the sums of its seats. `spans` maps ids of segments to errors, or to None without a
+    score. `marks` is False for a judge that only scores, that is, marked no error in its run.
     """
 
     name: str
@@ -81,7 +80,7 @@ class Annotator:
 class Judged:
     """The content of results files, each read once.
 
-    `scorers` maps each path to the panel and seats of its run, under the names in the file.
+    `scorers` maps each path to the panel and seats of its run, with their names in the file.
     """
 
     annotators: tuple[Annotator, ...]
@@ -89,7 +88,7 @@ class Judged:
 
 
 def read_judged(paths: Iterable[Path]) -> Judged:
-    """Read the spans and scores of panels and their seats; scores of metrics are skipped.
+    """Read the spans and scores of panels and their seats; files of metric scores are skipped.
 
     Raise `DataError` if a file cannot be read.
     """
@@ -125,10 +124,10 @@ def span_tasks(
 ) -> Iterator[SpanTask]:
     """Yield the spans to compare on each aspect.
 
-    Annotators that mark nothing at all are skipped, and aspects without a score. Without `aspects`,
-    every aspect is compared on which a judge marked errors.
+    Annotators that mark nothing at all are skipped, as are aspects without a score. Without
+    `aspects`, every aspect on which a judge marked errors is compared.
 
-    Raise `DataError` if a judge marked another text than the segment of the same id has.
+    Raise `DataError` if a judge marked another text than the segment with the same id has.
     """
     by_id = {segment.segment_id: segment for segment in segments}
     groups = {segment.segment_id: segment.system for segment in segments if segment.system}
@@ -156,7 +155,7 @@ class _Work:
 
 
 class _Run(NamedTuple):
-    """A results file: the work of each name on each aspect, and all scores."""
+    """A results file: the work of each judge on each aspect, and all scores."""
 
     work: Mapping[tuple[str, str], _Work]
     scores: JudgeScores
@@ -208,11 +207,11 @@ def _refuse_other_text(segment_id: str, spans: Iterable[ErrorSpan], output: str)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """Ratings and error spans that are compared.
+    """Ratings and error spans to compare.
 
-    `data` and `results` are names. `spans` is empty if judges marked none, or people neither marked
-    a text nor gave it the best score alone. `gold` is None if people marked nothing; `lengths` are
-    code points by id.
+    `data` and `results` are names. `spans` is empty if judges marked no spans, or if people neither
+    marked a text nor gave one the best score. `gold` is None if people marked nothing; `lengths`
+    are code points by id.
     """
 
     data: str
@@ -230,13 +229,12 @@ def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collecte
 
     Each pair of categories is written ``JUDGE=GOLD``.
 
-    Raise `ConfigError` if people did not rate an aspect that was asked for, and no judge
-    marked errors of it, or categories are paired as `category_map` does not take them, and
-    `DataError` if a file cannot be read, people rated and marked nothing, or no judge and
-    no metric scored or marked the same.
+    Raise `ConfigError` if people did not rate a requested aspect and no judge marked errors on it,
+    or if `category_map` does not accept the categories; and `DataError` if a file cannot be read,
+    people rated and marked nothing, or no judge and no metric scored or marked the same texts.
     """
     human = source.human
-    assert human is not None  # `collect_marks` takes the runs' own marks
+    assert human is not None  # `collect_marks` handles the runs' own marks
     segments, notes = _that_count(tuple(read_texts(human, columns=source.columns)), source)
     rated = rated_aspects(segments)
     gold = gold_of(segments) if any(segment.gold for segment in segments) else None
@@ -281,7 +279,7 @@ async def measure(
 ) -> MetaFindings:
     """Measure agreement, aspect by aspect.
 
-    `begin` is called with the name of each part as it begins, from another thread.
+    `begin` is called with the name of each part when it begins, from another thread.
     """
     threads = CapacityLimiter(os.cpu_count() or 1)
     about_spans = SpanSettings(seed=settings.seed, draws=settings.draws)
@@ -321,7 +319,7 @@ async def measure(
 def _that_count(
     segments: Sequence[Segment], source: MarkedSource
 ) -> tuple[tuple[Segment, ...], tuple[str, ...]]:
-    """Leave out marked texts of which no one knows the chance, where that of others is known."""
+    """Drop marked texts without a sampling probability if others have one."""
     has_spans = any(segment.gold for segment in segments)
     marked = by_name(segment for segment in segments if has_spans or segment.human)
     if not marked:
@@ -333,7 +331,7 @@ def _that_count(
 
 
 def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Iterator[str]:
-    """Count the texts of which people read another version than the run judged."""
+    """Yield notes on texts of which people read another version than the run judged."""
     texts = by_name(segments)
     for path in results:
         if not path.is_dir():
@@ -341,7 +339,7 @@ def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Ite
         try:
             (run,) = find_runs([path])
             own = own_texts(run)
-        except DataError:  # the results can be read all the same
+        except DataError:  # the results can be read nevertheless
             continue
         if others := sum(
             texts.get(name, segment).output != segment.output for name, segment in own.items()

@@ -1,4 +1,4 @@
-"""The report of a meta-evaluation: pages, findings for programs, and pictures."""
+"""The report of a meta-evaluation: pages, findings as JSON, and plots."""
 
 import math
 import re
@@ -33,15 +33,15 @@ from spanjury.orchestration.wiring.plots import (
 from spanjury.orchestration.wiring.plots import meta as plots
 
 _SCATTERED = 2
-"""Number of scorers that are drawn against people, the nearest first."""
+"""Number of scorers that are plotted against people, in order of agreement."""
 
 
 def write_meta(folder: Path, findings: MetaFindings, collected: Collected) -> list[Path]:
-    """Write pages and values into `folder`, with matplotlib also pictures below it.
+    """Write pages and values into `folder`; with matplotlib, also plots below it.
 
-    The files are ``meta.md``, ``meta.html``, ``meta.json`` and pictures.
+    The files are ``meta.md``, ``meta.html``, ``meta.json`` and plots.
 
-    Raise `StoreError` if something cannot be written.
+    Raise `StoreError` if a file cannot be written.
     """
     drawn = draw(folder / PICTURES, _drawings(findings, collected), by=plots)
     report = agreement_report(findings, pictures=[picture for picture, _ in drawn])
@@ -98,7 +98,7 @@ def _with_people(agreements: Sequence[ScorerAgreement], measure: str) -> Correla
         rows=scorers,
         columns=aspects,
         values=values,
-        clustered=len(aspects) > 1,  # of one, the nearest stands first as it is
+        clustered=len(aspects) > 1,  # a single column is already sorted
     )
 
 
@@ -137,9 +137,9 @@ def _scatters(findings: AspectFindings, ratings: Ratings) -> Iterator[Agreement]
 
 
 def _systems(ranking: Ranking) -> tuple[list[SystemScore], str]:
-    """Return systems so that higher is better, and what their scores are."""
+    """Return systems oriented so that higher is better, and a description of their scores."""
     first, last = ranking.systems[0].score, ranking.systems[-1].score
-    turned = first < last  # of a metric of which lower is better
+    turned = first < last  # a metric for which lower is better
     systems = [
         SystemScore(
             name=system.system,
@@ -168,7 +168,7 @@ def _curve(seats: SeatFindings, *, several: bool) -> EnsembleCurve:
 def _costs(
     findings: MetaFindings, annotators: Sequence[Annotator], *, measure: str
 ) -> Iterator[Drawing]:
-    """Draw judges by what they took, in tokens if they took any, and in seconds."""
+    """Yield plots of agreement by cost: in tokens if judges used any, and in seconds."""
     values: dict[str, list[float]] = {}
     for agreement in findings.agreements:
         values.setdefault(agreement.scorer, []).append(agreement.value)
@@ -195,7 +195,7 @@ def _priced(
     *,
     panels: Collection[str],
 ) -> list[ScorerCost]:
-    """Return costs for 1,000 texts and one aspect, each the mean of a scorer's aspects."""
+    """Return costs per 1,000 texts and aspect, each the mean over a scorer's aspects."""
     by_name: dict[str, list[float]] = {}
     for (name, _), cost in costs.items():
         by_name.setdefault(name, []).append(cost)
@@ -216,7 +216,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _file_names(aspects: Sequence[str]) -> dict[str, str]:
-    """Return names that any file system takes, one an aspect."""
+    """Return a distinct name for each aspect that is valid in any file system."""
     names = {aspect: re.sub(r"[^\w.-]+", "-", aspect)[:40] for aspect in aspects}
     if len({*names.values()}) == len(names):
         return names

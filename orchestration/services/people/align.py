@@ -1,8 +1,8 @@
-"""Align an aspect with people: a sharper definition, kept only if it gains on held-out marks.
+"""Align an aspect with people: sharpen its definition, and keep it if held-out marks improve.
 
-Half of the sources that people marked are shown to a model, as far as the judge disagrees with
-people about their texts. The definition that it writes is measured on the other half beside the
-present one, by the panel of the run.
+A model sees half of the sources that people marked, with the texts on which the judge disagrees
+with people. It writes a new definition. The run's panel judges the other half by it, and the scores
+are compared with those by the present definition.
 """
 
 from collections import defaultdict
@@ -32,22 +32,22 @@ from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import mean_drop
 
 FEWEST = 10
-"""The fewest sources with marked texts; half of them are held out."""
+"""Fewest sources with marked texts; half of them are held out."""
 _DRAWS = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alignment:
-    """A proposed definition, and what it gains on the held-out texts.
+    """A proposed definition and its gain on the held-out texts.
 
     Parameters
     ----------
     before, after
-        Mean distance between the panel's and people's scores as a share of the scale, 0 to 1, over
-        sources, by the present and by the proposed definition. `after` is over the texts that got a
-        score.
+        Mean distance between the panel's and people's scores by the present and by the proposed
+        definition, averaged over sources, as a share of the scale, 0 to 1. `after` covers the texts
+        that received a score.
     gain
-        The distance before less that after, with its 95 % interval by source.
+        Distance before minus distance after, with its 95 % interval clustered by source.
     """
 
     aspect: Aspect
@@ -71,12 +71,12 @@ async def align(
 ) -> Alignment:
     """Have `model` propose a definition of an aspect, and measure it on held-out marks.
 
-    The replies are kept in the memory of the run, under its limits. Without `model`, the first one
-    of the run's panel writes the definition. `data` are the texts, if the run's own have moved.
-    Raise `ConfigError` if no model is named, or the aspect is a criterion or has no definition
-    here, and `DataError` if fewer than `FEWEST` sources have marked texts, the panel never
-    disagrees with people, or the model writes no definition. Raise `EvaluationError` if the run
-    cannot be read, or judging ends early.
+    The replies are kept in the memory of the run, under its limits. Without `model`, the first
+    model of the run's panel writes the definition. `data` are the texts, if those of the run have
+    moved. Raise `ConfigError` if no model is named, or the aspect is a criterion or has no
+    definition here, and `DataError` if fewer than `FEWEST` sources have marked texts, the panel
+    never disagrees with people, or the model writes no definition. Raise `EvaluationError` if the
+    run cannot be read, or judging ends early.
     """
     job = job_of(find_run(run))
     writer = model or _first_model(job.panel)
@@ -129,7 +129,7 @@ def _is_usable(text: JudgedText) -> bool:
 
 
 def _halves(texts: Sequence[JudgedText]) -> tuple[list[JudgedText], list[JudgedText]]:
-    """Return the texts to learn from and those held out: each source is in one half."""
+    """Return the texts to learn from and the held-out texts; no source is in both."""
     sources = sorted({text.source for text in texts}, key=fingerprint)
     if len(sources) < FEWEST:
         raise DataError(
@@ -167,7 +167,7 @@ def _now(text: JudgedText) -> float:
 async def _proposal(
     session: RunSession, model: ModelConfig, present: Aspect, *, learnt: Sequence[JudgedText]
 ) -> Aspect:
-    """Return the aspect as the model defines it after the largest disagreements."""
+    """Return the aspect as redefined by the model, which sees the largest disagreements."""
     ordered = sorted(learnt, key=lambda text: (-_now(text), text.row.id))
     shown = [_disagreement(text) for text in ordered if _now(text) > 0]
     if not shown:
@@ -196,7 +196,7 @@ def _disagreement(text: JudgedText) -> Disagreement:
 async def _scores(
     session: RunSession, panel: PanelConfig, aspect: Aspect, *, texts: Sequence[JudgedText]
 ) -> Mapping[int, float]:
-    """Return the scores that the panel gives by `aspect`, by the identity of the segments."""
+    """Return the panel's scores on `aspect`, keyed by the `id()` of the segments."""
     segments: dict[int, Segment] = {
         id(text.segment): text.segment for text in texts if text.segment is not None
     }
@@ -220,7 +220,7 @@ async def _scores(
 def _measured(
     aspect: Aspect, texts: Sequence[JudgedText], scores: Mapping[int, float]
 ) -> Alignment:
-    """Compare the distances from people, source by source."""
+    """Compare the distances from people, averaged source by source."""
     scored = [text for text in texts if id(text.segment) in scores]
     if not scored:
         raise DataError("no held-out text got a score by the proposed definition")

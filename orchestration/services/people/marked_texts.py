@@ -1,8 +1,8 @@
-"""A run's results beside what people said of the same texts: the data of every study of a panel.
+"""A run's results beside people's judgements of the same texts: the data of panel studies.
 
-People's scores and spans come from the marks beside the run, or from a file of texts. A text that
-no one marked is there too, so that a judge's word on all texts can be weighed with people's on a
-few. Marks of other versions of the texts do not count for these; a note says how many there are.
+People's scores and spans come from the marks beside the run, or from a file of texts. Unmarked
+texts are included, so that judges' results on all texts can be corrected by people's on a few.
+Marks of other versions of the texts are ignored; a note counts them.
 """
 
 from collections import Counter
@@ -51,7 +51,7 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class People:
-    """All that people said, and the texts as far as they are known.
+    """All judgements of people, and the texts that are available.
 
     `other_versions` counts marks of other texts or versions, which are left out.
     """
@@ -64,16 +64,16 @@ class People:
     other_versions: int = 0
 
     def text(self, row: ReportedRow) -> Segment | None:
-        """Return the text of a row, as the run has it or else people; None where neither does."""
+        """Return the text of a row, from the run or else from people; None if neither has it."""
         return next(iter(self._segments_of(row)), None)
 
     def source(self, row: ReportedRow) -> str | None:
-        """Return the input that a text is for, as the run's text says or else people's."""
+        """Return the input of a text, from the run's text or else from people's."""
         sources = map(known_input_of, self._segments_of(row))
         return next((source for source in sources if source is not None), None)
 
     def chance(self, row: ReportedRow) -> float | None:
-        """Return the chance that people's row of a text keeps, or else the run's own."""
+        """Return the sampling probability in people's row of a text, or else in the run's own."""
         chances = map(chance_of, reversed(self._segments_of(row)))
         return next((chance for chance in chances if chance is not None), None)
 
@@ -84,12 +84,12 @@ class People:
 
 
 def row_key(row: ReportedRow) -> RowKey:
-    """Return the name of the text and the aspect of a row."""
+    """Return the id, the system and the aspect of a row."""
     return row.id, row.system, row.aspect
 
 
 def people_of_run(run: MarkedRun) -> People:
-    """Take the finished marks beside a run; raise `ConfigError` where there are none."""
+    """Return the finished marks beside a run; raise `ConfigError` if there are none."""
     read = read_readings(run)
     readings = read.chosen()
     if not readings:
@@ -129,7 +129,7 @@ def _read(readings: Sequence[Reading]) -> Judgement:
 def people_of_file(
     human: Path | Texts, *, rows: Sequence[ReportedRow], run: ViewedRun, columns: Sequence[str]
 ) -> People:
-    """Take people's scores and spans from a file of texts."""
+    """Return people's scores and spans from a file of texts."""
     marked = by_name(read_texts(human, columns=columns))
     has_spans = any(each.gold for each in marked.values())
     own = {} if _is_file_of(run, human) else own_texts(run)
@@ -157,7 +157,7 @@ def people_of_file(
 
 
 def own_texts(run: ViewedRun) -> Mapping[TextName, Segment]:
-    """Return the texts that a run judged; none where nothing says in which file they are."""
+    """Return the texts that a run judged; empty if their file is unknown."""
     texts = run.texts
     if texts is None or not texts.data.is_file():
         return {}
@@ -171,7 +171,7 @@ def _is_file_of(run: ViewedRun, human: Path | Texts) -> bool:
 
 
 def _is_other_text(row: ReportedRow, segment: Segment, own: Segment | None) -> bool:
-    """Say whether people read another version: by the run's text, or by what judges quote."""
+    """Return whether people read another version, by the run's text or by judges' quotes."""
     if own is not None:
         return own.output != segment.output
     return any(segment.output[start:end] != text for start, end, text in _quotes(row))
@@ -191,7 +191,7 @@ def check_people(
     matched: set[RowKey],
     aspects: Sequence[str],
 ) -> None:
-    """Raise `ConfigError` or `DataError` where people's word is not on what was judged.
+    """Raise `ConfigError` or `DataError` if people did not judge what the run judged.
 
     `matched` are the rows that people judged.
     """
@@ -224,12 +224,12 @@ def check_people(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedSource:
-    """Runs, and what people said of their texts.
+    """Runs, and people's judgements of their texts.
 
-    `human` names texts with people's scores or spans, in any form that is read; None for the runs'
-    own marks. `sample` names the texts that were drawn for people, with their chances; None for the
-    chances in the rows themselves. `columns` are those of `human` or `data`. Without `aspects`, all
-    that were marked are read.
+    `human` names texts with people's scores or spans, in any readable format; None for the runs'
+    own marks. `sample` names the texts that were drawn for people, with their sampling
+    probabilities; None for the probabilities in the rows themselves. `columns` are those of `human`
+    or `data`. Without `aspects`, all marked aspects are read.
     """
 
     results: tuple[Path, ...]
@@ -247,24 +247,24 @@ class MarkedSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedText:
-    """A text with the panel's report on one aspect, and what people said of it.
+    """A text with the panel's report on one aspect, and people's judgement of it.
 
     Parameters
     ----------
     row
         The panel's result, with its seats.
     segment
-        The text itself; None where no file with the texts is at hand.
+        The text itself; None if no available file has it.
     meaning
-        The aspect with its definition; None where no file of aspects has it.
+        The aspect with its definition; None if no aspects file has it.
     source
-        What the text was made of: texts of one source are never in two folds.
+        The input that the text was made from: texts of one source are never in two folds.
     people
-        Rater -> score, on people's own scale; empty where no one scored it.
+        Rater -> score, on people's own scale; empty if no one scored it.
     spans
-        Errors that people marked; None where no one looked for any.
+        Errors that people marked; None if no one looked for any.
     chance
-        With which the text was drawn for people to mark; None where nothing says so.
+        Probability with which the text was drawn for people to mark; None if unknown.
     """
 
     row: ReportedRow
@@ -283,30 +283,30 @@ class JudgedText:
 
     @property
     def human(self) -> float | None:
-        """The mean of people's scores; None without any."""
+        """The mean of people's scores; None without scores."""
         return sum(self.people.values()) / len(self.people) if self.people else None
 
     @property
     def aspect(self) -> tuple[str, str]:
-        """Task and name of the aspect: one word in two tasks is two aspects."""
+        """Task and name of the aspect: one name in two tasks means two aspects."""
         return self.row.task, self.row.aspect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedTexts:
-    """The rows of one run, with people's marks where there are any.
+    """The rows of one run, with people's marks if there are any.
 
     Parameters
     ----------
     name
-        Whose marks they are, and where they stand; empty without any.
+        The annotators and the file of the marks; empty without marks.
     left_out
-        Marked texts, with their marks, that are unmarked among `texts`: others have a chance with
-        which they were drawn for people, and these have none.
+        Marked texts, with their marks, that count as unmarked in `texts`: they have no sampling
+        probability although others do.
     other_versions
-        Marks of other texts, or other versions of these, that were left out.
+        Number of marks of other texts, or of other versions of these, which were left out.
     sourceless, marked_sourceless
-        Texts of which nothing says what they were made of, and how many of these are marked.
+        Number of texts with unknown input, and how many of these are marked.
     """
 
     name: str
@@ -331,7 +331,7 @@ class MarkedTexts:
         return tuple(text for text in self.texts if text.aspect == (task, aspect))
 
     def notes(self, *, of_marked: bool = False) -> Iterator[str]:
-        """Say which marks are left out, and what is taken for granted of all or of marked texts."""
+        """Yield notes on marks left out, and on assumptions about all or only marked texts."""
         if self.other_versions:
             yield other_versions_note(self.other_versions)
         if self.left_out:
@@ -341,7 +341,7 @@ class MarkedTexts:
 
 
 def other_versions_note(texts: int) -> str:
-    """Say that marks of other versions of the texts are left out."""
+    """Return a note that marks of other versions of the texts are left out."""
     return (
         f"{texts} marked texts are left out: they are other versions of the texts that the run"
         " judged"
@@ -349,7 +349,7 @@ def other_versions_note(texts: int) -> str:
 
 
 def sourceless_note(texts: str) -> str:
-    """Say that nothing is known of what `texts` were made of, and what follows."""
+    """Return a note that the inputs of `texts` are unknown, and what follows."""
     return (
         f"{texts}: they have no input id, so each id counts as one input: name a file of the "
         "texts with their inputs with --data"
@@ -357,16 +357,16 @@ def sourceless_note(texts: str) -> str:
 
 
 def drawn_unequally_note(texts: Sequence[JudgedText]) -> str:
-    """Say that agreement is of the drawn texts alone; empty where all had the same chance."""
+    """Return a note that agreement covers the drawn texts only; empty if all chances are equal."""
     return unequal_chances_note([text.chance for text in texts if text.is_marked])
 
 
 def read_marked(source: MarkedSource) -> MarkedTexts:
     """Read the results of the first run beside people's marks of its texts.
 
-    Raise `ConfigError` if no one marked an aspect that is asked for, and `DataError` if a file
-    cannot be read, no text of the run was marked or none of the sample, or all marks are of other
-    versions of its texts.
+    Raise `ConfigError` if no one marked a requested aspect, and `DataError` if a file cannot be
+    read, no text of the run or none of the sample was marked, or all marks are of other versions of
+    its texts.
     """
     results, human, sample = source.first, source.human, source.sample
     data, columns, aspects = source.data, source.columns, source.aspects
@@ -399,7 +399,7 @@ def read_marked(source: MarkedSource) -> MarkedTexts:
 def read_unmarked(
     results: Path, *, data: Path | None = None, columns: Sequence[str] = ()
 ) -> MarkedTexts:
-    """Read a run's results beside its texts, where no one marked any.
+    """Read a run's results beside its texts, without any marks.
 
     Raise `DataError` if a file cannot be read.
     """
@@ -448,7 +448,7 @@ def _judged(
 
 
 def _counted(texts: Sequence[JudgedText]) -> Iterator[JudgedText]:
-    """Yield the texts; those whose marks do not count as ones that no one marked."""
+    """Yield the texts; those whose marks do not count become unmarked."""
     marked = [text for text in texts if text.is_marked]
     counts = iter(which_count([text.chance for text in marked]))
     for text in texts:

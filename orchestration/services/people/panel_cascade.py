@@ -1,4 +1,4 @@
-"""Cascades fitted to a run in which all seats were asked, and the file that a panel names."""
+"""Fit cascades to a run in which all seats were asked, and write the file for a panel."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -49,9 +49,9 @@ from spanjury.orchestration.wiring.toml_lines import toml_lines
 
 
 class FittedCascade(NamedTuple):
-    """Findings on a cascade, with the panel and the aspect that its file is for.
+    """Findings on a cascade, with the panel and the aspect of its file.
 
-    Seats of the panel that say nothing of the aspect are `silent`, and asked first.
+    Seats of the panel that never judge the aspect are `silent`, and asked first.
     """
 
     findings: CascadeFindings
@@ -62,7 +62,7 @@ class FittedCascade(NamedTuple):
 
 
 def write_fitted(path: Path, fitted: FittedCascade) -> None:
-    """Write the cascade for a panel file to name; raise `StoreError` if that fails."""
+    """Write the cascade to a file for use in a panel file; raise `StoreError` if that fails."""
     findings = fitted.findings
     first, *others = findings.stages
     asked = ((*fitted.silent, *first), *others)
@@ -95,13 +95,13 @@ def fit_panel_cascade(
     """Fit a cascade to a run, and measure it on held-out texts.
 
     Without people's scores, agreement with people is not measured. `aspect` may be empty if there
-    is only one. `stages` are names of seats, which make the panel; without any, all seats are
-    asked: first those that take no calls, then one after the other, the cheapest first. The cascade
-    may take `share` of the whole panel's cost. Agreement is also taken for each value of `within`,
-    a key of the rows' meta.
+    is only one. `stages` are names of seats, which form the panel; by default all seats are asked:
+    first those without calls, then one after the other, the cheapest first. The cascade may spend
+    `share` of the whole panel's cost. Agreement is also measured for each value of `within`, a key
+    of the rows' meta.
 
-    Raise `ConfigError` if a seat or an aspect is not as it must be, or the run was a cascade, and
-    `DataError` if a file cannot be read or too few texts were judged by all seats.
+    Raise `ConfigError` if a seat or an aspect is invalid, or the run was a cascade, and `DataError`
+    if a file cannot be read or too few texts were judged by all seats.
     """
     marked = _read(source)
     aspect, judged = _of_one_aspect(marked.texts, aspect)
@@ -163,7 +163,7 @@ def fit_panel_cascade(
 
 
 def _read(source: MarkedSource) -> MarkedTexts:
-    """Return all texts, with people's scores where there are any."""
+    """Return all texts, with people's scores if there are any."""
     is_named = source.human is not None or source.sample is not None
     if not is_named and not MarkedRun(source.first, data=source.data).marks.exists():
         return read_unmarked(source.first, data=source.data, columns=source.columns)
@@ -195,7 +195,7 @@ def _usual_stages(costs: Mapping[str, SeatCost], *, unit: Unit) -> tuple[tuple[s
 
 
 def _is_silent(name: str, rows: Sequence[Seats], cost: SeatCost) -> bool:
-    """Say whether a seat that asks no model abstained wherever it was asked."""
+    """Return whether a seat without a model abstained on every text."""
     outcomes = {seats[name].outcome for seats in rows if name in seats}
     return outcomes == {Outcome.ABSTAINED} and not (cost.calls or cost.tokens)
 
@@ -203,7 +203,7 @@ def _is_silent(name: str, rows: Sequence[Seats], cost: SeatCost) -> bool:
 def _spoken(
     stages: Sequence[Sequence[str]], silent: Collection[str]
 ) -> tuple[tuple[str, ...], ...]:
-    """Return the stages without seats that are silent."""
+    """Return the stages without silent seats."""
     left = (tuple(name for name in stage if name not in silent) for stage in stages)
     return tuple(filter(None, left))
 
@@ -227,7 +227,7 @@ def _check(stages: Sequence[Sequence[str]], *, unit: Unit, is_named: bool) -> No
 
 
 def _is_whole(seats: Seats, names: Iterable[str]) -> bool:
-    """Say whether all seats were asked, and one of them gave a score."""
+    """Return whether all seats were asked, and at least one gave a score."""
     asked = [seats.get(name) for name in names]
     return None not in asked and any(report and report.score is not None for report in asked)
 

@@ -1,4 +1,4 @@
-"""A study of a panel's seats, from runs, people's scores and prices to findings."""
+"""A study of a panel's seats: from runs, people's scores and prices to findings."""
 
 import math
 from collections import defaultdict
@@ -53,16 +53,16 @@ Seats = Mapping[str, ReportedSeat]
 """Seat -> its report on one text."""
 
 _SILENT = {Outcome.SCORED, Outcome.ABSTAINED}
-"""Ends with which a seat without a score has not failed."""
+"""Outcomes of a seat without a score that are no failures."""
 _MILLION = 1_000_000
 _FLAG = "--price"
 _SOURCES = {"list": "LiteLLM's list", "here": "it runs here"}
 
 
 def study_text(text: JudgedText, seats: Seats, *, human: float | None, within: str) -> StudyText:
-    """Return a text with the words of `seats` and people's score of it, where there is one.
+    """Return a text with the reports of `seats`, and people's score if there is one.
 
-    Raise `ConfigError` if its meta has no key `within`, where one is named.
+    Raise `ConfigError` if `within` is named but its meta lacks this key.
     """
     return StudyText(
         system=text.row.system,
@@ -74,14 +74,14 @@ def study_text(text: JudgedText, seats: Seats, *, human: float | None, within: s
 
 
 def require_seats(asked: Iterable[str], rows: Iterable[Seats], *, aspect: str) -> None:
-    """Raise `ConfigError` if one of those that are asked for judged none of the rows."""
+    """Raise `ConfigError` if a requested seat judged none of the rows."""
     names = dict.fromkeys(name for seats in rows for name in seats)
     if strange := [name for name in asked if name not in names]:
         raise ConfigError(f"no seat {strange[0]} judged {aspect}; {choices_for(strange[0], names)}")
 
 
 def seat_costs(rows: Iterable[Seats], prices: Mapping[str, SeatPrice]) -> dict[str, SeatCost]:
-    """Return what each seat takes for one of the rows that it judged."""
+    """Return the mean cost of each seat per row that it judged."""
     seats_of: defaultdict[str, list[ReportedSeat]] = defaultdict(list)
     for row in rows:
         for name, seat in row.items():
@@ -126,10 +126,10 @@ class Pricing:
     Parameters
     ----------
     named
-        Seat -> price; these go first.
+        Seat -> price; these take precedence.
     panel
-        A panel file: for seats of the same names, the prices of its models, or else those of
-        LiteLLM's list. None to look for no more.
+        A panel file: seats of the same names have the prices of its models, or else those of
+        LiteLLM's list. None to use no further prices.
     """
 
     named: Mapping[str, TokenPrice] = field(default_factory=dict)
@@ -140,21 +140,21 @@ NO_PRICES = Pricing()
 
 
 class Prices(NamedTuple):
-    """The price of each seat that has one, and notes on where they may not fit."""
+    """The known prices by seat, and notes on prices that may not apply."""
 
     by_seat: Mapping[str, SeatPrice]
     notes: Sequence[str]
 
 
 def parse_prices(texts: Iterable[str]) -> dict[str, TokenPrice]:
-    """Read prices, each as `parse_price` does."""
+    """Parse prices, each with `parse_price`."""
     return dict(map(parse_price, texts))
 
 
 def parse_price(text: str) -> tuple[str, TokenPrice]:
-    """Read the price of a seat's tokens: ``SEAT=PROMPT/COMPLETION``, dollars for a million.
+    """Parse the price of a seat's tokens: ``SEAT=PROMPT/COMPLETION``, in dollars per million.
 
-    Raise `ConfigError` if it is of another form.
+    Raise `ConfigError` if it has another form.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def parse_price(text: str) -> tuple[str, TokenPrice]:
     try:
         dollars = float(prompt), float(completion)
     except ValueError:
-        dollars = -1.0, -1.0
+        dollars = -1.0, -1.0  # rejected below
     if not seat or min(dollars) < 0 or not all(map(math.isfinite, dollars)):
         raise ConfigError(
             f"the price {text!r}: expected SEAT=PROMPT/COMPLETION, dollars for a million tokens"
@@ -177,7 +177,7 @@ def parse_price(text: str) -> tuple[str, TokenPrice]:
 def find_prices(rows: Sequence[Seats], pricing: Pricing) -> Prices:
     """Return the prices of the seats that judged `rows`.
 
-    Raise `ConfigError` if a price is of no seat, or the panel file is not as it must be.
+    Raise `ConfigError` if a price names no seat, or the panel file is invalid.
     """
     flags, panel = pricing.named, pricing.panel
     models = {name: model_of(seat.signature) for seats in rows for name, seat in seats.items()}
@@ -199,7 +199,7 @@ def _calls(usage: Usage) -> bool:
 
 
 def _other_models(in_file: Mapping[str, ModelPrice], models: Mapping[str, str]) -> Iterator[str]:
-    """Yield where a price is of another model than the one that was asked."""
+    """Yield notes on prices of another model than the one that was called."""
     for name, price in in_file.items():
         ran, last = models[name], price.model.rpartition("/")[2]
         if ran and price.source != "here" and ran.rpartition("/")[2] != last:
@@ -222,13 +222,12 @@ def study_panel(
 ) -> StudyFindings:
     """Study the seats of a panel.
 
-    The seats of all runs are compared; people's marks are those of the first. Agreement is taken
-    within each value of `within`, a key of the rows' meta. The panel file of `pricing` adds
-    families, too.
+    The seats of all runs are compared; people's marks are those of the first run. Agreement is
+    measured within each value of `within`, a key of the rows' meta. The panel file of `pricing`
+    also adds families.
 
-    Raise `ConfigError` if a seat, an aspect or a family file is not as it must be, or the budget
-    is too small for one text, and `DataError` if a file cannot be read, or people scored too
-    little.
+    Raise `ConfigError` if a seat, an aspect or a family file is invalid, or the budget is too small
+    for one text, and `DataError` if a file cannot be read, or people scored too few texts.
     """
     marked = read_marked(source)
     others = source.results[1:]
@@ -326,14 +325,14 @@ def _key(row: ReportedRow) -> tuple[str, str, str, str]:
 
 
 def _add(seats: dict[str, ReportedSeat], row: ReportedRow, *, path: Path) -> None:
-    """Add the seats of another run; one whose name is taken is named with its run."""
+    """Add the seats of another run; the run is added to a name that is already used."""
     for seat in row.seats:
         name = seat.judge if seat.judge not in seats else f"{seat.judge} ({path.stem})"
         seats[name] = seat
 
 
 def _human(texts: Sequence[JudgedText]) -> tuple[list[float | None], list[str]]:
-    """Return people's scores; where they gave none, what their error spans weigh, less than 0."""
+    """Return people's scores; without any, the negated sums of their spans' severities."""
     if any(text.people for text in texts):
         return [text.human for text in texts], []
     weighed = [
@@ -344,7 +343,7 @@ def _human(texts: Sequence[JudgedText]) -> tuple[list[float | None], list[str]]:
 
 
 def _about_people(texts: Sequence[JudgedText]) -> Iterator[str]:
-    """Say where people disagree so much that no seat can agree with them."""
+    """Yield a note if people disagree so much that no seat can agree with them."""
     raters = dict.fromkeys(name for text in texts for name in text.people)
     if len(raters) < _LEAST_RATERS:
         return

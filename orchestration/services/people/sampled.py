@@ -1,4 +1,4 @@
-"""Texts that were drawn for people: their names, and the chances with which they were drawn."""
+"""Texts that were drawn for people: their names and sampling probabilities."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -28,9 +28,9 @@ def by_name(segments: Iterable[Segment]) -> dict[TextName, Segment]:
 
 
 def read_chances(path: Path) -> Mapping[TextName, float]:
-    """Return id and system of each text of a sample -> the chance with which it was drawn.
+    """Return id and system of each text of a sample -> the probability with which it was drawn.
 
-    Raise `DataError` if the file cannot be read, or a row keeps no chance.
+    Raise `DataError` if the file cannot be read, or a row has no probability.
     """
     chances: dict[TextName, float] = {}
     for segment in read_segments(path):
@@ -47,7 +47,7 @@ def read_chances(path: Path) -> Mapping[TextName, float]:
 
 
 def none_in_sample(marks: str, sample: Path) -> str:
-    """Say that no marked text is one of a sample."""
+    """Return a message that no marked text belongs to a sample."""
     return (
         f"{marks}: no marked text is in {sample}; name the file that 'spanjury sample' wrote of"
         " this run"
@@ -55,7 +55,7 @@ def none_in_sample(marks: str, sample: Path) -> str:
 
 
 class CountedTexts(NamedTuple):
-    """Marked texts that count by their chances, and what must be known of these."""
+    """Marked texts that count given their sampling probabilities, and notes on these."""
 
     names: frozenset[TextName]
     notes: tuple[str, ...]
@@ -64,16 +64,17 @@ class CountedTexts(NamedTuple):
 def counted_texts(
     marked: Iterable[Segment], sample: Path | None = None, *, marks: str
 ) -> CountedTexts:
-    """Say which marked texts count: where any has a chance, those without one do not.
+    """Return the marked texts that count: if any has a probability, those without one do not.
 
-    Raise `DataError` if the sample cannot be read or holds none of them, or a chance is none.
+    Raise `DataError` if the sample cannot be read or contains none of them, or a probability is
+    invalid.
 
     Parameters
     ----------
     sample
-        The file that names chances; None for those that the texts hold themselves.
+        The file with the probabilities; None for those in the texts themselves.
     marks
-        Where the marks are, for messages.
+        The file of the marks, for messages.
     """
     texts = by_name(marked)
     drawn = read_chances(sample) if sample else None
@@ -92,5 +93,5 @@ def counted_texts(
 
 
 def read_names(path: Path) -> frozenset[TextName]:
-    """Return id and system of each text of a file; raise `DataError` if it cannot be read."""
+    """Return id and system of each text in a file; raise `DataError` if it cannot be read."""
     return frozenset(map(text_name, read_segments(path)))

@@ -1,4 +1,4 @@
-"""Samples of a run's texts for people to mark: rows that keep their chance."""
+"""Samples of a run's texts for people to mark: rows with their sampling probability."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +34,8 @@ _Value = Callable[[ResultScores, Scale], float]
 class SampleJob:
     """A sample to draw.
 
-    The scores of `aspects` count, or of all aspects if it is empty. `data` and `columns` name the
-    texts of a bare file of results.
+    The scores of `aspects` are used, or those of all aspects if it is empty. `data` and `columns`
+    name the texts of a bare file of results.
     """
 
     run: Path
@@ -55,15 +55,14 @@ class Drawn(NamedTuple):
     of: int
     strata: tuple[Stratum, ...]
     scores: Mapping[str, tuple[float, float]]
-    """Stratum -> the panel's lowest and highest score of its texts, in points; empty where aspects
-    have different scales."""
+    """Stratum -> the panel's lowest and highest score; empty if aspects have different scales."""
 
 
 def draw(job: SampleJob) -> Drawn:
     """Draw texts of a run and write their rows.
 
-    Raise `ConfigError` if they are more than there are, an aspect was not judged, the output
-    is the file of the texts, or one seat alone is to disagree; `DataError` if a file cannot be
+    Raise `ConfigError` if there are too few texts, an aspect was not judged, the output is the file
+    of the texts, or disagreement is requested of a single seat; `DataError` if a file cannot be
     read or nothing has a score; `StoreError` if the rows cannot be written.
     """
     run = MarkedRun(job.run, data=job.data, columns=job.columns)
@@ -100,7 +99,7 @@ def _score_ranges(
     *,
     aspects: Sequence[str],
 ) -> dict[str, tuple[float, float]]:
-    """Return stratum -> its lowest and highest score, if all scores are on one scale."""
+    """Return stratum -> its lowest and highest score; empty unless all scores are on one scale."""
     scales = {text.aspects.get(name, Scale()) for text in texts for name in aspects or text.aspects}
     if len(scales) > 1:
         return {}
@@ -116,7 +115,7 @@ def _score_ranges(
 def features_of(
     run: MarkedRun, texts: Sequence[MarkedText], *, aspects: Sequence[str] = ()
 ) -> TextFeatures:
-    """Return what a run says of some of its texts, over some aspects or all.
+    """Return features of some texts of a run, averaged over `aspects`, or all aspects.
 
     Raise `ConfigError` if an aspect was not judged, and `DataError` if nothing has a score.
     """
@@ -142,7 +141,7 @@ def texts_of_run(run: MarkedRun) -> list[MarkedText]:
 
 
 def _as_they_were(run: MarkedRun, drawn: Sequence[MarkedText], *, output: Path) -> list[Segment]:
-    """Return the rows of the data that the texts were read from."""
+    """Return the original rows of the data for the drawn texts."""
     data = run.data
     if data is not None and data.exists() and output.exists() and data.samefile(output):
         raise ConfigError(f"{output} is the file of the run's texts: name another with -o")
@@ -163,18 +162,18 @@ def _with_chance(segment: Segment, sample: Sample, *, number: int, job: SampleJo
 
 
 def _panel(row: ResultScores, scale: Scale) -> float:
-    """Return the panel's score, from 0 to 1."""
+    """Return the panel's score, rescaled to 0 to 1."""
     return np.nan if row.score is None else (row.score - scale.low) / (scale.high - scale.low)
 
 
 def _spread(row: ResultScores, scale: Scale) -> float:
-    """Return the standard deviation of seats' scores."""
+    """Return the standard deviation of the seats' scores, as a share of the scale."""
     scores = [seat for seat in row.seats.values() if seat is not None]
     return float(np.std(scores)) / (scale.high - scale.low) if len(scores) > 1 else np.nan
 
 
 class _Scores:
-    """The scores of a run's texts, by aspect, each scale from 0 to 1."""
+    """The scores of a run's texts, by aspect, with each scale mapped to 0 to 1."""
 
     def __init__(
         self, results: Path, texts: Sequence[MarkedText], *, aspects: Sequence[str]
@@ -193,7 +192,7 @@ class _Scores:
             raise DataError(f"{results}: no text has a score")
 
     def mean(self, value: _Value) -> FloatArray:
-        """Return the mean of a value over aspects, text by text."""
+        """Return the mean of a value over aspects, for each text."""
         return mean_over_aspects(
             np.array(
                 [[self._of(text, name, value) for text in self._texts] for name in self._aspects]

@@ -1,1 +1,1 @@
-"""Runs that keep their results in a folder: list, compare, prune, spread over a cluster."""
+"""Runs that keep their results in a folder: list, compare, prune, or spread them over a cluster."""

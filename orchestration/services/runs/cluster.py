@@ -1,4 +1,4 @@
-"""Judging on a cluster: the rows of many files, chunk by chunk, by workers on many machines."""
+"""Judging on a cluster: workers on many machines judge the rows of many files, chunk by chunk."""
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -40,19 +40,19 @@ def run_on_cluster(
     *,
     stop_token: ClusterStop | None = None,
 ) -> str:
-    """Judge what is not judged yet, and join the results in the order of the rows.
+    """Judge the rows that are not judged yet, and join the results in the order of the rows.
 
-    However it ends, running it again goes on where it was: a chunk whose shard is there is not
-    judged, unless the panel, an aspect or one of its rows has changed. `show` gets the record of
-    every chunk once its shard is written, in any order; `stop_token` may be requested from any
-    thread. Raise `RunStoppedError` if a limit or the stop token came before the end, `DataError` if
-    a file or a row cannot be read or no row is left, `ConfigError` if Ray or its cluster is
-    missing, or the panel, a task or an aspect is wrong, `StoreError` if the folder holds a run of
-    one machine or cannot be written, `RunFailedError` if a model cannot be used, and
-    `EvaluationError` if Ray gives up.
+    However it ends, running it again continues: a chunk with a shard is not judged again, unless
+    the panel, an aspect or one of its rows has changed. `show` receives the record of every chunk
+    once its shard is written, in any order; `stop_token` may be requested from any thread. Raise
+    `RunStoppedError` if a limit or the stop token ended the run early, `DataError` if a file or a
+    row cannot be read or no row is left, `ConfigError` if Ray or its cluster is missing, or the
+    panel, a task or an aspect is invalid, `StoreError` if the folder holds a run of one machine or
+    cannot be written, `RunFailedError` if a model cannot be used, and `EvaluationError` if Ray
+    gives up.
     """
     require(ray_engine)
-    warn_of_one_family(job.panel)  # what a worker warns of is in its own log
+    warn_of_one_family(job.panel)  # a worker's warnings would be in its own log
     folder = ShardFolder(job.folder)
     chunks = [*map(chunk_json, cut_chunks(job.data, rows=job.chunk_rows, limit=job.limit))]
     folder.create()
@@ -94,7 +94,7 @@ class _Progress:
     stopped: str = ""
 
     def add(self, end: ChunkEnd) -> None:
-        """Take the end of one more chunk; the first failure is the one that counts."""
+        """Add the end of one more chunk; the first failure is kept."""
         record = end.record
         self.keys[record.chunk] = record.key
         self.results += record.results
@@ -103,7 +103,7 @@ class _Progress:
         self.stopped = self.stopped or record.stopped
 
     def require_end(self) -> None:
-        """Raise why the run ended before its end, if so."""
+        """Raise the reason why the run ended early, if it did."""
         if self.failure is not None:
             raise self.failure.raised()
         if self.stopped:
@@ -111,7 +111,7 @@ class _Progress:
 
 
 def _keep_manifest(job: ClusterJob, folder: ShardFolder, cluster: Mapping[str, object]) -> None:
-    """Write the manifest of the run, or that it is changed."""
+    """Write or update the manifest of the run."""
     named = replace(
         job,
         data=find_place(job.data).url,
@@ -131,5 +131,5 @@ def _keep_manifest(job: ClusterJob, folder: ShardFolder, cluster: Mapping[str, o
 
 
 def _words(value: object) -> str:
-    """Return what is said of a judge that is no plain value."""
+    """Return a description of a judge that is not a plain value."""
     return str(getattr(value, "signature", None) or repr(value))

@@ -1,4 +1,4 @@
-"""A job for a cluster, and what goes to its workers and comes back: chunks and their records."""
+"""A job for a cluster, and the messages between driver and workers: chunks and their records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,30 +24,30 @@ from spanjury.orchestration.wiring.config import PanelConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterJob:
-    """Data to judge on a cluster, with the panel, and where the results go.
+    """The data to judge on a cluster, the panel, and the folder for the results.
 
     Parameters
     ----------
     data
-        Path or URL of files, as in `cut_chunks`; every node must see them there.
+        Path or URL of files, as in `cut_chunks`; every node must have access to them there.
     panel
-        The judges. Each worker opens a panel of its own, so what bounds the calls to a
-        model bounds those of one worker, and keys are those in the node's environment.
+        The judges. Each worker opens its own panel, so limits of concurrent calls to a model apply
+        to each worker, and API keys come from the node's environment.
     folder
-        Path or URL of a folder, seen by every node, for the shards and ``results.jsonl``.
+        Path or URL of a folder, accessible to every node, for the shards and ``results.jsonl``.
     aspects_files
         TOML files that add tasks and aspects; read here, not on the nodes.
     again
-        Outcomes for which rows are judged again although there is a shard of them.
+        Outcomes for which rows are judged again although their shard exists.
     chunk_rows
-        How many rows a worker has at hand, and loses if it is lost.
+        The number of rows that a worker holds at once, and loses if it is lost.
     address
-        Address of a running Ray cluster; None for ``RAY_ADDRESS``, else this machine alone.
+        Address of a running Ray cluster; None for ``RAY_ADDRESS``, or else this machine only.
     most_workers
-        How many panels there may be at once; None for as many as the cluster has room for.
+        The most panels at once; None for as many as fit on the cluster.
     gpus
-        How many GPUs each worker takes. It takes as many cores as its panel has processes, and one
-        at least.
+        The GPUs of each worker. It also takes as many cores as its panel has processes, and at
+        least one.
     """
 
     data: str
@@ -76,12 +76,12 @@ class ChunkRecord:
     key
         The name of its shard; empty if the run was stopped before the chunk was read.
     judged
-        How many of them were judged now; the others were there already.
+        The number of results that were judged now; the others existed already.
     spent, cost
-        What the worker spent since its last record, in dollars where a price is known; calls
-        that failed or found out whether a model answers are counted, too.
+        The worker's spending since its last record, in dollars if a price is known; failed calls
+        and probes of a model are included.
     stopped
-        Why rows of it are not judged, if the run was stopped before that.
+        Why some of its rows are not judged, if the run was stopped.
     """
 
     chunk: int
@@ -100,25 +100,25 @@ class ChunkRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why the whole run must end; `error` is the name of what is raised for it."""
+    """The reason why the whole run must end; `error` is the name of the exception type."""
 
     error: str
     message: str
 
     @classmethod
     def of(cls, error: EvaluationError) -> "Failure":
-        """Return `error` in words, since as an object it may not reach another process."""
+        """Return `error` as a failure, since the exception may not survive being sent."""
         name = next(name for name, kind in _ERRORS.items() if isinstance(error, kind))
         return cls(error=name, message=str(error))
 
     def raised(self) -> EvaluationError:
-        """Return the error, to be raised."""
+        """Return the exception to raise."""
         return _ERRORS[self.error](self.message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkEnd:
-    """The end of a worker's work on a chunk: what it did, and why it failed if it did."""
+    """The result of a worker on a chunk: its record, and its failure if it failed."""
 
     record: ChunkRecord
     failure: Failure | None = None
@@ -138,7 +138,7 @@ def chunk_json(chunk: Chunk) -> str:
 
 
 def read_chunk_json(line: str) -> Chunk:
-    """Return the chunk that `chunk_json` wrote."""
+    """Parse a chunk that `chunk_json` wrote."""
     return _CHUNK.validate_json(line)
 
 
@@ -148,5 +148,5 @@ def end_json(end: ChunkEnd) -> str:
 
 
 def read_end(line: str) -> ChunkEnd:
-    """Return the end that `end_json` wrote."""
+    """Parse an end that `end_json` wrote."""
     return _END.validate_json(line)

@@ -1,10 +1,10 @@
-"""The ledger of a run on a cluster: the spending of all workers, and the stop that ends them all.
+"""The ledger of a run on a cluster: the spending of all workers, and the stop of all workers.
 
-It is one object, on the head node. A worker asks it before each chunk, once a second and, where
-spending is limited, before each call, which is sent only when it is reserved there. So limits and
-the panel's budget hold for all workers together as they hold on one machine (`metering`), and what
-a worker had under way that is lost counts as spent. Calls that are made at about the same time are
-reserved together: the rate of notes does not grow with that of the calls.
+It is one object, on the head node. A worker contacts it before each chunk, once a second and, if
+spending is limited, before each call, which is sent only after it is reserved there. So limits and
+the panel's budget hold for all workers together as on one machine (`metering`), and calls that a
+lost worker had under way count as spent. Concurrent calls are reserved together: the rate of notes
+does not grow with the rate of calls.
 """
 
 import math
@@ -22,31 +22,31 @@ from spanjury.orchestration.engine.metering import NOTHING, SEATS, Bound, Limits
 from spanjury.orchestration.engine.stopping import GRACE, StopToken
 
 _OTHERS = "others"
-"""Maker of the calls of other workers, for a worker."""
+"""Maker of the calls of other workers, from a worker's point of view."""
 
 Ask = Callable[[str], Awaitable[str]]
 """Sends a note to the ledger, and returns its answer."""
 
 
 class LedgerFile(Protocol):
-    """A file that keeps the ledger of a run; both methods raise `StoreError` if it cannot."""
+    """A file that stores the ledger of a run; both methods raise `StoreError` if they fail."""
 
     def ledger(self) -> bytes | None:
-        """Return what was kept, or None."""
+        """Return the stored ledger, or None."""
 
     def keep_ledger(self, written: bytes) -> None:
-        """Keep it, durably, in the place of the last."""
+        """Store the ledger durably, replacing the last one."""
 
 
 _PAUSE = 1.0
-"""Seconds between two notes of a worker that has nothing to report."""
+"""Seconds between two notes of a worker with nothing to report."""
 _TURN = 0.05
-"""Seconds until a worker asks again whether a call has room that had none."""
+"""Seconds until a worker requests room again for a call that had none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """The usage of calls that were made at one price."""
+    """The usage of calls made at one price."""
 
     usage: Usage
     price: TokenPrice | None
@@ -56,8 +56,8 @@ class Spent:
 class Stop:
     """The order to begin nothing new.
 
-    Work under way may still take `grace` seconds, or any time if that is None. `reason` is for the
-    user.
+    Work under way may still take `grace` seconds, or unlimited time if that is None. `reason` is
+    for the user.
     """
 
     reason: str
@@ -66,9 +66,9 @@ class Stop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Note:
-    """A note to the ledger.
+    """A worker's note to the ledger.
 
-    It reports what was `spent` since the last note, and the reservations that this replaces. The
+    It reports the spending since the last note, and the reservations that this settles. The
     `wanted` calls must fit into the `budgets`.
     """
 
@@ -83,9 +83,9 @@ class _Note:
 class Answer:
     """The ledger's answer.
 
-    The first `granted` of the wanted calls may be sent. A `refusal` says why the next of them never
-    may: no budget has room for it. `spent` is what all workers have spent in all goes at the run,
-    as far as it is kept.
+    The first `granted` of the wanted calls may be sent. `refusal` says why the next one can never
+    be: no budget has room for it. `spent` is the spending of all workers in all sessions of the
+    run, as far as it is stored.
     """
 
     granted: int = 0
@@ -99,11 +99,11 @@ _ANSWER = TypeAdapter(Answer)
 
 
 class Ledger:
-    """Count what all workers spend, and tell each of them when to stop.
+    """Counts the spending of all workers, and tells each of them when to stop.
 
-    It is given notes as JSON, and answers each with an `Answer`. The time of `limits` begins now.
-    The file keeps what the run has spent if its panel has a budget, which holds for all goes
-    together; a call counts as spent there from before it is sent.
+    It receives notes as JSON, and answers each with an `Answer`. The time of `limits` starts when
+    it is created. If the panel has a budget, which covers all sessions of the run, the file stores
+    the spending; a call counts there before it is sent.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Ledger:
         self._end = math.inf
 
     def __call__(self, note: str) -> str:
-        """Take a note; return the `Answer` as JSON."""
+        """Process a note; return the `Answer` as JSON."""
         read = _NOTE.validate_json(note)
         self._meter.release(read.settled)
         for spent in read.spent:
@@ -138,7 +138,7 @@ class Ledger:
             if budget not in self._meter.budgets:
                 self._meter.hold(budget)
         granted, refusal = self._granted(read.wanted)
-        # What is settled meanwhile is kept with the next calls, or once there are none.
+        # Spending settled in the meantime is stored with the next calls, or once there are none.
         if granted or (read.settled.calls and self._meter.is_idle):
             self._keep()
         answer = Answer(
@@ -151,9 +151,9 @@ class Ledger:
             self._file.keep_ledger(self._meter.written())
 
     def _granted(self, wanted: Sequence[Spending]) -> tuple[int, str]:
-        """Reserve what is wanted, one call after the other, until one does not fit.
+        """Reserve the wanted calls one after the other, until one does not fit.
 
-        Return how many do, and why no budget has room for the next.
+        Return the number that fit, and why no budget has room for the next.
         """
         for number, most in enumerate(wanted):
             try:
@@ -184,11 +184,11 @@ def stop_note(reason: str, *, grace: float = math.inf) -> str:
 
 
 def _ignore(_: str) -> None:
-    """Pass nothing on: the ledger is not there yet, or not any longer."""
+    """Ignore a note: the ledger does not exist yet, or no longer."""
 
 
 class ClusterStop(StopToken):
-    """The stop token of the driver, which passes a request on to the ledger."""
+    """The stop token of the driver, which forwards requests to the ledger."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -203,7 +203,7 @@ class ClusterStop(StopToken):
 
     @contextmanager
     def passed_on(self, tell: Callable[[str], None]) -> Iterator[None]:
-        """Pass requests on by `tell` as long as this lasts, and what was requested before."""
+        """Forward requests with `tell` while the context is open, including an earlier request."""
         self._tell = tell
         if self._note:
             tell(self._note)
@@ -214,7 +214,7 @@ class ClusterStop(StopToken):
 
 
 class WorkerMeter(Meter):
-    """The meter of one worker, which keeps the limits of the whole run.
+    """The meter of one worker, which enforces the limits of the whole run.
 
     `ask` calls the ledger of the run.
     """
@@ -233,9 +233,9 @@ class WorkerMeter(Meter):
         return bool(self._bounds)
 
     async def reserve(self, most: Spending) -> None:
-        """Return when a call that takes so much at most is reserved in the ledger.
+        """Wait until a call that spends at most `most` is reserved in the ledger.
 
-        Raise `RunStoppedError` if the run is to stop instead, and as `Meter.reserve` does.
+        Raise `RunStoppedError` if the run is stopped instead, and the errors of `Meter.reserve`.
         """
         await super().reserve(most)
         if not self._is_limited:
@@ -245,17 +245,17 @@ class WorkerMeter(Meter):
             while not wanted.is_granted:
                 await self._want(wanted)
         finally:
-            if not wanted.is_sent:
+            if not wanted.is_sent:  # this task was cancelled, or the call refused
                 self.release(most)
                 if wanted.is_granted:
                     self._to_release += most
 
     async def _want(self, wanted: "_Wanted") -> None:
-        """Ask once whether a call may be sent; wait a while if it may not."""
+        """Request a call from the ledger once; wait a while if it is not granted."""
         self._wanted.append(wanted)
         try:
             async with self._lock:
-                if wanted in self._wanted:
+                if wanted in self._wanted:  # else another task has just reported it, too
                     await self._report()
         finally:
             if wanted in self._wanted:
@@ -271,29 +271,29 @@ class WorkerMeter(Meter):
     async def settle(
         self, most: Spending, usage: Usage, *, price: TokenPrice | None, maker: str
     ) -> None:
-        """Put what a call took in the place of its reservation; the next note says so."""
+        """Replace the reservation of a call by its actual usage; the next note reports it."""
         if self._is_limited:
             self._to_release += most
         await super().settle(most, usage, price=price, maker=maker)
 
     def count(self, usage: Usage, *, price: TokenPrice | None, maker: str = SEATS) -> None:
-        """Add the usage of one call, and keep it for the next note."""
+        """Add the usage of one call, and queue it for the next note."""
         super().count(usage, price=price, maker=maker)
         self._pending[price] = self._pending.get(price, Usage()) + usage
 
     async def begin(self) -> StopToken:
-        """Report; return a new stop token, which is requested if the run is to stop."""
+        """Report; return a new stop token, which is requested if the run should stop."""
         self.stop_token = StopToken()
         await self.report()
         return self.stop_token
 
     async def report(self) -> None:
-        """Tell the ledger what was spent: whoever waits for room may need what is left of it."""
+        """Report spending to the ledger: other workers may wait for the rest of a reservation."""
         async with self._lock:
             await self._report()
 
     async def watch(self) -> None:
-        """Report again and again, and request the stop of the run once it is ordered."""
+        """Report periodically, and request a stop when the ledger orders it."""
         while True:
             await anyio.sleep(_PAUSE)
             await self.report()
@@ -308,7 +308,7 @@ class WorkerMeter(Meter):
             wanted=tuple(wish.most for wish in wanted),
             budgets=self.budgets,
         )
-        own = self.spent
+        own = self.spent  # before the ledger answers: meanwhile it may grow
         answer = _ANSWER.validate_json(await self._ask(_NOTE.dump_json(note).decode()))
         self.before = {_OTHERS: answer.spent - own}
         for wish in wanted[: answer.granted]:
@@ -322,7 +322,7 @@ class WorkerMeter(Meter):
 
 @dataclass(slots=True, eq=False)
 class _Wanted:
-    """A call that waits for the ledger, and what became of it."""
+    """A call that waits for the ledger, and its outcome."""
 
     most: Spending
     refusal: str = ""

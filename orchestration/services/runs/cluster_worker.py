@@ -1,4 +1,4 @@
-"""The work of one process of a cluster: to judge chunks, and write the shard of each."""
+"""The work of one process of a cluster: judge chunks, and write the shard of each."""
 
 import hashlib
 import json
@@ -50,7 +50,7 @@ Pairs = Sequence[tuple[Segment, Aspect]]
 """Segments and aspects, in the order of their rows."""
 
 _LAYOUT = 1
-"""Raised when keys or shards change: what was written the old way is then not found."""
+"""Increased when keys or shards change, so that shards in an old format are not found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class _Seat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """The part of a result row by which it is kept and counted."""
+    """The part of a result row that identifies it and is counted."""
 
     id: str
     aspect: str
@@ -74,12 +74,12 @@ _ROW = TypeAdapter(_Row)
 
 
 def shard_key(signature: str, pairs: Pairs) -> str:
-    """Return 32 hexadecimal digits that change when a result of `pairs` could.
+    """Return 32 hexadecimal digits that change if a result of `pairs` could change.
 
-    `pairs` are all of the chunk. What judges never see of a segment (ratings, marked spans, meta)
-    does not count.
+    `pairs` are all pairs of the chunk. Parts of a segment that judges never see (ratings, marked
+    spans, meta) are ignored.
     """
-    asked = {id(aspect): aspect for _, aspect in pairs}  # the same few come with every segment
+    asked = {id(aspect): aspect for _, aspect in pairs}  # the same few recur with every segment
     aspects = {name: canonical(aspect).decode() for name, aspect in asked.items()}
     digest = hashlib.blake2b(json.dumps([_LAYOUT, signature]).encode(), digest_size=16)
     for segment, aspect in pairs:
@@ -97,14 +97,14 @@ def shard_key(signature: str, pairs: Pairs) -> str:
 
 
 def rows_of(shard: bytes) -> list[bytes]:
-    """Return the rows of a shard, each with its line end; half a row at the end is dropped."""
+    """Return the rows of a shard, each with its line end; a partial row at the end is dropped."""
     return [row + b"\n" for row in shard.split(b"\n")[:-1]]
 
 
 def aligned_rows(shard: bytes | None, pairs: Pairs, *, signature: str) -> list[bytes | None]:
-    """Return for each pair its row in `shard`, or None if there is none.
+    """Return the row of each pair in `shard`, or None if there is none.
 
-    That is so if the pair was not judged before the run was stopped, or the shard was damaged.
+    A row is missing if the run was stopped before the pair was judged, or the shard is damaged.
     """
     rows: dict[tuple[str, str, str], bytes] = {}
     for row in rows_of(shard or b""):
@@ -114,7 +114,7 @@ def aligned_rows(shard: bytes | None, pairs: Pairs, *, signature: str) -> list[b
 
 
 def is_kept(row: bytes, *, again: frozenset[Outcome]) -> bool:
-    """Say whether neither the panel nor a seat came to one of the outcomes `again`."""
+    """Return whether neither the panel nor a seat had one of the outcomes `again`."""
     return not again & _outcomes(_ROW.validate_json(row))
 
 
@@ -125,7 +125,7 @@ def usage_of(rows: Iterable[bytes]) -> Usage:
 
 
 def _named(row: _Row) -> tuple[str, str, str]:
-    """Return whose row it is; by which release of the same panel does not matter."""
+    """Return the identity of a row, whatever release of the same panel wrote it."""
     return row.id, row.aspect, unstamped(row.signature)
 
 
@@ -142,7 +142,7 @@ def _outcomes(row: _Row) -> set[Outcome]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
-    """The rows that were judged, and why not all of them were, if so."""
+    """The rows that were judged, and the reason if some were not."""
 
     rows: list[bytes]
     stopped: str = ""
@@ -150,11 +150,11 @@ class _Judged:
 
 
 class ChunkWorker:
-    """Judge one chunk after the other, and write the shard of each.
+    """Judges one chunk after the other, and writes the shard of each.
 
-    Of a shard that is there, only what is missing or failed is judged. When the run is stopped
-    half-way, the shard has the rows that were judged by then. The panel is opened for the first
-    chunk and stays open as long as the process lives. `ask` calls the ledger of the run.
+    If a shard exists, only missing or failed rows are judged. If the run is stopped half-way, the
+    shard has the rows judged by then. The panel is opened for the first chunk and stays open until
+    the process ends. `ask` calls the ledger of the run.
     """
 
     def __init__(self, job: ClusterJob, catalogue: Catalogue, ask: Ask) -> None:
@@ -162,19 +162,20 @@ class ChunkWorker:
         self._catalogue = catalogue
         self._ask = ask
         self._shards = ShardFolder(job.folder)
-        self._stack = ExitStack()  # of what is open
+        self._stack = ExitStack()  # holds all open resources
         self._portal: BlockingPortal | None = None
         self._panel: Panel | None = None
         self._meter = WorkerMeter(limits=job.limits, ask=ask)
         self._before = (Usage(), 0.0)
-        # At the end of the process its threads stand still, and closing would wait for them.
+        # When the process exits, its threads no longer run, and closing would wait for them
+        # forever.
         weakref.finalize(self, self._stack.close)
 
     def __call__(self, chunk: str) -> str:
-        """Judge the chunk that `chunk_json` wrote; return what `read_end` reads.
+        """Judge the chunk that `chunk_json` wrote; return a line for `read_end`.
 
-        Our errors are written there too: raised in another process, they would arrive as a
-        page of its stack. They end the run, but what other workers have under way gets its grace.
+        Errors of spanjury are returned too: raised in another process, they would arrive as a long
+        stack trace. They end the run, but the work of other workers gets its grace period.
         """
         portal = self._portal = self._portal or self._stack.enter_context(start_blocking_portal())
         read = read_chunk_json(chunk)
@@ -184,7 +185,7 @@ class ChunkWorker:
         except EvaluationError as raised:
             error = raised
         if error is not None:
-            with suppress(EvaluationError):  # it may be the ledger that is lost
+            with suppress(EvaluationError):  # the ledger itself may be lost
                 portal.call(self._ask, stop_note(str(error), grace=GRACE))
         end = ChunkEnd(record=self._with_cost(record), failure=Failure.of(error) if error else None)
         return end_json(end)
@@ -192,7 +193,7 @@ class ChunkWorker:
     def _record(
         self, portal: BlockingPortal, chunk: Chunk
     ) -> tuple[ChunkRecord, EvaluationError | None]:
-        """Judge the chunk; return its record, and what ended its judging."""
+        """Judge the chunk; return its record, and the error that ended judging."""
         stop_token = portal.call(self._meter.begin)
         if stop_token.is_requested:
             stopped = ChunkRecord(chunk=chunk.number, outcomes={}, stopped=stop_token.reason)
@@ -239,7 +240,7 @@ class ChunkWorker:
         return pairs, tuple(map(str, bad))
 
     def _judged(self, portal: BlockingPortal, panel: Panel, pairs: Pairs) -> _Judged:
-        """Judge `pairs`, as any run would, until all are judged or the run is stopped."""
+        """Judge `pairs` like any run, until all are judged or the run is stopped."""
         error: EvaluationError | None = None
         with tempfile.TemporaryDirectory(prefix="spanjury-") as folder:
             results = open_results(Path(folder) / "rows.jsonl")
@@ -263,13 +264,13 @@ class ChunkWorker:
             stop_token=self._meter.stop_token,
         )
         processes = self._job.panel.processes
-        # The panel was opened in a task of its own, which handed its processes to no other.
+        # The panel was opened in a task of its own, whose context does not reach other tasks.
         with Processes(processes).working() if processes else nullcontext():
             await run_watched(work, self._meter.watch)
         await self._meter.report()
 
     def _with_cost(self, record: ChunkRecord) -> ChunkRecord:
-        """Add to `record` what was spent since the last one."""
+        """Add the spending since the last record to `record`."""
         meter = self._meter
         (usage, cost), self._before = self._before, (meter.usage, meter.cost)
         return replace(
@@ -281,7 +282,7 @@ class ChunkWorker:
 
 
 def _better(old: bytes | None, new: bytes | None) -> bytes | None:
-    """Return the new row of a pair, but the old one if that has a score that the new one lacks."""
+    """Return the new row of a pair, or the old one if only that has a score."""
     if old is None or new is None:
         return new or old
     return without_losses([old], [new])[0]

@@ -1,4 +1,4 @@
-"""Runs: jobs that keep their manifest, memory and results in a folder, to go on from there."""
+"""Runs: jobs with a folder for their manifest, memory and results, from which they resume."""
 
 import json
 import os
@@ -35,32 +35,32 @@ with lazily():
 CLUSTER = "cluster"
 """The part of a manifest that only runs on a cluster have: its machines, and its shards."""
 ASSESSMENTS = "assessments"
-"""The part of a manifest that says how many result rows the whole run has."""
+"""The key of a manifest for the number of result rows of the whole run."""
 _FORMAT = 1
 _JOB = Once(lambda: pydantic.TypeAdapter(Job))
 _NAME = re.compile(r"^Name: *(\S+)", re.MULTILINE)
 _VERSION = re.compile(r"^Version: *(\S+)", re.MULTILINE)
 _ANNOTATOR, _VERDICT = "annotator", "spanjury.judges.llm/verdict-text.txt"
-"""The judge whose prompt has changed since 0.1.0, and a template that its second prompt brought."""
+"""The judge whose prompt has changed since 0.1.0, and a template of the new prompt."""
 _PROMPTS = ("judges/llm", "judges/agent", "orchestration/engine")
 
 
 def manifest_of(job: Job) -> Mapping[str, object]:
-    """Return the manifest of a run of `job` that begins now, ready for JSON.
+    """Return the manifest, ready for JSON, of a run of `job` that begins now.
 
-    Raise `ConfigError` if the job holds a secret, which must not be stored.
+    Raise `ConfigError` if the job contains a secret, which must not be stored.
     """
     try:
         values: Mapping[str, object] = _plain_fields(job)
-    except TypeError:  # an option or a judge of some other kind
+    except TypeError:  # an option or a judge of another type
         values = _JOB.get().dump_python(job, mode="json")
     return manifest_of_values(values)
 
 
 def manifest_of_values(values: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the manifest of a run that begins now, whose job has the plain `values`.
+    """Return the manifest of a run that begins now, given its job as plain `values`.
 
-    Raise `ConfigError` if there is a secret in them, which must not be stored.
+    Raise `ConfigError` if they contain a secret, which must not be stored.
     """
     _check_secrets(values, ())
     return {
@@ -79,8 +79,8 @@ def manifest_of_values(values: Mapping[str, object]) -> Mapping[str, object]:
 def read_job(manifest: Mapping[str, object]) -> Job:
     """Return the job that `manifest` describes.
 
-    Raise `StoreError` if it describes none, or was written in a format that is not known; raise
-    `ConfigError` if it is that of a run on a cluster.
+    Raise `StoreError` if it describes none, or has an unknown format; raise `ConfigError` if it is
+    that of a run on a cluster.
     """
     if CLUSTER in manifest:
         raise ConfigError(
@@ -105,10 +105,9 @@ def _with_todays_models(job: object) -> object:
 
 
 def as_begun(panel: PanelConfig, manifest: Mapping[str, object]) -> PanelConfig:
-    """Return `panel` as the run of `manifest` was begun with it.
+    """Return `panel` as it was when the run of `manifest` began.
 
-    An annotator that was asked by its first prompt is asked by it again: its replies are still of
-    use.
+    An annotator that used its first prompt uses it again, so that its replies remain valid.
     """
     prompts = manifest.get("prompts")
     if not isinstance(prompts, Mapping) or _VERDICT in prompts:
@@ -121,7 +120,7 @@ def as_begun(panel: PanelConfig, manifest: Mapping[str, object]) -> PanelConfig:
 
 
 def _plain(value: object) -> object:
-    """Return `value` as pydantic writes it into JSON, without loading it; raise `TypeError`."""
+    """Return `value` as pydantic would write it, without importing it; raise `TypeError`."""
     if value is None or type(value) in {bool, int, float, str}:
         return value
     if isinstance(value, Path):
@@ -138,7 +137,7 @@ def _plain_fields(value: object) -> dict[str, object]:
 
 
 def _check_secrets(value: object, names: tuple[str, ...]) -> None:
-    """Refuse a job with a known secret in it, or with a text in an option named as one is."""
+    """Raise `ConfigError` if a job holds a known secret, or a text in an option named like one."""
     if isinstance(value, Mapping):
         for name, part in value.items():
             _check_secrets(part, (*names, str(name)))
@@ -168,11 +167,11 @@ def _name_and_version(package: Distribution) -> tuple[str, str]:
 
 
 def _git_state() -> Mapping[str, str] | None:
-    """Return the commit of the current folder, and a digest of what is changed there."""
+    """Return the commit of the current folder, and a digest of its uncommitted changes."""
     try:
         commit = _git("rev-parse", "HEAD")
         changes = _git("status", "--porcelain")
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, subprocess.SubprocessError):  # no git, or no repository
         return None
     return {"commit": commit, "changes": fingerprint(changes) if changes else ""}
 
@@ -186,15 +185,15 @@ def _git(*arguments: str) -> str:
 def begin_run(
     job: Job, folder: RunFolder, *, copy: Path | None, assessments: int | None = None
 ) -> Job:
-    """Make the folder of a run of `job`; return the job that keeps its memory and results there.
+    """Create the folder of a run of `job`; return the job that stores memory and results there.
 
-    Its results go to `copy`, too, so that the run has its own whatever becomes of that file.
+    The results also go to `copy`, so that the run keeps its own, whatever happens to that file.
 
-    Its manifest names files by their absolute paths, but for those in the folder, which
-    may be moved. It says how many `assessments` there are, if that is known.
+    The manifest names files by absolute paths, except those in the folder, which may be moved. It
+    contains the number of `assessments`, if known.
 
-    Raise `StoreError` if there is a run in the folder, or it cannot be written, and `ConfigError`
-    as `check_output`.
+    Raise `StoreError` if there is a run in the folder, or it cannot be written, and the
+    `ConfigError` of `check_output`.
     """
     is_inside = copy is not None and copy.resolve() == folder.results.resolve()
     copy = None if is_inside else copy
@@ -219,11 +218,11 @@ def check_output(job: Job) -> None:
 def check_replaced(
     path: Path, *, is_keeping: bool, planned: Callable[[], Iterator[tuple[Segment, Aspect]]]
 ) -> None:
-    """Raise `ConfigError` if a run would overwrite, at a `path` of its own choice, what is there.
+    """Raise `ConfigError` if a run would overwrite data at a `path` that the user did not choose.
 
-    Results may be overwritten if a run among the user's data keeps them. If no run is kept, since
-    this one is not (`is_keeping`) or none is there, those may be that begin with the first pair
-    that is `planned`: they are those of the same command.
+    Results may be overwritten if a run among the user's data keeps them. If no run is kept, because
+    this one is not (`is_keeping`) or there is none, results may be overwritten if they begin with
+    the first `planned` pair: then they are those of the same command.
     """
     if not path.is_file() or not path.stat().st_size or is_kept_by_a_run(path):
         return
@@ -237,12 +236,12 @@ def check_replaced(
 
 
 def check_changed_copy(job: Job, folder: RunFolder) -> None:
-    """Raise `ConfigError` if the copy of a run's results was replaced by what no run keeps."""
+    """Raise `ConfigError` if the copy of a run's results was replaced by data that no run keeps."""
     path = job.copy
     if path is None or not path.is_file() or is_kept_by_a_run(path, folder):
         return
     begun = datetime.fromisoformat(str(folder.manifest().get("begun")))  # in whole seconds
-    if path.stat().st_mtime > begun.timestamp() + 1:  # else it was there, and the user named it
+    if path.stat().st_mtime > begun.timestamp() + 1:  # else the user named an existing file
         raise ConfigError(
             f"{path} has changed since the run wrote it, and would be overwritten: name another"
             " file with -o"
@@ -250,7 +249,7 @@ def check_changed_copy(job: Job, folder: RunFolder) -> None:
 
 
 def _begins_with(path: Path, pairs: Iterator[tuple[Segment, Aspect]]) -> bool:
-    """Say whether the first row of `path` is a result on the first of `pairs`."""
+    """Return whether the first row of `path` is a result on the first of `pairs`."""
     with path.open("rb") as file:
         line = file.readline()
     try:
@@ -262,7 +261,7 @@ def _begins_with(path: Path, pairs: Iterator[tuple[Segment, Aspect]]) -> bool:
 
 
 def change_run(job: Job, folder: RunFolder, *, assessments: int | None = None) -> None:
-    """Write `job`, which goes on with the run in `folder`, into the manifest.
+    """Write `job`, which resumes the run in `folder`, into the manifest.
 
     Raise `StoreError` if it cannot be written.
     """
@@ -274,13 +273,13 @@ def _counted(manifest: Mapping[str, object], assessments: int | None) -> Mapping
 
 
 def job_of(folder: RunFolder) -> Job:
-    """Return the job that was begun in `folder`; raise `StoreError` if there is none."""
+    """Return the job of the run in `folder`; raise `StoreError` if there is none."""
     job = read_job(folder.manifest())
     return replace(job, output=folder.path / job.output, memory=folder.memory)
 
 
 def _kept(job: Job, folder: RunFolder) -> Job:
-    """Return `job` as it stands in the manifest, wherever that is read."""
+    """Return `job` as stored in the manifest, independent of the current folder."""
     inside = job.output.absolute() == folder.results.absolute()
     return replace(
         job,

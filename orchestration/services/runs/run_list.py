@@ -1,4 +1,4 @@
-"""List runs, and find those that are old and what is shared by others."""
+"""List runs, and find old ones to delete."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,17 +29,17 @@ _BLOCK = 2**20
 _AGE = re.compile(r"(\d{1,5})([hdw])", re.ASCII)
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7}
 _NAMED = 5
-"""The most files of others that are named."""
+"""Most foreign files that are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry:
-    """A run as lists show it.
+    """A run in a list.
 
     `begun`, `rows` and `of` are None if they are unknown; `problem` is empty unless the run is
-    damaged. `written` is the time of its start or of the last write. `rows` are the result rows so
-    far, `of` so many. `data` is the judged file, or why the run cannot be resumed. Machines of a
-    cluster hold no lock.
+    damaged. `written` is the time of its start or of the last write. `rows` is the number of result
+    rows so far, and `of` their total. `data` is the judged file, or why the run cannot be resumed.
+    Machines of a cluster hold no lock.
     """
 
     run: RunFolder
@@ -55,7 +55,7 @@ class RunEntry:
 
 
 def runs_in(folder: Path | None) -> tuple[Path, list[RunEntry]]:
-    """Return the folder of runs, that among the user's data by default, and its runs, newest first.
+    """Return the folder of runs, by default that among the user's data, and its runs, newest first.
 
     Raises `StoreError` if there is no such folder, or a part of it cannot be read.
     """
@@ -70,12 +70,12 @@ def _still_there(run: RunFolder) -> Iterator[RunEntry]:
     try:
         yield read_entry(run)
     except StoreError:
-        if run.path.exists():  # else somebody deleted it just now
+        if run.path.exists():  # otherwise it was deleted meanwhile
             raise
 
 
 def read_entry(run: RunFolder, *, is_ours: bool = False) -> RunEntry:
-    """Read what lists show of `run`; raise `StoreError` if its folder cannot be read.
+    """Read the entry of `run`; raise `StoreError` if its folder cannot be read.
 
     `is_ours` says that this process holds the lock of the run, so no other works on it.
     """
@@ -85,7 +85,7 @@ def read_entry(run: RunFolder, *, is_ours: bool = False) -> RunEntry:
         manifest = run.manifest()
         is_on_cluster = CLUSTER in manifest
         job, data = _job_and_data(run, manifest)
-    except StoreError as error:  # must not hide the others
+    except StoreError as error:  # must not hide the other runs
         return RunEntry(
             run=run,
             state="damaged",
@@ -116,7 +116,7 @@ def read_entry(run: RunFolder, *, is_ours: bool = False) -> RunEntry:
 
 
 def _job_and_data(run: RunFolder, manifest: Mapping[str, object]) -> tuple[Job | None, str]:
-    """Return the job of a run and its data, if it can be resumed; else why not."""
+    """Return the job of a run and its data, if it can be resumed; otherwise the reason."""
     job = manifest.get("job")
     if CLUSTER in manifest and isinstance(job, Mapping):
         return None, str(job.get("data"))
@@ -128,7 +128,7 @@ def _job_and_data(run: RunFolder, manifest: Mapping[str, object]) -> tuple[Job |
 
 
 def _rows(run: RunFolder, job: Job | None, *, state: State) -> int | None:
-    """Count the result rows, where they are surely those of this run: elsewhere others write."""
+    """Count the result rows; None if they may not belong to this run."""
     if job is None:
         return None
     part = part_of(job.output)
@@ -161,10 +161,10 @@ def _count(value: object) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruneRule:
-    """A rule about which runs are deleted.
+    """A rule that selects runs to delete.
 
-    It applies to runs that were last written to before a time, except the `keep` newest. Open runs,
-    marked runs and runs with files of others are protected unless their field is True.
+    It applies to runs that were last written before a time, except the `keep` newest. Open runs,
+    marked runs and runs with foreign files are protected unless their field is True.
     """
 
     before: datetime
@@ -174,7 +174,7 @@ class PruneRule:
     takes_others: bool = False
 
     def protection(self, entry: RunEntry) -> str:
-        """Say what protects a run, whatever its age; empty if nothing does."""
+        """Return the reason why a run is kept whatever its age; empty if there is none."""
         is_open = entry.state == "open"
         grounds = (
             (entry.run.path.is_symlink(), "it is a link"),
@@ -199,7 +199,7 @@ class PruneRule:
 
 @dataclass(frozen=True, slots=True)
 class Protected:
-    """A run that is old enough, and what protects it."""
+    """A run that is old enough to delete, and what protects it."""
 
     entry: RunEntry
     reason: str
@@ -207,14 +207,14 @@ class Protected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruneChoice:
-    """The runs that a rule deletes, and those that it would if nothing protected them."""
+    """The runs that a rule deletes, and those that it would delete without their protection."""
 
     chosen: tuple[RunEntry, ...]
     protected: tuple[Protected, ...]
 
 
 def parse_age(text: str) -> timedelta:
-    """Read an age, as ``30d``; raise `ConfigError` if it is none."""
+    """Parse an age, such as ``30d``; raise `ConfigError` if it is invalid."""
     match = _AGE.fullmatch(text)
     if match is None:
         raise ConfigError(
@@ -224,7 +224,7 @@ def parse_age(text: str) -> timedelta:
 
 
 def choose(entries: Sequence[RunEntry], rule: PruneRule) -> PruneChoice:
-    """Return what `rule` deletes of runs that are sorted, the newest first."""
+    """Return the runs that `rule` deletes, given all runs sorted newest first."""
     old = [entry for entry in entries[rule.keep :] if entry.written < rule.before]
     reasons = [(entry, rule.protection(entry)) for entry in old]
     return PruneChoice(
@@ -234,7 +234,7 @@ def choose(entries: Sequence[RunEntry], rule: PruneRule) -> PruneChoice:
 
 
 def prune(entry: RunEntry, rule: PruneRule) -> bool:
-    """Delete a run, if `rule` still does; return whether it was deleted.
+    """Delete a run if `rule` still applies; return whether it was deleted.
 
     Raise `StoreError` if a process works on it by now, or its folder cannot be deleted.
     """
@@ -247,7 +247,7 @@ def prune(entry: RunEntry, rule: PruneRule) -> bool:
 
 
 def finish_removals(folder: Path) -> int:
-    """Delete what an earlier pruning of `folder`, that broke off, has left; return how many runs.
+    """Delete the remains of an interrupted pruning of `folder`; return the number of runs.
 
     Raise `StoreError` if something cannot be deleted.
     """
@@ -258,7 +258,7 @@ def finish_removals(folder: Path) -> int:
 
 
 def others_named(entry: RunEntry) -> str:
-    """Name the first files in the folder of a run that no run makes."""
+    """Name the first foreign files in the folder of a run."""
     names = entry.contents.others
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{', '.join(names[:_NAMED])}{more}"

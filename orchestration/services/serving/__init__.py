@@ -1,1 +1,1 @@
-"""Serve agents and tenants: reports, tools, batches, quotas and turns."""
+"""Services for agents and tenants: reports, tools, batches, quotas and turns."""

@@ -1,11 +1,11 @@
 """Tools for agents: check a text, compare two texts, list the aspects.
 
-No framework is known here: a toolset, an MCP server or a program of one's own calls these
-functions and hands on what they return (`agent_reports`), or the same as text.
-The panel is open already, and who calls cannot change it.
+These functions depend on no framework: a toolset, an MCP server or any other program calls them and
+passes on their results (`agent_reports`), or the same as text. The panel is already open, and
+callers cannot change it.
 
-A judge's failure is the outcome of an aspect. `ConfigError` is raised where a task, an aspect or
-an input does not exist or does not fit. Whoever cancels a call ends all that it has begun.
+A judge's failure becomes the outcome of an aspect. `ConfigError` is raised if a task, an aspect or
+an input does not exist or does not fit. Cancelling a call cancels all that it has begun.
 """
 
 from collections.abc import Sequence
@@ -33,18 +33,18 @@ from spanjury.orchestration.services.judging.check import (
 )
 
 MARGIN = 0.5
-"""Texts whose scores are nearer than this, in steps of the scale, do not differ by their scores:
-half a step lies between two labels. It is a convention."""
+"""Least difference of scores, in points, by which texts differ: half a step, by convention."""
 
 _GRAVITY = (Decision.OK, Decision.UNSURE, Decision.FAULTY)
 
 
 def compared(a: Result, b: Result) -> AspectComparison:
-    """Return which of two texts is better on the aspect of both.
+    """Return which of two texts is better on the same aspect.
 
-    The judges that scored both texts are compared: a mean of two judges beside the score of one
-    would tell the judges apart, not the texts. One text is better if they put it `MARGIN` higher,
-    or if its decision is better and its score not lower, and no more judges contradict than agree.
+    Only judges that scored both texts are compared: comparing the mean of two judges with the score
+    of one would measure the judges, not the texts. A text is better if these judges score it at
+    least `MARGIN` higher, or if its decision is better and its score not lower, and fewer judges
+    contradict than agree.
     """
     differences = _by_judge(a, b)
     if not differences:
@@ -60,7 +60,7 @@ def compared(a: Result, b: Result) -> AspectComparison:
 
 
 def _by_judge(a: Result, b: Result) -> list[float]:
-    """Return how much better each judge that scored both finds text a."""
+    """Return, for each judge that scored both texts, how much better it finds text a."""
     scores = {seat.seat: seat.report.score for seat in b.report.seats}
     return [
         seat.report.score - other
@@ -70,7 +70,7 @@ def _by_judge(a: Result, b: Result) -> list[float]:
 
 
 def _difference(a: Result, b: Result, differences: list[float]) -> float:
-    """Return the difference of the panel's scores, or of the judges' that scored both."""
+    """Return the difference of the panel's scores, or that of the judges who scored both texts."""
     scored = [
         [seat.seat for seat in text.report.seats if seat.report.score is not None]
         for text in (a, b)
@@ -101,7 +101,7 @@ def _better(
 
 
 def _by_decision(a: Result, b: Result, difference: float) -> int:
-    """Return 1 if a is decided better than b and not scored lower, -1 for the reverse, else 0."""
+    """Return 1 if a has the better decision and no lower score, -1 for the reverse, else 0."""
     if a.report.decision is None or b.report.decision is None:
         return 0
     sign = _sign(_GRAVITY.index(b.report.decision) - _GRAVITY.index(a.report.decision))
@@ -131,7 +131,7 @@ async def check_text(  # noqa: PLR0913  all but the text have defaults
 ) -> TextCheck:
     """Have `panel` judge a text, or an agent's messages.
 
-    Without `aspects` it judges those that its task is judged by.
+    Without `aspects` it judges the defaults of the task.
 
     Raises `ConfigError` if the task, an aspect or an input is unknown, or the rubric does not fit.
     """
@@ -160,9 +160,9 @@ async def compare_texts(
     aspects_files: Sequence[Path] = (),
     progress: Progress = unreported,
 ) -> TextComparison:
-    """Have `panel` judge two texts of one source, each by itself, and compare what it says.
+    """Have `panel` judge two texts of one source separately, and compare the reports.
 
-    Raises `ConfigError` as `check_text`.
+    Raises as `check_text` does.
     """
     first, second = (
         request_of(text, source=source, task=task, aspects=aspects, aspects_files=aspects_files)

@@ -1,8 +1,8 @@
-"""Quotas: what each tenant of a service may use, in all or in every hour or day.
+"""Quotas: what each tenant of a service may use, in total or per hour or day.
 
-It promises that no call is sent and no row is taken on beyond a quota, over restarts as well. Calls
-and dollars are in the tenant's own ledger (`Meter`), in which the models reserve every call beside
-that of its batch or panel; rows are counted beside it.
+No call is sent and no row is accepted beyond a quota, even across restarts. Calls and dollars are
+in the tenant's ledger (`Meter`), where models reserve every call in addition to the ledger of its
+batch or panel; rows are counted next to it.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -23,13 +23,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quotas:
-    """The quotas of one tenant; None for none.
+    """The quotas of one tenant; None for no quota.
 
-    Calls and dollars are those of checks and batches together, `rows` texts of checks and lines of
-    batches, `disk` the bytes that batches occupy as another one is submitted. All but `disk` are
-    free again in each ``hour`` or ``day`` of UTC, as `per` says; None means never.
+    Calls and dollars count checks and batches together. `rows` counts texts of checks and lines of
+    batches. `disk` limits the bytes that batches occupy when another one is submitted. All but
+    `disk` are renewed in each ``hour`` or ``day`` of UTC, according to `per`; None means never.
 
-    Raises `ConfigError` if one is not positive, or the period is unknown.
+    Raises `ConfigError` if a quota is not positive, or the period is unknown.
     """
 
     calls: int | None = None
@@ -46,7 +46,7 @@ class Quotas:
             raise ConfigError(f"per={self.per}: expected {' or '.join(_PERIODS)}")
 
     def period(self, now: datetime) -> tuple[datetime, datetime | None]:
-        """Return the beginning and the end of the period that `now` is in."""
+        """Return the beginning and the end of the period that contains `now`."""
         if self.per is None:
             return _EPOCH, None
         length = _PERIODS[self.per]
@@ -55,7 +55,7 @@ class Quotas:
 
 
 class QuotaError(RunStoppedError):
-    """A quota is used up; `free_again` is when it is not, None where that is unknown."""
+    """A quota is used up; `free_again` is the time when it is renewed, None if unknown."""
 
     def __init__(self, quota: Quota, reason: str, *, free_again: datetime | None) -> None:
         until = "" if free_again is None else f"; it is free again at {free_again:%Y-%m-%dT%H:%MZ}"
@@ -65,9 +65,9 @@ class QuotaError(RunStoppedError):
 
 
 class TenantLedger:
-    """Use that one tenant has made of its quotas, for ``with``.
+    """The use of quotas by one tenant, as a context manager.
 
-    `memory` keeps the ledger over restarts; `now` returns the time, in UTC.
+    `memory` stores the ledger across restarts; `now` returns the time in UTC.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class TenantLedger:
         self._kept.close()
 
     async def reserve(self, most: Spending) -> Meter:
-        """Reserve a call that takes so much at most; return the ledger to settle it in.
+        """Reserve a call that spends at most `most`; return the ledger to settle it in.
 
         Raise `QuotaError` if it does not fit into a quota.
         """
@@ -112,7 +112,7 @@ class TenantLedger:
         return meter
 
     def require_rows(self, count: int = 1) -> None:
-        """Raise `QuotaError` if so many rows are more than are left."""
+        """Raise `QuotaError` if fewer than `count` rows are left."""
         self._turn()
         most = self.quotas.rows
         if most is not None and self._rows + count > most:
@@ -121,7 +121,7 @@ class TenantLedger:
 
     @asynccontextmanager
     async def rows(self, count: int) -> AsyncIterator[None]:
-        """Count rows unless what is done with them fails; raise `QuotaError` if too many."""
+        """Count rows, unless the work in the context fails; raise `QuotaError` if too many."""
         self.require_rows(count)
         begin = self._begin
         self._rows += count
@@ -135,14 +135,14 @@ class TenantLedger:
                 self._rows -= count
 
     def left(self, used: int) -> int:
-        """Return the bytes that a batch may have; at least 1, which no batch fits into."""
+        """Return the bytes left for a batch; at least 1, into which no batch fits."""
         return max(1, (self.quotas.disk or 0) - used - self._arriving)
 
     @contextmanager
     def arriving(self, size: int, *, used: int, free_again: datetime | None) -> Iterator[None]:
-        """Set disk aside for a batch; raise `QuotaError` if that is more than is left.
+        """Reserve disk space for a batch; raise `QuotaError` if too little is left.
 
-        `used` is what the batches occupy that have arrived, and `free_again` when one is removed.
+        `used` is the space of earlier batches, and `free_again` the time when one is removed.
         """
         most = self.quotas.disk
         if most is not None and used + self._arriving + size > most:
@@ -160,7 +160,7 @@ class TenantLedger:
         if begin == self._begin:
             return
         self._begin, self._end = begin, end
-        self._kept.close()  # what is under way is settled in the old one, which counts no longer
+        self._kept.close()  # calls under way are settled in the old ledger, which no longer counts
         self._meter = Meter(limits=self._limits, is_whole=True)
         self._kept.enter_context(self._meter.kept_in(self._memory, key=self._key("ledger")))
         self._rows = int(self._memory.get(self._key("rows")) or b"0")

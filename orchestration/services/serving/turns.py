@@ -1,8 +1,8 @@
-"""Turns of tenants: whose work comes next where several ask, and how much one of them may hold.
+"""Turns of tenants: whose work is next, and how many places one tenant may occupy.
 
-It promises that a tenant who asks for little does not wait for all that another asks for. Work
-waits in a queue a tenant, and is taken from the queues by deficit round robin [1]_: each tenant
-earns credit at the same rate, and a piece of work begins once its tenant's credit pays for it.
+A tenant with little work does not wait for all the work of another tenant. Each tenant has a queue,
+and work is taken from the queues by deficit round robin [1]_: each tenant earns credit at the same
+rate, and a piece of work begins once its tenant's credit pays for it.
 
 References
 ----------
@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 
 def has_share(held: Counter[str], tenant: str, *, most: int, is_shared: bool) -> bool:
-    """Say whether a tenant may hold one more of `most` places.
+    """Return whether a tenant may occupy one more of `most` places.
 
-    Where they are shared, no tenant holds more than are left free ([2]_, with a factor of 1): one
-    who asks alone gets half of them, and a newcomer finds a place.
+    If places are shared, no tenant occupies more than are left free ([2]_, with a factor of 1): a
+    single tenant gets half of them, so a newcomer finds a place.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def has_share(held: Counter[str], tenant: str, *, most: int, is_shared: bool) ->
 
 @dataclass(slots=True)
 class _Queue(Generic[T]):
-    """The work of one tenant, each piece with its cost; what it costs in all; and its credit."""
+    """The work of one tenant, each piece with its cost; the total cost; and the tenant's credit."""
 
     work: deque[tuple[T, float]] = field(default_factory=deque)
     cost: float = 0.0
@@ -45,12 +45,12 @@ class _Queue(Generic[T]):
 
     @property
     def lacking(self) -> float:
-        """The credit that is missing for the next piece of work."""
+        """The credit that the next piece of work still needs."""
         return self.work[0][1] - self.credit
 
 
 class Turns(Generic[T]):
-    """Work that waits, in the order in which it is to begin."""
+    """Waiting work, in the order in which it should begin."""
 
     def __init__(self) -> None:
         self._queues: dict[str, _Queue[T]] = {}
@@ -59,32 +59,33 @@ class Turns(Generic[T]):
         return sum(len(queue.work) for queue in self._queues.values())
 
     def __contains__(self, tenant: str) -> bool:
-        """Say whether work of this tenant waits."""
+        """Return whether work of this tenant waits."""
         return tenant in self._queues
 
     @property
     def lengths(self) -> Counter[str]:
-        """The number of pieces of work that wait, by tenant."""
+        """The number of waiting pieces of work, by tenant."""
         return Counter({tenant: len(queue.work) for tenant, queue in self._queues.items()})
 
     def ahead(self, tenant: str) -> float:
         """Return the cost of the work that begins before a new piece of this tenant's.
 
-        While it waits for its own, every other tenant gets as much, if it has as much.
+        Until the tenant's own earlier work has begun, every other tenant with enough work receives
+        the same share.
         """
         own = self._queues[tenant].cost if tenant in self._queues else 0.0
         return sum(min(own, queue.cost) for queue in self._queues.values())
 
     def add(self, work: T, *, tenant: str, cost: float) -> None:
-        """Have `work` wait; its cost is positive, in any unit."""
+        """Queue `work` with its cost, which is positive, in any unit."""
         queue = self._queues.setdefault(tenant, _Queue())
         queue.work.append((work, cost))
         queue.cost += cost
 
     def take(self, may: Callable[[str], bool] = lambda _: True) -> T | None:
-        """Return the work that is next of the tenants that may begin some; None if there is none.
+        """Return the next work among tenants for which `may` is true; None if there is none.
 
-        Credit comes in just the amount that the next piece of work lacks.
+        Every tenant's credit grows by just the amount that the next piece of work lacks.
         """
         ring = {tenant: queue for tenant, queue in self._queues.items() if may(tenant)}
         if not ring:
@@ -99,7 +100,7 @@ class Turns(Generic[T]):
         return work
 
     def remove(self, work: T) -> None:
-        """Take `work` out; raise `ValueError` if it does not wait."""
+        """Remove `work` from the queue; raise `ValueError` if it is not there."""
         for tenant, queue in self._queues.items():
             for entry in queue.work:
                 if entry[0] is work:
@@ -109,8 +110,8 @@ class Turns(Generic[T]):
         raise ValueError(f"{work!r} does not wait")
 
     def _forget(self, tenant: str, cost: float) -> None:
-        """Forget a piece of work, and a tenant for whom nothing waits: credit is not saved up."""
+        """Remove a piece of work, and a tenant without any, so that credit is not saved up."""
         queue = self._queues.pop(tenant)
         queue.cost -= cost
         if queue.work:
-            self._queues[tenant] = queue  # the end of the ring, for those that lack as little
+            self._queues[tenant] = queue  # at the end of the ring, behind equals

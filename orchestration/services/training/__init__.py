@@ -1,1 +1,1 @@
-"""Train a judge, and put it through the gate."""
+"""Train a judge, and test it at the gate."""

@@ -1,4 +1,4 @@
-"""A training set for a distilled judge: checked material, then examples in a folder."""
+"""A training set for a distilled judge: read and check the material, then write examples."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,25 +44,25 @@ from spanjury.orchestration.wiring.training import open_training_files
 from spanjury.perturbations.recipe import Recipe, find_recipe
 
 _OFFLINE = frozenset({"form", "grounding", "reader"})
-"""Judges of our own that ask no model of others."""
+"""Our own judges that use no external model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetJob:
-    """A training set to build, in whatever form.
+    """A training set to build, in any form.
 
     Parameters
     ----------
     columns, limit
-        As in `evaluate.Job`.
+        As in `Job`.
     shares
-        What is kept from training.
+        The shares that are held out from training.
     evaluation
-        Files that are measured on: nothing is learnt from their inputs.
+        Files for evaluation: no text with one of their inputs is trained on.
     licence
-        Licence of the rows that name none.
+        Licence of the rows that state none.
     require_licence, accepted
-        Whether all must permit training, and which licences do beside those that are known.
+        Whether all licences must permit training, and which are accepted besides the known ones.
     """
 
     output: Path
@@ -76,7 +76,7 @@ class SetJob:
     accepted: tuple[str, ...] = ()
 
     def read(self, path: Path) -> DataFile:
-        """Read a file that a source can read; raise `DataError` if none can."""
+        """Read a file in any supported format; raise `DataError` if it cannot be read."""
         return DataFile(
             path=str(path),
             dataset=path.name.partition(".")[0],
@@ -91,20 +91,20 @@ class DistilJob(SetJob):
     Parameters
     ----------
     data
-        Files that sources can read; of damage good texts.
+        Files in supported formats; for damage, of good texts.
     panel
-        The teachers; None for damage alone.
+        The teachers; None to use damage only.
     recipe
-        Name of a recipe, or a file that holds one, of the damage.
+        Name or file of the recipe for damage.
     task, aspects, aspects_files
-        As in `evaluate.Job`; without aspects all of a task.
+        As in `Job`; by default all aspects of a task.
     systems, aspects_per_output, damages_per_text
-        How many systems are drawn for each input, aspects for each output, and how many
-        damaged texts are made of each clean one.
+        The numbers of systems drawn for each input, of aspects for each output, and of damaged
+        texts made from each clean one.
     teacher_licences
-        Judge or model -> licence of what it says.
+        Judge or model -> licence of its output.
     reading
-        What becomes of scores.
+        How scores are converted.
     """
 
     data: tuple[Path, ...]
@@ -123,20 +123,20 @@ class DistilJob(SetJob):
 
     @property
     def memory(self) -> Path:
-        """The file that keeps the teachers' reports."""
+        """The file that stores the teachers' reports."""
         return self.output / MEMORY_NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """The material of a training set, read and checked before any model is asked.
+    """The material of a training set, read and checked before any model is called.
 
     Parameters
     ----------
     aspects
-        Task -> what may be judged in it.
+        Task -> the aspects to judge in it.
     pairs
-        What the panel judges; empty for damage.
+        The pairs for the panel to judge; empty for damage.
     """
 
     rows: tuple[Row, ...]
@@ -146,11 +146,11 @@ class Material:
 
 
 def material_of(job: DistilJob) -> Material:
-    """Read and check what is asked.
+    """Read and check the material of a training set.
 
-    Raise `DataError` if a file cannot be read, there is nothing to learn from, or inputs
-    are evaluated on, and `ConfigError` if a name is unknown, or a licence does not permit
-    training and must.
+    Raise `DataError` if a file cannot be read, there is nothing to learn from, or inputs belong to
+    evaluation, and `ConfigError` if a name is unknown, or a licence that must permit training does
+    not.
     """
     rows = rows_of(
         [job.read(path) for path in job.data],
@@ -178,10 +178,10 @@ def material_of(job: DistilJob) -> Material:
 
 
 def build_from_damage(job: DistilJob, material: Material) -> Inventory:
-    """Damage texts and write the training set; return what it holds.
+    """Damage texts and write the training set; return its inventory.
 
-    Raise `EvaluationError` if the recipe is not found, a rule fails, there is nothing to
-    learn from, or the folder cannot be written.
+    Raise `EvaluationError` if the recipe is not found, a rule fails, there is nothing to learn
+    from, or the folder cannot be written.
     """
     recipe = find_recipe(job.recipe)
     plan = DamagePlan(
@@ -198,7 +198,7 @@ def build_from_damage(job: DistilJob, material: Material) -> Inventory:
 
 
 def _unharmed(material: Material, plan: DamagePlan) -> Iterator[str]:
-    """Say for each text of which aspects nothing can be learnt, since no damage harms them."""
+    """Yield a note for each text and aspect that no damage harms: nothing is learned of them."""
     for row in material.rows:
         for aspect in material.aspects[row.segment.task]:
             if not plan.can_harm(aspect):
@@ -206,7 +206,7 @@ def _unharmed(material: Material, plan: DamagePlan) -> Iterator[str]:
 
 
 def harms_of(recipe: Recipe) -> tuple[Harm, ...]:
-    """Return what `recipe` does to a text; raise `ConfigError` if a name in it is unknown."""
+    """Return the kinds of damage in `recipe`; raise `ConfigError` if a name in it is unknown."""
     return tuple(
         Harm(
             name=item.name,
@@ -222,7 +222,7 @@ def harms_of(recipe: Recipe) -> tuple[Harm, ...]:
 async def judged(job: DistilJob, material: Material, live: Live) -> tuple[Sequence[Result], str]:
     """Have the panel judge the material; return results in order, and the panel's signature.
 
-    Its reports are remembered. Raise `RunStoppedError` if it was ended early, and
+    Its reports are remembered. Raise `RunStoppedError` if the run was ended early, and
     `EvaluationError` if the panel cannot be opened.
     """
     assert job.panel is not None
@@ -239,10 +239,10 @@ async def judged(job: DistilJob, material: Material, live: Live) -> tuple[Sequen
 
 
 async def build_from_panel(job: DistilJob, material: Material, live: Live) -> Inventory:
-    """Have the panel judge and write the training set; return what it holds.
+    """Have the panel judge, and write the training set; return its inventory.
 
-    Raise what `judged` raises, nothing being written then, and `EvaluationError` if there is
-    nothing to learn from, or the folder cannot be written.
+    Raise the errors of `judged`, in which case nothing is written, and `EvaluationError` if there
+    is nothing to learn from, or the folder cannot be written.
     """
     results, signature = await judged(job, material, live)
     inventory = Inventory()
@@ -316,7 +316,7 @@ def _teachers(job: DistilJob) -> Mapping[str, str]:
 
 
 def _asked(seat: SeatConfig, panel: PanelConfig) -> Iterator[str]:
-    """Yield the models that a seat asks, or the judge itself."""
+    """Yield the models that a seat uses, or the judge itself if it uses none."""
     if not isinstance(seat.judge, str):
         yield seat.name or type(seat.judge).__name__
     elif seat.judge in JUDGES.names() and asks_model(seat.judge, seat.options):

@@ -1,4 +1,4 @@
-"""The token form of training: build a set of it, and train a reader on it."""
+"""The token form of training: build a training set, and train a reader or checker on it."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -86,17 +86,17 @@ from spanjury.orchestration.wiring.training import (
 from spanjury.perturbations.recipe import find_recipe
 
 RECIPE = "reader"
-"""Name of the recipe whose damage is learnt from, unless another is asked for."""
+"""Name of the default recipe for damage."""
 
 _HELD = 10
-"""Pairs for training, for each pair for validation."""
+"""Pairs for training per pair for validation."""
 
-_TASK = "grounding"  # rows of any task do; the splits want one name
+_TASK = "grounding"  # rows of any task are accepted, but splits need one name
 _UNKNOWN = "(not named)"
 
 
 class MarkedFile(NamedTuple):
-    """A file of marked texts, and how many are taken of it, group by group; None for all."""
+    """A file of marked texts, and the number to take, in whole groups; None for all."""
 
     path: Path
     most: int | None = None
@@ -111,17 +111,17 @@ class TokenSetJob(SetJob):
     Parameters
     ----------
     clean
-        Files of texts that are good, to damage and to copy from.
+        Files of good texts, to damage and to copy from.
     marked
         Files of texts in which people, or a panel, marked what the source does not support.
     recipe
-        Name of a recipe, or a file that holds one, of the damage.
+        Name or file of the recipe for damage.
     twins, records
-        Pairs of a clean and a damaged text, and of sentences about made-up records, to make.
+        Number of pairs of a clean and a damaged text, and of sentences about made-up records.
     held_out
-        More such files, of which nothing is learnt: they are for validation.
+        Further files of marked texts, which are used only for validation.
     copies
-        Times that an epoch shows a text of `marked`.
+        How often a text of `marked` occurs in an epoch.
     """
 
     clean: tuple[Path, ...] = ()
@@ -136,9 +136,9 @@ class TokenSetJob(SetJob):
 async def panel_examples(
     job: DistilJob, material: Material, live: Live, *, copies: int
 ) -> list[TokenExample]:
-    """Have the panel of `job` judge its material, and return examples of what it marked.
+    """Have the panel of `job` judge its material, and return examples with its marks.
 
-    Raise what `judged` raises.
+    Raise the errors of `judged`.
     """
     results, _ = await judged(job, material, live)
     rows = (row for row, _ in material.pairs)
@@ -146,11 +146,11 @@ async def panel_examples(
 
 
 def build_token_set(job: TokenSetJob, by_panel: Sequence[TokenExample] = ()) -> TokenInventory:
-    """Build the set, with examples that a panel made, and write it; return what it holds.
+    """Build the set, including a panel's examples, and write it; return its inventory.
 
-    Raise `ConfigError` if a name is unknown, or a licence does not permit training and must,
-    `DataError` if a file cannot be read, or there is nothing to learn from, and `StoreError` if
-    the folder cannot be written.
+    Raise `ConfigError` if a name is unknown, or a licence that must permit training does not,
+    `DataError` if a file cannot be read, or there is nothing to learn from, and `StoreError` if the
+    folder cannot be written.
     """
     inventory = TokenInventory()
     rows = _rows(job, inventory)
@@ -177,7 +177,7 @@ def build_token_set(job: TokenSetJob, by_panel: Sequence[TokenExample] = ()) -> 
 
 
 def _rows(job: TokenSetJob, inventory: TokenInventory) -> list[Row]:
-    """Read all rows, and leave out what is measured on."""
+    """Read all rows, and leave out those with inputs of the evaluation."""
     files = [job.read(path) for path in job.clean]
     files += [_file(job, file) for file in (*job.marked, *job.held_out)]
     held_out = {str(file.path) for file in job.held_out}
@@ -204,7 +204,7 @@ def _file(job: TokenSetJob, file: MarkedFile) -> DataFile:
 
 
 def _drawn(segments: Sequence[Segment], *, most: int, seed: int) -> tuple[Segment, ...]:
-    """Draw whole groups until there are `most` texts; the texts of a group stand together."""
+    """Draw whole groups until there are `most` texts; texts of a group stay adjacent."""
     groups: dict[str, list[Segment]] = {}
     for segment in segments:
         groups.setdefault(group_of(segment) or input_keys(segment).whole, []).append(segment)
@@ -221,14 +221,14 @@ def _examples(job: TokenSetJob, rows: Sequence[Row]) -> Iterator[TokenExample]:
     harms, harmless = _harms(job.recipe)
     plan = TwinPlan(harms=harms, harmless=harmless, pairs=job.twins, seed=job.seed)
     yield from twins(rows, plan, clean=clean)
-    if not job.marked:  # what people marked is a better measure of when to stop
+    if not job.marked:  # marks by people are the better stopping criterion
         held = replace(plan, pairs=job.twins // _HELD, split="validation")
         yield from twins(rows, held, clean=clean)
     yield from record_examples(job.records, seed=job.seed)
 
 
 def _harms(recipe: str) -> tuple[list[Harm], list[Harm]]:
-    """Return what a recipe does to a text: what harms consistency, and what does not."""
+    """Return the damage of a recipe that harms consistency, and the damage that does not."""
     every = harms_of(find_recipe(recipe))
     return (
         [harm for harm in every if harm.perturbation.effect_on("consistency") == "falls"],
@@ -246,11 +246,11 @@ def token_training_job(
 ) -> TokenJob:
     """Read a folder of examples, as `distil build --form tokens` writes it.
 
-    A checker is validated on the data sets that it does not learn from, if both kinds of text occur
-    there.
+    A checker is validated on data sets that it is not trained on, if both kinds of text occur
+    there. Without `checker`, a reader is trained.
 
     Raise `ConfigError` if there is no example to learn from, or no such base, and `DataError` if
-    the set is not whole, or a line is not an example. Without a `checker` a reader is trained.
+    the set is incomplete, or a line is not an example.
     """
     require_whole(data)
     examples = list(read_token_split(data, "train"))
@@ -285,8 +285,8 @@ def token_training_job(
 def fit_checker_to_validation(data: Path, folder: Path) -> Report:
     """Fit the constants of the judge `checker` to the model in `folder`; return its verdicts.
 
-    The texts are the examples for validation. Raise `DataError` as `token_training_job` does, and
-    `JudgeError` if the checker cannot be run.
+    The texts are the examples for validation. Raise the `DataError` of `token_training_job`, and
+    `JudgeError` if the checker cannot run.
     """
     judge = checker_in(folder)
     learnt = _datasets(read_token_split(data, "train"))
@@ -302,10 +302,10 @@ def fit_checker_to_validation(data: Path, folder: Path) -> Report:
 
 
 def fit_to_validation(data: Path, folder: Path) -> int:
-    """Fit the constants of the judge to the model in `folder`; return on how many texts.
+    """Fit the judge's constants to the model in `folder`; return the number of texts used.
 
-    They are the examples for validation of all data sets in which both kinds occur. Raise
-    `DataError` as `token_training_job` does.
+    The texts are the examples for validation of all data sets with both kinds. Raise the
+    `DataError` of `token_training_job`.
     """
     texts = [
         CheckedText(
@@ -341,7 +341,7 @@ def _pair_cutter(base: str, checker: CheckerForm, *, max_length: int | None) -> 
 def _in_copies(
     examples: Sequence[TokenExample], cut: Cutter
 ) -> Iterator[LabelledWindow | LabelledPair]:
-    """Yield what is cut from each example as often as an epoch shows it, its copies far apart."""
+    """Yield each example's windows as often as an epoch shows them, with copies far apart."""
     cuts = [list(cut(example)) for example in examples]
     for turn in range(max((example.copies for example in examples), default=0)):
         for example, windows in zip(examples, cuts, strict=True):
@@ -350,7 +350,7 @@ def _in_copies(
 
 
 def _require_classes(examples: Iterable[TokenExample], *, classes: int) -> None:
-    """Raise `ConfigError` unless there is something of each class to learn from."""
+    """Raise `ConfigError` unless there are examples of each class."""
     labels = {example.label for example in examples}
     labels |= {span.label for example in examples for span in example.spans}
     if Label.SUPPORTED not in labels or labels == {Label.SUPPORTED}:

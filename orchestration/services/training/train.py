@@ -1,4 +1,4 @@
-"""Training: a folder of examples becomes a job for a trainer, and a record of the data."""
+"""Training: turn a folder of examples into a job for a trainer and a record of the data."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -35,14 +35,14 @@ _UNKNOWN = "(not named)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingData:
-    """The examples that a model is trained on, as its record describes them.
+    """The examples that a model is trained on, as described in its record.
 
     Parameters
     ----------
     digest
-        As a trained model's record has it.
+        The digest in a trained model's record.
     counts
-        Heading -> name -> how many examples.
+        Heading -> name -> number of examples.
     """
 
     digest: str
@@ -54,12 +54,12 @@ def training_job(data: Path, *, base: str, folder: Path, options: TrainingOption
     """Read a folder of examples, as `distil build` writes it.
 
     Raise `ConfigError` if there is no example to learn from, and `DataError` if the set is
-    not whole, or a line is an example for another split.
+    incomplete, or a line belongs to another split.
 
     Parameters
     ----------
     data
-        A whole training set; the loss is measured on its examples for validation besides.
+        A complete training set; the loss is also measured on its validation examples.
     """
     require_whole(data)
     record = _Record()
@@ -84,12 +84,12 @@ def training_job(data: Path, *, base: str, folder: Path, options: TrainingOption
 
 
 def same_answers(job: TrainingJob) -> bool:
-    """Return whether all examples that are learnt from have one and the same answer."""
+    """Return whether all training examples have the same answer."""
     return len({pair.target for pair in job.pairs}) == 1
 
 
 def training_data(data: Path) -> TrainingData:
-    """Describe the examples in a folder; raise `DataError` as `training_job` does."""
+    """Describe the examples in a folder; raise the `DataError` of `training_job`."""
     record = _Record()
     digest = pairs_digest(record.counted(pair) for pair in read_split(data, "train"))
     return TrainingData(digest=digest, counts=record.counts, inputs=frozenset(record.inputs))
@@ -97,14 +97,14 @@ def training_data(data: Path) -> TrainingData:
 
 @dataclass(slots=True)
 class _Record:
-    """The counts of examples in the record of a model, and the inputs."""
+    """The counts of examples and the inputs, for the record of a model."""
 
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     licences: set[str] = field(default_factory=set)
     inputs: set[str] = field(default_factory=set)
 
     def counted(self, example: Example) -> TrainingPair:
-        """Count an example in, and return what is trained on."""
+        """Count an example, and return its training pair."""
         made_of_verdict = bool(example.provenance.panel)
         names_under = {
             "data set": (example.dataset,),
@@ -135,7 +135,7 @@ def _pair(example: Example) -> TrainingPair:
 
 
 def _layout(pairs: Sequence[TrainingPair], data: Path) -> Layout:
-    """Return the layout of all targets; raise `DataError` if there are two."""
+    """Return the common layout of all targets; raise `DataError` if there are several."""
     layouts = {layout_of(pair.target) for pair in pairs}
     if len(layouts) > 1:
         raise DataError(f"{data}: replies of two layouts: {' and '.join(sorted(layouts))}")

@@ -1,1 +1,1 @@
-"""Runs as the data of a page: columns of all rows, and details of the rows that are looked at."""
+"""Runs as data for a page: columns of all rows, and details of selected rows."""

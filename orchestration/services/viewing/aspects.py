@@ -1,4 +1,4 @@
-"""The aspects of rows, with what they mean and the scale of their scores."""
+"""The aspects of rows, with their definitions and scales."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,10 +9,10 @@ from spanjury.judges.tasks.table import Table
 
 
 class KnownAspects:
-    """The aspects that come with spanjury, and those of some files.
+    """The aspects that are built in, and those of some files.
 
     Files `of_runs` that cannot be read are named in `problems`. A criterion has the scale of the
-    first of `rubrics` that has it.
+    first of `rubrics` that contains it.
 
     Raises `ConfigError` if one of the `named` files cannot be read.
     """
@@ -34,7 +34,7 @@ class KnownAspects:
         self._rubrics = tuple(filter(None, rubrics))
 
     def find(self, task: str, name: str) -> Aspect | None:
-        """Return an aspect of a task; None if it is not known."""
+        """Return an aspect of a task; None if it is unknown."""
         rubric = next((each for each in self._rubrics if name in each.aspects), None)
         try:
             return self._catalogue.with_rubric(rubric).aspect(task, name)
@@ -42,14 +42,14 @@ class KnownAspects:
             return None
 
     def task(self, name: str) -> Task | None:
-        """Return a task; None if it is not known."""
+        """Return a task; None if it is unknown."""
         try:
             return self._catalogue.task(name)
         except ConfigError:
             return None
 
     def described(self, task: str, name: str) -> dict[str, object]:
-        """Return what a page says of an aspect; of one that is not known, the usual scale."""
+        """Return an aspect for a page; an unknown aspect has the default scale."""
         aspect = self.find(task, name)
         scale = aspect.scale if aspect else Scale()
         return {

@@ -1,4 +1,4 @@
-"""Comparisons: two runs, or two systems of one run, by their scores on the same texts."""
+"""Comparisons of two runs, or of two systems of one run, by their scores on the same texts."""
 
 import math
 from array import array
@@ -14,13 +14,13 @@ with lazily():
     from spanjury.orchestration.studies.comparison import runs as studies
 
 _Scores = Mapping[int, Mapping[str, float]]
-"""Aspect -> name of what is paired -> score."""
+"""Aspect -> key of the pairing -> score."""
 
 
 class Comparisons:
     """Comparisons of the scores of a view, each computed once.
 
-    All rows of the `pairing` are read; `sources` are the numbers of their inputs.
+    All rows of the `pairing` must have been read; `sources` are the numbers of their inputs.
     """
 
     def __init__(self, pairing: Pairing, *, names: Names, sources: "array[int]") -> None:
@@ -31,7 +31,7 @@ class Comparisons:
         self._lock = Lock()
 
     def of(self, first: str, second: str) -> dict[str, object]:
-        """Compare two of a kind, ``run:0`` with ``run:1`` or ``system:A`` with ``system:B``.
+        """Compare two runs (``run:0`` and ``run:1``) or systems (``system:A`` and ``system:B``).
 
         Raise `ConfigError` if there is no such run or system, or one is a run and one a system.
         """
@@ -95,7 +95,7 @@ class Comparisons:
         return self._of_system(self._names.systems.of(name))
 
     def _of_run(self, number: int) -> _Scores:
-        """Return the scores of a run by the number of the row in the view."""
+        """Return the scores of a run, keyed by the number of the row in the view."""
         run, rows = self._pairing.runs[number], self._pairing.rows[number]
         scores: defaultdict[int, dict[str, float]] = defaultdict(dict)
         for index, row in enumerate(rows):
@@ -104,7 +104,7 @@ class Comparisons:
         return scores
 
     def _of_system(self, system: int) -> _Scores:
-        """Return the scores of a system in the first run by inputs, the mean if it has several."""
+        """Return the scores of a system in the first run, averaged by input."""
         run, rows = self._pairing.runs[0], self._pairing.rows[0]
         scores: defaultdict[int, defaultdict[str, list[float]]] = defaultdict(
             lambda: defaultdict(list)

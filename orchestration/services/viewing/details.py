@@ -1,4 +1,4 @@
-"""Details of some rows, word for word: their texts, reports, and what models were asked."""
+"""Details of some rows, unabridged: their texts, reports, and the prompts of models."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -34,7 +34,7 @@ _NO_REPLIES = (
     " or with other options, or did not answer"
 )
 CONSOLIDATOR = "consolidator"
-"""The name under which the calls of a consolidator are shown."""
+"""The name under which a consolidator's calls are shown."""
 
 
 class Unasked(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ class Unasked(msgspec.Struct, frozen=True):
 
 
 class _UnaskedOfRow(msgspec.Struct, frozen=True):
-    """The only part of a row that is read here."""
+    """The only part of a row that is decoded here."""
 
     unasked: Unasked | None = None
 
@@ -63,12 +63,12 @@ class Details:
     def of(
         self, numbers: Sequence[int], *, is_hidden: Callable[[int], bool] = lambda _: False
     ) -> dict[str, object]:
-        """Return the details of some rows, for JSON; rows of one text share it.
+        """Return the details of some rows, for JSON; rows about the same text share it.
 
-        `is_hidden` returns whether the results of a row, and other people's marks, are kept from
+        `is_hidden` returns whether the results of a row, and other people's marks, are hidden from
         the reader.
 
-        Raise `DataError` if results were written again since they were read.
+        Raise `DataError` if results were rewritten since they were read.
         """
         texts: dict[tuple[int, int, str, bool], int] = {}
         written: list[dict[str, object]] = []
@@ -102,12 +102,12 @@ class Details:
         return run.columns.names.aspects.values[run.columns.aspects[row]]
 
     def segment(self, number: int) -> Segment | None:
-        """Return the text of a row as its judges saw it; None if it is not there."""
+        """Return the text of a row as its judges saw it; None if it is unavailable."""
         text = self._pairing.text(number)
         return None if text is None else self._fitted(text, task=self.aspect(number)[0])
 
     def unasked(self, number: int, *, run: int) -> Unasked | None:
-        """Return which seats a run did not ask about a row, and why; None if it asked all."""
+        """Return the seats that a run did not ask about a row, and why; None if it asked all."""
         row = self._pairing.rows[run][number]
         if row == NOTHING:
             return None
@@ -141,9 +141,9 @@ class Details:
 
 
 def turns_of(segment: Segment) -> dict[str, object]:
-    """Return the turns of a trajectory and the parts of its calls, for JSON; nothing for a text.
+    """Return a trajectory's turns and the parts of its calls, for JSON; empty for a text.
 
-    A turn of the agent's has offsets in the output, any other the header of its input.
+    A turn of the agent has offsets in the output, any other turn the header of its input.
     """
     made, trajectory = transcript_of(segment), segment.trajectory
     if made is None or trajectory is None:
@@ -191,7 +191,7 @@ def _turns(trajectory: Trajectory, made: Transcript) -> list[dict[str, object]]:
 
 
 class Asked:
-    """Prompts that the models of a run were sent, and their replies.
+    """The prompts that the models of a run received, and their replies.
 
     The run may have no memory.
     """
@@ -199,15 +199,15 @@ class Asked:
     def __init__(self, run: ViewedRun, aspects: KnownAspects) -> None:
         self._run = run
         self._aspects = aspects
-        self._lock = Lock()  # models may be in this process, and memories are read in turn
+        self._lock = Lock()  # models may run in this process, and memories are read one at a time
 
     def of(
         self, segment: Segment | None, *, task: str, aspect: str, unasked: Unasked | None = None
     ) -> dict[str, object]:
-        """Return the calls about a text, seat by seat, for JSON; and a note on those without any.
+        """Return the calls about a text, seat by seat, for JSON; and a note on seats without any.
 
-        A cascade did not ask the seats in `unasked`, so calls of theirs in the memory belong to
-        another row or a later run.
+        A cascade did not ask the seats in `unasked`, so their calls in the memory belong to another
+        row or a later run.
         """
         run, definition = self._run, self._aspects.find(task, aspect)
         if run.folder is None or run.memory is None:
@@ -231,7 +231,7 @@ class Asked:
 def _replayed(
     folder: Path, segment: Segment, aspect: Aspect, *, memory: Path
 ) -> "tuple[list[replay.Call], tuple[str, ...]]":
-    """Assess once more from a run's memory; return its calls and the seats that assessed."""
+    """Assess again from a run's memory; return the calls and the seats that assessed."""
     panel = runs.job_of(run_folders.RunFolder(folder)).panel
     recorder = replay.Recorder()
     if not replay.asking_seats(panel):
@@ -248,7 +248,7 @@ def _replayed(
 
 
 def _note(made: "Sequence[replay.Call]", asking: Sequence[str], *, unasked: Unasked) -> str:
-    """Say why some of the seats that ask a model, or all of them, have no calls."""
+    """Return the reasons why seats with a model have no calls; empty if none lacks them."""
     left = [seat for seat in asking if seat in unasked.seats]
     notes = [f"{', '.join(left)}: not asked about this text. {unasked.reason}"] if left else []
     if not made and len(left) < len(asking):
@@ -282,6 +282,6 @@ def _message(message: Message) -> dict[str, str]:
 
 
 def _with_tools(text: str, calls: Sequence[ToolCall]) -> str:
-    """Return a text and the calls of tools that are beside it, one a line."""
+    """Return a text and the tool calls that accompany it, one a line."""
     parts = [text] if text else []
     return "\n".join((*parts, *(f"{call.name}({call.arguments})" for call in calls)))

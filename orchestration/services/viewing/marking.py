@@ -1,4 +1,4 @@
-"""The port of people's marks: what a view of runs asks of whatever keeps them."""
+"""The port of people's marks: what a view needs from a store of marks."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,9 +9,9 @@ from spanjury.judges.core import Segment
 
 
 class RowKey(NamedTuple):
-    """The name of a row wherever it stands: the same text, judged on the same aspect.
+    """The identity of a row across runs: the same text, judged on the same aspect.
 
-    `output` is the `version_of` the text, so that a mark is never taken for that of another text.
+    `output` is the `version_of` the text, so that a mark never applies to another text.
     """
 
     id: str
@@ -31,7 +31,7 @@ class Marked:
 
 
 class Marking(Protocol):
-    """Marks that people made; may be asked from any thread."""
+    """People's marks; all methods are thread-safe."""
 
     def annotators(self) -> list[str]:
         """Return the names of all annotators."""
@@ -43,7 +43,7 @@ class Marking(Protocol):
 
 
 def row_key(segment: Segment, *, task: str, aspect: str) -> RowKey:
-    """Return the name of the row of a segment and an aspect of a task."""
+    """Return the key of a segment's row for an aspect of a task."""
     return RowKey(
         id=segment.segment_id,
         system=segment.system,
@@ -54,5 +54,5 @@ def row_key(segment: Segment, *, task: str, aspect: str) -> RowKey:
 
 
 def version_of(output: str) -> str:
-    """Return what tells one version of an output from another; it must never change."""
+    """Return an identifier of an output's content; its algorithm must never change."""
     return hashlib.sha256(output.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""A view as the blocks of a file: the JSON that the server would answer, compressed."""
+"""A view as the blocks of a file: the JSON that the server would send, compressed."""
 
 import json
 from base64 import b64encode
@@ -11,9 +11,9 @@ import msgspec
 from spanjury.orchestration.services.viewing.view import View
 
 ROWS_A_PART = 100
-"""Rows whose details are in one block."""
+"""Number of rows with details in one block."""
 _MOST_SYSTEMS = 6
-"""Number of systems that are compared with each other: more make many pairs."""
+"""Most systems that are compared with each other, since pairs grow quadratically."""
 _COLUMNS, _COMPARISONS = "columns", "comparisons"
 
 _JSON = msgspec.json.Encoder()
@@ -22,7 +22,7 @@ _JSON = msgspec.json.Encoder()
 def page_blocks(view: View, *, numbers: Sequence[int]) -> dict[str, str]:
     """Return the blocks of a page by id: its head as JSON, all others compressed.
 
-    All rows are waited for. The page holds those of `numbers`, in this order, numbered from 0.
+    Waits for all rows. The page contains the rows in `numbers`, in this order, renumbered from 0.
     """
     view.wait()
     columns = view.columns_of(numbers)
@@ -65,7 +65,7 @@ def _details(view: View, numbers: Sequence[int], *, first: int) -> dict[str, obj
 
 
 def _compared(view: View) -> Iterator[tuple[str, str]]:
-    """Yield what is compared: two runs, or the systems of one."""
+    """Yield the pairs to compare: two runs, or the systems of one."""
     if len(view.runs) > 1:
         yield "run:0", "run:1"
         return
@@ -74,5 +74,5 @@ def _compared(view: View) -> Iterator[tuple[str, str]]:
 
 
 def _packed(value: object) -> str:
-    """Return `value` as a JSON string of base64 of gzip of JSON, alike whenever it is made."""
+    """Return `value` as a JSON string of base64 of gzip of JSON, deterministically."""
     return json.dumps(b64encode(compress(_JSON.encode(value), mtime=0)).decode())

@@ -1,4 +1,4 @@
-"""Runs that are read side by side: their rows paired, each with its text, and in columns."""
+"""Runs read side by side: their rows are paired, matched to their texts, and put into columns."""
 
 import math
 from array import array
@@ -28,7 +28,7 @@ H = TypeVar("H", bound=Hashable)
 OUTCOMES = tuple(outcome.value for outcome in Outcome)
 DECISIONS = tuple(decision.value for decision in Decision)
 NOTHING = -1
-"""The number of what is not there."""
+"""The number of a missing item."""
 
 _OUTCOMES = {name: number for number, name in enumerate(OUTCOMES)}
 _DECISIONS: dict[str | None, int] = {name: number for number, name in enumerate(DECISIONS)}
@@ -40,11 +40,11 @@ NO_COLUMNS = {
         *("disagreement", "categories", "judges", "caught"),
     )
 }
-"""The columns of a run that are not to be seen."""
+"""The columns of a run whose results are hidden."""
 
 
 class Numbered(Generic[H]):
-    """Values that are numbered as they first come."""
+    """Values that are numbered in order of first occurrence."""
 
     def __init__(self) -> None:
         self.values: list[H] = []
@@ -54,7 +54,7 @@ class Numbered(Generic[H]):
         return len(self.values)
 
     def of(self, value: H) -> int:
-        """Return the number of a value, a new one if it was never there."""
+        """Return the number of a value; a new value gets the next number."""
         number = self._numbers.get(value)
         if number is None:
             number = self._numbers[value] = len(self.values)
@@ -64,7 +64,7 @@ class Numbered(Generic[H]):
 
 @dataclass(slots=True)
 class Names:
-    """The names in the rows of all runs that are viewed together, by number."""
+    """The names in the rows of all runs of a view, by number."""
 
     systems: Numbered[str] = field(default_factory=Numbered)
     aspects: Numbered[tuple[str, str]] = field(default_factory=Numbered)
@@ -77,7 +77,7 @@ class Names:
 
 
 class RunColumns:
-    """The columns of one run, row by row in the order of its file."""
+    """The columns of one run, in the row order of its file."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -87,12 +87,12 @@ class RunColumns:
         self.aspects = array("I")
         self.conditions = array("I")
         self.clean_ids: dict[int, str] = {}
-        """Row -> id of the text that its text was made of, if one is known."""
+        """Row -> id of the text that its text was made from, if known."""
         self.judges: list[str] = []
-        """The seats, as they first come."""
+        """The seats, in order of first occurrence."""
         self.signature = ""
         self.has_calls = False
-        """True if a model was asked in any row."""
+        """True if any row used a model."""
         self._outcomes = array("b")
         self._scores = array("d")
         self._decisions = array("b")
@@ -107,7 +107,7 @@ class RunColumns:
         return len(self.offsets)
 
     def add(self, row: Row, *, offset: int, origin: Origin, caught: Caught | None) -> None:
-        """Take a row whose line begins at a place of the file, with what its text says."""
+        """Add a row whose line begins at `offset`, with what its text reveals."""
         names = self.names
         self.conditions.append(names.conditions.of(origin.condition))
         if origin.clean_id:
@@ -148,7 +148,7 @@ class RunColumns:
         return _number(self._scores[row])
 
     def part(self, rows: Sequence[int]) -> dict[str, object]:
-        """Return the columns of some rows, ready for JSON; `NOTHING` is a row it has not got."""
+        """Return the columns of some rows, ready for JSON; `NOTHING` stands for a missing row."""
         sets = self.names.sets.values
         return {
             "outcome": [_number_or_none(self._outcomes[row]) if row >= 0 else None for row in rows],
@@ -176,10 +176,10 @@ def _number(value: float) -> float | None:
 
 
 class RunReading:
-    """One run as it is read: its columns, the places of its rows, its texts.
+    """One run while it is read: its columns, the offsets of its rows, its texts.
 
-    `store` is None if the file of the texts is unknown; `reasons` is a temporary file of searched
-    text. Rows of texts outside `only` are left out.
+    `store` is None if the file of the texts is unknown; `reasons` is a temporary file with the text
+    to search. Rows of texts outside `only` are left out.
     """
 
     def __init__(
@@ -199,14 +199,14 @@ class RunReading:
         self.store = store
         self.reasons = reasons
         self.texts = array("i")
-        """Number of each row's text in the store; `NOTHING` without one."""
+        """Number of each row's text in the store; `NOTHING` if it has none."""
         self.changed: set[int] = set()
-        """Texts in which some row's quotes are not at their places."""
+        """Texts that do not match the quotes of some row."""
         self.without_text = 0
-        """Rows whose id is not in the data."""
+        """Number of rows whose id is not in the data."""
 
     def pieces(self) -> Iterator[range]:
-        """Read on, and yield the numbers of the rows that are read with each piece."""
+        """Read on, and yield the range of row numbers of each piece."""
         for piece in self.lines.pieces():
             first = len(self.columns)
             for offset, row in piece:
@@ -238,18 +238,18 @@ class RunReading:
         return text
 
     def text(self, row: int) -> int | None:
-        """Return the number of a row's text, if it is there and the one that was judged."""
+        """Return the number of a row's text if it is available and is the one that was judged."""
         text = self.texts[row]
         return None if text == NOTHING or text in self.changed else text
 
     def line(self, row: int) -> bytes:
-        """Return the line of a row; raise `DataError` if it is not there any more."""
+        """Return the line of a row; raise `DataError` if it is no longer there."""
         columns = self.columns
         _, aspect = columns.names.aspects.values[columns.aspects[row]]
         return self.lines.line(columns.offsets[row], of=(columns.ids[row], aspect))
 
     def notes(self) -> Iterator[str]:
-        """Say what is not there."""
+        """Yield notes on missing rows and texts."""
         run = self.run
         if run.results.suffix == PART:
             yield f"{run.name} is not at its end: its rows are shown as far as they go"
@@ -277,23 +277,23 @@ class RunReading:
 
 
 class Pairing:
-    """The rows of a view: those of the first run, in its order, then what only the second has.
+    """The rows of a view: those of the first run, in order, then those that only the second has.
 
-    Rows of two runs are one if id, system, task and aspect are the same.
+    Rows of two runs are paired if id, system, task and aspect are the same.
     """
 
     def __init__(self, runs: Sequence[RunReading]) -> None:
         self.runs = runs
         self.shared = 0
-        """Rows that both of two runs have, so far."""
+        """Number of rows so far that both runs have."""
         self.rows = tuple(array("i") for _ in runs)
-        """Run by run the number of its row; `NOTHING` where it has none."""
+        """For each run, the number of its row; `NOTHING` if it has none."""
 
     def __len__(self) -> int:
         return len(self.rows[-1])
 
     def read(self) -> Iterator[None]:
-        """Read all runs, step by step; there may be more rows after each step."""
+        """Read all runs step by step; each step may add rows."""
         if len(self.runs) == 1:
             for piece in self.runs[0].pieces():
                 self.rows[0].extend(piece)
@@ -302,11 +302,11 @@ class Pairing:
         yield from self._read_two()
 
     def _read_two(self) -> Iterator[None]:
-        """Read two runs side by side: a row is there once its partner is, or can be no more."""
+        """Read two runs side by side; a row is added once its partner is found or cannot exist."""
         first, second = self.runs
         waiting: deque[int] = deque()
         left: dict[_Key, int] = {}
-        again: list[int] = []  # rows that are there twice in the second run
+        again: list[int] = []  # duplicate rows of the second run
         for of_first, of_second in zip_longest(first.pieces(), second.pieces(), fillvalue=()):
             waiting.extend(of_first)
             keys = [(_key(second.columns, row), row) for row in of_second]
@@ -326,7 +326,7 @@ class Pairing:
         self.rows[1].append(second)
 
     def row_of(self, number: int) -> tuple[RunReading, int]:
-        """Return the first run that has a row, and its number there."""
+        """Return the first run that has a row, and the row's number there."""
         return next(
             (run, rows[number])
             for run, rows in zip(self.runs, self.rows, strict=True)
@@ -334,7 +334,7 @@ class Pairing:
         )
 
     def text(self, number: int) -> tuple[TextStore, int] | None:
-        """Return a row's text; None if it is not there, or two runs judged two texts."""
+        """Return a row's text; None if it is missing, or two runs judged different texts."""
         owner = None
         for run, rows in zip(self.runs, self.rows, strict=True):
             row = rows[number]
@@ -357,9 +357,9 @@ def open_readings(
     names: Names,
     only: Collection[tuple[str, str]] | None = None,
 ) -> tuple[RunReading, ...]:
-    """Open the files of runs, until the stack is closed; runs of the same texts share them.
+    """Open the files of runs until the stack is closed; runs of the same texts share them.
 
-    Texts that are not among `only`, if given, are left out.
+    If `only` is given, texts outside it are left out.
 
     Raise `DataError` if results cannot be read, and `StoreError` without room for temporary files.
     """

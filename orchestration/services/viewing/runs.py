@@ -1,4 +1,4 @@
-"""All runs of a folder beside each other: what each judged, its scores, decisions and cost."""
+"""All runs of a folder side by side: the judged data, scores, decisions and cost of each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class _Seat(msgspec.Struct):
 
 
 class _Row(msgspec.Struct):
-    """A row of results, as far as it is counted."""
+    """The part of a result row that is counted."""
 
     task: str
     aspect: str
@@ -62,9 +62,9 @@ class RunFigures:
 
 
 def run_figures(entry: RunEntry, *, is_stopped: Callable[[], bool] = lambda: False) -> RunFigures:
-    """Count the results of a run; a run that cannot be read has a problem and no figures.
+    """Count the results of a run; an unreadable run has a problem and no figures.
 
-    `is_stopped` is asked before each row; True ends the count early.
+    `is_stopped` is called before each row; True ends the count early.
     """
     summary = Summary()
     if entry.problem:
@@ -83,7 +83,7 @@ def run_figures(entry: RunEntry, *, is_stopped: Callable[[], bool] = lambda: Fal
 
 
 def _count(run: ViewedRun, summary: Summary, *, is_stopped: Callable[[], bool]) -> int:
-    """Count the rows of a run; return how many lines are damaged."""
+    """Count the rows of a run; return the number of damaged lines."""
     damaged = 0
     try:
         with run.results.open("rb") as lines:
@@ -91,7 +91,7 @@ def _count(run: ViewedRun, summary: Summary, *, is_stopped: Callable[[], bool]) 
                 if is_stopped():
                     break
                 if not line.endswith(b"\n") and not run.is_done:
-                    break  # a row that is being written
+                    break  # a row that is still being written
                 try:
                     summary.count(_figures(_ROW.decode(line)))
                 except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -123,7 +123,7 @@ def _dollars(run: RunFolder, usage: Mapping[str, Usage]) -> float | None:
         return 0.0
     try:
         prices = seat_prices(job_of(run).panel, asking)
-    except EvaluationError:  # a run of a cluster or of another release
+    except EvaluationError:  # a run on a cluster or of another release
         return None
     if prices.keys() != asking.keys():
         return None
@@ -131,7 +131,7 @@ def _dollars(run: RunFolder, usage: Mapping[str, Usage]) -> float | None:
 
 
 class RunsView:
-    """The runs of a folder with their figures, for ``with``: a thread reads them one by one.
+    """The runs of a folder with their figures, as a context manager with a reader thread.
 
     All methods may be called from any thread. Entering raises `DataError` if there is no run in the
     folder, and `StoreError` if it cannot be read.
@@ -172,7 +172,7 @@ class RunsView:
                 self._grown.notify_all()
 
     def wait(self, *, beyond: int | None = None, seconds: float | None = None) -> None:
-        """Wait until more than `beyond` runs are counted, or all are; no longer than `seconds`."""
+        """Wait until more than `beyond` runs are counted, or all are; at most `seconds`."""
         most = len(self) if beyond is None else min(beyond + 1, len(self))
         with self._grown:
             self._grown.wait_for(lambda: len(self._figures) >= most, timeout=seconds)
@@ -182,7 +182,7 @@ class RunsView:
         return next((e.run.path for e in self._entries if e.run.path.name == name), None)
 
     def described(self) -> dict[str, object]:
-        """Return the runs, the newest first, with the figures counted so far, for JSON."""
+        """Return the runs, newest first, with the figures counted so far, for JSON."""
         counted = list(self._figures)
         waiting = [None] * (len(self) - len(counted))
         return {
@@ -201,7 +201,7 @@ def _entry(entry: RunEntry) -> dict[str, object]:
         "begun": (entry.begun or entry.written).isoformat(timespec="seconds"),
         "rows": entry.rows,
         "of": entry.of,
-        "data": Path(entry.data).name,  # until the manifest is read with the figures
+        "data": Path(entry.data).name,  # until the figures name it
         "is_marked": entry.contents.marks,
         "problem": entry.problem,
     }

@@ -1,4 +1,4 @@
-"""The runs that are viewed: a folder, a name or a file becomes results and what they are of."""
+"""The runs to view: find the results and texts of a folder, a run's name or a file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,19 +27,19 @@ T = TypeVar("T")
 
 _RESULTS = "results.jsonl"
 JUDGED_RESULTS = "judged_results.jsonl"
-"""Name of the results that an exam leaves; its folder may be that of a run, too."""
+"""Name of the results file that an exam writes; its folder may also be that of a run."""
 _FINDINGS = "findings.json"
 JUDGED_TEXTS = "judged_texts.jsonl"
-"""Name of the texts of these results."""
+"""Name of the file with the texts of these results."""
 _MOST = 2
 _RUBRIC = Once(lambda: pydantic.TypeAdapter(Rubric | None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Texts:
-    """The file that the judged texts are in, and how it was read.
+    """The file of the judged texts, and how it was read.
 
-    `limit` and `shard` are those of the run; None for all rows. A file that the reader named
+    `limit` and `shard` are those of the run; None for all rows. A file that the user named
     (`is_named`) must be readable.
     """
 
@@ -50,7 +50,7 @@ class Texts:
     is_named: bool = False
 
     def segments(self) -> Iterator[Segment]:
-        """Yield the texts that were judged; rows that cannot be read were none of them."""
+        """Yield the texts that were judged; unreadable rows were not among them."""
         rows = islice(open_source(self.data, columns=self.columns), self.limit)
         segments = (row for row in rows if isinstance(row, Segment))
         return segments if self.shard is None else self.shard.of_rows(segments)
@@ -58,9 +58,9 @@ class Texts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewedRun:
-    """A run to look at.
+    """A run to view.
 
-    `results` is a part file while the run goes on. Files that are unknown or missing are None;
+    `results` is a part file while the run is under way. Files that are unknown or missing are None;
     `begun` is empty if the manifest does not say it.
     """
 
@@ -76,7 +76,7 @@ class ViewedRun:
 
 
 def folder_of_runs(named: Sequence[Path]) -> Path | None:
-    """Return the folder whose runs are meant, all of them; None if runs themselves are named.
+    """Return the folder whose runs are all meant; None if `named` are runs themselves.
 
     Without a name it is the folder among the user's data.
     """
@@ -94,13 +94,13 @@ def folder_of_runs(named: Sequence[Path]) -> Path | None:
 def find_runs(
     named: Sequence[Path], *, data: Path | None = None, columns: Sequence[str] = ()
 ) -> tuple[ViewedRun, ...]:
-    """Return the runs that are named, one or two.
+    """Return the named runs, one or two.
 
     Each is named by a run's folder or name, an exam's folder, or a file of results. `data` is the
-    file of the texts, in place of what the manifests say.
+    file of the texts, overriding the manifests.
 
-    Raise `ConfigError` if there are more, or columns of no file, and `DataError` or `StoreError`
-    if one of them is no run, or has no results yet.
+    Raise `ConfigError` if there are more, or columns without a file, and `DataError` or
+    `StoreError` if one of them is no run, or has no results yet.
     """
     if not 1 <= len(named) <= _MOST:
         raise ConfigError(
@@ -133,7 +133,7 @@ def _viewed(named: Path) -> ViewedRun:
 
 
 def _bare(results: Path) -> ViewedRun:
-    """Return a run without a manifest: an exam, whose texts are beside its results, or a file."""
+    """Return a run without a manifest: an exam with its texts, or a bare file of results."""
     whole = results.name.removesuffix(PART)
     is_named_by_folder = whole in {_RESULTS, JUDGED_RESULTS}
     name = results.absolute().parent.name if is_named_by_folder else Path(whole).stem
@@ -165,7 +165,7 @@ def _of_folder(folder: RunFolder) -> ViewedRun:
 
 
 def _rubric(kept: object) -> Rubric | None:
-    """Return the rubric of a job; None if there is none, or it is of another release."""
+    """Return the rubric of a job; None if there is none, or another release wrote it."""
     try:
         return _RUBRIC.get().validate_python(kept)
     except pydantic.ValidationError:
@@ -173,7 +173,7 @@ def _rubric(kept: object) -> Rubric | None:
 
 
 def _there(results: Path, *, whose: Path) -> Path:
-    """Return the file of results, or that of as many as there are."""
+    """Return the results file, or its part file if the results are incomplete."""
     for path in (results, part_of(results)):
         if path.is_file():
             return path
@@ -186,7 +186,7 @@ def _there(results: Path, *, whose: Path) -> Path:
 
 
 def _texts(job: Mapping[str, object]) -> Texts | None:
-    """Return what a manifest says of the texts; a job of another release may lack a part."""
+    """Return the texts named in a manifest; a job of another release may lack a part."""
     data, limit, shard = job.get("data"), job.get("limit"), job.get("shard")
     if not isinstance(data, str):
         return None
@@ -209,7 +209,7 @@ def _listed(job: Mapping[str, object], name: str) -> list[str]:
 
 
 def _names_apart(runs: Sequence[ViewedRun]) -> list[str]:
-    """Return the names of runs; with their paths where two have one name."""
+    """Return the names of runs; their paths if two have the same name."""
     names = [run.name for run in runs]
     if len(set(names)) == len(names):
         return names

@@ -1,4 +1,4 @@
-"""The texts of runs, read again from their data as far as rows need them, and kept on disk."""
+"""The texts of runs: read from their data as far as rows need them, and stored on disk."""
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,17 +18,17 @@ from spanjury.orchestration.wiring.sources import as_trajectory, trajectory_row
 from spanjury.orchestration.wiring.spools import Spool
 
 PIECE = 2_000
-"""Lines of a piece."""
+"""Lines in a piece."""
 _NAMED = 3
-"""Number of damaged lines that are named; the others are counted."""
+"""Most damaged lines that are named; the others are counted."""
 _RECENT = 4_096
-"""Segments that are at hand while the rows beside them are read."""
+"""Most segments kept in memory while the matching rows are read."""
 
 _JSON = msgspec.json.Encoder()
 
 
 class Span(msgspec.Struct):
-    """An error span, as far as it is counted, searched and checked."""
+    """The fields of an error span that are counted, searched and checked."""
 
     text: str
     start: int | None
@@ -52,7 +52,7 @@ class Usage(msgspec.Struct):
 
 
 class SeatRow(msgspec.Struct):
-    """A seat, as far as it is counted."""
+    """The fields of a seat that are counted."""
 
     judge: str
     score: float | None
@@ -76,7 +76,7 @@ class Row(msgspec.Struct):
 
 
 class Name(msgspec.Struct):
-    """The names in a row."""
+    """The fields that identify a row."""
 
     id: str
     aspect: str
@@ -88,10 +88,10 @@ _NAME = msgspec.json.Decoder(Name)
 
 @dataclass(slots=True)
 class ResultLines:
-    """The whole lines of a file of results that is open.
+    """The complete lines of an open results file.
 
-    Half a line at the end of a part file, as a run that goes on leaves it, is not read. A line
-    that is no row is passed over, and `damaged` says which.
+    An incomplete line at the end of a part file, which a running run leaves, is not read. A line
+    that is not a result row is skipped and recorded in `damaged`.
     """
 
     path: Path
@@ -100,9 +100,9 @@ class ResultLines:
     _lock: Lock = field(default_factory=Lock)
 
     def pieces(self) -> Iterator[list[tuple[int, Row]]]:
-        """Yield the rows, each with the place of its line, some thousands at a time.
+        """Yield the rows with the offsets of their lines, in pieces of `PIECE`.
 
-        Raise `DataError` if the file cannot be read, or has rows in none of its lines.
+        Raise `DataError` if the file cannot be read, or has no result rows.
         """
         offset = number = 0
         is_any = False
@@ -146,9 +146,9 @@ class ResultLines:
         return f"{self.path} is empty"
 
     def line(self, offset: int, *, of: tuple[str, str]) -> bytes:
-        """Return the line at a place, which is that of an id and an aspect.
+        """Return the line at `offset`, which must have the given id and aspect.
 
-        Raise `DataError` if another is there now, as where the run was begun again.
+        Raise `DataError` if another line is there now, because the run was begun again.
         """
         with self._lock:
             self.file.seek(offset)
@@ -162,7 +162,7 @@ class ResultLines:
         return line
 
     def notes(self) -> Iterator[str]:
-        """Say which lines are damaged."""
+        """Yield notes on damaged lines."""
         yield from self.damaged[:_NAMED]
         if (more := len(self.damaged) - _NAMED) > 0:
             yield f"{self.path}: {more} more lines are no result rows"
@@ -179,8 +179,8 @@ class Caught(IntEnum):
 class Origin(NamedTuple):
     """The origin of a text in an exam; empty if unknown.
 
-    `condition` is what was done to it, `clean_id` the id of the text that it is compared with.
-    `caught` says aspect by aspect what the exam counted; None if nothing did.
+    `condition` is the damage done to it, `clean_id` the id of the text that it is compared with.
+    `caught` is the exam's own count, aspect by aspect; None if there is none.
     """
 
     condition: str = ""
@@ -192,7 +192,7 @@ UNKNOWN_ORIGIN = Origin()
 
 
 class _Kept(msgspec.Struct, array_like=True):
-    """A segment as it is kept."""
+    """A segment in its stored form."""
 
     id: str
     system: str
@@ -210,11 +210,11 @@ _INPUTS = msgspec.json.Decoder(dict[str, str])
 
 
 class TextStore:
-    """The segments of a file of data, found by their ids.
+    """The segments of a data file, found by their ids.
 
-    Rows of results come in the order of the data, mostly: so the data are read just as far as the
-    rows that are asked for. One thread reads; any may ask for what is there. The spools are
-    temporary files of segments, of inputs that segments share, and of searched text.
+    Result rows mostly follow the order of the data, so the data are read only as far as requested
+    rows need. One thread reads; any thread may request segments that were read. The spools are
+    temporary files of segments, of inputs that segments share, and of text to search.
     """
 
     def __init__(self, texts: Texts, *, segments: Spool, inputs: Spool, folded: Spool) -> None:
@@ -246,7 +246,7 @@ class TextStore:
         return len(self._digests)
 
     def number(self, segment_id: str) -> int | None:
-        """Return the number of a segment, reading on until it is there; None if it is not."""
+        """Return the number of a segment, reading on until it is found; None if it is missing."""
         number = self._numbers.get(segment_id)
         while number is None:
             segment = next(self._rows, None)
@@ -283,8 +283,8 @@ class TextStore:
         self._numbers[segment.segment_id] = number
 
     def _source(self, inputs: Mapping[str, str]) -> int:
-        """Return the number of some inputs, which are kept once."""
-        if inputs == self._last_inputs:  # of another system, mostly
+        """Return the number of some inputs; equal inputs are stored once."""
+        if inputs == self._last_inputs:  # mostly the same text by another system
             return self._last_source
         written = _JSON.encode(dict(inputs))
         digest = blake2b(written, digest_size=16).digest()
@@ -298,11 +298,11 @@ class TextStore:
         return self._source_of[number]
 
     def output_digest(self, number: int) -> int:
-        """Return a number that is another for another output; it holds in this process only."""
+        """Return a hash of an output, which is valid in this process only."""
         return self._digests[number]
 
     def fits(self, number: int, *, system: str, spans: Sequence[Span]) -> bool:
-        """Say whether the output of a segment may be what the spans were found in."""
+        """Return whether the spans may have been found in the output of a segment."""
         kept = self._recent.get(number) or self._kept(number)
         output = kept.output
         return kept.system == system and all(
@@ -310,7 +310,7 @@ class TextStore:
         )
 
     def segment(self, number: int) -> Segment:
-        """Return a segment, but for its gold spans and what judges never see."""
+        """Return a segment without its gold spans and without fields that judges never see."""
         kept = self._kept(number)
         return Segment(
             segment_id=kept.id,
@@ -328,13 +328,14 @@ class TextStore:
         return self._kept(number).gold
 
     def origin(self, number: int) -> Origin:
-        """Return where a segment comes from, as far as its row says so."""
+        """Return the origin of a segment according to its row."""
         return self._origins.get(number, UNKNOWN_ORIGIN)
 
     def caught(self, number: int, *, aspect: str, spans: Sequence[Span]) -> Caught | None:
-        """Return how many gold spans of a segment were caught; None if none should be.
+        """Return whether all, some or no gold spans were caught; None if there should be none.
 
-        An exam has counted that. Otherwise a gold span is caught if one of `spans` overlaps it.
+        An exam's own count takes precedence. Otherwise a gold span is caught if one of `spans`
+        overlaps it.
         """
         counted = self.origin(number).caught
         intervals = self._gold_intervals.get(number)
@@ -347,7 +348,7 @@ class TextStore:
         return _KEPT.decode(self._segments.get(number))
 
     def holding(self, needle: bytes) -> Iterator[int]:
-        """Yield the numbers of segments in whose id or output the casefolded `needle` is."""
+        """Yield the numbers of segments whose id or output contains the casefolded `needle`."""
         return self._folded.holding(needle)
 
 

@@ -1,4 +1,4 @@
-"""A view of one run, or of two that are compared: rows, search, and all that a page asks for."""
+"""A view of one run, or of two in comparison: rows, search, and all data for a page."""
 
 from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -27,22 +27,22 @@ from spanjury.orchestration.services.viewing.sources import ViewedRun
 from spanjury.orchestration.services.viewing.texts import TextStore
 
 MOST_COLUMNS = 20_000
-"""Rows of a part of the columns."""
+"""Most rows in one part of the columns."""
 MOST_DETAILS = 200
-"""Rows whose details are given at once."""
+"""Most rows whose details are returned at once."""
 MOST_SEARCHED = 1_000
-"""Characters of what is searched."""
+"""Most characters of a search text."""
 _FORMAT = 1
 
 
 def rows_holding(pairing: Pairing, text: str, *, count: int, is_blind: bool = False) -> list[int]:
-    """Return the numbers of the rows that hold a text, whatever its case, in order.
+    """Return the numbers of the rows that contain a text, ignoring case, in order.
 
-    The first `count` rows are searched. A blind search looks at ids and outputs, not at what judges
-    said.
+    The first `count` rows are searched. A blind search covers ids and outputs, but not judges'
+    reports.
     """
     needle = text.casefold().encode("utf-8", "replace")
-    by_store: dict[int, bytearray] = {}  # store -> its texts that hold it
+    by_store: dict[int, bytearray] = {}  # store -> flags of its texts with the needle
     held = [_rows_of_run(run, needle, is_blind=is_blind, by_store=by_store) for run in pairing.runs]
     if len(held) == 1:
         return list(compress(range(count), held[0]))
@@ -57,7 +57,7 @@ def rows_holding(pairing: Pairing, text: str, *, count: int, is_blind: bool = Fa
 def _rows_of_run(
     run: RunReading, needle: bytes, *, is_blind: bool, by_store: dict[int, bytearray]
 ) -> bytearray:
-    """Mark the rows of a run that hold `needle`."""
+    """Return flags for the rows of a run that contain `needle`."""
     if run.store is None:
         held = bytearray(len(run.texts))
     else:
@@ -75,7 +75,7 @@ def _rows_of_run(
 
 
 def _texts(store: TextStore, needle: bytes) -> bytearray:
-    """Mark the texts that hold `needle`; the last place is that of no text, which -1 names."""
+    """Return flags for texts that contain `needle`; the last flag, at index -1, is for no text."""
     marks = bytearray(len(store) + 1)
     for text in store.holding(needle):
         if text < len(marks) - 1:
@@ -84,13 +84,13 @@ def _texts(store: TextStore, needle: bytes) -> bytearray:
 
 
 class RowThread:
-    """Reads all rows; those that are there can be looked at meanwhile, from any thread."""
+    """Reads all rows in a thread; rows read so far are available to any thread."""
 
     def __init__(self, pairing: Pairing) -> None:
         self.sources = array("i")
-        """Number of each row's inputs; `NOTHING` where they are not known."""
+        """Number of each row's inputs; `NOTHING` if unknown."""
         self.problem: EvaluationError | None = None
-        """The reason why reading ended early."""
+        """Why reading ended early; None if it did not."""
         self._pairing = pairing
         self._grown = Condition()
         self._leaving = Event()
@@ -99,12 +99,12 @@ class RowThread:
 
     @property
     def rows(self) -> int:
-        """The rows that are there so far."""
+        """The number of rows read so far."""
         return len(self.sources)
 
     @property
     def is_read(self) -> bool:
-        """True if no more will come."""
+        """True if no more rows will follow."""
         return self._is_read
 
     def start(self) -> None:
@@ -112,14 +112,14 @@ class RowThread:
         self._thread.start()
 
     def stop(self) -> None:
-        """Read no further, and return when that is so."""
+        """Stop reading, and return when the thread has ended."""
         self._leaving.set()
         self._thread.join()
 
     def wait(
         self, is_enough: Callable[[], bool] = lambda: False, *, seconds: float | None = None
     ) -> None:
-        """Wait until something holds of the rows, all are read, or the time is over."""
+        """Wait until `is_enough` returns True, all rows are read, or `seconds` have passed."""
         with self._grown:
             self._grown.wait_for(lambda: self._is_read or is_enough(), timeout=seconds)
 
@@ -137,7 +137,7 @@ class RowThread:
                 self._grown.notify_all()
 
     def _add_sources(self) -> None:
-        """Note the inputs of the rows that have come, which then are there for all to see."""
+        """Record the inputs of new rows, which makes the rows available to all threads."""
         main = main_store(self._pairing)
         for number in range(len(self.sources), len(self._pairing)):
             text = self._pairing.text(number)
@@ -148,7 +148,7 @@ class RowThread:
 
 
 def _origins(rows: Sequence[tuple[RunReading, int]]) -> dict[str, object]:
-    """Return the condition of each row, and the ids of clean texts by the index of the row."""
+    """Return the condition of each row, and row index -> id of its clean text."""
     clean_ids = [run.columns.clean_ids.get(row) for run, row in rows]
     return {
         "condition": [run.columns.conditions[row] for run, row in rows],
@@ -157,18 +157,18 @@ def _origins(rows: Sequence[tuple[RunReading, int]]) -> dict[str, object]:
 
 
 def main_store(pairing: Pairing) -> TextStore | None:
-    """Return the texts of the first run that has any; the inputs of others are not numbered."""
+    """Return the texts of the first run that has any; inputs of others are not numbered."""
     return next((run.store for run in pairing.runs if run.store is not None), None)
 
 
 class View:
-    """The rows of one run or two, for ``with``: they are read in a thread, and handed out so far.
+    """The rows of one run or two, as a context manager with a reader thread.
 
-    All methods may be called from any thread. Without a `title`, the page has the names of the
-    runs. Texts whose id and system are not in `only` are left out. Entering raises `ConfigError` if
-    a file of aspects cannot be read; `DataError` if results or a named file of texts cannot be
-    read, there is no row to show, or two runs have none in common; and `StoreError` if there is no
-    room for temporary files.
+    Rows are available as they are read. All methods may be called from any thread. Without a
+    `title`, the page has the names of the runs. Texts whose id and system are not in `only` are
+    left out. Entering raises `ConfigError` if an aspects file cannot be read; `DataError` if
+    results or a named file of texts cannot be read, there is no row to show, or two runs have none
+    in common; and `StoreError` if there is no room for temporary files.
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class View:
         self.runs = tuple(runs)
         self.title = title or " and ".join(run.name for run in runs)
         self.marking: Marking | None = None
-        """Keeps people's marks; None where none are made."""
+        """Stores people's marks; None if no marks are made."""
         self._aspects_files = tuple(aspects_files)
         self._stack = ExitStack()
         self._names = Names()
@@ -215,7 +215,7 @@ class View:
         self._stack.close()
 
     def _require_rows(self) -> None:
-        """Wait for the first rows; raise what keeps a reader from seeing anything of use."""
+        """Wait for the first rows; raise an error if a reader would see nothing useful."""
         pairing, is_alone = self._pairing, len(self.runs) == 1
         self._thread.wait(lambda: bool(self.rows and (pairing.shared or is_alone)))
         if self._thread.problem is not None and not self.rows:
@@ -233,25 +233,25 @@ class View:
 
     @property
     def rows(self) -> int:
-        """The rows that are there so far."""
+        """The number of rows read so far."""
         return self._thread.rows
 
     @property
     def unit(self) -> str:
-        """The word for what a row shows: a result, or an assessment by two runs."""
+        """The unit of a row: a result, or an assessment by two runs."""
         return "results" if len(self.runs) == 1 else "assessments"
 
     @property
     def is_read(self) -> bool:
-        """True if all rows are there."""
+        """True if all rows are read."""
         return self._thread.is_read
 
     def wait(self, *, beyond: int | None = None, seconds: float | None = None) -> None:
-        """Wait for more rows than `beyond`, or for all; no longer than some seconds."""
+        """Wait for more than `beyond` rows, or for all; at most `seconds`."""
         self._thread.wait(lambda: beyond is not None and self.rows > beyond, seconds=seconds)
 
     def head(self) -> dict[str, object]:
-        """Return what is said of the runs as a whole, for JSON."""
+        """Return the data about the runs as a whole, for JSON."""
         described = [self._aspects.described(*names) for names in self._names.aspects.values]
         is_read = self.is_read
         return {
@@ -283,7 +283,7 @@ class View:
         }
 
     def notes(self) -> list[str]:
-        """Return what a reader must know; more may come until all rows are read."""
+        """Return notes for the reader; more may follow until all rows are read."""
         notes = [note for run in self._pairing.runs for note in run.notes()]
         if self._thread.problem is not None:
             notes.append(str(self._thread.problem))
@@ -292,18 +292,18 @@ class View:
     def columns(
         self, start: int, *, most: int = MOST_COLUMNS, is_blind: bool = False
     ) -> dict[str, object]:
-        """Return the columns of the rows from `start` on that are there, for JSON.
+        """Return the columns of the available rows from `start` on, for JSON.
 
-        A blind view leaves out what judges said.
+        A blind view leaves out judges' reports.
         """
-        is_read = self.is_read  # before the rows are counted: more may come meanwhile
+        is_read = self.is_read  # read before rows are counted, since more may arrive
         rows = self.rows
         end = min(rows, start + most)
         columns = self.columns_of(range(start, end), is_blind=is_blind)
         return {"from": start, "done": is_read and end >= rows, **columns}
 
     def columns_of(self, numbers: Sequence[int], *, is_blind: bool = False) -> dict[str, object]:
-        """Return the columns of some rows that are there, for JSON; `columns` explains them."""
+        """Return the columns of some available rows, for JSON; see `columns`."""
         rows = [self._pairing.row_of(number) for number in numbers]
         return {
             "rows": len(numbers),
@@ -332,10 +332,10 @@ class View:
     def details(self, numbers: Sequence[int], *, blind: str = "") -> dict[str, object]:
         """Return the details of some rows, for JSON.
 
-        A `blind` person is shown what judges said only where their own mark is done.
+        A `blind` person sees judges' reports only where their own mark is done.
 
         Raise `ConfigError` if there is no such row, or they are too many, and `DataError` if
-        results were written again since they were read.
+        results were rewritten since they were read.
         """
         if len(numbers) > MOST_DETAILS:
             raise ConfigError(f"got {len(numbers)} rows, expected {MOST_DETAILS} at most")
@@ -357,11 +357,11 @@ class View:
             raise ConfigError(f"there is no row {number}: there are {self.rows}, from 0")
 
     def search(self, text: str, *, is_blind: bool = False) -> list[int]:
-        """Return the numbers of the rows that hold a text, whatever its case.
+        """Return the numbers of the rows that contain a text, ignoring case.
 
-        A blind search looks at ids and texts, not at what judges said.
+        A blind search covers ids and texts, but not judges' reports.
 
-        Raise `ConfigError` if it is too long.
+        Raise `ConfigError` if the search text is too long.
         """
         if len(text) > MOST_SEARCHED:
             raise ConfigError(f"got {len(text)} characters, expected {MOST_SEARCHED} at most")
@@ -381,9 +381,9 @@ class View:
         return self._asked[run].of(segment, task=task, aspect=aspect, unasked=unasked)
 
     def comparison(self, first: str, second: str) -> dict[str, object]:
-        """Compare two runs or two systems, for JSON; wait until all rows are there.
+        """Compare two runs or two systems, for JSON; waits until all rows are read.
 
-        Raise `ConfigError` if there are no such two.
+        Raise `ConfigError` if there is no such run or system.
         """
         self.wait()
         return self._comparisons.of(first, second)
@@ -408,12 +408,12 @@ class View:
         return sorted(range(self.rows), key=score)[:count]
 
     def segment(self, number: int) -> Segment | None:
-        """Return the text of a row, with its inputs; None if it is not there."""
+        """Return the text of a row, with its inputs; None if it is unavailable."""
         self._require(number)
         return self._details.segment(number)
 
     def row_key(self, number: int) -> RowKey | None:
-        """Return by what a mark knows a row; None if its text is not there."""
+        """Return the key under which marks of a row are stored; None if its text is unavailable."""
         segment = self.segment(number)
         if segment is None:
             return None
@@ -421,13 +421,13 @@ class View:
         return row_key(segment, task=task, aspect=aspect)
 
     def scale(self, task: str, aspect: str) -> tuple[float, float]:
-        """Return the lowest and the highest score of an aspect."""
+        """Return the lowest and the highest score on an aspect's scale."""
         definition = self._aspects.find(task, aspect)
         scale = definition.scale if definition else Scale()
         return scale.low, scale.high
 
     def number_of(self, key: RowKey) -> int | None:
-        """Return the row that a mark is of; None if this view has not got it."""
+        """Return the row of a mark's key; None if this view lacks it."""
         self.wait()
         if self._numbers is None:
             self._numbers = {self._name(number): number for number in range(self.rows)}

@@ -1,1 +1,1 @@
-"""People's marks of a run: kept, exported, imported, compared with each other and judges."""
+"""People's marks of a run: stored, exported, imported, and compared with each other and judges."""

@@ -1,4 +1,4 @@
-"""The marks of a run as a view asks for them: read and put by many at once, always checked."""
+"""The marks of a run for the view: validated, and safe for several annotators at once."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -25,7 +25,7 @@ with lazily():
 
 
 class Text(NamedTuple):
-    """The output of a row, and the scale of its aspect; None where it is not known."""
+    """The output of a row, and the scale of its aspect; None if unknown."""
 
     output: str
     low: float | None
@@ -33,9 +33,9 @@ class Text(NamedTuple):
 
 
 class ChangedMarkError(DataError):
-    """A mark was put by someone else since it was read.
+    """Someone else changed a mark since it was read.
 
-    `current` is the mark as it is now, ready for JSON.
+    `current` is the current mark, ready for JSON.
     """
 
     def __init__(self, current: Mapping[str, object]) -> None:
@@ -44,11 +44,11 @@ class ChangedMarkError(DataError):
 
 
 class UnknownKeyError(DataError):
-    """A mark has a key that no mark has."""
+    """A mark has an unknown key."""
 
 
 class MarkBook:
-    """The marks in an open file, as `Marking`."""
+    """The marks in an open file; implements `Marking`."""
 
     def __init__(self, store: MarksStore) -> None:
         self._store = store
@@ -58,7 +58,7 @@ class MarkBook:
         return sorted({mark.key.annotator for mark in self._store.all().marks})
 
     def marked(self, annotator: str) -> Mapping[RowKey, Marked]:
-        """Return the rows that a person has marked; raise `ConfigError` for what is no name."""
+        """Return the rows that a person has marked; raise `ConfigError` for an invalid name."""
         who = annotator_name(annotator)
         marked: dict[RowKey, Marked] = {}
         for stored in self._store.all().marks:
@@ -69,7 +69,7 @@ class MarkBook:
         return marked
 
     def mark(self, annotator: str, row: RowKey) -> Mapping[str, object] | None:
-        """Return a person's mark of a row, ready for JSON; None where there is none."""
+        """Return a person's mark of a row, ready for JSON; None if there is none."""
         stored = self._store.get(_key(annotator_name(annotator), row))
         return None if stored is None or _read(stored) is None else _shown(stored)
 
@@ -82,11 +82,11 @@ class MarkBook:
         revision: int,
         text: Text | None = None,
     ) -> int:
-        """Keep a mark of `text` that is based on `revision`, on disk; return its own revision.
+        """Store a mark of `text` that is based on `revision` on disk; return its new revision.
 
-        Raise `ConfigError` if the name cannot be an annotator's, `UnknownKeyError` if the mark has
-        a key that is none of a mark's, `DataError` if it does not fit the text or there is none,
-        and `ChangedMarkError` if it has another revision by now.
+        Raise `ConfigError` if the name is no valid annotator name, `UnknownKeyError` if the mark
+        has an unknown key, `DataError` if it does not fit the text or there is no text, and
+        `ChangedMarkError` if it has another revision by now.
         """
         key = _key(annotator_name(annotator), row)
         given = {name: value for name, value in mark.items() if name != "revision"}
@@ -103,7 +103,7 @@ class MarkBook:
 
 
 def _require_known(given: object, kept: object, *, where: str = "the mark") -> None:
-    """Raise `UnknownKeyError` if a part of `given` has a key that it has not as it is kept."""
+    """Raise `UnknownKeyError` if a part of `given` has a key that `kept` lacks there."""
     if isinstance(given, dict) and isinstance(kept, dict):
         for name, value in given.items():
             if name not in kept:
@@ -142,5 +142,5 @@ def _shown(stored: StoredMark) -> dict[str, object]:
 
 
 def nothing_marked() -> dict[str, object]:
-    """Return the mark of a row that was not marked, ready for JSON."""
+    """Return an empty mark, ready for JSON."""
     return {"revision": 0, **json.loads(mark_json(Mark()))}

@@ -1,4 +1,4 @@
-"""People's marks compared: annotators with each other, and the judges of the run with people."""
+"""Compare people's marks: annotators with each other, and the run's judges with people."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,11 +34,11 @@ from spanjury.orchestration.studies.estimates import DEFAULTS, Settings
 from spanjury.orchestration.wiring.marks import ANNOTATORS
 
 FEWEST_TEXTS = 5
-"""Marked texts of an aspect from which on something is said of judges."""
+"""Fewest marked texts of an aspect for which judges are evaluated."""
 
 
 def texts_by_aspect(readings: Iterable[Reading]) -> dict[str, tuple[Segment, ...]]:
-    """Return aspect -> its texts, with the scores and the spans of this aspect alone."""
+    """Return aspect -> its texts, with the scores and the spans of this aspect only."""
     by_aspect: dict[str, list[Reading]] = {}
     for reading in readings:
         by_aspect.setdefault(reading.aspect, []).append(reading)
@@ -72,18 +72,18 @@ def _texts(aspect: str, readings: Iterable[Reading]) -> Iterator[Segment]:
 
 
 class PeopleAgreement(NamedTuple):
-    """The agreement of annotators, and what must be known of it."""
+    """The agreement of annotators, and a note on its limits."""
 
     aspects: tuple[PeopleOnAspect, ...]
     note: str
 
 
 def people_agreement(run: MarkedRun, *, settings: Settings = DEFAULTS) -> PeopleAgreement:
-    """Compare the annotators of a run on what they have finished; raise as `read_readings`."""
+    """Compare the annotators of a run on their finished marks; raises as `read_readings`."""
     read = read_readings(run)
     readings = read.chosen()
     names = sorted({reading.annotator for reading in readings})
-    if len(names) < 2:  # noqa: PLR2004  agreement takes two
+    if len(names) < 2:  # noqa: PLR2004  agreement needs two annotators
         who = f"one annotator, {names[0]}, has" if names else "no one has"
         note = f"{who} finished marks of {run.named}: agreement needs two annotators"
         return PeopleAgreement((), note)
@@ -99,9 +99,9 @@ def people_agreement(run: MarkedRun, *, settings: Settings = DEFAULTS) -> People
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgesAndMarks:
-    """Judges of a run and the marks of people, to compare.
+    """Judges of a run and the marks of people, to be compared.
 
-    `notes` say whose marks they are, and which figures need more marks.
+    `notes` name the annotators, and the figures that need more marks.
     """
 
     collected: Collected
@@ -113,8 +113,8 @@ def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> Ju
 
     Each pair of categories is written ``JUDGE=GOLD``.
 
-    Raise `ConfigError` if none has, or no one marked an aspect that is asked for, and
-    `DataError` if there are fewer than `FEWEST_TEXTS` on every aspect, or no judge scored them.
+    Raise `ConfigError` if no run has marks, or no one marked a requested aspect, and `DataError` if
+    every aspect has fewer than `FEWEST_TEXTS`, or no judge scored them.
     """
     run, finished = _marked_run(source.results, data=source.data)
     segments = (reading.text.segment for reading in finished)
@@ -209,7 +209,7 @@ def _collected(
 
 
 def _joined(by_aspect: Mapping[str, Sequence[Segment]]) -> Gold:
-    """Join the gold spans of all aspects: a text read for two aspects counts as two."""
+    """Join the gold spans of all aspects: a text that was read for two aspects counts twice."""
     spans: dict[str, tuple[GoldSpan, ...]] = {}
     readers: dict[str, tuple[str, ...]] = {}
     for aspect, texts in by_aspect.items():

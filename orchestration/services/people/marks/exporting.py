@@ -1,4 +1,4 @@
-"""People's marks as marked texts: rows of data, factgenie's lines, MQM tables."""
+"""Export people's marks as rows of data, factgenie lines, or MQM tables."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -24,17 +24,17 @@ from spanjury.orchestration.wiring.marks import (
 )
 
 NO_ERROR = "No-error"
-"""Behind the name of an aspect: its reader found no error."""
+"""Follows the name of an aspect if the annotator found no error."""
 _OF_MARKS = frozenset(
     {ANNOTATORS, "annotator", MARKS, NEUTRAL, READINGS, SEGMENT_ID, SOURCE_MARKS, SPANS}
 )
-"""Keys of a text's meta that speak of other marks than these."""
+"""Keys of a text's meta that describe other marks."""
 _OF_EXAMPLES = ("output", "inputs", "human", SPANS)
-"""Keys of a row that an example has; others may hold what is not to be stored with a run."""
+"""Keys of a row that an example keeps; other keys may hold data not to be stored with a run."""
 
 
 def write_marks(path: Path, readings: Iterable[Reading], *, form: str) -> int:
-    """Write readings in one of `FORMS`; return how many lines there are.
+    """Write readings in one of `FORMS`; return the number of lines.
 
     Raise `ConfigError` if the form is unknown, `StoreError` if the file cannot be written, and
     `DataError` if a text cannot be written in the form.
@@ -47,7 +47,7 @@ def write_marks(path: Path, readings: Iterable[Reading], *, form: str) -> int:
 def example_rows(run: Path) -> list[dict[str, object]]:
     """Return the texts of a run with people's finished marks, as rows of examples for a judge.
 
-    Raise `DataError` if no one has finished a text, and as `read_readings` does.
+    Raise `DataError` if no one has finished a text, and the errors of `read_readings`.
     """
     readings = read_readings(MarkedRun(run)).chosen()
     if not readings:
@@ -61,14 +61,14 @@ def _example_row(text: Segment) -> dict[str, object]:
 
 
 def marked_texts(readings: Iterable[Reading], *, form: str) -> Iterator[Segment]:
-    """Yield each text that was marked, with all readings of it, as `form` needs them.
+    """Yield each marked text with all its readings, as `form` needs them.
 
-    In ``rows`` a span names its aspect; in the other forms, which have no place for it, it stands
-    before the category, as ``fluency/spelling``.
+    In ``rows`` a span has an aspect field. The other forms lack one, so the aspect is put before
+    the category, as in ``fluency/spelling``.
     """
     kept = (reading for reading in readings if form == "rows" or not reading.mark.scores_only)
     for _, group in groupby(kept, key=lambda reading: reading.text.segment.segment_id):
-        # An annotator's spans stand together, in the order of the aspects.
+        # An annotator's spans are adjacent, in the order of the aspects.
         together = sorted(group, key=lambda reading: reading.annotator)
         yield _row_text(together) if form == "rows" else _joined_text(together, form=form)
 
@@ -87,7 +87,7 @@ def _row_text(readings: Sequence[Reading]) -> Segment:
 
 
 def _who_looked(readings: Sequence[Reading]) -> list[str]:
-    """Return who looked for errors."""
+    """Return the annotators who looked for errors."""
     return list(
         dict.fromkeys(reading.annotator for reading in readings if not reading.mark.scores_only)
     )
@@ -144,12 +144,12 @@ def _joined_text(readings: Sequence[Reading], *, form: str) -> Segment:
 
 
 def _as_read(span: ErrorSpan) -> tuple[tuple[str, ...], bool]:
-    """Put spans in the order in which factgenie's lines are read."""
+    """Return a sort key: the order in which factgenie's lines are read."""
     return span.found_by, span.start is None
 
 
 def _clean(reading: Reading) -> dict[str, object]:
-    """Return the opinion, which is no error, that a text has none of an aspect's."""
+    """Return a neutral entry which says that an aspect has no error."""
     return {"annotator": reading.annotator, "category": _prefixed(reading.aspect, NO_ERROR)}
 
 
@@ -159,7 +159,7 @@ def _prefixed(aspect: str, category: str) -> str:
 
 
 def _mqm_names(segment: Segment) -> dict[str, object]:
-    """Return document and numbers by which a table's row is known to be of the segment."""
+    """Return the document and numbers that identify a row of a table with the segment."""
     names = [str(segment.meta.get(key, "")) for key in ("doc", "doc_id", "seg_id")]
     if "/".join([segment.system, *names]) == segment.segment_id:
         return {}
@@ -171,6 +171,6 @@ def _bare(readings: Sequence[Reading]) -> Segment:
 
 
 def bare_text(segment: Segment) -> Segment:
-    """Return the text without what the data say of other people's marks."""
+    """Return the text without other people's marks in its meta."""
     meta = {key: value for key, value in segment.meta.items() if key not in _OF_MARKS}
     return replace(segment, human={}, gold=(), meta=meta)

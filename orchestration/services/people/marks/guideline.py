@@ -1,4 +1,4 @@
-"""The guideline for annotators: how to mark errors, how severe they are, what each aspect means."""
+"""The guideline for annotators: marking errors, their severity, and the meaning of each aspect."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from spanjury.orchestration.report import (
 )
 
 _SEVERITIES = files("spanjury.judges") / "llm" / "templates" / "severity-numeric.txt"
-"""The scale that judges are asked by: people mark on the same one."""
+"""The severity scale in judges' prompts: people use the same one."""
 _SEVERITY = re.compile(r"^(\d) - (.+)$", re.MULTILINE)
 _SOURCE = (
     "The council of Marlow approved a new tram line on 3 May. It will cost 40 million euros and"
@@ -57,9 +57,9 @@ _EXAMPLES = {  # severity -> a wrong statement about the source, why, and a slip
 def guideline(aspects: Sequence[Aspect]) -> Report:
     """Return the guideline for marking texts on some aspects.
 
-    The aspects may belong to several tasks; the criteria of a rubric stand in its place.
+    The aspects may belong to several tasks; a rubric is replaced by its criteria.
 
-    Raise `ConfigError` if there is none.
+    Raise `ConfigError` if there is no aspect.
     """
     if not aspects:
         raise ConfigError("a guideline needs an aspect that is defined")
@@ -91,7 +91,7 @@ _RULES = (
 
 
 def _parts(aspect: Aspect) -> Iterator[Aspect]:
-    """Yield what people mark: the aspect itself, or the criteria of a rubric."""
+    """Yield the aspects that people mark: the aspect itself, or the criteria of a rubric."""
     yield from (criterion.aspect for criterion in aspect.criteria)
     if not aspect.criteria:
         yield aspect

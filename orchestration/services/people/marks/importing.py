@@ -1,4 +1,4 @@
-"""Marked texts become marks of a run; what fits no row of it is named, never guessed."""
+"""Import marked texts into a run; what fits none of its rows is reported, never guessed."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,9 +30,9 @@ from spanjury.orchestration.wiring.sources import open_source
 
 
 class Sheet:
-    """Marks of people on one text.
+    """The marks of people on one text.
 
-    Without `aspect`, marks that name no aspect need a text with a single one.
+    `aspect` is the aspect of marks that name none; if it is None, the text must have a single one.
     """
 
     def __init__(self, row: Segment, text: MarkedText, *, aspect: str | None) -> None:
@@ -42,12 +42,12 @@ class Sheet:
         self._default = aspect if aspect in self._aspects else only
         self._marks: dict[tuple[str, str], Mark] = {}
         self.problems: list[str] = []
-        """Marks that name no aspect, once `marks` was asked for."""
+        """The marks that name no aspect, filled in by `marks`."""
         self.unjudged: Counter[str] = Counter()
-        """Aspect that the text is not judged on -> marks of it."""
+        """Aspect on which the text was not judged -> number of its marks."""
 
     def marks(self) -> Mapping[tuple[str, str], Mark]:
-        """Return annotator and aspect -> mark; count the others."""
+        """Return the marks by annotator and aspect; count those that fit no aspect of the text."""
         self._take_readings()
         self._take_scores()
         self._take_spans()
@@ -55,7 +55,7 @@ class Sheet:
         return self._marks
 
     def _add(self, who: str, aspect: str | None, *, what: str) -> Mark | None:
-        """Return the mark so far; count it and return None if the text is not judged on it."""
+        """Return the mark so far, or count it and return None if the text lacks the aspect."""
         if aspect is None:
             self.problems.append(f"{what}: the aspect is missing (--aspect names it)")
         elif aspect not in self._aspects:
@@ -106,7 +106,7 @@ class Sheet:
                 self._marks[who, aspect] = replace(mark, spans=marked, scores_only=False)
 
     def _aspect_of(self, about: Mapping[str, object], span: ErrorSpan) -> tuple[str | None, str]:
-        """Return the aspect that a span names, or that stands before its category, and the rest."""
+        """Return the aspect that a span or its category names, and the rest of the category."""
         if "aspect" in about:
             return str(about["aspect"]), span.category
         for aspect in sorted(self._aspects, key=len, reverse=True):
@@ -117,7 +117,7 @@ class Sheet:
         return self._default, span.category
 
     def _take_clean_texts(self) -> None:
-        """Take it that readers of whom nothing else is said found no error."""
+        """Add a mark without errors for each reader who has no mark yet."""
         annotators = {who for who, _ in self._marks}
         is_read = self._row.meta.get(SPANS) == [] and not annotators
         for who in self._readers() or ([""] if is_read else []):
@@ -135,7 +135,7 @@ class Sheet:
         )
 
     def _looked(self, who: str) -> bool:
-        """Say whether someone looked for errors: a score alone does not say so."""
+        """Return whether an annotator looked for errors: a score alone does not tell."""
         return self._row.meta.get(SPANS) == [] or who in self._readers()
 
     def _only_reader(self) -> str:
@@ -162,9 +162,9 @@ def _span(span: ErrorSpan, *, category: str) -> MarkedSpan:
 class Imported:
     """The outcome of an import.
 
-    Marks of rows that the annotator had marked otherwise stay as they are, in `kept`. `unmatched`
-    says what fits no row of the run, and why; `unjudged` counts marks of aspects that texts are not
-    judged on.
+    `kept` names rows that the annotator had marked differently; those marks are unchanged.
+    `unmatched` names marks that fit no row of the run, and says why; `unjudged` counts marks of
+    aspects on which their texts were not judged.
     """
 
     marks: int = 0
@@ -182,14 +182,15 @@ def import_marks(
     aspect: str | None = None,
     replaces: bool = False,
 ) -> Imported:
-    """Put the marks in a file of texts, rows, factgenie's or MQM, into a run.
+    """Import marks into a run from a file of texts or rows, in our format, factgenie's or MQM.
 
-    Without `annotator`, marks belong to the annotator that the file names. Without `aspect`, marks
-    that name no aspect need a text with a single one. If `replaces` is true, marks replace those of
-    the same annotator on the same row.
+    Without `annotator`, marks belong to the annotator that the file names. Without `aspect`, a mark
+    that names no aspect needs a text with a single one. If `replaces` is true, marks replace those
+    of the same annotator on the same row.
 
-    Raise `ConfigError` if marks of several annotators are to be one's, or no text is judged on
-    the aspect, `DataError` if the file cannot be read, and `StoreError` if marks cannot be kept.
+    Raise `ConfigError` if `annotator` is given for marks of several annotators, or no text is
+    judged on `aspect`; `DataError` if the file cannot be read; and `StoreError` if marks cannot be
+    stored.
     """
     named = None if annotator is None else annotator_name(annotator)
     if aspect is not None and not any(aspect in text.aspects for text in run.texts):
@@ -223,9 +224,9 @@ class TextIndex:
             self._by_output[text.segment.output].append(text)
 
     def find(self, row: Segment) -> MarkedText | str:
-        """Return the text that `row` is of: by its id, or else the only one with its output.
+        """Return the text of `row`: found by its id, or else the only one with its output.
 
-        A row whose text is not found gives the reason.
+        If no text is found, return the reason.
         """
         names = (row.meta.get(SEGMENT_ID), row.segment_id, row.meta.get("seg_id"))
         for name in filter(None, names):
@@ -246,7 +247,7 @@ class TextIndex:
 
 
 class _Entry(NamedTuple):
-    """A mark, and the row that it is of."""
+    """A mark with its annotator, text and aspect."""
 
     annotator: str
     text: MarkedText
@@ -268,7 +269,7 @@ def _put(store: MarksStore, entry: _Entry, done: Imported, *, replaces: bool) ->
 
 
 def _is_same(content: str, mark: Mark) -> bool:
-    """Say whether a mark is kept already, whichever judges' spans it was made of."""
+    """Return whether a mark is already stored; verdicts on judges' spans are not compared."""
     try:
         current = mark_of_json(content)
     except DataError:
@@ -290,7 +291,7 @@ def _problem(entry: _Entry) -> str:
 
 
 def _read(path: Path, done: Imported, index: TextIndex, *, aspect: str | None) -> Iterator[_Entry]:
-    """Yield the marks of each text; name those that fit no row."""
+    """Yield the marks of each text; report those that fit no row in `done`."""
     seen: set[tuple[str, str, str]] = set()
     for row in open_source(path):
         if not isinstance(row, Segment):

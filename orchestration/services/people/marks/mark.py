@@ -1,4 +1,4 @@
-"""A mark: one person's reading of one row of the results, checked against the text."""
+"""A mark: one person's reading of one row of the results, validated against the text."""
 
 import math
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ with lazily():
 _MOST_SPANS, _LONGEST = 1_000, 100_000
 _LONGEST_NAME = 64
 Verdict = Literal["accepted", "edited", "own"]
-"""Origin of a span: a judge, unchanged or changed by the person, or the person."""
+"""Origin of a span: a judge's, accepted unchanged or edited, or the person's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """A judge's span: the number of the run in the view, and of the span in the row's result."""
+    """A judge's span: the index of its run in the view, and of the span in the row's result."""
 
     run: int
     span: int
@@ -37,7 +37,7 @@ class MarkedSpan:
     """An error that a person marked.
 
     Offsets are half-open, in code points of the output; both are None for an omission or a quote
-    that is not there.
+    that the output does not contain.
     """
 
     start: int | None
@@ -50,7 +50,7 @@ class MarkedSpan:
     origin: Origin | None = None
 
     def error_span(self, annotator: str, *, category: str | None = None) -> ErrorSpan:
-        """Return it as the core knows it, found by `annotator`."""
+        """Return the span as an `ErrorSpan` found by `annotator`."""
         return ErrorSpan(
             text=self.text,
             start=self.start,
@@ -67,9 +67,9 @@ class MarkedSpan:
 class Mark:
     """One person's reading of a row.
 
-    A finished mark (`is_done`) without spans says that the text has no error, unless `scores_only`
+    A finished mark (`is_done`) without spans means that the text has no error, unless `scores_only`
     says that the person did not look for errors. `rejected` are judges' spans that the person finds
-    correct.
+    correct, that is, no errors.
     """
 
     score: float | None = None
@@ -84,7 +84,7 @@ _MARKS = Once(lambda: pydantic.TypeAdapter(Mark))
 
 
 def mark_of_json(text: str | bytes) -> Mark:
-    """Read a mark; raise `DataError` if it is none, naming the field."""
+    """Parse a mark; raise `DataError` if it is invalid, naming the field."""
     try:
         return _MARKS.get().validate_json(text, strict=True)
     except pydantic.ValidationError as error:
@@ -94,14 +94,14 @@ def mark_of_json(text: str | bytes) -> Mark:
 
 
 def mark_json(mark: Mark) -> str:
-    """Write a mark as JSON, equal marks alike."""
+    """Return a mark as JSON; equal marks give equal strings."""
     return _MARKS.get().dump_json(mark).decode()
 
 
 def check_mark(
     mark: Mark, *, output: str, low: float | None = None, high: float | None = None
 ) -> None:
-    """Raise `DataError` if a mark does not fit its text, or its score not the scale."""
+    """Raise `DataError` if a mark does not fit its text, or its score is off the scale."""
     if len(mark.spans) > _MOST_SPANS:
         raise DataError(f"the mark has {len(mark.spans)} spans, expected {_MOST_SPANS} at most")
     texts = (
@@ -147,7 +147,7 @@ def _check_span(span: MarkedSpan, *, number: int, output: str) -> None:
 
 
 def annotator_name(name: str) -> str:
-    """Return the name of an annotator as it is kept; raise `ConfigError` if it cannot be one."""
+    """Return an annotator's name in its stored form; raise `ConfigError` if it is invalid."""
     kept = normalize("NFC", name.strip())
     if not 1 <= len(kept) <= _LONGEST_NAME or not kept.isprintable():
         raise ConfigError(

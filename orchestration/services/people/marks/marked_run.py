@@ -1,4 +1,4 @@
-"""The run that people mark, and its marks matched to its texts: whose, and of which version."""
+"""The run that people mark, and its marks matched to its texts by annotator and version."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ from spanjury.orchestration.wiring.read_results import read_reported_rows
 from spanjury.orchestration.wiring.runs import PART
 
 _OWN_RUN = 0
-"""Number of the marked run in a view: a second one stands beside it for comparison alone."""
+"""Number of the marked run in a view: a second run is shown for comparison only."""
 
 _RowName = tuple[str, str, str, str]
 
@@ -51,7 +51,7 @@ class MarkedText:
     aspects: Mapping[str, Scale]
 
     def key(self, annotator: str, aspect: str) -> MarkKey:
-        """Return where the mark of `annotator` on `aspect` is kept."""
+        """Return the key under which the mark of `annotator` on `aspect` is stored."""
         return MarkKey(
             annotator=annotator,
             segment=self.segment.segment_id,
@@ -65,9 +65,9 @@ class MarkedText:
 class MarkedRun:
     """A run, or a bare file of results, whose texts people mark.
 
-    `data` and `columns` name the texts of a bare file of results, which holds none.
+    `data` and `columns` name the texts of a bare file of results, which contains none.
 
-    Raises `DataError` or `StoreError` if there is none, or it has no results yet.
+    Raises `DataError` or `StoreError` if there is no run, or it has no results yet.
     """
 
     def __init__(
@@ -83,24 +83,24 @@ class MarkedRun:
 
     @property
     def results(self) -> Path:
-        """The file of results, or what there is of it."""
+        """The file of results, or of the results so far."""
         return self._run.results
 
     @property
     def data(self) -> Path | None:
-        """The file of the texts; None where nothing says which it is."""
+        """The file of the texts; None if it is unknown."""
         return self._run.texts.data if self._run.texts else None
 
     def segments(self) -> Iterator[Segment]:
-        """Yield the rows of the data, as they are; none where nothing says where they are."""
+        """Yield the rows of the data unchanged; none if their file is unknown."""
         return self._run.texts.segments() if self._run.texts else iter(())
 
     @cached_property
     def texts(self) -> tuple[MarkedText, ...]:
         """The texts that were judged, in the order of the data.
 
-        Raise `DataError` if they or the results cannot be read, and `ConfigError` where they must
-        be named.
+        Raise `DataError` if they or the results cannot be read, and `ConfigError` if their file
+        must be named.
         """
         if self._run.texts is None:
             raise ConfigError(
@@ -115,7 +115,7 @@ class MarkedRun:
 
     @cached_property
     def aspects(self) -> tuple[Aspect, ...]:
-        """The aspects on which the run was judged, as far as they are defined.
+        """The aspects on which the run was judged, except those without a definition.
 
         Raise `DataError` if the results cannot be read.
         """
@@ -130,7 +130,7 @@ class MarkedRun:
         return KnownAspects(self._run.aspects_files, rubrics=[self._run.rubric])
 
     def _judged(self) -> dict[tuple[str, str], dict[str, list[str]]]:
-        """Return id and system -> task -> its aspects, of every row of the results."""
+        """Return id and system -> task -> its aspects, for every row of the results."""
         names: dict[tuple[str, str], dict[str, list[str]]] = {}
         for segment, system, task, aspect in result_names(self._run.results):
             names.setdefault((segment, system), {}).setdefault(task, []).append(aspect)
@@ -156,7 +156,7 @@ class MarkedRun:
 
 
 def marks_of(run: ViewedRun) -> Path:
-    """Return the file of the marks of a run: in its folder, or beside a bare file of results."""
+    """Return the marks file of a run: in its folder, or beside a bare file of results."""
     if run.folder is not None:
         return run.folder / MARKS_NAME
     return run.results.with_name(f"{run.results.name.removesuffix(PART)}.{MARKS_NAME}")
@@ -176,9 +176,9 @@ class Reading:
 class Readings:
     """The marks of a run.
 
-    They come text by text, aspect by aspect, annotators by name. `other_versions` counts marks of
-    texts, or versions, that the run's data do not hold; `damaged` names marks that cannot be read
-    or do not fit their text.
+    They are ordered by text, aspect and annotator. `other_versions` counts marks of texts or
+    versions that the run's data do not contain; `damaged` names marks that cannot be read or do not
+    fit their text.
     """
 
     readings: tuple[Reading, ...]
@@ -187,15 +187,15 @@ class Readings:
 
     @property
     def annotators(self) -> tuple[str, ...]:
-        """Those who marked anything, by name."""
+        """All annotators, sorted."""
         return tuple(sorted({reading.annotator for reading in self.readings}))
 
     def chosen(
         self, *, annotators: Sequence[str] = (), with_unfinished: bool = False
     ) -> tuple[Reading, ...]:
-        """Return the readings of `annotators`, all without any name.
+        """Return the readings of `annotators`, or all readings if none is named.
 
-        Raise `DataError` if one of them marked nothing.
+        Raise `DataError` if an annotator marked nothing.
         """
         if strange := [name for name in annotators if name not in self.annotators]:
             choices = ", ".join(self.annotators) or "none"
@@ -210,7 +210,7 @@ class Readings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """The work of one annotator: marks, those that are done, and spans in them."""
+    """The work of one annotator: numbers of marks, of finished marks, and of spans in them."""
 
     annotator: str
     marks: int
@@ -219,9 +219,9 @@ class Progress:
 
 
 def read_readings(run: MarkedRun, *, without_damaged: bool = False) -> Readings:
-    """Read the marks of a run; raise as `MarkedRun.texts` and `MarksStore` do.
+    """Read the marks of a run; raises as `MarkedRun.texts` and `MarksStore` do.
 
-    Raise `StoreError` if marks are damaged on disk, unless they are to be left out.
+    Raise `StoreError` if marks are damaged on disk, unless `without_damaged` leaves them out.
     """
     stored = read_marks(run.marks, are_whole=not without_damaged)
     if not stored.marks:
@@ -263,7 +263,7 @@ def progress(path: Path) -> tuple[list[Progress], tuple[str, ...]]:
 def _matched(
     texts: Sequence[MarkedText], names: Sequence[str], by_key: dict[MarkKey, StoredMark]
 ) -> Iterator[tuple[MarkKey, Reading | None]]:
-    """Yield the key of each mark of a text, and the mark; None for one that cannot be read."""
+    """Yield the key of each mark of a text, and its reading; None if it cannot be read."""
     for text in texts:
         for aspect in text.aspects:
             for name in names:
@@ -284,7 +284,8 @@ def _reading(text: MarkedText, aspect: str, stored: StoredMark) -> Reading | Non
 class JudgesSpans(NamedTuple):
     """Shares of the spans that people keep, judge by judge.
 
-    Finished marks are `stale`, and left out, if the run's results have changed since.
+    Finished marks are `stale`, and left out, if the run's results have changed since they were
+    made.
     """
 
     judges: tuple[KeptSpans, ...]
@@ -292,10 +293,10 @@ class JudgesSpans(NamedTuple):
 
 
 def judges_spans(run: MarkedRun) -> JudgesSpans:
-    """Count what people who looked for errors said of judges' spans.
+    """Count the verdicts on judges' spans of people who looked for errors.
 
-    Marks that are not done say nothing; where no finished mark holds a verdict, nothing is counted.
-    Raise as `read_readings`, and `DataError` if the results cannot be read.
+    Unfinished marks do not count; if no finished mark holds a verdict, nothing is counted. Raise
+    the errors of `read_readings`, and `DataError` if the results cannot be read.
     """
     looked = [reading for reading in read_readings(run).chosen() if not reading.mark.scores_only]
     if not any(_origins(reading.mark) for reading in looked):
@@ -335,7 +336,7 @@ def _origins(mark: Mark) -> list[Origin]:
 
 
 def _fits(mark: Mark, spans: Sequence[ErrorSpan]) -> bool:
-    """Say whether a mark's verdicts are on these spans, as far as it keeps what they were."""
+    """Return whether a mark's verdicts are on these spans, as far as it stores them."""
     if any(origin.span >= len(spans) for origin in _origins(mark)):
         return False
     accepted = [span for span in mark.spans if span.origin and span.verdict == "accepted"]
@@ -347,7 +348,7 @@ def _fits(mark: Mark, spans: Sequence[ErrorSpan]) -> bool:
 
 
 def _verdict(mark: Mark, number: int, span: ErrorSpan) -> Verdict | None:
-    """Return the verdict on a span; to accept one is to accept others at its place, too."""
+    """Return the verdict on a span; accepting a span also accepts others at its position."""
     origin = Origin(run=_OWN_RUN, span=number)
     if origin in mark.rejected:
         return "rejected"

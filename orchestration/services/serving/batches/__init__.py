@@ -1,1 +1,1 @@
-"""Batches that a service judges for others: kept on disk, run in turn, and gone on with."""
+"""Batches that a service judges for others: stored on disk, run in turn, and resumed."""

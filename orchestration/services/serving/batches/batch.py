@@ -1,4 +1,4 @@
-"""A batch as the service that runs it sees it: its parts, its state and its rows."""
+"""A batch within the service that runs it: its parts, its state and its rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,16 +24,16 @@ from spanjury.orchestration.wiring.sources import open_source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchPlan:
-    """The panels that judge batches, and the bounds of their work.
+    """The panels that judge batches, and the limits of their work.
 
     Parameters
     ----------
     most_running, most_waiting
-        Batches that are judged at the same time, and that may wait for their turn.
+        Most batches that are judged concurrently, and most that may wait.
     keep_days
-        Days for which a batch that has ended is kept.
+        Days for which a finished batch is kept.
     limits, failures
-        Limits of each batch, each time it is run.
+        Limits of each batch, for each session of its run.
     """
 
     panels: Mapping[str, PanelConfig]
@@ -47,7 +47,7 @@ class BatchPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """The wishes of who submits a batch; as in `Job`."""
+    """The parameters of a submitted batch; as in `Job`."""
 
     owner: str
     panel: str
@@ -58,7 +58,7 @@ class Submission:
 
 
 class BadRowsError(DataError):
-    """Rows of a batch that cannot be read; `rows` holds what is wrong with each."""
+    """Some rows of a batch cannot be read; `rows` holds the problem of each."""
 
     def __init__(self, rows: tuple[str, ...]) -> None:
         super().__init__(f"{len(rows)} rows cannot be read")
@@ -71,7 +71,7 @@ class BusyError(ConfigError):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Batch:
-    """A batch, as the service that runs it sees it."""
+    """A batch, as held by the service that runs it."""
 
     record: BatchRecord
     folder: BatchFolder
@@ -96,16 +96,16 @@ class Batch:
         return {outcome.value: count for outcome, count in self.summary.outcomes.items()}
 
     def progress(self) -> Progress | None:
-        """Return how far it is, while it runs."""
+        """Return the progress while the batch runs; None otherwise."""
         return None if self.tracker is None else self.tracker.progress()
 
     def wants(self, segment: Segment) -> bool:
-        """Be content with rows as they were written."""
+        """Return False: rows suffice as they were written."""
         del segment
         return False
 
     def count(self, row: FinishedRow) -> None:
-        """Count a row that is remembered."""
+        """Count a remembered row."""
         self.summary.count(row.figures)
         self.note()
 
@@ -115,13 +115,13 @@ class Batch:
         self.note()
 
     def note(self) -> None:
-        """Wake whoever waits for news."""
+        """Wake all waiters for news."""
         self.changed.set()
         self.changed = Event()
 
 
 class Examined(NamedTuple):
-    """The number of rows, of the results that they will have, and of rows that are skipped."""
+    """The numbers of rows, of their future results, and of skipped rows."""
 
     rows: int
     assessments: int
@@ -136,7 +136,7 @@ def require_storable(panel: PanelConfig) -> None:
 def examined(job: Job) -> Examined:
     """Read the rows of `job` once, before any is judged.
 
-    Raise `BadRowsError` if rows cannot be read and may not be skipped, or no row can, and
+    Raise `BadRowsError` if rows cannot be read and may not be skipped, or no row can be read, and
     `ConfigError` if a task or an aspect is unknown.
     """
     bad: list[DataError] = []
@@ -156,5 +156,5 @@ def examined(job: Job) -> Examined:
 
 
 def _without_path(error: DataError, path: Path) -> str:
-    """Return what is wrong with a row, without the folders of this machine."""
+    """Return the problem of a row, without the folders of this machine."""
     return str(error).removeprefix(str(path)).lstrip(":, ")

@@ -1,4 +1,4 @@
-"""Batches at work: each is a run of its own, so many at a time, and the others wait their turn."""
+"""Run batches: each is a separate run, a limited number run at once, and the others wait."""
 
 import secrets
 from collections import Counter
@@ -46,7 +46,7 @@ from spanjury.orchestration.services.serving.turns import Turns, has_share
 log = EventLog()
 
 _TIDY = 3600.0
-"""Seconds between two looks for batches that are kept no longer."""
+"""Seconds between two searches for expired batches."""
 _NO_LEDGERS: Mapping[str, TenantLedger] = MappingProxyType({})
 _CANCELLED = "its owner has cancelled it"
 _SEE_LOG = "its log says why"
@@ -58,9 +58,10 @@ class BatchJobs:
     """The batches of a service: received, run in turn, cancelled, and kept for some days.
 
     `run` judges them until `stop`; all methods belong to its event loop. `ended` is called when the
-    run of a batch is over, whether it has ended or goes on after the next start. Where tenants
-    share the service (`is_shared`), none may hold all the places. Batches have turns by tenant and
-    by the number of results that they will have. Those with a ledger pay for their calls in it.
+    run of a batch is over, whether the batch has ended or continues after the next start. If
+    tenants share the service (`is_shared`), no tenant may occupy all places. Turns depend on the
+    tenant and on the number of expected results. Batches of tenants with a ledger pay for their
+    calls from it.
     """
 
     def __init__(
@@ -100,15 +101,15 @@ class BatchJobs:
         return used, min(ended) + timedelta(days=self._plan.keep_days) if ended else None
 
     def find(self, name: str, *, owner: str) -> Batch | None:
-        """Return the batch with this id, if it is this tenant's."""
+        """Return the batch with this id if it belongs to this tenant; None otherwise."""
         batch = self._batches.get(name)
         return batch if batch is not None and batch.record.owner == owner else None
 
     def require_room(self, owner: str) -> None:
-        """Raise `BusyError` if no further batch of this tenant may be received, or wait.
+        """Raise `BusyError` if no further batch of this tenant may be received or wait.
 
-        Those that are being received count, and the places where batches run: none is refused
-        while one is free.
+        Batches that are being received count, as do the places where batches run: none is refused
+        while a place is free.
         """
         most = self._plan.most_running + self._plan.most_waiting
         held = self._running + self._waiting.lengths + self._receiving
@@ -118,7 +119,7 @@ class BatchJobs:
             )
 
     async def fault(self) -> str:
-        """Return why batches cannot be written, if a recent batch could not be and that lasts."""
+        """Return the reason if a recent write failed and writing still fails; empty otherwise."""
         if self._is_unwritable:
             fault = await to_thread.run_sync(self._store.fault)
             self._is_unwritable = bool(fault)
@@ -127,9 +128,10 @@ class BatchJobs:
 
     @asynccontextmanager
     async def receiving(self, owner: str) -> AsyncIterator[BatchFolder]:
-        """Make a folder for a batch; it is gone at the end, unless `submit` has kept it.
+        """Create a folder for a batch; it is removed at the end, unless `submit` has kept it.
 
-        `require_room` has been asked just before. Raise `StoreError` if it cannot be made.
+        `require_room` must have been called just before. Raise `StoreError` if the folder cannot be
+        created.
         """
         self._receiving[owner] += 1
         try:
@@ -138,14 +140,14 @@ class BatchJobs:
                 try:
                     yield folder
                 finally:
-                    if folder.path.exists():
+                    if folder.path.exists():  # `submit` has not moved it
                         self._store.remove(folder)
         finally:
             self._receiving[owner] -= 1
 
     @contextmanager
     def _noting_faults(self, event: str, **values: str) -> Iterator[None]:
-        """Log that something cannot be written, and have `fault` look whether that lasts."""
+        """Log a failed write, and have `fault` check whether writing still fails."""
         try:
             yield
         except StoreError as error:
@@ -154,9 +156,9 @@ class BatchJobs:
             raise
 
     async def submit(self, received: BatchFolder, submission: Submission) -> Batch:
-        """Check the rows that were received, and have them judged.
+        """Check the received rows, and queue the batch.
 
-        Raise `BadRowsError` and `ConfigError` as `examined` does, and `StoreError` if the batch
+        Raise the `BadRowsError` and `ConfigError` of `examined`, and `StoreError` if the batch
         cannot be written.
         """
         record, folder = await to_thread.run_sync(self._kept, received, submission)
@@ -196,7 +198,7 @@ class BatchJobs:
         return record, self._store.keep(received)
 
     async def cancel(self, batch: Batch) -> None:
-        """End a batch; what was judged stays, and what is under way is dropped."""
+        """End a batch; finished results are kept, and assessments under way are dropped."""
         if batch.record.state.is_end or batch.is_cancelled:
             return
         batch.is_cancelled = True
@@ -205,11 +207,11 @@ class BatchJobs:
             await self._end(batch, BatchState.CANCELLED, _CANCELLED)
             return
         batch.stop_token.request(_CANCELLED, grace=0.0)
-        # It must not go on, even if the service is killed before the run has ended.
+        # It must not resume, even if the service is killed before the run has ended.
         await self._write(batch, _ended(batch, BatchState.CANCELLED, _CANCELLED))
 
     async def remove(self, batch: Batch) -> None:
-        """End a batch and remove all that was kept of it."""
+        """End a batch and remove all its files."""
         batch.is_removed = True
         await self.cancel(batch)
         self._batches.pop(batch.record.id, None)
@@ -217,7 +219,7 @@ class BatchJobs:
             await to_thread.run_sync(self._store.remove, batch.folder)
 
     def stop(self) -> None:
-        """Begin nothing more; what is under way gets a grace, and the rest waits on disk."""
+        """Begin nothing more; running batches get a grace period, and the others wait on disk."""
         self._is_closing = True
         self._has_work.set()
         for batch in self:
@@ -225,7 +227,7 @@ class BatchJobs:
                 batch.stop_token.request("the service ends", grace=GRACE)
 
     def _go_on(self) -> None:
-        """Take up the batches that are on disk: those that had not ended are queued."""
+        """Load the batches on disk; those that had not ended are queued."""
         for folder, record in self._store.kept():
             batch = Batch(record=record, folder=folder)
             self._batches[record.id] = batch
@@ -238,9 +240,9 @@ class BatchJobs:
         self._has_work.set()
 
     async def run(self, *, task_status: TaskStatus[None] = TASK_STATUS_IGNORED) -> None:
-        """Go on with the batches on disk and judge new ones, until `stop`.
+        """Resume the batches on disk and judge new ones, until `stop`.
 
-        What is under way then may take `GRACE` seconds; the rest is for the next time.
+        Running batches may then take `GRACE` seconds; the rest is resumed at the next start.
         """
         await to_thread.run_sync(self._go_on)
         task_status.started()
@@ -267,7 +269,7 @@ class BatchJobs:
         return has_share(self._running, owner, most=most, is_shared=self._is_shared)
 
     async def _tidy(self) -> None:
-        """Remove what is kept no longer, for as long as the service lasts."""
+        """Remove expired batches, for as long as the service runs."""
         while True:
             oldest = now() - timedelta(days=self._plan.keep_days)
             for batch in self:
@@ -276,7 +278,7 @@ class BatchJobs:
             await sleep(_TIDY)
 
     async def _run(self, batch: Batch) -> None:
-        """Judge a batch; whatever goes wrong ends this batch only."""
+        """Judge a batch; any failure ends only this batch."""
         batch.stop_token = token = StopToken()
         self._running[batch.record.owner] += 1
         try:
@@ -284,7 +286,7 @@ class BatchJobs:
         finally:
             batch.stop_token = None
             self._running[batch.record.owner] -= 1
-            self._has_work.set()  # the tenant may have waited for this place
+            self._has_work.set()  # the tenant may be waiting for this place
             self._ended(batch)
         if state is not None:
             await self._end(batch, state, reason)
@@ -292,7 +294,7 @@ class BatchJobs:
             await to_thread.run_sync(self._store.remove, batch.folder)
 
     async def _judged(self, batch: Batch, token: StopToken) -> tuple[BatchState | None, str]:
-        """Return how it ended; None if the service did, and it goes on later."""
+        """Judge a batch; return its final state, or None if it will resume after a restart."""
         try:
             with self._noting_faults("batch.failed", batch=batch.record.id):
                 await self._judge(batch, token)
@@ -311,7 +313,7 @@ class BatchJobs:
 
     async def _judge(self, batch: Batch, token: StopToken) -> None:
         kept = await to_thread.run_sync(job_of, batch.folder.run)
-        job = replace(kept, data=batch.folder.data)  # wherever its folder was when it was begun
+        job = replace(kept, data=batch.folder.data)  # its folder may have moved since it began
         batch.summary = Summary()
         batch.meter = Meter(limits=job.limits, stop=token.request, is_whole=True)
         total = batch.record.assessments
@@ -326,7 +328,7 @@ class BatchJobs:
 
     async def _end(self, batch: Batch, state: BatchState, reason: str) -> None:
         record = _ended(batch, state, reason)
-        await self._write(batch, record)  # whoever sees the end may rely on it
+        await self._write(batch, record)  # on disk first: whoever sees the end may rely on it
         batch.record = record
         log.info("batch.ended", batch=batch.record.id, state=state.value)
         batch.note()
@@ -334,7 +336,7 @@ class BatchJobs:
     async def _write(self, batch: Batch, record: BatchRecord) -> None:
         try:
             await to_thread.run_sync(batch.folder.write, record)
-        except StoreError as error:  # it is judged again at the next start, out of its memory
+        except StoreError as error:  # the next start judges it again from memory
             log.warning("batch.not_written", batch=record.id, error=kind_of(error))
 
 

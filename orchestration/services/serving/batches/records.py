@@ -1,4 +1,4 @@
-"""Batches on disk: a folder each, with its rows, its run and a record of how far it is.
+"""Batches on disk: each has a folder with its rows, its run and a record of its state.
 
 ::
 
@@ -9,7 +9,7 @@
     STATE/batches/ID/rows.jsonl the rows as they were sent
     STATE/batches/ID/run/       the run: manifest, memory, results
 
-A batch gets its place under ``batches`` when it is whole, and not before.
+A batch is moved to ``batches`` only when it is complete.
 """
 
 import os
@@ -33,17 +33,17 @@ log = EventLog()
 
 _PRIVATE = 0o700
 _TRIED = 2**20
-"""Bytes of room that a disk must have to count as writable."""
+"""Bytes that must be writable for a disk to count as writable."""
 _ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
 class BatchState(StrEnum):
-    """The states of a batch; those from `FINISHED` on are ends."""
+    """The states of a batch; those from `FINISHED` on are final."""
 
     QUEUED = "queued"
     """It waits for its turn."""
     RUNNING = "running"
-    """It is judged."""
+    """It is being judged."""
     FINISHED = "finished"
     """Every row has its results."""
     STOPPED = "stopped"
@@ -55,26 +55,26 @@ class BatchState(StrEnum):
 
     @property
     def is_end(self) -> bool:
-        """True if nothing more will happen."""
+        """True if the state is final."""
         return self not in {BatchState.QUEUED, BatchState.RUNNING}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRecord:
-    """A batch as it is remembered over restarts.
+    """A batch's record, which outlasts restarts.
 
     Parameters
     ----------
     owner
-        Name of the tenant; no other sees the batch.
+        Name of the tenant; no other tenant sees the batch.
     rows, assessments
-        Rows that are judged, and results that they will have.
+        Number of rows to judge, and of their expected results.
     skipped
-        Rows that could not be read, where its owner allows for them.
+        Number of rows that could not be read, if the owner allows for them.
     done, outcomes
-        Results there are, and how often each outcome came; kept when the batch ends.
+        Number of results, and counts of their outcomes; stored when the batch ends.
     reason
-        Why it ended early; empty where it did not.
+        Why it ended early; empty if it did not.
     """
 
     id: str
@@ -109,22 +109,22 @@ class BatchFolder:
 
     @property
     def results(self) -> Path | None:
-        """The file of its results, whole or so far; None before there is any."""
+        """The file of its results, complete or partial; None if there is none yet."""
         whole = self.run.results
         part = whole.with_name(f"{whole.name}.part")
         return next((path for path in (whole, part) if path.is_file()), None)
 
     @property
     def size(self) -> int:
-        """The bytes of its files."""
+        """The size of its files in bytes."""
         size = 0
         for path in self.path.rglob("*"):
-            with suppress(OSError):  # it is gone
+            with suppress(OSError):  # it was removed meanwhile
                 size += path.lstat().st_size
         return size
 
     def write(self, record: BatchRecord) -> None:
-        """Write the record, whole or not at all; raise `StoreError` if that fails."""
+        """Write the record atomically; raise `StoreError` if that fails."""
         new = self.path / f"batch.json.{secrets.token_hex(4)}"
         try:
             with new.open("wb") as file:
@@ -138,7 +138,7 @@ class BatchFolder:
             raise StoreError(f"{new}: cannot be written: {error.strerror}") from error
 
     def read(self) -> BatchRecord | None:
-        """Return the record; None if there is none that can be read."""
+        """Return the record; None if it is missing or unreadable."""
         try:
             return _RECORD.decode((self.path / "batch.json").read_bytes())
         except (OSError, msgspec.MsgspecError):
@@ -150,9 +150,9 @@ _RECORD = msgspec.json.Decoder(BatchRecord)
 
 
 class BatchStore:
-    """All batches of one service, for ``with``; no other service may use the folder meanwhile.
+    """All batches of one service, as a context manager that locks the folder.
 
-    Raises `StoreError` on entry if another does, or the folder cannot be made.
+    Raises `StoreError` on entry if another service holds the lock, or the folder cannot be created.
     """
 
     def __init__(self, path: Path) -> None:
@@ -176,7 +176,7 @@ class BatchStore:
 
     @property
     def quotas(self) -> Path:
-        """The file in which the use of quotas is kept."""
+        """The file that stores the use of quotas."""
         return self._path / "quotas.sqlite"
 
     @property
@@ -188,7 +188,7 @@ class BatchStore:
         return self._path / "incoming"
 
     def fault(self) -> str:
-        """Try to write; return why it fails, without a path, or nothing if it does not."""
+        """Try to write; return the reason of a failure, without a path, or "" if writing works."""
         tried = self._incoming / f"{secrets.token_hex(4)}.tried"
         try:
             with tried.open("wb") as file:
@@ -203,7 +203,7 @@ class BatchStore:
         return ""
 
     def receive(self, name: str) -> BatchFolder:
-        """Make the folder of a batch that is being received."""
+        """Create the folder of a batch that is being received."""
         path = self._incoming / name
         try:
             path.mkdir(mode=_PRIVATE)
@@ -212,7 +212,7 @@ class BatchStore:
         return BatchFolder(path)
 
     def keep(self, received: BatchFolder) -> BatchFolder:
-        """Give a batch that is whole its place."""
+        """Move a complete batch to its final folder."""
         path = self._batches / received.path.name
         try:
             received.path.replace(path)
@@ -221,14 +221,14 @@ class BatchStore:
         return BatchFolder(path)
 
     def remove(self, folder: BatchFolder) -> None:
-        """Remove a batch, and all that was made of it."""
+        """Remove a batch and all its files."""
         gone = self._incoming / f"{folder.path.name}.gone"
-        with suppress(OSError):  # what is left is removed at the next start
+        with suppress(OSError):  # remains are removed at the next start
             folder.path.replace(gone)
             shutil.rmtree(gone, ignore_errors=True)
 
     def kept(self) -> Iterator[tuple[BatchFolder, BatchRecord]]:
-        """Yield the batches that are there, the oldest first."""
+        """Yield the batches on disk, oldest first."""
         paths = (path for path in self._batches.iterdir() if _ID.fullmatch(path.name))
         folders = map(BatchFolder, paths)
         read = [(folder, record) for folder in folders if (record := folder.read()) is not None]
@@ -236,5 +236,5 @@ class BatchStore:
 
 
 def now() -> datetime:
-    """Return the time, in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)

@@ -1,1 +1,1 @@
-"""Live traffic: sampled, judged, watched for changes, and reported to other services."""
+"""Live traffic: sampled, judged, monitored for drift, and reported to other services."""

@@ -1,4 +1,4 @@
-"""Delivery: scores and alerts reach their sinks, at least once, whatever fails meanwhile."""
+"""Delivery: scores and alerts reach their sinks at least once, whatever fails."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,35 +19,35 @@ from spanjury.orchestration.wiring.traffic import Outgoing, ResultLog, TrafficSt
 log = EventLog()
 
 _MOST = 100
-"""Scores in one request."""
+"""Most scores in one request."""
 _PAUSES = (1.0, 2.0, 5.0, 15.0, 30.0, 60.0)
 """Seconds before each further attempt to reach a service."""
 _REFUSED_PAUSES = (10.0, 60.0, 300.0, 1800.0)
-"""Seconds before a refused score is sent again: its trace may not have reached the service yet."""
+"""Seconds before a refused score is resent: its trace may not have reached the service yet."""
 _LOOK = 1.0
-"""Seconds after which there may be something to send though no one said so."""
+"""Seconds after which the store is checked even without a wake-up."""
 
 
 class Bell:
-    """Wakes whoever waits for something to do."""
+    """Wakes tasks that wait for something to do."""
 
     def __init__(self) -> None:
         self._event = Event()
 
     def ring(self) -> None:
-        """Wake all who wait."""
+        """Wake all waiting tasks."""
         self._event.set()
         self._event = Event()
 
     async def wait(self, seconds: float) -> None:
-        """Return when it rings, or after so many seconds."""
+        """Return when the bell rings, or after `seconds`."""
         with move_on_after(seconds):
             await self._event.wait()
 
 
 @dataclass(slots=True)
 class DeliveryCount:
-    """The scores that a sink got and refused, and the last problem; empty if it takes scores."""
+    """Scores that a sink accepted and refused, and the last problem; empty if it accepts scores."""
 
     sent: int = 0
     dropped: int = 0
@@ -55,9 +55,9 @@ class DeliveryCount:
 
 
 class Delivery:
-    """Sends one sink all that is made for it, from where it was left.
+    """Sends a sink all scores made for it, continuing where it stopped.
 
-    The store keeps under the sink's name how far the delivery is.
+    The store keeps the progress of the delivery under the sink's name.
     """
 
     def __init__(
@@ -81,17 +81,17 @@ class Delivery:
 
     @property
     def is_done(self) -> bool:
-        """True if there is nothing that was never sent."""
+        """True if everything has been sent at least once."""
         return not self._store.undelivered(self.name, kind=self._kind, limit=1)
 
     async def run(self) -> None:
-        """Send whatever comes, until cancelled."""
+        """Send all that arrives, until cancelled."""
         while True:
             if not await self._step():
                 await self._bell.wait(_LOOK)
 
     async def _step(self) -> bool:
-        """Send what there is; return whether there was anything."""
+        """Send what is waiting; return whether there was anything."""
         batch = self._store.undelivered(self.name, kind=self._kind, limit=_MOST)
         try:
             if batch:
@@ -109,7 +109,7 @@ class Delivery:
         return bool(batch or again)
 
     async def _sent(self, batch: Sequence[Outgoing]) -> dict[int, float]:
-        """Send a batch; return when to send again what was refused, by number."""
+        """Send a batch; return, by number, when to resend what was refused."""
         try:
             await self._send(batch)
         except SinkRefusedError as error:
@@ -118,6 +118,7 @@ class Delivery:
                 return {batch[0].number: time.time() + _REFUSED_PAUSES[0]}
         else:
             return {}
+        # The sink does not say which scores it refused: send them one by one.
         refused: dict[int, float] = {}
         for each in batch:
             refused.update(await self._sent([each]))
@@ -152,21 +153,21 @@ class Delivery:
 
 
 def to_sink(sink: Sink) -> Callable[[Sequence[Outgoing]], Awaitable[None]]:
-    """Return what sends scores to a sink; whatever a plugin raises counts as a `SinkError`."""
+    """Return a function that sends scores to a sink; any exception becomes a `SinkError`."""
 
     async def send(batch: Sequence[Outgoing]) -> None:
         try:
             await sink.send([each.score for each in batch])
         except (SinkError, StoreError):
             raise
-        except Exception as error:  # the border to sinks that are not ours
+        except Exception as error:  # the boundary to third-party sinks
             raise SinkError(reason_of(error, kind=True)) from error
 
     return send
 
 
 class FileDelivery:
-    """Writes rows of results to a file, each once, crash or not."""
+    """Writes result rows to a file, each exactly once, even after a crash."""
 
     def __init__(self, name: str, log_file: ResultLog, *, store: TrafficStore, bell: Bell) -> None:
         self.name = name
@@ -180,7 +181,7 @@ class FileDelivery:
         return not self._store.undelivered(self.name, kind="score", limit=1)
 
     async def run(self) -> None:
-        """Write whatever comes, until cancelled."""
+        """Write all rows that arrive, until cancelled."""
         while True:
             batch = self._store.undelivered(self.name, kind="score", limit=_MOST)
             if not batch:

@@ -1,8 +1,8 @@
-"""Drift: figures of live traffic window by window, and alerts when one has really got worse.
+"""Drift: figures of live traffic by window, and alerts when a figure has significantly worsened.
 
-The first texts of an aspect are its baseline. Afterwards `RisingMean` gathers evidence, text by
+The first texts of an aspect are its baseline. Afterwards `RisingMean` accumulates evidence, text by
 text, that a figure is worse than the baseline's interval allows. False alerts are rare per text,
-however long the watch lasts and however often it looks.
+however long the watch lasts and however often it checks.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from spanjury.stats import BoundedMean, RisingMean, bounded_mean, clustered_prop
 FigureName = Literal["score", "faulty", "unscored"]
 _FIGURES: tuple[FigureName, ...] = ("score", "faulty", "unscored")
 _BASELINE_CONFIDENCE = 0.98
-"""Level of the baseline's interval, whose worse end is what later texts are compared with."""
+"""Level of the baseline's interval, whose worse end is compared with later texts."""
 _WORDS = {
     "score": "the mean score fell",
     "faulty": "the share of faulty texts rose",
@@ -28,12 +28,12 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftPlan:
-    """The settings of the watch for changes.
+    """The settings of drift monitoring.
 
-    A `window` has that many texts of an aspect, the `baseline` the first ones.
-    `texts_per_false_alert` pass, on average at least, until an alert without a change.
+    A `window` has that many texts of an aspect; the `baseline` consists of that many first ones. On
+    average at least `texts_per_false_alert` texts pass before an alert without a change.
 
-    Raises `ConfigError` if a number is too small to mean anything.
+    Raises `ConfigError` if a number is too small to be meaningful.
     """
 
     window: int = 200
@@ -50,7 +50,7 @@ class DriftPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A mean score or a share of texts, with its 95 % interval, over so many texts."""
+    """A mean score or a share of texts, with its 95 % interval and its number of texts."""
 
     name: FigureName
     value: float
@@ -61,7 +61,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """The figures of one window of an aspect; `is_baseline` while the baseline is not whole."""
+    """The figures of one window of an aspect; `is_baseline` until the baseline is complete."""
 
     task: str
     aspect: str
@@ -70,11 +70,11 @@ class Window:
     figures: tuple[Figure, ...]
 
     def as_row(self) -> dict[str, object]:
-        """Return the window as an object of JSON."""
+        """Return the window as a JSON object."""
         return {"event": "window", **asdict(self)}
 
     def __str__(self) -> str:
-        """Say the figures in one line."""
+        """Return the figures in one line."""
         kind = " (baseline)" if self.is_baseline else ""
         figures = ", ".join(map(_figure_text, self.figures))
         return f"window {self.number}{kind}, {self.task}/{self.aspect}: {figures}"
@@ -82,12 +82,12 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """A figure that has got worse than the baseline allows.
+    """A figure that is worse than the baseline allows.
 
-    `alert_id` is the same each time that the alert is sent. `before` is the figure of the baseline,
-    `after` that since the change probably began, in two windows at most. The beginning is chosen by
-    the values, so the second figure exaggerates the change. The `evidence` of a change reached the
-    `threshold` with the trace `trace_id`.
+    `alert_id` is the same whenever the alert is sent. `before` is the figure of the baseline,
+    `after` that since the change probably began, over two windows at most. Because this beginning
+    is chosen by the values, `after` exaggerates the change. The `evidence` reached the `threshold`
+    with the trace `trace_id`.
     """
 
     alert_id: str
@@ -100,11 +100,11 @@ class Alert:
     trace_id: str
 
     def as_row(self) -> dict[str, object]:
-        """Return the alert as an object of JSON."""
+        """Return the alert as a JSON object."""
         return {"event": "alert", **asdict(self), "text": str(self)}
 
     def __str__(self) -> str:
-        """Say what changed in one line."""
+        """Return the change in one line."""
         change = _WORDS[self.before.name]
         return (
             f"ALERT {self.task}/{self.aspect}: {change}, from {_value_text(self.before)} in"
@@ -156,7 +156,7 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class DriftMonitor:
-    """Watches the results of live traffic; `state` keeps what it knows over restarts."""
+    """Monitors the results of live traffic; `state` survives restarts."""
 
     def __init__(self, plan: DriftPlan, state: bytes | None = None) -> None:
         self._plan = plan
@@ -164,7 +164,7 @@ class DriftMonitor:
 
     @property
     def state(self) -> bytes:
-        """All that the next monitor needs."""
+        """The state for the next monitor."""
         return _ENCODER.encode(self._aspects)
 
     @property
@@ -173,9 +173,9 @@ class DriftMonitor:
         return sum(aspect.alerts for aspect in self._aspects.values())
 
     def add(self, result: Result, *, trace_id: str) -> list[Window | Alert]:
-        """Take a result into account; return what there is to report.
+        """Add a result; return windows and alerts to report.
 
-        A judge that abstained has looked at nothing: its result does not count.
+        A judge that abstained has examined nothing, so its result does not count.
         """
         if result.report.outcome is Outcome.ABSTAINED:
             return []
@@ -203,7 +203,7 @@ class DriftMonitor:
     def _watched(
         self, aspect: _AspectDrift, name: FigureName, value: float, *, trace_id: str
     ) -> Alert | None:
-        """Add a value to the baseline, or to the evidence; return the alert if it suffices."""
+        """Add a value to the baseline, or to the evidence; return an alert if it suffices."""
         stream = aspect.streams[name]
         if stream.rising is None:
             stream.baseline.append(value)
@@ -215,7 +215,8 @@ class DriftMonitor:
                 stream.baseline = []
             return None
         stream.rising.add(value)
-        # The mean of all detectors is a detector, too: it promises the same for all together.
+        # The mean of all detectors is a detector, too, so dividing by their number keeps the
+        # promise.
         threshold = float(self._plan.texts_per_false_alert * len(_FIGURES) * len(self._aspects))
         if stream.rising.evidence < threshold or stream.before is None:
             return None
@@ -232,7 +233,7 @@ class DriftMonitor:
             threshold=threshold,
             trace_id=trace_id,
         )
-        # The changed level is the new baseline: one change makes one alert.
+        # The changed level becomes the new baseline, so that one change makes one alert.
         stream.rising, stream.before = None, None
         return alert
 
@@ -248,7 +249,7 @@ def _values(result: Result) -> Iterator[tuple[FigureName, float]]:
 
 
 def _closed(aspect: _AspectDrift) -> Window:
-    """Return the window that is whole, and begin the next."""
+    """Return the complete window, and begin the next."""
     aspect.windows += 1
     figures = tuple(
         _figure(name, stream.window, aspect)
@@ -275,7 +276,7 @@ def _figure(name: FigureName, values: list[float], aspect: _AspectDrift) -> Figu
 
 
 def _mean(name: FigureName, values: list[float], *, confidence: float = 0.95) -> BoundedMean:
-    """Return the mean of values from 0 to 1; the interval of a share is the narrower one."""
+    """Return the mean of values from 0 to 1; shares have a narrower interval."""
     if name == "score":
         return bounded_mean(values, confidence=confidence)
     share = clustered_proportion(values, [1] * len(values), confidence=confidence)

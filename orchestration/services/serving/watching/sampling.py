@@ -1,4 +1,4 @@
-"""Sampling: which traces of live traffic are judged."""
+"""Sampling: choose the traces of live traffic to judge."""
 
 import re
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ Fact = Literal["errors", "length", "seconds"]
 _RULE = re.compile(
     r"(?P<fact>length|seconds)\s*>\s*(?P<most>[0-9]+(?:\.[0-9]+)?)|(?P<errors>errors)"
 )
-_RANGE = 2.0**64
+_RANGE = 2.0**64  # of the 8 bytes of the hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Traces that are always judged: those with an error, a longer text, or a longer time."""
+    """Traces that are always judged: those with an error, or longer than `most` in text or time."""
 
     fact: Fact
     most: float = 0.0
 
     def holds(self, trace: Trace) -> bool:
-        """Say whether `trace` is one of them."""
+        """Return whether the rule applies to `trace`."""
         if self.fact == "errors":
             return trace.failed
         if self.fact == "seconds":
@@ -34,9 +34,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """A share of all traces, and those of some kinds.
+    """A share of all traces, and all traces of some kinds.
 
-    A trace is chosen by its id, so that every process chooses the same ones.
+    The choice depends only on a trace's id, so that every process chooses the same traces.
 
     Raises `ConfigError` if the share is not within 0 and 1.
     """
@@ -49,7 +49,7 @@ class Sampling:
             raise ConfigError(f"a sample is a share, 0 to 1, got {self.rate!r}")
 
     def chooses(self, trace: Trace) -> bool:
-        """Say whether `trace` is judged."""
+        """Return whether `trace` is judged."""
         if self.rate >= 1 or any(rule.holds(trace) for rule in self.always):
             return True
         drawn = int.from_bytes(sha256(trace.trace_id.encode()).digest()[:8], "big")
@@ -57,9 +57,9 @@ class Sampling:
 
 
 def parse_rule(text: str) -> Rule:
-    """Read a rule as a flag has it: ``errors``, ``length>2000`` or ``seconds>30``.
+    """Parse a rule from a flag: ``errors``, ``length>2000`` or ``seconds>30``.
 
-    Raise `ConfigError` if it is none.
+    Raise `ConfigError` if it has another form.
 
     Examples
     --------

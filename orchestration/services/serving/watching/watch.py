@@ -1,8 +1,8 @@
-"""The watch over live traffic: traces are kept, sampled, judged, and reported.
+"""The watch over live traffic: traces are stored, sampled, judged, and reported.
 
-A trace is taken on (`Watch.accept`), judged, put into the outbox, and sent to every sink. Each step
-is on disk before the next begins. After kill -9 a trace may be judged a second time, but it has its
-results once; a sink may get a score twice, under the same id.
+A trace is accepted (`Watch.accept`), judged, put into the outbox, and sent to every sink. Each step
+is on disk before the next begins. After kill -9 a trace may be judged a second time, but its
+results exist once; a sink may receive a score twice, with the same id.
 """
 
 import json
@@ -83,18 +83,18 @@ _DRIFT = "drift"
 _NAMES = UUID("5f1d3f0a-94c5-4f0e-8a36-2f1c8b0f7d11")
 """Namespace of the ids of scores."""
 _LOOK = 0.5
-"""Seconds after which there may be something to do though no one said so."""
+"""Seconds after which the store is checked even without a wake-up."""
 _RETRIES = 4
 _RETRY_SECONDS = 15.0
-"""Times that a trace is judged again if no model answered, and seconds before the first."""
+"""Most retries of a trace if no model answered, and seconds before the first."""
 _AHEAD = 4
-"""Traces per worker that are taken from the store."""
+"""Traces per worker that are taken from the store in advance."""
 _LINES = 200
-"""Lines of a file that are taken on in one transaction."""
+"""Lines of a file that are accepted in one transaction."""
 _HELD_BACK = 2_000
-"""Traces that may wait while a file is read on."""
+"""Waiting traces beyond which no more of a file is read."""
 _FLUSH_SECONDS = 5.0
-"""Time that sinks have for what is left at the end."""
+"""Seconds for sinks to receive what is left at the end."""
 _PRUNE_SECONDS = 60.0
 _SHOWN_PROBLEMS = 5
 _FILE = "file"
@@ -107,15 +107,15 @@ class WatchPlan:
     Parameters
     ----------
     quotas
-        Calls and dollars that judges may take; traces beyond them wait.
+        Calls and dollars that judges may spend; traces beyond them wait.
     sinks
-        Services that take scores, as ``NAME:option=value,…``.
+        Services that receive scores, as ``NAME:option=value,…``.
     settle, longest
-        Seconds for which a trace waits for further spans after its root has come, and without one.
+        Seconds that a trace waits for further spans after its root has arrived, and without a root.
     keep_hours
         Hours for which traces and scores are kept once every sink has them.
     most_waiting
-        Traces that may wait to be judged; beyond, senders are asked to try again later.
+        Traces that may wait to be judged; beyond this, senders are asked to retry later.
     """
 
     panel: PanelConfig
@@ -137,7 +137,7 @@ class WatchPlan:
 
     @property
     def asks_models(self) -> bool:
-        """True if a judge asks a model, whose replies are then remembered."""
+        """True if a judge uses a model, whose replies are then stored."""
         seats = self.panel.seats
         return bool(self.panel.models) or any(seat.model is not None for seat in seats)
 
@@ -149,18 +149,18 @@ class TrafficCount:
     spans: int = 0
     judged: int = 0
     skipped: int = 0
-    """Traces that the sample left out."""
+    """Traces that the sampling skipped."""
     unreadable: int = 0
-    """Traces and lines without a text that can be judged."""
+    """Traces and lines without a text to judge."""
     postponed: int = 0
     """Judgements that wait because no model answered."""
     alerts: int = 0
 
 
 class Budget:
-    """The calls that judges may make in a period; `reserve` raises `OverBudgetError` beyond them.
+    """The calls that judges may make in a period; beyond them `reserve` raises `OverBudgetError`.
 
-    A cascade then goes on without its expensive seats. Any other panel waits until `free_again`.
+    A cascade then continues without its expensive seats. Any other panel waits until `free_again`.
     """
 
     def __init__(self, ledger: TenantLedger) -> None:
@@ -177,9 +177,9 @@ class Budget:
 
 
 class Watch:
-    """A watch that is open; `open_watch` opens one.
+    """An open watch; `open_watch` opens one.
 
-    `emit` is given each window and alert once it is on disk, `say` a line for the user.
+    `emit` is called with each window and alert once it is on disk, `say` with a line for the user.
     """
 
     def __init__(
@@ -206,30 +206,30 @@ class Watch:
         self._catalogue = Catalogue.load(*plan.aspects_files)
         self._drift = DriftMonitor(plan.drift, store.state(_DRIFT))
         self._under_way: set[str] = set()
-        self._waiting = (0.0, 0)
+        self._waiting = (0.0, 0)  # when waiting traces were last counted, and their number
         self._has_read = True
-        self._free = 0.0
+        self._free = 0.0  # time from which the budget allows calls
 
     @property
     def is_full(self) -> bool:
-        """True if no more can be taken on for now."""
-        moment, count = self._waiting
+        """True if no more traces can be accepted for now."""
+        moment, count = self._waiting  # each request asks, but the store is not queried each time
         if time.monotonic() - moment > _LOOK:
             count = self._store.waiting()
             self._waiting = (time.monotonic(), count)
         return count >= self._plan.most_waiting
 
     def status(self) -> dict[str, object]:
-        """Return what it has done since it began and what waits, as an object of JSON."""
+        """Return counts of the work so far and of waiting traces, as a JSON object."""
         sinks = {
             each.name: asdict(each.count) for each in self.deliveries if isinstance(each, Delivery)
         }
         return {**asdict(self.count), "waiting": self._store.waiting(), "sinks": sinks}
 
     async def accept(self, body: bytes, media_type: str) -> None:
-        """Take on a request of OTLP; it is on disk on return.
+        """Accept an OTLP request; it is on disk on return.
 
-        Raise `DataError` if it is none, and `StoreError` if it cannot be kept.
+        Raise `DataError` if the request is invalid, and `StoreError` if it cannot be stored.
         """
         spans = read_request(body, media_type)
         await self._take(self._reader.span_arrivals(spans, now=time.time()))
@@ -243,7 +243,7 @@ class Watch:
             self._came.ring()
 
     async def _follow(self, path: Path, *, once: bool) -> None:
-        """Take on the lines of a file, and those that are added later unless `once`."""
+        """Accept the lines of a file, and lines appended later unless `once`."""
         name = f"tail:{await AsyncPath(path).resolve()}"
         tail = LineTail(path, position=self._store.state(name), is_whole=once)
         while True:
@@ -271,11 +271,11 @@ class Watch:
     async def run(
         self, stop: Callable[[], bool], *, file: Path | None = None, once: bool = False
     ) -> None:
-        """Judge and send until `stop` says so.
+        """Judge and send until `stop` returns True.
 
-        What is under way at the end has some seconds; what is left then waits on disk. Raise
-        `DataError` if the file cannot be read. The lines of `file` are read, and those that are
-        added to it; with `once`, the watch ends when all of them are done.
+        At the end, work under way gets some seconds; what is left then waits on disk. Raise
+        `DataError` if the file cannot be read. Lines of `file` are read, including lines appended
+        later; with `once`, the watch ends when all lines are done.
         """
         self._has_read = file is None
         with first_error_alone(), paid_by(self._budget):
@@ -319,7 +319,7 @@ class Watch:
         return min(_LOOK, max(0.01, due - time.time()))
 
     async def _feed(self, send: MemoryObjectSendStream[WaitingTrace], *, room: int) -> bool:
-        """Hand traces to the workers; return whether there were any."""
+        """Pass traces to the workers; return whether there were any."""
         if time.time() < self._free or len(self._under_way) >= room:
             return False
         ready = self._store.ready(limit=room - len(self._under_way), without=self._under_way)
@@ -338,8 +338,8 @@ class Watch:
                     self._came.ring()
 
     async def _handle(self, waiting: WaitingTrace) -> None:
-        """Bring a trace to its end, or have it wait."""
-        if not waiting.bodies:  # its spans came in after it was judged
+        """Finish a trace, or postpone it."""
+        if not waiting.bodies:  # late spans of a trace that was judged already
             await self._store.end(waiting.trace)
             return
         try:
@@ -371,7 +371,7 @@ class Watch:
         return await judge_at_once(self._panel, list(pairs))
 
     async def _finish(self, trace: Trace, results: Sequence[Result]) -> None:
-        """Keep the results with what follows from them, then report it."""
+        """Store the results and all that follows from them, then report."""
         judged = time.time_ns()
         outgoing = [
             outgoing_score(_score(trace, result, judged=judged), result_line(result))
@@ -403,7 +403,7 @@ class Watch:
         self._say(f"{error}: traces wait on disk {until}")
 
     def _note_problem(self, problem: str) -> None:
-        """Show the first few; a program that sends no texts does so with every trace."""
+        """Show only the first few: a program without texts causes one with every trace."""
         self.count.unreadable += 1
         log.warning("traffic.trace_skipped", error=problem)
         if self.count.unreadable <= _SHOWN_PROBLEMS:
@@ -433,7 +433,7 @@ async def open_watch(
             plan.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"{plan.folder}: cannot be made: {error.strerror}") from error
-        deliver = []  # makes a delivery, once the store is open
+        deliver = []  # functions that make a delivery once the store is open
         for spec in plan.sinks:
             _, sink = open_sink(spec)
             stack.push_async_callback(sink.aclose)
@@ -493,7 +493,7 @@ def _score(trace: Trace, result: Result, *, judged: int) -> TraceScore:
 
 
 def _explanation(result: Result) -> str:
-    """Return the errors and the reasons in words, an error a line."""
+    """Return the errors and the reasons as text, one error a line."""
     report = result.report
     errors = [
         f"{span.text!r}, severity {span.severity}: {one_line(span.explanation)}"

@@ -1,1 +1,1 @@
-"""The gate: a distilled judge is examined beside its base and its teacher, and passes or not."""
+"""The gate: tests that a distilled judge must pass, in comparison with its base and its teacher."""

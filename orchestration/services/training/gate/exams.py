@@ -1,4 +1,4 @@
-"""A gate: its exams, which examine every judge in the same way, and its demands and findings."""
+"""A gate: exams that are the same for every judge, demands, and findings."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,21 +50,21 @@ _PEOPLE = "people"
 BASE, DISTILLED, TEACHER = "base", "distilled", "teacher"
 
 JUDGE = "distilled"
-"""Name of the judge that asks by the short prompt."""
+"""Name of the judge that uses the short prompt."""
 READER, CHECKER = "reader", "checker"
-"""Names of the judges that have an encoder mark words, or check claims."""
+"""Names of the judges whose encoder marks words, or checks claims."""
 _LOCAL = "local"
 _FOLDER = "gate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sitting:
-    """A judge in an exam, the folder of the findings, and the terms of the run.
+    """A judge in an exam, the folder for the findings, and the terms of the run.
 
     Parameters
     ----------
     limits
-        None: those of the gate are for all exams together.
+        None within a gate, whose own limits cover all exams together.
     """
 
     panel: PanelConfig
@@ -76,12 +76,12 @@ class Sitting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExamPlan:
-    """An exam of a judge, or several exams, ready to run.
+    """One or more exams of a judge, ready to run.
 
     Parameters
     ----------
     total
-        About how many results there will be.
+        The approximate number of results.
     run
         Examines the judge, and writes the findings into its folder.
     """
@@ -95,7 +95,7 @@ class GateExam(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of its folder, beside those of the other exams."""
+        """Name of its folder, next to those of the other exams."""
         ...
 
     @property
@@ -104,7 +104,7 @@ class GateExam(Protocol):
         ...
 
     def plan(self, sitting: Sitting) -> ExamPlan:
-        """Read what the exam needs; no judge is asked."""
+        """Read what the exam needs, without running a judge."""
         ...
 
 
@@ -125,7 +125,7 @@ class StudyExam:
     topics: tuple[str, ...]
 
     def plan(self, sitting: Sitting) -> ExamPlan:
-        """Plan the study for a judge; raise as `PanelStudy.plan` does."""
+        """Plan the study for a judge; raises as `PanelStudy.plan`."""
         study = replace(
             self.study, panel=sitting.panel, memory=sitting.memory, failures=sitting.failures
         )
@@ -155,7 +155,7 @@ class HeldOut:
         return tuple(measure_name(figure, group) for figure in FIGURES for group in groups)
 
     def plan(self, sitting: Sitting) -> ExamPlan:
-        """Plan to judge the examples; writes ``results.jsonl``, ``findings.json`` and a report."""
+        """Plan to judge the examples, and to write the results, the findings and a report."""
 
         async def run(live: Live) -> None:
             reports = await self._judge(sitting, live)
@@ -164,7 +164,7 @@ class HeldOut:
         return ExamPlan(total=len(self.material.cases), run=run)
 
     async def _judge(self, sitting: Sitting, live: Live) -> list[PanelReport]:
-        """Return the report on each case; raise `RunStoppedError` if the run was ended."""
+        """Return the report on each case; raise `RunStoppedError` if the run was ended early."""
         make_folder(sitting.folder)
         reports: list[PanelReport] = []
         with (
@@ -200,7 +200,7 @@ class HeldOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class People:
-    """Agreement of scores with people's."""
+    """The agreement of scores with people's."""
 
     job: Job
     assessments: int
@@ -262,7 +262,7 @@ def _measures(findings: MetaFindings, *, several: bool) -> Iterator[Measure]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demands:
-    """Demands on a distilled judge: numbers to reach, and measures better than its base's."""
+    """Demands on a distilled judge: values to reach, and measures to exceed its base's."""
 
     gates: tuple[Gate, ...] = ()
     over_base: tuple[OverBase, ...] = ()
@@ -273,10 +273,10 @@ class Demands:
         return (*(gate.name for gate in self.gates), *(gate.name for gate in self.over_base))
 
     def require_known(self, exams: Sequence[GateExam], *, measures: Sequence[str]) -> None:
-        """Check that some exam has each measure, before any judge is asked.
+        """Check, before any judge runs, that an exam has each demanded measure.
 
-        All `measures` of the first exam are known, and topics of the others. Raise `ConfigError`
-        if no exam has one; the message lists the measures, or the topics.
+        All `measures` of the first exam are known, but only the topics of the others. Raise
+        `ConfigError` if no exam has a measure; the message lists the measures and topics.
         """
         first, *others = exams
         topics = {topic for exam in others for topic in exam.topics} - {*first.topics}
@@ -297,7 +297,7 @@ class GateJob:
     judges
         Role -> panel; `DISTILLED` is one of them.
     output
-        A folder; each judge has one in it, and each exam one in that.
+        A folder with a subfolder for each judge, which contains one for each exam.
     """
 
     model: Path
@@ -317,7 +317,7 @@ class GateJob:
 
 
 def judge_in(model: str, *, name: str, options: Mapping[str, object]) -> PanelConfig:
-    """Return the panel of one seat that judges with a model by the short prompt."""
+    """Return a panel with one seat, which judges with a model by the short prompt."""
     seat = SeatConfig(
         judge=JUDGE, name=name, model=ModelConfig(name=f"{_LOCAL}/{model}"), options=options
     )
@@ -327,18 +327,18 @@ def judge_in(model: str, *, name: str, options: Mapping[str, object]) -> PanelCo
 def encoder_in(
     folder: Path, *, name: str, options: Mapping[str, object], is_checker: bool
 ) -> PanelConfig:
-    """Return the panel of one seat that has the encoder in `folder`, reader or checker, judge."""
+    """Return a panel with one seat, which judges with the reader or checker in `folder`."""
     judge, option = (CHECKER, "folder") if is_checker else (READER, "weights")
     given = {option: str(folder), **options}
     return PanelConfig(seats=(SeatConfig(judge=judge, name=name, options=given),))
 
 
 def plan_gate(job: GateJob) -> ExamPlan:
-    """Plan every exam of every judge; raise as the plan of an exam does.
+    """Plan every exam of every judge; raises as the plans of exams do.
 
-    Its `run` does not ask again what is in memory. It raises `RunStoppedError` if the stop token
-    came before the end: the exams that are done have left their findings. It raises
-    `EvaluationError` as an exam does.
+    `run` makes no call whose reply is remembered. It raises `RunStoppedError` if the stop token
+    ended it early, in which case finished exams have written their findings, and the
+    `EvaluationError` of an exam.
     """
     plans = [
         exam.plan(
@@ -356,7 +356,7 @@ def plan_gate(job: GateJob) -> ExamPlan:
     async def run(live: Live) -> None:
         async def examine() -> None:
             for plan in plans:
-                # What one exam expects counts for itself: others follow.
+                # Each exam tracks its own total, since other exams follow.
                 watch = Watch(
                     total=plan.total,
                     stop_token=live.stop_token,
@@ -373,11 +373,12 @@ def plan_gate(job: GateJob) -> ExamPlan:
 def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
     """Join the findings of all exams, compare them with the demands, and write the result.
 
-    The findings go into the output; these and the judge's card into ``gate`` in the folder of
-    the model: a file beside its weights would make another model of it, which was not examined.
+    The findings go to the output folder. The findings and the judge's card also go to ``gate`` in
+    the model's folder: next to its weights they would change the model's identity, which was
+    examined without them.
 
-    Raise `ConfigError` if no exam has a measure that is demanded, and `StoreError` if
-    something cannot be written.
+    Raise `ConfigError` if no exam has a demanded measure, and `StoreError` if a file cannot be
+    written.
     """
     cards = {role: read_card([job.folder(role, exam) for exam in job.exams]) for role in job.judges}
     findings = GateFindings(
@@ -401,7 +402,7 @@ def write_gate(job: GateJob) -> tuple[GateFindings, list[Path]]:
 
 
 def _cautions(cards: Mapping[str, Card], *, base_identity: str) -> Iterator[str]:
-    """Say what to keep in mind of the first exam; of the others, their own pages say it."""
+    """Yield cautions about the base and about the first exam; the others' pages have their own."""
     if BASE in cards:
         (signature,) = cards[BASE].records[0].seats.values()
         if f"|weights:{base_identity}|" not in signature:

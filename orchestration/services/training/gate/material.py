@@ -1,4 +1,4 @@
-"""The material of a gate: the trained model, held-out examples, and what training has seen."""
+"""The material of a gate: the trained model, held-out examples, and the content of its training."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,16 +49,16 @@ class _Judging(BaseModel):
 
 
 class TrainedModel(BaseModel):
-    """The record of a training.
+    """The record of a training run.
 
     Parameters
     ----------
     data
         The training set: its name, a digest, and counts of examples.
     judging
-        Layout of its replies; older versions knew one only.
+        Layout of its replies; older versions had only one.
     marks_words
-        Whether it is of the token form: an encoder, which replies nothing.
+        Whether it was trained in the token form: an encoder, which generates no replies.
     checker
         Form of a checker; None for any other model.
     """
@@ -74,10 +74,10 @@ class TrainedModel(BaseModel):
 
 
 def read_trained_model(folder: Path) -> TrainedModel:
-    """Read the record in the folder of a model.
+    """Read the record in a model's folder.
 
-    Raise `ConfigError` if there is no model, or its training has not ended, and `DataError`
-    if there is no record that can be read.
+    Raise `ConfigError` if there is no model, or its training has not ended, and `DataError` if
+    there is no readable record.
     """
     marks_words = (folder / _READER).is_file()
     if not marks_words and not (folder / _MODEL).is_file():
@@ -98,7 +98,7 @@ def read_trained_model(folder: Path) -> TrainedModel:
 
 
 def seen_in_training(counts: Counts) -> SeenInTraining | None:
-    """Return what was seen in training; None if the counts are of a version without it."""
+    """Return the tasks, aspects and damages seen in training; None if they were not counted."""
     if _ASPECTS not in counts:
         return None
     pairs = (name.partition(_BETWEEN) for name in counts[_ASPECTS])
@@ -110,7 +110,7 @@ def seen_in_training(counts: Counts) -> SeenInTraining | None:
 
 
 def reading_of(counts: Counts) -> Reading | None:
-    """Return how scores became numbers; None if the counts do not say, or it differs."""
+    """Return the conversion of scores to numbers; None if the counts lack it or mix several."""
     readings = tuple(counts.get("reading", ()))
     if len(readings) != 1 or readings[0] not in get_args(Reading):
         return None
@@ -118,7 +118,7 @@ def reading_of(counts: Counts) -> Reading | None:
 
 
 def bare_damage(name: str) -> str:
-    """Return the name of a damage without that of its recipe: in another it is the same.
+    """Return the name of a damage without that of its recipe: it is the same in every recipe.
 
     Examples
     --------
@@ -153,14 +153,14 @@ def material_of(
 ) -> Material:
     """Read the test splits of training sets.
 
-    Raise `DataError` if a set is not whole or has no test example, or one of them has an
-    input that was trained on, or would be asked about in other words, and `ConfigError` if
-    an aspect is unknown, or the scores of a set are written otherwise than the model's.
+    Raise `DataError` if a set is incomplete or has no test example, or if an example has an input
+    that was trained on or would now get another prompt; and `ConfigError` if an aspect is unknown,
+    or a set writes scores differently from the model.
 
     Parameters
     ----------
     limit
-        How many examples of each set are taken, drawn by their content; None for all.
+        The number of examples of each set, drawn by their content; None for all.
     """
     catalogue = Catalogue.load(*aspects_files)
     folders = list(dict.fromkeys(data))
@@ -170,7 +170,7 @@ def material_of(
     trained_on = next((each for each in sets if each.digest == model.data.digest), None)
     counts = [model.data.counts, *([trained_on.counts] if trained_on else [])]
     examples = {folder: _examples(folder, limit=limit) for folder in folders}
-    possible = [trained_on] if trained_on else sets  # where it is not known, it may be any
+    possible = [trained_on] if trained_on else sets  # if unknown, it may be any of them
     trained = frozenset().union(*(each.inputs for each in possible))
     for folder, some in examples.items():
         _refuse_trained(folder, some, trained=trained)
@@ -190,7 +190,7 @@ def _first(values: Iterable[T | None]) -> T | None:
 
 
 def _examples(folder: Path, *, limit: int | None) -> list[Example]:
-    """Return test examples in order; with a limit, those whose digests are the least."""
+    """Return test examples in order; with a limit, those with the smallest digests."""
     examples = list(read_split(folder, "test"))
     if not examples:
         raise DataError(
@@ -198,7 +198,7 @@ def _examples(folder: Path, *, limit: int | None) -> list[Example]:
         )
     if limit is None or limit >= len(examples):
         return examples
-    # The same ones in whatever company, and all those of a smaller limit again.
+    # The choice does not depend on other examples, and a larger limit includes a smaller one.
     drawn = sorted(range(len(examples)), key=lambda index: _digest(examples[index]))[:limit]
     return [examples[index] for index in sorted(drawn)]
 
@@ -218,7 +218,7 @@ def _refuse_trained(folder: Path, examples: Sequence[Example], *, trained: froze
 
 
 def _one_reading(examples: Mapping[Path, Sequence[Example]], *, stated: Reading | None) -> Reading:
-    """Return how all scores are written; as the first example's where the model does not say."""
+    """Return the conversion of all scores: that of the model, or else of the first example."""
     readings = [(folder, example.reading) for folder, some in examples.items() for example in some]
     wanted = stated or readings[0][1]
     for folder, reading in readings:
@@ -263,7 +263,7 @@ def _cases(folder: Path, examples: Sequence[Example], catalogue: Catalogue) -> I
 
 
 def _aspect(example: Example, catalogue: Catalogue) -> Aspect:
-    """Return the aspect as the example defines it, completed by its declaration."""
+    """Return the example's own aspect, completed by its declaration."""
     try:
         declared = catalogue.aspect(example.task, example.aspect)
     except ConfigError as error:

@@ -6,7 +6,16 @@ from typing import Literal
 from spanjury.judges.core.span import Evidence
 
 Category = Literal[
-    "negation", "antonym", "number", "name", "name order", "speaker", "date", "record"
+    "negation",
+    "antonym",
+    "other kind",
+    "number",
+    "date",
+    "record",
+    "name",
+    "other name",
+    "name order",
+    "speaker",
 ]
 
 

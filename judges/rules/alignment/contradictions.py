@@ -25,7 +25,8 @@ from spanjury.judges.rules.alignment.index import (
     is_copied,
     pieces,
 )
-from spanjury.judges.rules.alignment.names import replaced_names, speakers
+from spanjury.judges.rules.alignment.kinds import other_kinds
+from spanjury.judges.rules.alignment.names import other_names, replaced_names, speakers
 from spanjury.judges.rules.alignment.polarity import polarity
 from spanjury.judges.rules.alignment.record import records
 from spanjury.judges.rules.alignment.record_claims import record_claims
@@ -204,25 +205,27 @@ def _faults(match: _Match, searches: Collection[Search]) -> list[Difference]:
     """Return what differs and is not said elsewhere in the sources."""
     return [
         each
-        for each in _differences(match)
+        for each in _differences(match, searches)
         if each.category != "antonym" or not _is_said_elsewhere(match, each, searches)
     ]
 
 
-def _differences(match: _Match) -> Iterator[Difference]:
+def _differences(match: _Match, searches: Collection[Search]) -> Iterator[Difference]:
     """Yield what differs, by all rules."""
     comparison = match.comparison
     turned = list(exchanges(comparison))
     if turned:  # a verb and its opposite may fit the turned names: bought from, sold to
         yield from turned
         return
-    far = comparison.main_cover() < _CLOSE
     yield from polarity(comparison)
-    for figure in figures(comparison, stated=match.search.source.values if far else frozenset()):
+    is_far = comparison.main_cover() < _CLOSE
+    for figure in figures(comparison, searches, is_far=is_far):
         if not _is_torn(match, figure):
             yield figure
     yield from speakers(comparison, match.search.source)
     yield from replaced_names(comparison, match.search)
+    yield from other_kinds(comparison, searches)
+    yield from other_names(comparison, [search.source.text for search in searches])
 
 
 def _is_said_elsewhere(match: _Match, difference: Difference, searches: Iterable[Search]) -> bool:

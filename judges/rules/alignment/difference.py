@@ -44,6 +44,19 @@ def is_firm(comparison: Comparison, at: int) -> bool:
     )
 
 
+def is_only_difference(comparison: Comparison, at: int) -> bool:
+    """Return whether all tokens of the output but one are the source's, in its order.
+
+    The source may hold more: ``The bridge opened in 1935`` beside ``The bridge over the Alder
+    opened in 1932``. Two of the equal tokens must be close by.
+    """
+    return (
+        comparison.witnesses(at) >= _WITNESSES - 1
+        and comparison.equal() == len(comparison.output.tokens) - 1
+        and comparison.output.question == comparison.source.question
+    )
+
+
 def loose(comparison: Comparison, at: int) -> tuple[int, int]:
     """Count the tokens before the link `at` that stand beside none, on both sides."""
     left, right = comparison.region(at)

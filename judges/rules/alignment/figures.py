@@ -1,13 +1,19 @@
 """Numbers, units and days: figures that two sentences state otherwise."""
 
-from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from math import floor, isinf, log10
 
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.contradiction import Category
-from spanjury.judges.rules.alignment.difference import Difference, difference, is_firm, loose
+from spanjury.judges.rules.alignment.difference import (
+    Difference,
+    difference,
+    is_firm,
+    is_only_difference,
+    loose,
+)
+from spanjury.judges.rules.alignment.index import Search
 from spanjury.judges.rules.alignment.lexicon import DETERMINERS, OF_RULES
 from spanjury.judges.rules.alignment.tokens import Phrase, Token, lexemes
 
@@ -26,16 +32,25 @@ _CURRENCIES = frozenset("$£€¥")
 _YEARS = range(1500, 2100)
 
 
-def figures(comparison: Comparison, *, stated: AbstractSet[float]) -> Iterator[Difference]:
-    """Yield the numbers, units, weekdays and months that differ, but for numbers in `stated`."""
+def figures(
+    comparison: Comparison, searches: Collection[Search], *, is_far: bool
+) -> Iterator[Difference]:
+    """Yield the numbers, units, weekdays and months that differ.
+
+    If the two sentences `is_far` from alike, a number that the inputs state elsewhere does not
+    count. A figure that they state nowhere needs fewer equal words beside it.
+    """
     if _FIGURES.isdisjoint(comparison.output.kinds):
         return
     for at in range(len(comparison.links)):
         left, right = comparison.token(at)
-        if left.kind == "number" and left.value in stated:
-            continue
         category = _category(comparison, at)
-        if category and loose(comparison, at) == (0, 0) and is_firm(comparison, at):
+        if category is None or loose(comparison, at) != (0, 0):
+            continue
+        is_stated = any(search.states(left) for search in searches)
+        if is_stated and is_far and left.kind == "number":
+            continue
+        if is_firm(comparison, at) or (not is_stated and is_only_difference(comparison, at)):
             if left.unit != right.unit and left.value == right.value:
                 yield _with_units(comparison, at)
             else:

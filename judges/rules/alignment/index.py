@@ -12,6 +12,7 @@ from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.lexicon import LIGHT
 from spanjury.judges.rules.alignment.opposites import NEGATIVE_FORMS
 from spanjury.judges.rules.alignment.record import records
+from spanjury.judges.rules.alignment.tokens import Token
 from spanjury.judges.rules.numbers import numbers
 from spanjury.judges.rules.source_text import cut_source
 from spanjury.judges.text.kept import KeptByText, KeptByWord
@@ -81,6 +82,12 @@ class Search:
 
     source: Sentences
     where: Mapping[str, Sequence[int]]
+
+    def states(self, token: Token) -> bool:
+        """Return whether any sentence holds a token that was looked for; a number, by its value."""
+        if token.kind == "number":
+            return token.value in self.source.values
+        return token.key in self.where
 
     def holds(self, sentence: str, keys: Sequence[str]) -> bool:
         """Say whether a sentence with such keys stands word for word in a longer one.

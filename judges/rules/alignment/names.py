@@ -1,14 +1,16 @@
 """Names: one name in the place of another, and who is quoted."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import pairwise
 
 from spanjury.judges.rules.alignment.aligner import Comparison
-from spanjury.judges.rules.alignment.difference import Difference
+from spanjury.judges.rules.alignment.difference import Difference, is_only_difference
 from spanjury.judges.rules.alignment.index import Search, Sentences
 from spanjury.judges.rules.alignment.lexicon import DETERMINERS, REPORTING
 from spanjury.judges.rules.alignment.tokens import Phrase, Token
+from spanjury.judges.rules.names import COUNTRIES
 
 _SPEAKER = 5  # severities
 _NAME = 4
@@ -18,6 +20,13 @@ _MOST = 0.7  # share of a quote that must be the same
 _QUOTED = 3  # tokens of it that must be
 _CLOSING = frozenset("”\"’'")
 _ALIKE = 4  # first letters of two forms of a name
+_LIKE = 0.6  # likeness from which two names may be spellings of one
+_REGIONS = frozenset(
+    """europe european asia asian africa african america american americas western westerner
+    middle east north south west northern southern eastern scandinavia scandinavian latin
+    britain british briton""".split()  # noqa: SIM905
+)
+"""Names that may include others."""
 
 
 def replaced_names(comparison: Comparison, search: Search) -> Iterator[Difference]:
@@ -83,6 +92,44 @@ def _adjacent(name: str, other: str, text: str) -> bool:
     """Say whether two names stand side by side somewhere, as those of one person may."""
     name, other = re.escape(name), re.escape(other)
     return bool(re.search(rf"\b(?:{name}\W+{other}|{other}\W+{name})\b", text, re.IGNORECASE))
+
+
+def other_names(comparison: Comparison, sources: Collection[str]) -> Iterator[Difference]:
+    """Yield a name that the inputs do not hold, in a near copy of a sentence with another name.
+
+    A region that may include what the source names, and another spelling of it, are no other name.
+    """
+    for at, link in enumerate(comparison.links):
+        claimed, given = comparison.token(at)
+        if (
+            not link.same
+            and claimed.kind == given.kind == "name"
+            and is_only_difference(comparison, at)
+            and _is_enclosed(comparison, at)
+            and _are_two(comparison, claimed, given, sources=sources)
+        ):
+            yield Difference(
+                claimed.start, claimed.end, given.start, given.end, "other name", _NAME
+            )
+
+
+def _are_two(
+    comparison: Comparison, claimed: Token, given: Token, *, sources: Collection[str]
+) -> bool:
+    """Return whether two names cannot mean the same, and the inputs lack the first."""
+    name = comparison.output.text[claimed.start : claimed.end]
+    other = comparison.source.text[given.start : given.end]
+    written, theirs = name.lower(), other.lower()
+    if not claimed.start or any(written in source.lower() for source in sources):
+        return False  # a word may owe its capital to the sentence that it begins
+    if not given.start and not any(_is_name(other, source) for source in sources):
+        return False
+    if SequenceMatcher(None, written, theirs).ratio() > _LIKE:
+        return False
+    is_country = written in COUNTRIES
+    return written not in _REGIONS and (
+        theirs not in COUNTRIES.get(written, ()) and is_country <= (theirs in COUNTRIES)
+    )
 
 
 def speakers(comparison: Comparison, source: Sentences) -> Iterator[Difference]:

@@ -98,6 +98,12 @@ FAITHFUL = (
     ("The trip took 90 minutes by bus.", "The bus trip took 90 min; it costs 3 euros."),
     ("Six cans of it a day are too many.", "Drink no more than four cans of it a day."),
     ("The rope was not cut with a knife.", "The rope was torn; the net was cut with a knife."),
+    ("The mill opened in 1935.", "The mill by the lake opened in 1932 and its shop in 1935."),
+    ("The firm moved to Germany in May.", "After the fire the firm moved to Munich in May."),
+    ("The firm moved to Muenchen in May.", "After the fire the firm moved to Munchen in May."),
+    ("The boat has a golden hull.", "The boat of the harbour master has a yellow hull."),
+    ("The boat has a red hull.", "The boat of the master has a blue hull and a red sail."),
+    ("The boat has a rusty hull.", "The boat of the harbour master has a blue hull."),
 )
 
 CONTRADICTORY = (
@@ -237,6 +243,17 @@ CONTRADICTORY = (
         "Beyond all question, a meal of nine courses costs 58 euros, and the tables are taken.",
         "A meal of five courses costs 58 euros, and on Mondays guests pay what they can.",
         "number",
+    ),
+    ("The mill opened in 1935.", "The mill by the lake opened in 1932. It has a shop.", "date"),
+    (
+        "The firm moved to Cologne in May.",
+        "After the fire the firm moved to Munich in May.",
+        "other name",
+    ),
+    (
+        "The boat has a red hull.",
+        "The boat of the harbour master has a blue hull.",
+        "other kind",
     ),
 )
 
@@ -385,6 +402,15 @@ def test_a_name_in_the_place_of_another_is_found_where_the_source_has_both() -> 
     source = "The fair in Leeds drew many guests on Sunday. A train from York was late."
     (each,) = contradictions_of("The fair in York drew many guests on Sunday.", source)
     assert (each.category, each.text, each.severity) == ("name", "York", 4)
+
+
+def test_a_number_that_another_input_states_contradicts_none() -> None:
+    inputs = {
+        "First": "The old mill by the lake opened in 1932.",
+        "Second": "Mill shop: since 1935.",
+    }
+    assert contradictions("The mill opened in 1935.", inputs) == []
+    assert contradictions("The mill opened in 1935.", {"First": inputs["First"]})
 
 
 def test_two_names_of_one_person_do_not_contradict() -> None:

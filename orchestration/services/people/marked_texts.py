@@ -185,11 +185,7 @@ def _quotes(row: ReportedRow) -> Iterator[tuple[int, int, str]]:
 
 
 def check_people(
-    people: People,
-    *,
-    rows: Sequence[ReportedRow],
-    matched: set[RowKey],
-    aspects: Sequence[str],
+    people: People, *, rows: Sequence[ReportedRow], matched: set[RowKey], aspects: Sequence[str]
 ) -> None:
     """Raise `ConfigError` or `DataError` where people's word is not on what was judged.
 

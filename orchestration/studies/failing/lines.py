@@ -135,7 +135,9 @@ def sarif(
     `locations`: id of a segment -> its location.
     `is_complete`: whether every row was answered.
     """
-    pairs = list(_failing_spans(failures))
+    pairs = [
+        (failure, span, position) for failure in failures for span, position in _placed(failure)
+    ]
     rules = list(dict.fromkeys(_rule(failure, span) for failure, span, _ in pairs))
     numbers = {rule: number for number, rule in enumerate(rules)}
     seen: Counter[str] = Counter()
@@ -162,14 +164,6 @@ def sarif(
         "results": results,
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-
-
-def _failing_spans(
-    failures: Sequence[Failure],
-) -> Iterator[tuple[Failure, ErrorSpan | None, Position | None]]:
-    for failure in failures:
-        for span, position in _placed(failure):
-            yield failure, span, position
 
 
 def _rule(failure: Failure, span: ErrorSpan | None) -> str:
@@ -225,12 +219,9 @@ def _properties(failure: Failure, span: ErrorSpan | None) -> Values:
 def _location(location: Location | None) -> Values:
     if location is None:
         return {}
-    physical: Values = {"artifactLocation": {"uri": _uri(location.file)}}
+    path = PurePath(location.file)
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    physical: Values = {"artifactLocation": {"uri": uri}}
     if location.line is not None:
         physical["region"] = {"startLine": location.line}
     return {"locations": [{"physicalLocation": physical}]}
-
-
-def _uri(file: str) -> str:
-    path = PurePath(file)
-    return path.as_uri() if path.is_absolute() else quote(path.as_posix())

@@ -19,19 +19,9 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.plot import Plot, PlotPoint
-from spanjury.orchestration.studies.panel_study.agreement import (
-    VALUE,
-    estimate_cell,
-)
-from spanjury.orchestration.studies.panel_study.cascades import (
-    CascadeFindings,
-    CascadePoint,
-    Kept,
-)
-from spanjury.orchestration.studies.panel_study.seats import (
-    price_lines,
-    short_names,
-)
+from spanjury.orchestration.studies.panel_study.agreement import VALUE, estimate_cell
+from spanjury.orchestration.studies.panel_study.cascades import CascadeFindings, CascadePoint, Kept
+from spanjury.orchestration.studies.panel_study.seats import price_lines, short_names
 
 _SHARE, _GAIN = ".0%", "+.3f"
 

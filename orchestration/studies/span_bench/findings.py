@@ -421,7 +421,17 @@ def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
     """Return the measures of the panel on every set, as ``characters.f1.SET``."""
-    return tuple(measure for each in findings.sets for measure in _measures(each))
+    panels = [(each.name, each.findings[0]) for each in findings.sets]
+    return tuple(
+        measured(
+            _name(name, of_set),
+            figure,
+            says=FIGURES[name],
+            count=answered(name, panel.coverage)[0],
+        )
+        for of_set, panel in panels
+        for name, figure in panel.figures.items()
+    )
 
 
 def measure_names(sets: Iterable[str]) -> tuple[str, ...]:
@@ -453,17 +463,6 @@ def gates_on(gate: Gate, sets: Sequence[str]) -> tuple[Gate, ...]:
 def _name(figure: str, name: str) -> str:
     """Return the name of the measure of a set, in which a demand can name it."""
     return f"{figure}.{_OTHER.sub('-', name)}"
-
-
-def _measures(findings: SetFindings) -> Iterator[Measure]:
-    panel = findings.findings[0]
-    for name, figure in panel.figures.items():
-        yield measured(
-            _name(name, findings.name),
-            figure,
-            says=FIGURES[name],
-            count=answered(name, panel.coverage)[0],
-        )
 
 
 def answered(figure: str, coverage: Coverage) -> tuple[int, int]:

@@ -184,35 +184,24 @@ def _result(
     marked = "" if span is None else span.text
     name = fingerprint(failure.task, failure.segment_id, failure.aspect, marked)
     seen[name] += 1  # the same quote may be wrong twice
+    of_span: Values = {}
+    if span is not None:
+        values = ("severity", "probability", "start", "end", "text")
+        of_span = {value: getattr(span, value) for value in values}
+        of_span["found_by"] = list(span.found_by)
     return {
         "level": "error" if span is None else _LEVELS.get(span.severity or 0, "warning"),
         "message": {"text": f"{row_name(failure)}: {text}"},
         "partialFingerprints": {_FINGERPRINT: f"{name}:{seen[name]}"},
         "properties": {
-            **_properties(failure, span),
+            "id": failure.segment_id,
+            "system": failure.system,
+            "task": failure.task,
+            "aspect": failure.aspect,
+            "conditions": list(failure.conditions),
+            **of_span,
             **({"at": asdict(position)} if position else {}),
         },
-    }
-
-
-def _properties(failure: Failure, span: ErrorSpan | None) -> Values:
-    named: Values = {
-        "id": failure.segment_id,
-        "system": failure.system,
-        "task": failure.task,
-        "aspect": failure.aspect,
-        "conditions": list(failure.conditions),
-    }
-    if span is None:
-        return named
-    return {
-        **named,
-        "severity": span.severity,
-        "probability": span.probability,
-        "start": span.start,
-        "end": span.end,
-        "text": span.text,
-        "found_by": list(span.found_by),
     }
 
 

@@ -54,7 +54,18 @@ def robustness_report(findings: Findings, *, examinee: Examinee, data: str, reci
             Paragraph(_reading(findings.settings), only="page"),
             Section("By judge", [_table("judge", overall)], only="page"),
             *_seen(findings),
-            *(_of_judge(findings, judge) for judge in findings.judges),
+            *(
+                Section(
+                    f"Judge: {judge}",
+                    [
+                        _table("family", _named(findings.of(judge, "family", "control"))),
+                        _table("aspect", _named(findings.of(judge, "aspect"))),
+                        _table("attack", _named(findings.of(judge, "attack"))),
+                    ],
+                    only="page",
+                )
+                for judge in findings.judges
+            ),
             *(
                 table_of(
                     map(_short_line, findings.of(judge, "family", "control", "all")),
@@ -119,15 +130,6 @@ def _seen(findings: Findings) -> Iterator[Section]:
             for judge, seen in findings.seen.items()
         )
         yield Section("Flaws seen", [table_of(lines)])
-
-
-def _of_judge(findings: Findings, judge: str) -> Section:
-    tables = (
-        _table("family", _named(findings.of(judge, "family", "control"))),
-        _table("aspect", _named(findings.of(judge, "aspect"))),
-        _table("attack", _named(findings.of(judge, "attack"))),
-    )
-    return Section(f"Judge: {judge}", tables, only="page")
 
 
 def _named(findings: Sequence[Finding]) -> Iterator[tuple[str, Finding]]:

@@ -46,7 +46,6 @@ from spanjury.orchestration.studies.span_bench.gold import (
     BenchText,
     Failure,
     FoundSpan,
-    GoldPlace,
     answers_in,
 )
 from spanjury.stats.resampling import Estimate
@@ -349,29 +348,27 @@ def records_of(
     """Yield a record of every text, so that what a figure is made of can be read."""
     for each in sets:
         for text in each.texts:
-            name = text.segment.segment_id
+            name, output = text.segment.segment_id, text.segment.output
+            places = [
+                {
+                    "start": mark.start,
+                    "end": mark.end,
+                    "text": output[mark.start : mark.end],
+                    "kinds": mark.kinds,
+                    "extent": mark.extent,
+                }
+                for mark in text.gold or ()
+            ]
             yield {
                 "set": each.name,
                 "id": name,
                 "source": text.source,
                 "faulty": text.faulty,
                 "human": text.human,
-                "output": text.segment.output,
-                "places": None
-                if text.gold is None
-                else [_error(error, text) for error in text.gold],
+                "output": output,
+                "places": None if text.gold is None else places,
                 "judges": {judge: _answer(answers[judge, name], text) for judge in judges},
             }
-
-
-def _error(gold_place: GoldPlace, text: BenchText) -> Record:
-    return {
-        "start": gold_place.start,
-        "end": gold_place.end,
-        "text": text.segment.output[gold_place.start : gold_place.end],
-        "kinds": gold_place.kinds,
-        "extent": gold_place.extent,
-    }
 
 
 def _answer(answer: Answer | Failure, text: BenchText) -> Record:
@@ -382,18 +379,17 @@ def _answer(answer: Answer | Failure, text: BenchText) -> Record:
         "suspicion": answer.suspicion,
         "probability": answer.probability,
         "decision": answer.decision.value,
-        "spans": [_span(span, text) for span in answer.spans],
+        "spans": [
+            {
+                "start": span.start,
+                "end": span.end,
+                "text": text.segment.output[span.start : span.end],
+                "category": span.category,
+                "right": _is_right(span, text),
+            }
+            for span in answer.spans
+        ],
         "unlocated": answer.unlocated,
-    }
-
-
-def _span(span: FoundSpan, text: BenchText) -> Record:
-    return {
-        "start": span.start,
-        "end": span.end,
-        "text": text.segment.output[span.start : span.end],
-        "category": span.category,
-        "right": _is_right(span, text),
     }
 
 

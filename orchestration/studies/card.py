@@ -12,7 +12,6 @@ from spanjury.orchestration.report import (
     Cell,
     Paragraph,
     Report,
-    Row,
     Section,
     between,
     code,
@@ -79,6 +78,12 @@ def measured(name: str, estimate: Bounded, *, says: str, count: int) -> Measure:
     """Return an estimate with its interval as a measure."""
     value, low, high = map(defined, (estimate.value, estimate.low, estimate.high))
     return Measure(name=name, value=value, says=says, count=count, low=low, high=high)
+
+
+def ratio_measure(name: str, part: float, whole: int, *, says: str) -> Measure:
+    """Return `part` of `whole` as a measure, which is made of `whole` and not defined for none."""
+    value = defined(part / whole) if whole else None
+    return Measure(name=name, value=value, says=says, count=whole)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,7 +248,11 @@ def card_report(card: Card, *, gates: Sequence[Gate]) -> Report:
         sections=[
             table(
                 ["measure", *numeric("value", "95 %", "of"), "what it is"],
-                [line for record in card.records for line in _ruled(record)],
+                [
+                    row(*_cells(measure), ruled=measure is record.measures[-1])
+                    for record in card.records
+                    for measure in record.measures
+                ],
                 title="Judge card",
                 only="terminal",
             ),
@@ -287,12 +296,6 @@ def _exam(record: ExamRecord) -> Iterator[Block]:
         (_cells(measure) for measure in record.measures),
     )
     yield Bullets(record.cautions, tone="caution")
-
-
-def _ruled(record: ExamRecord) -> Iterator[Row]:
-    """Yield the measures of an exam, with a rule below the last."""
-    for measure in record.measures:
-        yield row(*_cells(measure), ruled=measure is record.measures[-1])
 
 
 def _cells(measure: Measure) -> tuple[str, str, str, int, str]:

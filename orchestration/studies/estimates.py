@@ -1,7 +1,8 @@
-"""Figures with their intervals, by a bootstrap of texts, and p-values of several figures."""
+"""Figures of rows in groups: with intervals over texts or sources, and p-values of several."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.random import Generator
@@ -10,9 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.stats import resampling
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.combination.multiplicity import holm
+from spanjury.stats.proportions import Proportion, clustered_proportion
 from spanjury.stats.resampling import Estimate, bootstrap
 from spanjury.stats.weighted import Weighted, on_sample, ratio
 
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
 Effects = Mapping[tuple[str, ...], Weighted]
 """Names of the figures that an effect gives -> the effect, of the shape ``(draws, names)``."""
 
@@ -56,10 +60,31 @@ def estimates(effects: Effects, *, texts: int, settings: Settings) -> dict[str, 
     return estimated
 
 
+def grouped(rows: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Return rows by their keys, in the order in which keys first come."""
+    groups: dict[K, list[T]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
+
+
 def numbered(names: Sequence[str]) -> tuple[NDArray[np.intp], tuple[str, ...]]:
     """Return the number of each name, and the names in the order of their numbers."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return np.array([numbers[name] for name in names], dtype=np.intp), tuple(numbers)
+
+
+def share_by_source(trials: Iterable[tuple[str, float, float]]) -> Proportion:
+    """Return the share of hits in trials, given as ``(source, hits, trials)``; a hit may be half.
+
+    Trials of one source are not independent: the interval is over sources.
+    """
+    hits: dict[str, float] = {}
+    tried: dict[str, float] = {}
+    for source, hit, of in trials:
+        hits[source] = hits.get(source, 0.0) + hit
+        tried[source] = tried.get(source, 0.0) + of
+    return clustered_proportion([*hits.values()], [*tried.values()])
 
 
 def ratios_of(

@@ -12,7 +12,6 @@ from spanjury.orchestration.report import (
     Report,
     Row,
     Section,
-    Table,
     code,
     figure,
     numeric,
@@ -167,6 +166,12 @@ def gate_report(findings: GateFindings) -> Report:
         for role, card in findings.cards.items()
         for seat, signature in card.records[0].seats.items()
     )
+    columns = (
+        Column("measure", only="page"),
+        Column("measure", wrap=False, only="terminal"),
+        *numeric(*findings.cards, "of"),
+        Column("", only="page"),
+    )
     return Report(
         title=f"Gate: {'not passed' if findings.missed else 'passed'}",
         answer=f"The model meets {len(findings.demands) - len(findings.missed)} of"
@@ -180,21 +185,11 @@ def gate_report(findings: GateFindings) -> Report:
                 ],
                 only="page",
             ),
-            Section("Measures", [_table(findings)]),
+            # on a terminal the measure of a group stands below that of all examples
+            Section("Measures", [table(columns, _rows([*findings.rows()]))]),
             Bullets([*seats, *findings.cautions], only="page"),
         ],
     )
-
-
-def _table(findings: GateFindings) -> Table:
-    """Tabulate measures; on a terminal that of a group stands below that of all examples."""
-    columns = (
-        Column("measure", only="page"),
-        Column("measure", wrap=False, only="terminal"),
-        *numeric(*findings.cards, "of"),
-        Column("", only="page"),
-    )
-    return table(columns, _rows([*findings.rows()]))
 
 
 def _rows(rows: list[MeasureRow]) -> Iterator[Row]:

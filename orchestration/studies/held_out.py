@@ -19,6 +19,7 @@ from spanjury.orchestration.studies.estimates import (
     by_owner,
     estimates,
 )
+from spanjury.orchestration.studies.judging import overlapping
 from spanjury.stats.correlations.correlation import correlation
 from spanjury.stats.resampling import Estimate
 from spanjury.stats.spans.span_agreement import micro_effect
@@ -93,14 +94,9 @@ class SeenInTraining:
 def groups_of(cases: Sequence[Case], seen: SeenInTraining | None) -> Mapping[str, BoolArray]:
     """Return which cases are like those that a model was trained on, and which are not.
 
-    Without `seen` there is only the group of all cases.
-
-    Returns
-    -------
-    dict
-        Group -> whether a case is in it, shape ``(cases,)``; `ALL` first, and no empty group.
-        A text with any damage that is unseen is among the unseen damages; one without damage
-        is in neither group of damages.
+    The shape of each group is ``(cases,)``; `ALL` is the first, and without `seen` the only one,
+    and no group is empty. A text with any damage that is unseen is among the unseen damages; one
+    without damage is in neither group of damages.
     """
     groups = {ALL: np.ones(len(cases), dtype=np.bool_)}
     if seen is not None:
@@ -206,19 +202,17 @@ def _filled(rows: FloatArray, scored: BoolArray) -> FloatArray:
 
 def _met(spans: Sequence[ErrorSpan], target: Sequence[ErrorSpan]) -> tuple[int, int, int]:
     """Return the pairs of spans that meet, those of one severity, and the sum of differences."""
+    reported, due = (
+        [(each.interval, each.severity) for each in side if each.interval and each.severity]
+        for side in (spans, target)
+    )
     apart = [
-        abs(span.severity - gold.severity)
-        for span in spans
-        for gold in target
-        if span.severity is not None and gold.severity is not None and _meet(span, gold)
+        abs(severity - right)
+        for interval, severity in reported
+        for gold, right in due
+        if overlapping([interval], [gold])
     ]
     return len(apart), apart.count(0), sum(apart)
-
-
-def _meet(span: ErrorSpan, gold: ErrorSpan) -> bool:
-    if span.interval is None or gold.interval is None:
-        return False
-    return max(span.interval[0], gold.interval[0]) < min(span.interval[1], gold.interval[1])
 
 
 def _points(score: float | None, scale: Scale) -> float:
@@ -308,10 +302,8 @@ def _figures(score_arrays: ScoreArrays, settings: Settings) -> dict[str, Measure
 
 def _effects(score_arrays: ScoreArrays) -> Effects:
     parsed = score_arrays.parsed
-    free, faulty = (
-        parsed & (score_arrays.target_spans == 0),
-        parsed & (score_arrays.target_spans > 0),
-    )
+    marked = score_arrays.target_spans > 0
+    free, faulty = parsed & ~marked, parsed & marked
     scores = np.stack([score_arrays.target_score, score_arrays.score])
     severities = np.stack([score_arrays.alike, score_arrays.apart])
     return {

@@ -1,6 +1,6 @@
 """Judging for an exam: a panel judges texts draw after draw, and what it says is kept by name."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 from spanjury.judges.core import (
     Aspect,
     ConfigError,
+    DataError,
     ErrorSpan,
     Located,
     Outcome,
@@ -18,17 +19,62 @@ from spanjury.judges.core import (
     Segment,
     fingerprint,
 )
-from spanjury.orchestration.engine.batch import evaluate
+from spanjury.orchestration.engine.batch import each, evaluate
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import StopToken
+from spanjury.perturbations.pairs import Skipped
 
 OpenPanel = Callable[[str], AbstractAsyncContextManager[Panel]]
 """Opens the panel for one draw; another name of a draw changes all that is random."""
 
 CLEAN = "clean"
 """Condition of a text without damage."""
+T = TypeVar("T")
 K = TypeVar("K")
 J = TypeVar("J")
+
+
+def made_and_skipped(outcomes: Iterable[T | Skipped], done: str) -> tuple[list[T], list[Skipped]]:
+    """Separate the texts that were changed from those that were skipped.
+
+    Raise `DataError` with the reasons if there is none of the first; `done` says what was to be
+    done, as ``damaged``.
+    """
+    made: list[T] = []
+    skipped: list[Skipped] = []
+    for outcome in outcomes:
+        if isinstance(outcome, Skipped):
+            skipped.append(outcome)
+        else:
+            made.append(outcome)
+    if not made:
+        reasons = "; ".join(sorted({skip.reason for skip in skipped}))
+        raise DataError(f"no text could be {done}: {reasons}")
+    return made, skipped
+
+
+def overlapping(intervals: Iterable[tuple[int, int]], others: Sequence[tuple[int, int]]) -> int:
+    """Return how many intervals share a character with any of the others."""
+    return sum(
+        any(max(start, first) < min(end, last) for first, last in others)
+        for start, end in intervals
+    )
+
+
+async def in_order(
+    todo: Sequence[T], work: Callable[[T], Awaitable[K]], *, workers: int, stop_token: StopToken
+) -> list[K]:
+    """Return what `work` makes of each of `todo`, in their order, with so many under way at once.
+
+    Raise `RunStoppedError` if the stop token came before the end.
+    """
+    made: dict[int, K] = {}
+
+    async def work_on(number: int) -> None:
+        made[number] = await work(todo[number])
+
+    await each(range(len(todo)), work_on, workers=workers, stop_token=stop_token)
+    return [made[number] for number in range(len(todo))]
 
 
 def require_distinct(**parts: Sequence[str]) -> None:

@@ -146,7 +146,9 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
         usable = [texts for texts in by_aspect.values() if len(texts) >= tables.FEWEST]
         if not usable:
             raise DataError(_too_few(marked, by_aspect))
-        texts = [self._texts(judged, data=_data_name(source)) for judged in usable]
+        # as the file has it: short, and the same in any folder
+        name = source.human.name if source.human else source.first.resolve().name
+        texts = [self._texts(judged, data=name) for judged in usable]
         if not any(map(_can_fit, texts)):
             raise DataError(
                 f"{marked.name}: people found an error in each of {len(texts[0].texts)} texts and "
@@ -250,11 +252,6 @@ def _too_few(
 def _can_fit(texts: "fitting.CalibrationTexts") -> bool:
     scores = {text.human for text in texts.texts if text.human is not None}
     return bool(texts.clean.any()) or len(scores) > 1
-
-
-def _data_name(source: "marked_texts.MarkedSource") -> str:
-    """Return what the marked texts are called in the file: short, and the same in any folder."""
-    return source.human.name if source.human else source.first.resolve().name
 
 
 def _text(

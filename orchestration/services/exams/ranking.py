@@ -14,6 +14,7 @@ with lazily():
     from spanjury.orchestration.services.exams import pairs, study_report, terms
     from spanjury.orchestration.services.people import marked_texts, sampled
     from spanjury.orchestration.services.people.marks import marked_run
+    from spanjury.orchestration.studies import estimates
     from spanjury.orchestration.studies.agreement import scorers
     from spanjury.orchestration.studies.pairs import comparing
     from spanjury.orchestration.studies.pairs import ranking as pair_ranking
@@ -287,10 +288,7 @@ def _refuse_twice(rows: Sequence[_Row]) -> None:
 
 def _panel_notes(rows: Sequence[_Row]) -> Iterator[str]:
     """Say where scores of different panels, or people on another scale, are beside each other."""
-    by_aspect: dict[str, list[_Row]] = {}
-    for row in rows:
-        by_aspect.setdefault(row.aspect, []).append(row)
-    for aspect, here in by_aspect.items():
+    for aspect, here in estimates.grouped(rows, lambda row: row.aspect).items():
         if len(panels := {unstamped(row.signature) for row in here}) > 1:
             yield (
                 f"{aspect}: {len(panels)} different panels judged these texts, so systems may "

@@ -30,6 +30,7 @@ from spanjury.orchestration.studies.card import (
     card_report,
 )
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.judging import Examinee, JudgedText
 from spanjury.orchestration.wiring.results import result_line, write_segments
 from spanjury.orchestration.wiring.runs import MEMORY_NAME
@@ -399,9 +400,7 @@ def _write_judged(folder: Path, judged: Sequence[JudgedText]) -> list[Path]:
 
     Times are left out, so that the same exam leaves the same bytes.
     """
-    by_id: dict[str, list[JudgedText]] = {}
-    for text in judged:
-        by_id.setdefault(text.result.segment.segment_id, []).append(text)
+    by_id = grouped(judged, lambda text: text.result.segment.segment_id)
     write_segments(folder / JUDGED_TEXTS, map(_with_origin, by_id.values()))
     write_whole(
         folder / JUDGED_RESULTS, b"".join(result_line(_untimed(text.result)) for text in judged)

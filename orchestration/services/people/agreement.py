@@ -272,10 +272,7 @@ def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collecte
 
 
 async def measure(
-    collected: Collected,
-    settings: Settings,
-    *,
-    begin: Callable[[str], None] = lambda _: None,
+    collected: Collected, settings: Settings, *, begin: Callable[[str], None] = lambda _: None
 ) -> MetaFindings:
     """Measure agreement, aspect by aspect.
 

@@ -21,6 +21,7 @@ from spanjury.orchestration.studies.agreement.findings import (
 from spanjury.orchestration.studies.agreement.scorers import Agreement as ScorerAgreement
 from spanjury.orchestration.studies.agreement.scorers import Ratings
 from spanjury.orchestration.studies.agreement.tables import agreement_report
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.wiring.plots import (
     Agreement,
     CorrelationMap,
@@ -168,10 +169,9 @@ def _curve(seats: SeatFindings, *, several: bool) -> EnsembleCurve:
 def _costs(
     findings: MetaFindings, annotators: Sequence[Annotator], *, measure: str
 ) -> Iterator[Drawing]:
-    """Yield plots of agreement by cost: in tokens if judges used any, and in seconds."""
-    values: dict[str, list[float]] = {}
-    for agreement in findings.agreements:
-        values.setdefault(agreement.scorer, []).append(agreement.value)
+    """Draw judges by what they took, in tokens if they took any, and in seconds."""
+    groups = grouped(findings.agreements, lambda agreement: agreement.scorer)
+    values = {scorer: [each.value for each in own] for scorer, own in groups.items()}
     judges = [annotator for annotator in annotators if annotator.name in values]
     panels = {judge.name for judge in judges if judge.is_panel}
     for unit, costs in (
@@ -195,18 +195,16 @@ def _priced(
     *,
     panels: Collection[str],
 ) -> list[ScorerCost]:
-    """Return costs per 1,000 texts and aspect, each the mean over a scorer's aspects."""
-    by_name: dict[str, list[float]] = {}
-    for (name, _), cost in costs.items():
-        by_name.setdefault(name, []).append(cost)
+    """Return costs for 1,000 texts and one aspect, each the mean of a scorer's aspects."""
+    by_name = grouped(costs, lambda key: key[0])
     return [
         ScorerCost(
             name=name,
             kind="panel" if name in panels else "judge",
-            cost=1000 * sum(aspects) / len(aspects),
+            cost=1000 * sum(costs[key] for key in keys) / len(keys),
             correlation=_mean(values[name]),
         )
-        for name, aspects in by_name.items()
+        for name, keys in by_name.items()
     ]
 
 

@@ -5,7 +5,6 @@ with people. It writes a new definition. The run's panel judges the other half b
 are compared with those by the present definition.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from spanjury.orchestration.services.people.marked_texts import (
     read_marked,
 )
 from spanjury.orchestration.services.runs.run_folder import job_of
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.models import open_generator
 from spanjury.orchestration.wiring.runs import find_run
@@ -224,11 +224,13 @@ def _measured(
     scored = [text for text in texts if id(text.segment) in scores]
     if not scored:
         raise DataError("no held-out text got a score by the proposed definition")
-    before, after = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
-    for text in scored:
-        before[text.source].append(_now(text))
-        after[text.source].append(_distance(text, scores[id(text.segment)]))
-    means = [(_mean(before[source]), _mean(after[source])) for source in before]
+    means = [
+        (
+            _mean([_now(text) for text in own]),
+            _mean([_distance(text, scores[id(text.segment)]) for text in own]),
+        )
+        for own in grouped(scored, lambda text: text.source).values()
+    ]
     gains = [now - then for now, then in means]
     drawn = bootstrap(mean_drop(gains), items=len(gains), rng=default_rng(1), draws=_DRAWS)
     interval = percentile_interval(drawn)

@@ -97,7 +97,12 @@ def people_of_run(run: MarkedRun) -> People:
             f"{run.named} has no finished marks of people: make some with"
             f" 'spanjury view {run.named}', or name texts with people's scores by --human"
         )
-    by_row = {name: _read(list(group)) for name, group in groupby(readings, key=_row_of)}
+    by_row = {
+        name: _read(list(group))
+        for name, group in groupby(
+            readings, key=lambda reading: (*text_name(reading.text.segment), reading.aspect)
+        )
+    }
     who = ", ".join(sorted({reading.annotator for reading in readings}))
     return People(
         name=f"marks of {who} in {run.marks}",
@@ -107,10 +112,6 @@ def people_of_run(run: MarkedRun) -> People:
         aspects=frozenset(reading.aspect for reading in readings),
         other_versions=read.other_versions,
     )
-
-
-def _row_of(reading: Reading) -> RowKey:
-    return *text_name(reading.text.segment), reading.aspect
 
 
 def _read(readings: Sequence[Reading]) -> Judgement:
@@ -132,7 +133,8 @@ def people_of_file(
     """Return people's scores and spans from a file of texts."""
     marked = by_name(read_texts(human, columns=columns))
     has_spans = any(each.gold for each in marked.values())
-    own = {} if _is_file_of(run, human) else own_texts(run)
+    data = run.texts.data.absolute() if run.texts else None
+    own = {} if isinstance(human, Path) and human.absolute() == data else own_texts(run)
     by_row: dict[RowKey, Judgement] = {}
     others: set[TextName] = set()
     for row in rows:
@@ -164,32 +166,20 @@ def own_texts(run: ViewedRun) -> Mapping[TextName, Segment]:
     return by_name(read_texts(texts.data, columns=texts.columns))
 
 
-def _is_file_of(run: ViewedRun, human: Path | Texts) -> bool:
-    if run.texts is None or isinstance(human, Texts):
-        return False
-    return run.texts.data.absolute() == human.absolute()
-
-
 def _is_other_text(row: ReportedRow, segment: Segment, own: Segment | None) -> bool:
     """Return whether people read another version, by the run's text or by judges' quotes."""
     if own is not None:
         return own.output != segment.output
-    return any(segment.output[start:end] != text for start, end, text in _quotes(row))
-
-
-def _quotes(row: ReportedRow) -> Iterator[tuple[int, int, str]]:
-    for spans in (row.spans, *(seat.spans for seat in row.seats)):
-        for span in spans:
-            if span.start is not None and span.end is not None:
-                yield span.start, span.end, span.text
+    return any(
+        segment.output[span.start : span.end] != span.text
+        for spans in (row.spans, *(seat.spans for seat in row.seats))
+        for span in spans
+        if span.interval is not None
+    )
 
 
 def check_people(
-    people: People,
-    *,
-    rows: Sequence[ReportedRow],
-    matched: set[RowKey],
-    aspects: Sequence[str],
+    people: People, *, rows: Sequence[ReportedRow], matched: set[RowKey], aspects: Sequence[str]
 ) -> None:
     """Raise `ConfigError` or `DataError` if people did not judge what the run judged.
 

@@ -1,7 +1,6 @@
 """A study of a panel's seats: from runs, people's scores and prices to findings."""
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,6 +27,7 @@ from spanjury.orchestration.services.people.marked_texts import (
     MarkedSource,
     read_marked,
 )
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.panel_study.agreement import Settings, chances_notes
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
@@ -67,7 +67,7 @@ def study_text(text: JudgedText, seats: Seats, *, human: float | None, within: s
     return StudyText(
         system=text.row.system,
         source=text.source,
-        group=_group(text, within),
+        group=_group(text, within) if within else "",
         human=np.nan if human is None else human,
         seats={name: _word(seat, text.scale) for name, seat in seats.items()},
     )
@@ -81,12 +81,11 @@ def require_seats(asked: Iterable[str], rows: Iterable[Seats], *, aspect: str) -
 
 
 def seat_costs(rows: Iterable[Seats], prices: Mapping[str, SeatPrice]) -> dict[str, SeatCost]:
-    """Return the mean cost of each seat per row that it judged."""
-    seats_of: defaultdict[str, list[ReportedSeat]] = defaultdict(list)
-    for row in rows:
-        for name, seat in row.items():
-            seats_of[name].append(seat)
-    return {name: _cost(seats, prices.get(name)) for name, seats in seats_of.items()}
+    """Return what each seat takes for one of the rows that it judged."""
+    given = grouped((item for row in rows for item in row.items()), lambda item: item[0])
+    return {
+        name: _cost([seat for _, seat in seats], prices.get(name)) for name, seats in given.items()
+    }
 
 
 def _cost(seats: Sequence[ReportedSeat], price: SeatPrice | None) -> SeatCost:
@@ -111,8 +110,6 @@ def _word(seat: ReportedSeat, scale: Scale) -> SeatWord:
 
 
 def _group(text: JudgedText, within: str) -> str:
-    if not within:
-        return ""
     value = text.segment.meta.get(within) if text.segment else None
     if value is None:
         raise ConfigError(f"--within {within}: the row {text.row.id!r} has no such key in its meta")

@@ -119,11 +119,31 @@ def features_of(
 
     Raise `ConfigError` if an aspect was not judged, and `DataError` if nothing has a score.
     """
-    scores = _Scores(run.results, texts, aspects=aspects)
+    judged = dict.fromkeys(aspect for text in texts for aspect in text.aspects)
+    if strange := [name for name in aspects if name not in judged]:
+        raise ConfigError(
+            f"{', '.join(strange)} was not judged in {run.results}; judged: {', '.join(judged)}"
+        )
+    rows = {
+        (row.segment_id, row.system, row.aspect): row for row in read_result_scores(run.results)
+    }
+    if all(row.score is None for row in rows.values()):
+        raise DataError(f"{run.results}: no text has a score")
+
+    def of(text: MarkedText, aspect: str, value: _Value) -> float:
+        row = rows.get((*text_name(text.segment), aspect))
+        return np.nan if row is None else value(row, text.aspects.get(aspect, Scale()))
+
+    quality, spread = (
+        mean_over_aspects(
+            np.array([[of(text, name, value) for text in texts] for name in aspects or judged])
+        )
+        for value in (_panel, _spread)
+    )
     segments = [text.segment for text in texts]
     return TextFeatures(
-        quality=scores.mean(_panel),
-        spread=scores.mean(_spread),
+        quality=quality,
+        spread=spread,
         novelty=novelty(
             [segment.output for segment in segments], [input_of(segment) for segment in segments]
         ),
@@ -170,35 +190,3 @@ def _spread(row: ResultScores, scale: Scale) -> float:
     """Return the standard deviation of the seats' scores, as a share of the scale."""
     scores = [seat for seat in row.seats.values() if seat is not None]
     return float(np.std(scores)) / (scale.high - scale.low) if len(scores) > 1 else np.nan
-
-
-class _Scores:
-    """The scores of a run's texts, by aspect, with each scale mapped to 0 to 1."""
-
-    def __init__(
-        self, results: Path, texts: Sequence[MarkedText], *, aspects: Sequence[str]
-    ) -> None:
-        self._texts = texts
-        judged = dict.fromkeys(aspect for text in texts for aspect in text.aspects)
-        if strange := [name for name in aspects if name not in judged]:
-            raise ConfigError(
-                f"{', '.join(strange)} was not judged in {results}; judged: {', '.join(judged)}"
-            )
-        self._aspects = tuple(aspects or judged)
-        self._rows: Mapping[tuple[str, str, str], ResultScores] = {
-            (row.segment_id, row.system, row.aspect): row for row in read_result_scores(results)
-        }
-        if all(row.score is None for row in self._rows.values()):
-            raise DataError(f"{results}: no text has a score")
-
-    def mean(self, value: _Value) -> FloatArray:
-        """Return the mean of a value over aspects, for each text."""
-        return mean_over_aspects(
-            np.array(
-                [[self._of(text, name, value) for text in self._texts] for name in self._aspects]
-            )
-        )
-
-    def _of(self, text: MarkedText, aspect: str, value: _Value) -> float:
-        row = self._rows.get((*text_name(text.segment), aspect))
-        return np.nan if row is None else value(row, text.aspects.get(aspect, Scale()))

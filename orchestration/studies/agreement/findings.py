@@ -159,6 +159,10 @@ def seat_findings(ratings: Ratings, settings: Settings) -> Iterator[SeatFindings
         without = leave_one_out(
             ratings.human, table.scores, level=settings.level, method=settings.method
         )
+        alone = [
+            level_correlation(ratings.human, own, level=settings.level, method=settings.method)
+            for own in table.scores
+        ]
         yield SeatFindings(
             run=table.run,
             aspect=ratings.aspect,
@@ -167,10 +171,10 @@ def seat_findings(ratings: Ratings, settings: Settings) -> Iterator[SeatFindings
             sizes=_sizes(ratings, table, settings),
             whole=without.whole,
             gains=tuple(
-                SeatGain(seat=seat, alone=alone, without=rest, gain=gain)
-                for seat, alone, rest, gain in zip(
+                SeatGain(seat=seat, alone=own.value, without=rest, gain=gain)
+                for seat, own, rest, gain in zip(
                     table.seats,
-                    _alone(ratings, table, settings),
+                    alone,
                     without.without.tolist(),
                     without.gain.tolist(),
                     strict=True,
@@ -249,13 +253,6 @@ def _sizes(ratings: Ratings, table: SeatTable, settings: Settings) -> tuple[Ense
         )
         for size, mid, least, greatest, panels, undefined in rows
     )
-
-
-def _alone(ratings: Ratings, table: SeatTable, settings: Settings) -> list[float]:
-    return [
-        level_correlation(ratings.human, score, level=settings.level, method=settings.method).value
-        for score in table.scores
-    ]
 
 
 def _aggregations(ratings: Ratings, table: SeatTable, settings: Settings) -> tuple[Agreement, ...]:

@@ -4,8 +4,10 @@ What they are asked is what judges are asked, so their agreement is the most tha
 expected of a judge.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -36,13 +38,17 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     annotator_pairs,
     gold_of,
 )
-from spanjury.orchestration.studies.estimates import Effects, Settings, estimates
-from spanjury.orchestration.studies.shares import share_by_source
+from spanjury.orchestration.studies.estimates import (
+    Effects,
+    Settings,
+    estimates,
+    grouped,
+    share_by_source,
+)
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.proportions import Proportion
 from spanjury.stats.raters.agreement import cohen_kappa, krippendorff_alpha
 from spanjury.stats.resampling import Estimate
-from spanjury.stats.weighted import Weighted
 
 Verdict = Literal["accepted", "edited", "rejected"]
 _VALUE = ".3f"
@@ -109,7 +115,12 @@ def people_on_aspect(
         shared=sum(_people(segment, aspect) > 1 for segment in segments),
         scored=int(np.count_nonzero(both)),
         alpha=_estimate(scores[:, both], settings),
-        kappas=dict(_kappas(names, scores, settings)),
+        kappas={
+            (first, second): _estimate(
+                np.array([own, other])[:, ~np.isnan(own + other)], settings, is_kappa=True
+            )
+            for (first, own), (second, other) in combinations(zip(names, scores, strict=True), 2)
+        },
         scores=seat_agreement(table),
         spans=tuple(
             annotator_pairs(
@@ -132,32 +143,19 @@ def _people(segment: Segment, aspect: str) -> int:
     return len({*segment.human.get(aspect, {}), *looked})
 
 
-def _kappas(
-    names: Sequence[str], scores: FloatArray, settings: Settings
-) -> Iterator[tuple[tuple[str, str], Estimate]]:
-    for first, name in enumerate(names):
-        for second in range(first + 1, len(names)):
-            pair = scores[[first, second]]
-            pair = pair[:, ~np.isnan(pair).any(axis=0)]
-            yield (name, names[second]), _estimate(pair, settings, is_kappa=True)
-
-
 def _estimate(scores: FloatArray, settings: Settings, *, is_kappa: bool = False) -> Estimate:
     """Return a coefficient of scores, ``(annotators, texts)``, over resampled texts."""
-    effects: Effects = {("coefficient",): _drawn(scores, is_kappa=is_kappa)}
-    return estimates(effects, texts=scores.shape[1], settings=settings)["coefficient"]
 
-
-def _drawn(scores: FloatArray, *, is_kappa: bool) -> Weighted:
-    """Return the coefficient as a function of how often each text counts, draw by draw."""
-
-    def of_draw(counts: FloatArray) -> float:
+    def coefficient(counts: FloatArray) -> float:
         drawn = np.repeat(scores, counts.astype(np.int64), axis=1)
         if is_kappa:
             return cohen_kappa(*drawn, weights="quadratic").value
         return krippendorff_alpha(drawn.T, level="ordinal").value
 
-    return lambda counts: np.array([of_draw(draw) for draw in counts], dtype=np.float64)
+    effects: Effects = {
+        ("coefficient",): lambda counts: np.array([*map(coefficient, counts)], dtype=np.float64)
+    }
+    return estimates(effects, texts=scores.shape[1], settings=settings)["coefficient"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,26 +191,22 @@ class KeptSpans:
 
 def kept_spans(verdicts: Iterable[SpanVerdict]) -> tuple[KeptSpans, ...]:
     """Count verdicts by aspect and judge, in the order in which they come."""
-    by_judge: dict[tuple[str, str], list[SpanVerdict]] = {}
-    for verdict in verdicts:
-        by_judge.setdefault((verdict.aspect, verdict.judge), []).append(verdict)
-    return tuple(
-        _counted(judged, aspect=aspect, judge=judge) for (aspect, judge), judged in by_judge.items()
-    )
-
-
-def _counted(verdicts: Sequence[SpanVerdict], *, aspect: str, judge: str) -> KeptSpans:
-    judged = [verdict for verdict in verdicts if verdict.verdict is not None]
-    words = [verdict.verdict for verdict in judged]
-    return KeptSpans(
-        aspect=aspect,
-        judge=judge,
-        spans=len(verdicts),
-        accepted=words.count("accepted"),
-        edited=words.count("edited"),
-        rejected=words.count("rejected"),
-        kept=share_by_source((each.source, each.verdict != "rejected", 1) for each in judged),
-    )
+    by_judge = grouped(verdicts, lambda verdict: (verdict.aspect, verdict.judge))
+    kept = []
+    for (aspect, judge), own in by_judge.items():
+        judged = [(each.source, each.verdict) for each in own if each.verdict is not None]
+        words = Counter(word for _, word in judged)
+        spans = KeptSpans(
+            aspect=aspect,
+            judge=judge,
+            spans=len(own),
+            accepted=words["accepted"],
+            edited=words["edited"],
+            rejected=words["rejected"],
+            kept=share_by_source((source, word != "rejected", 1) for source, word in judged),
+        )
+        kept.append(spans)
+    return tuple(kept)
 
 
 def people_report(
@@ -229,7 +223,39 @@ def people_report(
 
 def people_json(aspects: Sequence[PeopleOnAspect]) -> list[dict[str, object]]:
     """Return the agreement for a machine; None for what is undefined."""
-    return list(map(_json, aspects))
+    return [
+        {
+            "aspect": aspect.aspect,
+            "annotators": list(aspect.annotators),
+            "texts": aspect.texts,
+            "shared": aspect.shared,
+            "scores": {
+                "texts": aspect.scored,
+                "alpha": plain(aspect.alpha),
+                "pairs": [
+                    {
+                        "first": pair.first,
+                        "second": pair.second,
+                        "texts": pair.outputs,
+                        "kappa": plain(aspect.kappas[pair.first, pair.second]),
+                        "spearman": plain(pair.spearman),
+                    }
+                    for pair in aspect.scores.pairs
+                ],
+            },
+            "spans": [
+                {
+                    "first": pair.first,
+                    "second": pair.second,
+                    "texts": pair.texts,
+                    "figures": plain(pair.figures),
+                    "gamma": plain(pair.gamma.gamma),
+                }
+                for pair in aspect.spans
+            ],
+        }
+        for aspect in aspects
+    ]
 
 
 def judges_json(judges: Sequence[KeptSpans]) -> list[dict[str, object]]:
@@ -339,36 +365,3 @@ def _spans(aspects: Sequence[PeopleOnAspect]) -> Iterator[Block]:
         note="Soft: characters that both marked; hard: with the same category too. Gamma is "
         "agreement on positions beyond chance.",
     )
-
-
-def _json(aspect: PeopleOnAspect) -> dict[str, object]:
-    return {
-        "aspect": aspect.aspect,
-        "annotators": list(aspect.annotators),
-        "texts": aspect.texts,
-        "shared": aspect.shared,
-        "scores": {
-            "texts": aspect.scored,
-            "alpha": plain(aspect.alpha),
-            "pairs": [
-                {
-                    "first": pair.first,
-                    "second": pair.second,
-                    "texts": pair.outputs,
-                    "kappa": plain(aspect.kappas[pair.first, pair.second]),
-                    "spearman": plain(pair.spearman),
-                }
-                for pair in aspect.scores.pairs
-            ],
-        },
-        "spans": [
-            {
-                "first": pair.first,
-                "second": pair.second,
-                "texts": pair.texts,
-                "figures": plain(pair.figures),
-                "gamma": plain(pair.gamma.gamma),
-            }
-            for pair in aspect.spans
-        ],
-    }

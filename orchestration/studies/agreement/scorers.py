@@ -124,7 +124,11 @@ def ratings(segments: Sequence[Segment], scorers: Sequence[Scorer], *, aspect: s
     grid = Grid.of([text.system for text in outputs], map(input_of, outputs))
     about = tuple(scorer for scorer in scorers if scorer.aspect in {"", aspect})
     human = grid.table([score for _, score in kept])
-    scores = [grid.table(_scores(scorer, outputs)) for scorer in about]
+    signs = [-1.0 if scorer.lower_is_better else 1.0 for scorer in about]
+    scores = [
+        sign * grid.table([scorer.scores.get(text.segment_id, math.nan) for text in outputs])
+        for sign, scorer in zip(signs, about, strict=True)
+    ]
     return Ratings(
         aspect=aspect,
         systems=grid.systems,
@@ -133,11 +137,6 @@ def ratings(segments: Sequence[Segment], scorers: Sequence[Scorer], *, aspect: s
         scorers=about,
         scores=np.array(scores).reshape(len(about), *human.shape),
     )
-
-
-def _scores(scorer: Scorer, segments: Sequence[Segment]) -> list[float]:
-    sign = -1.0 if scorer.lower_is_better else 1.0
-    return [sign * scorer.scores.get(segment.segment_id, math.nan) for segment in segments]
 
 
 def input_of(segment: Segment) -> str:

@@ -214,7 +214,11 @@ def _undefined(agreement: Agreement) -> str:
 
 
 def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[Block]:
-    yield _panels(seats)
+    yield table_of(
+        map(_panel, seats),
+        note="Alpha is Krippendorff's, ordinal. Agreement with people is given for one seat (on "
+        "average), for all seats, and for the best aggregation.",
+    )
     if seats:
         yield Paragraph(
             "Agreement among seats is over all outputs at once: Spearman's rho, and beyond "
@@ -224,26 +228,11 @@ def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[Block]
             only="page",
         )
     for seat in seats:
-        blocks: list[Block] = [
-            _pairs(seat),
-            _all_seats(seat),
-            _sizes(seat),
-            _gains(seat),
-            _aggregations(seat),
-        ]
-        yield Section(f"{seat.aspect}, {seat.run}", blocks, only="page")
-
-
-def _panels(seats: Sequence[SeatFindings]) -> Table:
-    """Tabulate what each panel gains by being several seats."""
-    return table_of(
-        map(_panel, seats),
-        note="Alpha is Krippendorff's, ordinal. Agreement with people is given for one seat (on "
-        "average), for all seats, and for the best aggregation.",
-    )
+        yield Section(f"{seat.aspect}, {seat.run}", [*_on_seats(seat)], only="page")
 
 
 def _panel(findings: SeatFindings) -> Iterator[Entry]:
+    """Yield what a panel gains by being several seats."""
     best = findings.aggregations[0]
     least = min(findings.gains, key=lambda gain: (math.isnan(gain.gain), gain.gain))
     yield left("run", findings.run)
@@ -255,8 +244,10 @@ def _panel(findings: SeatFindings) -> Iterator[Entry]:
     yield right("least gain", Cell(least.gain, _GAIN, note=least.seat))
 
 
-def _pairs(findings: SeatFindings) -> Table:
-    return table_of(
+def _on_seats(findings: SeatFindings) -> Iterator[Block]:
+    """Yield what a page shows of the seats of one panel."""
+    alpha = findings.agreement.alpha
+    yield table_of(
         (
             left("seat", pair.first),
             left("seat", pair.second),
@@ -266,19 +257,12 @@ def _pairs(findings: SeatFindings) -> Table:
         )
         for pair in findings.agreement.pairs
     )
-
-
-def _all_seats(findings: SeatFindings) -> Paragraph:
-    alpha = findings.agreement.alpha
     values = ", ".join(f"{name} {_coefficient(alpha[name]).text}" for name in _ALPHAS)
-    return Paragraph(
+    yield Paragraph(
         f"All seats: Krippendorff's alpha {values} ({alpha['ordinal'].outputs} outputs); "
         f"Fleiss' kappa {_coefficient(findings.agreement.fleiss).text}."
     )
-
-
-def _sizes(findings: SeatFindings) -> Table:
-    return table_of(
+    yield table_of(
         (
             right("seats on a panel", size.size),
             right("panels", size.panels),
@@ -289,10 +273,7 @@ def _sizes(findings: SeatFindings) -> Table:
         )
         for size in findings.sizes
     )
-
-
-def _gains(findings: SeatFindings) -> Table:
-    return table_of(
+    yield table_of(
         (
             left("seat", gain.seat),
             right("alone", gain.alone, _VALUE),
@@ -301,10 +282,7 @@ def _gains(findings: SeatFindings) -> Table:
         )
         for gain in findings.gains
     )
-
-
-def _aggregations(findings: SeatFindings) -> Table:
-    return table_of(
+    yield table_of(
         (
             left("aggregation", by.scorer),
             right("agreement with people", _correlation(by)),
@@ -333,25 +311,23 @@ def _systems(findings: Sequence[AspectFindings]) -> Iterator[Block]:
 
 def _ranking(rankings: Sequence[Ranking]) -> Table:
     """Tabulate the systems as people rank them, beside the ranks that others give them."""
-    people, *others = map(_means, rankings)
+    people, *others = (
+        {
+            each.system: Cell(each.score, _VALUE, interval=(each.low, each.high))
+            for each in by.systems
+        }
+        for by in rankings
+    )
     return table(
         [*numeric("rank"), "system", *numeric(*(ranking.by for ranking in rankings))],
         (
-            [rank, system, mean, *(_ranked(means, system) for means in others)]
+            [
+                *(rank, system, mean),
+                *(f"{own[system].text}, rank {[*own].index(system) + 1}" for own in others),
+            ]
             for rank, (system, mean) in enumerate(people.items(), start=1)
         ),
     )
-
-
-def _means(ranking: Ranking) -> dict[str, Cell]:
-    return {
-        system.system: Cell(system.score, _VALUE, interval=(system.low, system.high))
-        for system in ranking.systems
-    }
-
-
-def _ranked(means: Mapping[str, Cell], system: str) -> str:
-    return f"{means[system].text}, rank {list(means).index(system) + 1}"
 
 
 _SHARE = ".1%"
@@ -442,44 +418,34 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
     yield table_of(
         (left("judge", each.judge), *_figures(each.figures, _SPANS, shown)) for each in whole
     )
-    yield _categories(whole)
-    if len({group.group for group in groups}) > 1:
-        yield _groups(groups)
-
-
-def _groups(groups: Sequence[JudgeFinding]) -> Table:
-    """Tabulate agreement system by system."""
-    return table_of(
-        (
-            (
-                left("judge", group.judge),
-                left("system", group.group),
-                right("texts", group.texts),
-                *(
-                    spread(heading, group.figures[name], _VALUE)
-                    for name, heading in _CHARACTERS.items()
-                ),
-            )
-            for group in groups
-        ),
-        only="page",
-    )
-
-
-def _categories(judges: Sequence[JudgeFinding]) -> Table:
-    """Tabulate hard agreement category by category, where there are any."""
-    return table_of(
+    yield table_of(  # hard agreement
         (
             (
                 left("judge", judge.judge),
                 left("category", name),
                 *(spread(part, figures[part], _VALUE) for part in SpanFigures._fields),
             )
-            for judge in judges
+            for judge in whole
             for name, figures in judge.categories.items()
         ),
         only="page",
     )
+    if len({group.group for group in groups}) > 1:
+        yield table_of(
+            (
+                (
+                    left("judge", group.judge),
+                    left("system", group.group),
+                    right("texts", group.texts),
+                    *(
+                        spread(heading, group.figures[name], _VALUE)
+                        for name, heading in _CHARACTERS.items()
+                    ),
+                )
+                for group in groups
+            ),
+            only="page",
+        )
 
 
 def _flawless(

@@ -148,7 +148,8 @@ class CalibrationTexts:
         usual = (like or self).texts
         stating = _commonest([text.stating for text in usual])
         if stating:
-            stated = np.array([_probability(text, stating) for text in self.texts])
+            given = [text.probability if text.stating == stating else None for text in self.texts]
+            stated = np.array([np.nan if number is None else number for number in given])
             grave = np.array([text.is_grave for text in self.texts])
             everywhere = np.ones(len(self.texts), dtype=np.bool_)
             return Suspicions("probability", stating, stated, stated + GRAVE * grave, everywhere)
@@ -166,12 +167,6 @@ class CalibrationTexts:
 
 def _commonest(sets: Sequence[frozenset[str]]) -> frozenset[str]:
     return Counter(sets).most_common(1)[0][0] if sets else frozenset()
-
-
-def _probability(text: TextOnAspect, stating: frozenset[str]) -> float:
-    if text.stating != stating or text.probability is None:
-        return np.nan
-    return text.probability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ from spanjury.orchestration.studies.calibration.findings import (
 from spanjury.orchestration.studies.calibration.fitting import CalibrationTexts, Terms
 from spanjury.orchestration.studies.sampling import unequal_chances_note
 from spanjury.stats.correlations.correlation import correlation
+from spanjury.stats.resampling import Estimate
 
 FEWEST = 5
 """Marked texts from which on anything is fitted."""
@@ -51,10 +52,16 @@ def enough(findings: AspectFindings) -> Iterator[str]:
     """Say for what the texts suffice, and how many more would do."""
     for alarm in findings.alarms:
         yield _for_rate(findings, alarm)
-    if precision := _attained_rate(findings):
-        yield precision
-    if agreement := _agreement(findings):
-        yield agreement
+    attained = findings.alarms[0].attained
+    if not math.isnan(attained.low):
+        yield (
+            f"the rate itself is known to {figure(attained.low, '.0%')} to"
+            f" {figure(attained.high, '.0%')} on held-out texts;"
+            f" {_HALVES * findings.clean} more without error would halve that interval"
+        )
+    change = next((each for each in findings.changes if each.name == AGREEMENT), None)
+    if change is not None and not math.isnan(change.before.low):
+        yield _agreement(change.before, texts=findings.calibration.texts)
 
 
 def _for_rate(findings: AspectFindings, alarm: AlarmFindings) -> str:
@@ -78,22 +85,7 @@ def _for_rate(findings: AspectFindings, alarm: AlarmFindings) -> str:
     return f"{takes}, but no threshold keeps the rate: {why}"
 
 
-def _attained_rate(findings: AspectFindings) -> str:
-    attained = findings.alarms[0].attained
-    if math.isnan(attained.low):
-        return ""
-    return (
-        f"the rate itself is known to {figure(attained.low, '.0%')} to"
-        f" {figure(attained.high, '.0%')} on held-out texts;"
-        f" {_HALVES * findings.clean} more without error would halve that interval"
-    )
-
-
-def _agreement(findings: AspectFindings) -> str:
-    change = next((each for each in findings.changes if each.name == AGREEMENT), None)
-    if change is None or math.isnan(change.before.low):
-        return ""
-    before, texts = change.before, findings.calibration.texts
+def _agreement(before: Estimate, *, texts: int) -> str:
     half = (before.high - before.low) / 2
     says = (
         f"the rank correlation with people is known to {figure(before.low, '.2f')} to"

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.studies.discernment.detection import USUAL, fewest_texts
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
-from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
+from spanjury.orchestration.studies.estimates import LEVEL, grouped, holm_adjusted
 from spanjury.perturbations.perturbation import Effect
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.flagging import cutoff, flagged
@@ -149,12 +149,9 @@ def _harmless(exam: _Rows) -> set[str | None]:
 
     Files of releases until 0.2 do not say: there it is those after which no score should move.
     """
-    by_condition: dict[str | None, list[ScoreRow]] = {}
-    for row in exam.values():
-        by_condition.setdefault(row.condition, []).append(row)
     return {
         name
-        for name, rows in by_condition.items()
+        for name, rows in grouped(exam.values(), lambda row: row.condition).items()
         if name is not None
         and all(row.expected == "unchanged" for row in rows)
         and not any(row.harmless is False for row in rows)
@@ -316,7 +313,8 @@ class _Cell:
 def catches(shared: Shared, resampling: Resampling) -> Catches:
     """Compare the caught shares in every contrast with damage, and their mean."""
     numbers = [n for n, contrast in enumerate(shared.contrasts) if contrast.expected == "falls"]
-    cells = {n: _cells(shared, n) for n in numbers if _can_state(shared, n)}
+    stated = [n for n in numbers if np.sum(~np.isnan(_clean(shared, n)[0])) >= fewest_texts(USUAL)]
+    cells = {n: _cells(shared, n) for n in stated}
     if not cells:
         return Catches(mean=None, contrasts=())
     drawn = _drawn([*cells.values()], resampling, texts=len(shared.texts))
@@ -336,11 +334,6 @@ def catches(shared: Shared, resampling: Resampling) -> Catches:
             zip([shared.contrasts[n] for n in cells], _adjusted(compared), strict=True)
         ),
     )
-
-
-def _can_state(shared: Shared, number: int) -> bool:
-    clean = _clean(shared, number)[0]
-    return int(np.count_nonzero(~np.isnan(clean))) >= fewest_texts(USUAL)
 
 
 def _cells(shared: Shared, number: int) -> tuple[_Cell, _Cell]:

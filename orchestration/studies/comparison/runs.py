@@ -144,7 +144,10 @@ def mean_difference(
 ) -> MeanDifference:
     """Compare scores by the name of what was scored; names that only one side has are skipped."""
     before, after = _paired(first, second)
-    low, high = _interval(after - before, seed=seed, draws=draws)
+    low, high = math.nan, math.nan
+    if before.size:
+        effect, rng = mean_drop(after - before), default_rng(seed)
+        ((_, low, high),) = estimates(bootstrap(effect, items=before.size, rng=rng, draws=draws))
     return MeanDifference(
         texts=before.size,
         first=_mean(before),
@@ -159,6 +162,7 @@ def _difference(first: Scorer, second: Scorer, *, seed: int, draws: int) -> Diff
     means = mean_difference(first.scores, second.scores, seed=seed, draws=draws)
     before, after = _paired(first.scores, second.scores)
     moved = after - before
+    p = min(sign_flip.paired_test(side).p for side in (moved, -moved)) if moved.size else math.nan
     return Difference(
         **{each.name: getattr(means, each.name) for each in fields(means)},
         scorer=first.name,
@@ -167,7 +171,7 @@ def _difference(first: Scorer, second: Scorer, *, seed: int, draws: int) -> Diff
         only_second=len(second.scores) - means.texts,
         higher=int(np.count_nonzero(moved > 0)),
         lower=int(np.count_nonzero(moved < 0)),
-        p=_two_sided(moved),
+        p=min(2 * p, 1.0),
         adjusted=math.nan,
         same_signature=unstamped(first.signature) == unstamped(second.signature),
     )
@@ -179,20 +183,6 @@ def _paired(
     names = [name for name in first if name in second]
     before, after = (np.array([scores[name] for name in names]) for scores in (first, second))
     return before, after
-
-
-def _interval(moved: np.ndarray, *, seed: int, draws: int) -> tuple[float, float]:
-    if not moved.size:
-        return math.nan, math.nan
-    resampled = bootstrap(mean_drop(moved), items=moved.size, rng=default_rng(seed), draws=draws)
-    return estimates(resampled)[0][1:]
-
-
-def _two_sided(moved: np.ndarray) -> float:
-    if not moved.size:
-        return math.nan
-    sides = (moved, -moved)
-    return min(1.0, 2 * min(math.exp(sign_flip.paired_test(side).log_p) for side in sides))
 
 
 def _mean(values: np.ndarray) -> float:

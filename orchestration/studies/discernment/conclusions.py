@@ -5,11 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from spanjury.orchestration.studies.discernment.detection import (
-    USUAL,
-    Detection,
-    Marking,
-)
+from spanjury.orchestration.studies.discernment.detection import USUAL, Detection, Marking
 from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
 
 _SHOWN = 1.0

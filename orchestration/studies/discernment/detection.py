@@ -6,14 +6,18 @@ not worse are the clean ones and those after a harmless change.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Scale, Segment
-from spanjury.orchestration.studies.discernment.score_arrays import Judgements, ScoreArrays
+from spanjury.orchestration.studies.discernment.score_arrays import (
+    Judgements,
+    ScoreArrays,
+    is_harmless,
+)
 from spanjury.orchestration.studies.judging import source_of
 from spanjury.perturbations.pairs import Condition, PerturbedPair
 from spanjury.stats.arrays import FloatArray
@@ -218,21 +222,22 @@ class AspectScores:
 
 def detections(
     score_arrays: ScoreArrays,
+    conditions: Sequence[Condition],
     *,
-    scales: Sequence[Scale],
-    falls: NDArray[np.bool_],
-    spared: NDArray[np.bool_],
-    harmless: NDArray[np.bool_],
+    scales: Mapping[str, Scale],
     seed: int,
     draws: int,
 ) -> Detections:
-    """Set cut-offs, and count what they catch.
+    """Set the cut-offs of each aspect, and count what they catch of each condition.
 
-    `falls`: shape ``(conditions, aspects)``: whether the condition harms the aspect.
-    `spared`, `harmless`: shape ``(conditions,)``: whether no score should move, and whether a flag
-    is a false alarm.
+    `conditions`, `scales`: in the order of the arrays.
     `seed`, `draws`: seed and number of resamples of texts, each with all that was made of it.
     """
+    rules, shape = [each.perturbation for each in conditions], (len(conditions), len(scales))
+    effects = np.array([[rule.effect_on(name) for name in scales] for rule in rules], dtype=object)
+    falls, stays = ((effects == word).reshape(shape) for word in ("falls", "unchanged"))
+    spared = stays.all(axis=1)
+    harmless = np.array([is_harmless(rule, aspects=[*scales]) for rule in rules], dtype=np.bool_)
     once = score_arrays.single()
     aspects = [
         AspectScores(
@@ -261,7 +266,7 @@ def detections(
                         resampled.estimate[row, :, column], resampled.draws[:, row, :, column]
                     ),
                     column=column,
-                    scale=scales[row],
+                    scale=scales[name],
                 )
                 for row, (name, aspect) in enumerate(zip(once.aspects, aspects, strict=True))
             )

@@ -2,19 +2,11 @@
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Literal
 
-from spanjury.judges.core import (
-    Aspect,
-    ChatModel,
-    ConfigError,
-    DataError,
-    PerturbationError,
-    Result,
-    Segment,
-)
-from spanjury.orchestration.engine.batch import each
+from spanjury.judges.core import Aspect, ChatModel, ConfigError, PerturbationError, Result, Segment
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.discernment.detection import marked_in, written_twins
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
@@ -26,6 +18,7 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
     score_rows,
 )
 from spanjury.orchestration.studies.generation import (
+    Generation,
     GenerationFailed,
     GenerationRequest,
     TextGenerator,
@@ -37,11 +30,12 @@ from spanjury.orchestration.studies.judging import (
     ExamRun,
     JudgedText,
     by_text_and_aspect,
+    in_order,
     judgement_of,
+    made_and_skipped,
     panel_judgement,
     require_distinct,
 )
-from spanjury.perturbations.generated import GeneratedPerturbation
 from spanjury.perturbations.pairs import (
     Condition,
     PerturbedPair,
@@ -78,13 +72,16 @@ async def generated_pairs(
     by_rules = [condition for condition in conditions if condition.generated is None]
     # first: if a rule fails, no model has been paid
     ruled = iter(list(perturbed_pairs(segments, by_rules, seed=seed)))
-    requests = [
-        _request(segment, condition, generated, seed=seed, model_name=generator.name)
+    todo = [
+        (segment, condition, _k(condition))
         for condition in conditions
-        if (generated := condition.generated) is not None
+        if condition.generated is not None
         for segment in segments
     ]
-    pairs = iter(await _answers(requests, generator, stop_token=stop_token))
+    async with open_generation(generator) as generation:
+        work = partial(_generated_pair, generation, seed=seed)
+        made = await in_order(todo, work, workers=generator.workers, stop_token=stop_token)
+    pairs = iter(made)
     return [
         next(ruled if condition.generated is None else pairs)
         for condition in conditions
@@ -92,61 +89,32 @@ async def generated_pairs(
     ]
 
 
-def _request(
-    segment: Segment,
-    condition: Condition,
-    generated: GeneratedPerturbation,
-    *,
-    seed: int,
-    model_name: str,
-) -> GenerationRequest[PerturbedPair | Skipped]:
-    """Return the request for one damaged text."""
-    k = _k(condition)
+async def _generated_pair(
+    generation: Generation, text: tuple[Segment, Condition, int], *, seed: int
+) -> PerturbedPair | Skipped:
+    """Have the model damage a text; skip the text where there is nothing, or the model fails."""
+    segment, condition, k = text
+    generated, name = condition.generated, generation.name
+    assert generated is not None
+    skipped = partial(
+        Skipped, segment_id=segment.segment_id, condition=condition.name, written_by=name
+    )
 
     async def ask(model: ChatModel) -> PerturbedPair | Skipped:
         try:
             damage = await generated.damage(case_of(segment), model, k=k, seed=seed)
         except NothingToDamageError as error:
-            return Skipped(
-                segment_id=segment.segment_id,
-                condition=condition.name,
-                reason=str(error),
-                written_by=model_name,
-            )
-        return pair_of(segment, condition, damage=damage, written_by=model_name)
+            return skipped(reason=str(error))
+        return pair_of(segment, condition, damage=damage, written_by=name)
 
-    return GenerationRequest(
+    request = GenerationRequest(
         condition=condition.name,
         segment_id=segment.segment_id,
         unfit=f"the model, asked twice, did no {generated.kind}",
         ask=ask,
     )
-
-
-async def _answers(
-    requests: Sequence[GenerationRequest[PerturbedPair | Skipped]],
-    generator: TextGenerator,
-    *,
-    stop_token: StopToken,
-) -> list[PerturbedPair | Skipped]:
-    """Ask for all the damage, many at once; return the pairs in the order of the requests."""
-    pairs: dict[int, PerturbedPair | Skipped] = {}
-    async with open_generation(generator) as generation:
-
-        async def work(number: int) -> None:
-            request = requests[number]
-            pair = await generation.generate(request)
-            if isinstance(pair, GenerationFailed):
-                pair = Skipped(
-                    segment_id=request.segment_id,
-                    condition=request.condition,
-                    reason=pair.reason,
-                    written_by=generator.name,
-                )
-            pairs[number] = pair
-
-        await each(range(len(requests)), work, workers=generator.workers, stop_token=stop_token)
-    return [pairs[number] for number in range(len(requests))]
+    pair = await generation.generate(request)
+    return skipped(reason=pair.reason) if isinstance(pair, GenerationFailed) else pair
 
 
 def _k(condition: Condition) -> int:
@@ -218,11 +186,7 @@ async def examine(
         generator=generator,
         stop_token=run.stop_token,
     )
-    damaged = [pair for pair in pairs if isinstance(pair, PerturbedPair)]
-    if not damaged:
-        reasons = "; ".join(sorted({pair.reason for pair in pairs if isinstance(pair, Skipped)}))
-        raise DataError(f"no text could be damaged: {reasons}")
-
+    damaged, _ = made_and_skipped(pairs, "damaged")
     clean = [*product(exam.segments, exam.aspects)]
     texts = [*clean, *product((pair.damaged for pair in damaged), exam.aspects)]
 

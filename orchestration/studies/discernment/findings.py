@@ -1,6 +1,6 @@
 """Findings: the evaluation of an exam, condition by condition and contrast by contrast."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -14,18 +14,14 @@ from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.discernment.detection import (
     Alarms,
     Detection,
-    Detections,
     Marking,
     WrittenTwins,
     detections,
     marked_places,
     markings,
 )
-from spanjury.orchestration.studies.discernment.score_arrays import (
-    Judgements,
-    ScoreArrays,
-    is_harmless,
-)
+from spanjury.orchestration.studies.discernment.score_arrays import Judgements, ScoreArrays
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.perturbations.perturbation import Effect
 from spanjury.stats.combination.combining import Combination
@@ -273,22 +269,22 @@ def evaluate_scores(
             draws=settings.draws,
         )
 
-    detected = _detections(score_arrays, conditions, scales=scales, settings=settings)
-    by_condition: defaultdict[str, list[PerturbedPair | Skipped]] = defaultdict(list)
-    for pair in pairs:
-        by_condition[pair.condition].append(pair)
+    detected = detections(
+        score_arrays, conditions, scales=scales, seed=settings.seed, draws=settings.draws
+    )
+    by_condition = grouped(pairs, lambda pair: pair.condition)
     findings = tuple(
         _finding(
             condition,
             described(damaged, condition),
             by_condition[condition.name],
             differences=differences,
-            detected=detections,
+            detected=by_aspect,
             judgements=judgements,
             method=method,
             settings=settings,
         )
-        for condition, damaged, differences, detections in zip(
+        for condition, damaged, differences, by_aspect in zip(
             conditions,
             score_arrays.damaged,
             score_arrays.differences,
@@ -307,36 +303,6 @@ def evaluate_scores(
         weighted=level_balanced([finding.weighted for finding in findings], levels=levels),
         alarms=detected.alarms,
         caught=detected.caught,
-    )
-
-
-def _detections(
-    score_arrays: ScoreArrays,
-    conditions: Sequence[Condition],
-    *,
-    scales: Mapping[str, Scale],
-    settings: Settings,
-) -> Detections:
-    """Set the cut-offs of each aspect, and count what they catch of each condition."""
-    effects = [
-        [condition.perturbation.effect_on(name) for name in scales] for condition in conditions
-    ]
-    shape = (len(conditions), len(scales))
-    falls, spared = (
-        np.array([[effect == word for effect in row] for row in effects]).reshape(shape)
-        for word in ("falls", "unchanged")
-    )
-    return detections(
-        score_arrays,
-        scales=tuple(scales.values()),
-        falls=falls,
-        spared=np.all(spared, axis=1, keepdims=False),
-        harmless=np.array(
-            [is_harmless(condition.perturbation, aspects=[*scales]) for condition in conditions],
-            dtype=bool,
-        ),
-        seed=settings.seed,
-        draws=settings.draws,
     )
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from spanjury.judges.core import counted
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.report.numbers import defined, figure
-from spanjury.orchestration.studies.card import Measure, measured
+from spanjury.orchestration.studies.card import Measure, measured, ratio_measure
 from spanjury.orchestration.studies.discernment.conclusions import (
     ONE_FLIP,
     Conclusion,
@@ -49,21 +49,15 @@ _MODES: Mapping[Mode, str] = MappingProxyType(
 
 def cautions(findings: Findings) -> tuple[str, ...]:
     """Return the reasons not to take the numbers at their face value, in sentences."""
-    reasons = (
-        _on_mode(findings),
-        _on_numbers(findings),
-        _on_equal_scores(findings),
-        _on_missing_scores(findings),
-        _on_alarms(findings),
-        _on_control(findings),
-    )
-    return tuple(sentence for sentences in reasons for sentence in sentences)
-
-
-def _on_mode(findings: Findings) -> Iterator[str]:
     mode = findings.settings.mode
-    if mode in _MODES:
-        yield _MODES[mode]
+    return (
+        *([_MODES[mode]] if mode in _MODES else ()),
+        *_on_numbers(findings),
+        *_on_equal_scores(findings),
+        *_on_missing_scores(findings),
+        *_on_alarms(findings),
+        *_on_control(findings),
+    )
 
 
 def _on_numbers(findings: Findings) -> Iterator[str]:
@@ -117,25 +111,19 @@ def _on_missing_scores(findings: Findings) -> Iterator[str]:
         if lost == wanted:
             yield f"On {control.aspect} the judge gave no pair of scores at all."
         elif lost:
+            # falls that are seen only because scores are missing
+            hanging = [
+                finding.condition
+                for finding, contrast in contrasts
+                if contrast in targeted(finding)
+                and contrast.interval[0] > 0 >= worst_net_drop(finding, contrast)
+            ]
+            at_worst = f"no fall would be left after: {', '.join(hanging)}"
             yield (
-                f"On {control.aspect} {lost} of {wanted} pairs lack a score and were skipped. "
-                + _at_worst(
-                    [finding for finding, contrast in contrasts if _hangs_on(finding, contrast)]
-                )
+                f"On {control.aspect} {lost} of {wanted} pairs lack a score and were skipped. Had"
+                " all of them risen,"
+                f" {at_worst if hanging else 'no effect on a damaged aspect would lose its sign'}."
             )
-
-
-def _at_worst(hanging: Sequence[Finding]) -> str:
-    if not hanging:
-        return "Had all of them risen, no effect on a damaged aspect would lose its sign."
-    names = ", ".join(finding.condition for finding in hanging)
-    return f"Had all of them risen, no fall would be left after: {names}."
-
-
-def _hangs_on(finding: Finding, contrast: Contrast) -> bool:
-    """Say whether a fall is seen only because scores are missing."""
-    seen = contrast in targeted(finding) and contrast.interval[0] > 0
-    return seen and worst_net_drop(finding, contrast) <= 0
 
 
 def _on_control(findings: Findings) -> Iterator[str]:
@@ -404,21 +392,15 @@ def _steady_shares(topic: str, harmless: Sequence[Finding]) -> Iterator[Measure]
 
 
 def _mean(name: str, values: Sequence[float], *, says: str) -> Measure:
-    mean = sum(values) / len(values) if values else None
-    return Measure(name=name, value=mean, says=says, count=len(values))
+    return ratio_measure(name, sum(values), len(values), says=says)
 
 
 def _retest(control: Sequence[Contrast]) -> Measure:
     """Return the share of scores in which a judge disagrees with itself."""
-    pairs = sum(contrast.effects.used for contrast in control)
-    moved = sum(
-        (contrast.effects.drop_share + contrast.effects.rise_share) * contrast.effects.used
-        for contrast in control
-        if contrast.effects.used
-    )
-    return Measure(
-        name="retest.moved",
-        value=moved / pairs if pairs else None,
+    effects = [contrast.effects for contrast in control if contrast.effects.used]
+    return ratio_measure(
+        "retest.moved",
+        sum((each.drop_share + each.rise_share) * each.used for each in effects),
+        sum(each.used for each in effects),
         says="share of scores of clean texts that are others the second time",
-        count=pairs,
     )

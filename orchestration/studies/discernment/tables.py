@@ -38,9 +38,10 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     targeted,
     worst_net_drop,
 )
-from spanjury.orchestration.studies.discernment.detection import Alarms, WrittenTwins
+from spanjury.orchestration.studies.discernment.detection import WrittenTwins
 from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
 from spanjury.orchestration.studies.discernment.summary import cautions
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.judging import Examinee
 
 _SHARE, _SIGNED = ".0%", "+.2f"
@@ -173,7 +174,13 @@ def _facts(findings: Findings, *, examinee: Examinee, data: str, recipe: str) ->
 
 def _summary(findings: Findings) -> Iterator[Block]:
     """Yield what a terminal shows in 80 characters' width: conditions and averages."""
-    yield _decision_summary(findings)
+    yield table_of(
+        (_summary_entries(row) for row in decision_rows(findings) if row.leads),
+        title=f"Discernment of {findings.segments} texts, each without its clean twin",
+        note="5 %, 10 %: caught at so many false alarms. Hits: damage that a span touches. Drop: "
+        "in steps. Top: still the best label. =: a harmless change, which should set off nothing.",
+        only="terminal",
+    )
     for name, balanced in (("D", findings.overall), ("D w.", findings.weighted)):
         if not math.isnan(balanced.average):
             levels = ", ".join(f"{level} {figure(score)}" for level, score in balanced.by_level)
@@ -215,11 +222,20 @@ def _answer(findings: Findings) -> str:
 
 
 def _decisions(findings: Findings) -> list[Block]:
-    """Return the one table of all conditions, with what it comes to and how it is read."""
+    """Return the table of conditions and aspects, with what it comes to and how it is read."""
+    counted_on = (
+        f"{alarms.aspect}: false alarms counted on {alarms.clean} clean and {alarms.harmless} "
+        f"harmlessly changed texts; below {figure(alarms.cutoff_5)} lie "
+        f"{figure(alarms.flagged_5, '.1%')}, below {figure(alarms.cutoff_10)} "
+        f"{figure(alarms.flagged_10, '.1%')}."
+        for alarms in findings.alarms
+        if alarms.clean
+    )
     return [
         Bullets(tuple(_conclusions(findings))),
-        _decision_table(findings),
-        *_decision_notes(findings),
+        table_of(map(_decision_entries, decision_rows(findings)), note=_DECISIONS, only="page"),
+        Paragraph(_VERDICTS, only="page"),
+        *map(Paragraph, counted_on),
     ]
 
 
@@ -233,47 +249,8 @@ def _conclusions(findings: Findings) -> Iterator[Prose]:
 
 
 def _by_conclusion(findings: Findings) -> Mapping[Conclusion, Sequence[str]]:
-    names: dict[Conclusion, list[str]] = {}
-    for finding in findings.findings:
-        names.setdefault(conclusion(finding), []).append(finding.condition)
-    return names
-
-
-def _decision_table(findings: Findings) -> Table:
-    """Return the table of a page: a row for each condition and aspect that it harms."""
-    return table_of(
-        map(_decision_entries, decision_rows(findings)),
-        note=_DECISIONS,
-        only="page",
-    )
-
-
-def _decision_summary(findings: Findings) -> Table:
-    """Return the table of a terminal, 80 characters wide: a row for each condition."""
-    return table_of(
-        (_summary_entries(row) for row in decision_rows(findings) if row.leads),
-        title=f"Discernment of {findings.segments} texts, each without its clean twin",
-        note="5 %, 10 %: caught at so many false alarms. Hits: damage that a span touches. Drop: "
-        "in steps. Top: still the best label. =: a harmless change, which should set off nothing.",
-        only="terminal",
-    )
-
-
-def _decision_notes(findings: Findings) -> Iterator[Paragraph]:
-    """Yield what the verdicts mean, and what the false alarms were counted on."""
-    yield Paragraph(_VERDICTS, only="page")
-    for alarms in findings.alarms:
-        if alarms.clean:
-            yield Paragraph(_counted(alarms))
-
-
-def _counted(alarms: Alarms) -> str:
-    return (
-        f"{alarms.aspect}: false alarms counted on {alarms.clean} clean and {alarms.harmless} "
-        f"harmlessly changed texts; below {figure(alarms.cutoff_5)} lie "
-        f"{figure(alarms.flagged_5, '.1%')}, below {figure(alarms.cutoff_10)} "
-        f"{figure(alarms.flagged_10, '.1%')}."
-    )
+    groups = grouped(findings.findings, conclusion)
+    return {word: [finding.condition for finding in group] for word, group in groups.items()}
 
 
 def _decision_entries(row: DecisionRow) -> Iterator[Entry]:

@@ -92,21 +92,20 @@ def damaged_by(case: Case, harms: Sequence[Harm], rng: Generator, *, most: int) 
             damage = harm.perturbation.damage(replace(case, text=done.text), rng, **harm.options)
         except NothingToDamageError:
             continue
-        if not any(_meets(damage, strike) for strike in done.strikes):
-            done, struck = _joined(done, damage, harm=harm), struck + 1
+        touched = (
+            edit.start <= strike.end and strike.start <= edit.end
+            for edit in damage.edits
+            for strike in done.strikes
+        )
+        if not any(touched):
+            new = (
+                Strike(start=start, end=end, was=damage.clean[edit.start : edit.end], harm=harm)
+                for (start, end), edit in zip(damage.places, damage.edits, strict=True)
+            )
+            strikes = [*_carried(done.strikes, damage), *new]
+            strikes.sort(key=attrgetter("start", "end"))
+            done, struck = DamagedText(text=damage.text, strikes=tuple(strikes)), struck + 1
     return done
-
-
-def _meets(damage: Damage, strike: Strike) -> bool:
-    """Say whether an edit touches what another has struck."""
-    return any(edit.start <= strike.end and strike.start <= edit.end for edit in damage.edits)
-
-
-def _joined(before: DamagedText, damage: Damage, *, harm: Harm) -> DamagedText:
-    strikes = [*_carried(before.strikes, damage), *_strikes(damage, harm)]
-    return DamagedText(
-        text=damage.text, strikes=tuple(sorted(strikes, key=attrgetter("start", "end")))
-    )
 
 
 def _carried(strikes: Sequence[Strike], damage: Damage) -> Iterator[Strike]:
@@ -118,11 +117,6 @@ def _carried(strikes: Sequence[Strike], damage: Damage) -> Iterator[Strike]:
         )
         start, end = strike.start + shift, strike.end + shift
         yield replace(strike, start=start, end=end) if shift else strike
-
-
-def _strikes(damage: Damage, harm: Harm) -> Iterator[Strike]:
-    for (start, end), edit in zip(damage.places, damage.edits, strict=True):
-        yield Strike(start=start, end=end, was=damage.clean[edit.start : edit.end], harm=harm)
 
 
 _Interval = tuple[int, int]
@@ -163,10 +157,7 @@ def damage_spans(
 ) -> tuple[ErrorSpan, ...]:
     """Mark `strikes`, some of those on a text, and say of each what was changed.
 
-    Returns
-    -------
-    tuple of ErrorSpan
-        In the order of the text; without a place where a passage is missing.
+    Spans are in the order of the text, those without a place, where a passage is missing, last.
     """
     if not strikes:
         return ()
@@ -414,7 +405,12 @@ class _CleanText:
     def _drawn(self, damaged: DamagedText, aspects: Sequence[Aspect]) -> list[Aspect]:
         """Draw aspects for which it is known whether each strike is an error."""
         harms = damaged.harms
-        certain = [a for a in aspects if all(_is_certain(harm, a) for harm in harms)]
+        sure = {"falls", "unchanged"}
+        certain = [
+            aspect
+            for aspect in aspects
+            if all(harm.perturbation.effect_on(aspect.name) in sure for harm in harms)
+        ]
         harmed = [a for a in certain if any(_harms(harm, a) for harm in harms)]
         spared = [a for a in certain if not any(_harms(harm, a) for harm in harms)]
         most = self.plan.per_output
@@ -469,7 +465,3 @@ def _others(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
 
 def _harms(harm: Harm, aspect: Aspect) -> bool:
     return harm.perturbation.effect_on(aspect.name) == "falls"
-
-
-def _is_certain(harm: Harm, aspect: Aspect) -> bool:
-    return harm.perturbation.effect_on(aspect.name) in {"falls", "unchanged"}

@@ -146,14 +146,8 @@ def training_set_report(inventory: Inventory) -> Report:
     return Report(
         title="Training set",
         sections=[
-            table_of(
-                starmap(_sizes, tasks),
-                title="Training set",
-            ),
-            table_of(
-                starmap(_splits, tasks),
-                title="Where it goes",
-            ),
+            table_of(starmap(_sizes, tasks), title="Training set"),
+            table_of(starmap(_splits, tasks), title="Where it goes"),
             _outliers(inventory),
             *(
                 Paragraph(f"skipped: {count} x {reason}", tone="faint")

@@ -5,7 +5,7 @@ seats aside before it consolidates; its score keeps them.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -29,6 +29,7 @@ from spanjury.orchestration.studies.distillation.training_set import (
     input_keys,
     telling_keys,
 )
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.perturbations.perturbation import generator_for
 
 _LICENCE = ("licence", "license")
@@ -221,10 +222,7 @@ def sampled(
     """
     rng = generator_for(seed, "sampling", "")
     used: Counter[Hashable] = Counter()
-    by_input: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        by_input[row.input_id].append(row)
-    for outputs in by_input.values():
+    for outputs in grouped(rows, lambda row: row.input_id).values():
         for row in least_used(
             outputs,
             used,

@@ -54,6 +54,10 @@ _COUNT = "spans"
 _RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
     {"severity": (1, 5), "probability": (0, 1), "error_probability": (0, 1)}
 )
+_WORDS: Mapping[str, Sequence[str]] = MappingProxyType(
+    {"outcome": [*Outcome], "located": [*Located], "aspect": (), "category": ()}
+)
+"""Fields whose values are words, and which ones; empty for any."""
 FIELDS = (*_SPAN, *_REPORT, _COUNT)
 
 
@@ -183,23 +187,15 @@ def _compared(part: str, whole: str) -> _Compared:
 
 
 def _value(written: Comparison) -> float | str:
-    match written.name:
-        case "decision":
-            return _gravity(_decision(written)) or 0
-        case "outcome":
-            _require_equality(written)
-            return _word(written, [*Outcome])
-        case "located":
-            _require_equality(written)
-            return _word(written, [*Located])
-        case "aspect":
-            _require_equality(written)
-            return written.value
-        case "category":
-            _require_equality(written)
-            return written.value.casefold()
-        case _:
-            return _number(written)
+    if written.name == "decision":
+        return _gravity(_decision(written)) or 0
+    if written.name not in _WORDS:
+        return _number(written)
+    if written.relation not in _EQUALITY:
+        raise ConfigError(f"{written.name} is compared by = or !=, not by {written.relation}")
+    if words := _WORDS[written.name]:
+        return _word(written, words)
+    return written.value.casefold() if written.name == "category" else written.value
 
 
 def _decision(written: Comparison) -> Decision:
@@ -213,11 +209,6 @@ def _word(written: Comparison, words: Sequence[str]) -> str:
     if written.value not in words:
         raise ConfigError(f"{written.name} is {', '.join(words)}, not {written.value!r}")
     return written.value
-
-
-def _require_equality(written: Comparison) -> None:
-    if written.relation not in _EQUALITY:
-        raise ConfigError(f"{written.name} is compared by = or !=, not by {written.relation}")
 
 
 def _number(written: Comparison) -> float:

@@ -135,7 +135,9 @@ def sarif(
     `locations`: id of a segment -> its location.
     `is_complete`: whether every row was answered.
     """
-    pairs = list(_failing_spans(failures))
+    pairs = [
+        (failure, span, position) for failure in failures for span, position in _placed(failure)
+    ]
     rules = list(dict.fromkeys(_rule(failure, span) for failure, span, _ in pairs))
     numbers = {rule: number for number, rule in enumerate(rules)}
     seen: Counter[str] = Counter()
@@ -164,14 +166,6 @@ def sarif(
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _failing_spans(
-    failures: Sequence[Failure],
-) -> Iterator[tuple[Failure, ErrorSpan | None, Position | None]]:
-    for failure in failures:
-        for span, position in _placed(failure):
-            yield failure, span, position
-
-
 def _rule(failure: Failure, span: ErrorSpan | None) -> str:
     category = span.category if span is not None else ""
     return f"{failure.aspect}/{category}" if category else failure.aspect
@@ -190,47 +184,33 @@ def _result(
     marked = "" if span is None else span.text
     name = fingerprint(failure.task, failure.segment_id, failure.aspect, marked)
     seen[name] += 1  # the same quote may be wrong twice
+    of_span: Values = {}
+    if span is not None:
+        values = ("severity", "probability", "start", "end", "text")
+        of_span = {value: getattr(span, value) for value in values}
+        of_span["found_by"] = list(span.found_by)
     return {
         "level": "error" if span is None else _LEVELS.get(span.severity or 0, "warning"),
         "message": {"text": f"{row_name(failure)}: {text}"},
         "partialFingerprints": {_FINGERPRINT: f"{name}:{seen[name]}"},
         "properties": {
-            **_properties(failure, span),
+            "id": failure.segment_id,
+            "system": failure.system,
+            "task": failure.task,
+            "aspect": failure.aspect,
+            "conditions": list(failure.conditions),
+            **of_span,
             **({"at": asdict(position)} if position else {}),
         },
-    }
-
-
-def _properties(failure: Failure, span: ErrorSpan | None) -> Values:
-    named: Values = {
-        "id": failure.segment_id,
-        "system": failure.system,
-        "task": failure.task,
-        "aspect": failure.aspect,
-        "conditions": list(failure.conditions),
-    }
-    if span is None:
-        return named
-    return {
-        **named,
-        "severity": span.severity,
-        "probability": span.probability,
-        "start": span.start,
-        "end": span.end,
-        "text": span.text,
-        "found_by": list(span.found_by),
     }
 
 
 def _location(location: Location | None) -> Values:
     if location is None:
         return {}
-    physical: Values = {"artifactLocation": {"uri": _uri(location.file)}}
+    path = PurePath(location.file)
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    physical: Values = {"artifactLocation": {"uri": uri}}
     if location.line is not None:
         physical["region"] = {"startLine": location.line}
     return {"locations": [{"physicalLocation": physical}]}
-
-
-def _uri(file: str) -> str:
-    path = PurePath(file)
-    return path.as_uri() if path.is_absolute() else quote(path.as_posix())

@@ -160,7 +160,15 @@ async def _trial(
     case: Case, condition: Condition, *, seed: int, generation: Generation | None
 ) -> tuple[Change, Spans]:
     """Change the list in one way, and ask for its score if there is anything to change."""
-    row = _begun(case, condition, generation=generation)
+    rule = condition.perturbation
+    is_written = generation is not None and generated_twin(rule, aspect=case.aspect) is not None
+    row = replace(
+        case.blank(condition.name),
+        family=rule.family,
+        by=condition.by,
+        direction=rule.push,
+        written_by=generation.name if generation is not None and is_written else "",
+    )
     if not row.is_rescored:
         return row, ()
     try:
@@ -174,32 +182,13 @@ async def _trial(
     return await _rescored(case, row, spans=spans), spans
 
 
-def _begun(case: Case, condition: Condition, *, generation: Generation | None) -> Change:
-    """Return the row of `condition` with what is known before the list is changed."""
-    rule = condition.perturbation
-    is_written = generation is not None and generated_twin(rule, aspect=case.aspect) is not None
-    return replace(
-        case.blank(condition.name),
-        family=rule.family,
-        by=condition.by,
-        direction=rule.push,
-        written_by=generation.name if generation is not None and is_written else "",
-    )
-
-
 async def _changed_list(
     case: Case, condition: Condition, *, seed: int, generation: Generation | None
 ) -> Spans | GenerationFailed:
     """Change a list, by a model where one can be asked and else by the rule.
 
-    Raises
-    ------
-    NothingToChangeError
-        If the rule finds nothing to change; the model is not asked then.
-    PerturbationError
-        If the rule fails; names the condition and the report.
-    PermanentModelError
-        If the model cannot be asked.
+    Raise `NothingToChangeError` if the rule finds nothing to change, without asking the model, and
+    `PerturbationError`, with condition and report, if it fails; as `Generation.generate` besides.
     """
     errors = ErrorList(output=case.segment.output, spans=case.report.spans)
     whose = f"{case.segment.segment_id}/{case.aspect.name}"
@@ -395,17 +384,13 @@ def _result(case: Case, row: Change) -> Result:
 
 def _judged(case: Case, row: Change, spans: Spans) -> JudgedText:
     """Return the text under an id of its own, with the list that a score was asked for."""
-    result = _result(case, row)
     own = f"{case.segment.segment_id}#{case.name}"
     is_control = row.condition == CONTROL
     name = own if is_control else f"{own}#{row.condition}"
     credited = tuple(span.credited_to((case.name,)) for span in spans)
+    result = _result(replace(case, segment=replace(case.segment, segment_id=name)), row)
     return JudgedText(
-        result=replace(
-            result,
-            segment=replace(case.segment, segment_id=name),
-            report=replace(result.report, spans=credited),
-        ),
+        result=replace(result, report=replace(result.report, spans=credited)),
         condition=_UNCHANGED if is_control else row.condition,
         clean_id="" if is_control else own,
     )
@@ -428,8 +413,17 @@ class _Session:
         """Have the reports of a pair made, change their lists, and ask for the scores."""
         verdict = await panel.judge(*self.exam.pairs[number])
         self.progress.count_verdict(verdict)
-        cases = _cases(verdict, self.judges, dataset=self.exam.dataset)
-        self.cases[number] = cases
+        cases = self.cases[number] = [
+            Case(
+                judge=self.judges[seat.seat],
+                name=seat.seat,
+                dataset=self.exam.dataset,
+                segment=verdict.segment,
+                aspect=verdict.aspect,
+                report=seat.report,
+            )
+            for seat in verdict.seats
+        ]
         judged = self.judged[number] = list[JudgedText]()
 
         def note(case: Case, row: Change, spans: Spans) -> None:
@@ -465,17 +459,3 @@ def _rescorable(panel: Panel) -> dict[str, Rescorable]:
             "leave it out of an exam of faithfulness"
         )
     return judges
-
-
-def _cases(verdict: Verdict, judges: Mapping[str, Rescorable], *, dataset: str) -> list[Case]:
-    return [
-        Case(
-            judge=judges[seat.seat],
-            name=seat.seat,
-            dataset=dataset,
-            segment=verdict.segment,
-            aspect=verdict.aspect,
-            report=seat.report,
-        )
-        for seat in verdict.seats
-    ]

@@ -4,21 +4,21 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from spanjury.judges.core import RescoringMethod
 from spanjury.orchestration.report.json import fields_of, plain, versions
-from spanjury.orchestration.studies.card import Measure
+from spanjury.orchestration.studies.card import Measure, ratio_measure
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.faithfulness.outcomes import (
     CONTROL,
-    MEASURES,
-    REPEAT,
+    UNCHANGED,
     BoolArray,
     Change,
     Consistency,
     Direction,
-    FloatArray,
     ListOutcome,
     NetOfControl,
     Rates,
@@ -27,15 +27,10 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
     consistencies,
     differences,
     net_of_control,
-    outcome_counts,
     rates,
     share,
 )
-from spanjury.stats.resampling import (
-    Estimate,
-    bootstrap,
-    estimates,
-)
+from spanjury.stats.resampling import Estimate, bootstrap, estimates
 from spanjury.stats.weighted import mean_drop
 
 _BASES = 4
@@ -120,47 +115,50 @@ class Findings:
 def findings_of(changes: Iterable[Change], *, seed: int = 1, draws: int = 2000) -> Findings:
     """Evaluate recorded changes, of any origin."""
     score_arrays = collect_scores(changes)
+    findings = (_findings(score_array, seed=seed, draws=draws) for score_array in score_arrays)
     return Findings(
         score_arrays=score_arrays,
-        findings=tuple(
-            finding
-            for score_array in score_arrays
-            for finding in _findings(score_array, seed=seed, draws=draws)
-        ),
-        consistencies=tuple(
-            pair for score_array in score_arrays for pair in consistencies(score_array)
-        ),
+        findings=tuple(chain.from_iterable(findings)),
+        consistencies=tuple(chain.from_iterable(map(consistencies, score_arrays))),
         seed=seed,
         draws=draws,
     )
 
 
 def _findings(score_arrays: ScoreArrays, *, seed: int, draws: int) -> Iterator[Finding]:
-    bases = _bases(score_arrays)
-    counts = outcome_counts(score_arrays)
+    bases, texts = _bases(score_arrays), len(score_arrays.texts)
     estimates = _estimates(score_arrays, seed=seed, draws=draws)
+    # of a text that comes twice, the last change
+    last = {(change.condition, change.text): change for change in score_arrays.changes}
+    changes = grouped(last.values(), lambda change: change.condition)
     for row, condition in enumerate(score_arrays.conditions):
         overall, with_errors, with_room, with_room_against = (
             rates(score_arrays.shifts[row], among[row], average=average)
             for average, among in zip(estimates[row], bases, strict=False)
         )
+        listed = changes[condition.condition]
+        ends = Counter(change.list_outcome for change in listed)
         yield Finding(
             judge=score_arrays.judge,
             dataset=score_arrays.dataset,
             aspect=score_arrays.aspect,
-            condition=condition.name,
+            condition=condition.condition,
             family=condition.family,
             by=condition.by,
             direction=condition.direction,
             written_by=condition.written_by,
             is_control=condition.is_control,
-            texts=len(score_arrays.texts),
-            absent=counts[row].absent,
-            unscored=counts[row].unscored,
-            error_free=counts[row].error_free,
-            clipped=counts[row].clipped,
-            unchanged=counts[row].unchanged,
-            failed=counts[row].failed,
+            texts=texts,
+            absent=texts - len(listed) + ends[ListOutcome.ABSENT],
+            unscored=ends[ListOutcome.UNSCORED],
+            error_free=ends[ListOutcome.ERROR_FREE],
+            clipped=ends[ListOutcome.CLIPPED],
+            unchanged=Counter(
+                change.why_unchanged for change in listed if change.list_outcome in UNCHANGED
+            ),
+            failed=Counter(
+                change.reason for change in listed if change.list_outcome is ListOutcome.FAILED
+            ),
             overall=overall,
             with_errors=with_errors,
             with_room=with_room,
@@ -171,21 +169,13 @@ def _findings(score_arrays: ScoreArrays, *, seed: int, draws: int) -> Iterator[F
 
 def _estimates(score_arrays: ScoreArrays, *, seed: int, draws: int) -> list[tuple[Estimate, ...]]:
     """Return each condition's average change by base, and its measures net of the control."""
-    values = np.stack([_values(score_arrays, row) for row in range(len(score_arrays.conditions))])
+    bases = np.where(_bases(score_arrays), score_arrays.shifts, np.nan).swapaxes(0, 1)
+    compared = [differences(score_arrays, row) for row in range(len(score_arrays.conditions))]
+    values = np.concatenate([bases, compared], axis=1)
     rng = np.random.default_rng(seed)
     resampled = bootstrap(mean_drop(values), items=len(score_arrays.texts), rng=rng, draws=draws)
     cells, width = estimates(resampled), values.shape[1]
     return [tuple(cells[start : start + width]) for start in range(0, len(cells), width)]
-
-
-def _values(score_arrays: ScoreArrays, row: int) -> FloatArray:
-    """Return the values that are averaged, shape ``(bases + measures, texts)``."""
-    shifts = [
-        np.where(among[row], score_arrays.shifts[row], np.nan) for among in _bases(score_arrays)
-    ]
-    compared = differences(score_arrays, row)
-    assert len(shifts) + len(compared) == _BASES + len(MEASURES)
-    return np.concatenate([np.stack(shifts), compared])
 
 
 def _bases(score_arrays: ScoreArrays) -> tuple[BoolArray, ...]:
@@ -227,26 +217,22 @@ class Average:
 
 def averages(findings: Iterable[Finding]) -> tuple[Average, ...]:
     """Average `findings` over aspects, in the order in which conditions first come."""
-    groups: dict[tuple[str, str, str], list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault((finding.judge, finding.dataset, finding.condition), []).append(finding)
-    return tuple(_average(aspects) for aspects in groups.values())
-
-
-def _average(findings: Sequence[Finding]) -> Average:
-    first = findings[0]
-    return Average(
-        judge=first.judge,
-        dataset=first.dataset,
-        condition=first.condition,
-        aspects=len(findings),
-        as_printed=_mean(finding.overall.changed_as_printed for finding in findings),
-        with_errors=_mean(finding.with_errors.changed for finding in findings),
-        with_room=_mean(finding.with_room.changed for finding in findings),
-        toward=_mean(finding.toward(finding.with_room) for finding in findings),
-        against=_mean(finding.against(finding.with_room_against) for finding in findings),
-        shift=_mean(finding.overall.average.value for finding in findings),
-        above_control=_mean(finding.net.changed.value for finding in findings if finding.net),
+    groups = grouped(findings, lambda each: (each.judge, each.dataset, each.condition))
+    return tuple(
+        Average(
+            judge=judge,
+            dataset=dataset,
+            condition=condition,
+            aspects=len(aspects),
+            as_printed=_mean(each.overall.changed_as_printed for each in aspects),
+            with_errors=_mean(each.with_errors.changed for each in aspects),
+            with_room=_mean(each.with_room.changed for each in aspects),
+            toward=_mean(each.toward(each.with_room) for each in aspects),
+            against=_mean(each.against(each.with_room_against) for each in aspects),
+            shift=_mean(each.overall.average.value for each in aspects),
+            above_control=_mean(each.net.changed.value for each in aspects if each.net),
+        )
+        for (judge, dataset, condition), aspects in groups.items()
     )
 
 
@@ -263,11 +249,8 @@ _RESTLESS = 0.05
 
 def cautions(findings: Findings) -> tuple[str, ...]:
     """Say, in sentences, what speaks against taking the numbers at their face value."""
-    sentences = [
-        sentence for score_array in findings.score_arrays for sentence in _on_scores(score_array)
-    ]
-    sentences += [sentence for finding in findings.findings for sentence in _on_finding(finding)]
-    return tuple(sentences)
+    on_scores = chain.from_iterable(map(_on_scores, findings.score_arrays))
+    return (*on_scores, *chain.from_iterable(map(_on_finding, findings.findings)))
 
 
 def named(owner: ScoreArrays | Finding) -> str:
@@ -306,7 +289,7 @@ def _on_finding(finding: Finding) -> Iterator[str]:
     whose = f"{named(finding)}, {finding.condition}"
     overall = finding.overall
     is_restless = not math.isnan(overall.changed) and overall.changed >= _RESTLESS
-    if finding.condition in (CONTROL, REPEAT) and is_restless:
+    if finding.is_control and is_restless:
         yield (
             f"{whose}: {overall.changed:.0%} of the scores change although the list did not. Read "
             "the columns minus control."
@@ -396,44 +379,36 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
 
 def _shares(findings: Sequence[Finding]) -> Iterator[Measure]:
     """Yield shares of scores that moved, each over those with room to move that way."""
-    falls = [finding for finding in findings if finding.direction == "falls"]
-    rises = [finding for finding in findings if finding.direction == "rises"]
-    toward = (
-        *((fall.with_room, fall.with_room.fell) for fall in falls),
-        *((rise.with_room, rise.with_room.rose) for rise in rises),
+    falls, rises = (
+        [finding for finding in findings if finding.direction == direction]
+        for direction in ("falls", "rises")
     )
-    against = (
-        *((fall.with_room_against, fall.with_room_against.rose) for fall in falls),
-        *((rise.with_room_against, rise.with_room_against.fell) for rise in rises),
+    yield ratio_measure(
+        "faithfulness.toward",
+        sum(each.with_room.fell for each in falls) + sum(each.with_room.rose for each in rises),
+        sum(each.with_room.scored for each in (*falls, *rises)),
+        says="share of scores with room that moved as the changed list says",
     )
-    yield _share("toward", toward, says="with room that moved as the changed list says")
-    yield _share("against", against, says="with room to move the other way that did")
-
-
-def _share(name: str, moved: Sequence[tuple[Rates, int]], *, says: str) -> Measure:
-    count = sum(rates.scored for rates, _ in moved)
-    return Measure(
-        name=f"faithfulness.{name}",
-        value=sum(number for _, number in moved) / count if count else None,
-        says=f"share of scores {says}",
-        count=count,
+    yield ratio_measure(
+        "faithfulness.against",
+        sum(each.with_room_against.rose for each in falls)
+        + sum(each.with_room_against.fell for each in rises),
+        sum(each.with_room_against.scored for each in (*falls, *rises)),
+        says="share of scores with room to move the other way that did",
     )
 
 
 def _net_measures(findings: Sequence[Finding]) -> Iterator[Measure]:
     nets = [finding.net for finding in findings if finding.net is not None and finding.net.used]
-    figures: tuple[tuple[str, Callable[[NetOfControl], float], str], ...] = (
-        ("null_adjusted", lambda net: net.toward.value, "moved as the changed list says"),
-        ("null_adjusted_against", lambda net: net.against.value, "moved the other way"),
-    )
-    count = sum(net.used for net in nets)
-    for name, figure, says in figures:
-        total = sum(figure(net) * net.used for net in nets)
-        yield Measure(
-            name=f"faithfulness.{name}",
-            value=total / count if count and math.isfinite(total) else None,
+    for name, total, says in (
+        ("", sum(net.toward.value * net.used for net in nets), "moved as the changed list says"),
+        ("_against", sum(net.against.value * net.used for net in nets), "moved the other way"),
+    ):
+        yield ratio_measure(
+            f"faithfulness.null_adjusted{name}",
+            total,
+            sum(net.used for net in nets),
             says=f"share of scores that {says}, less that under the unchanged list",
-            count=count,
         )
 
 
@@ -441,10 +416,9 @@ def _noise(findings: Sequence[Finding]) -> Measure:
     controls = [
         finding.overall for finding in findings if finding.is_control and finding.overall.scored
     ]
-    count = sum(rates.scored for rates in controls)
-    return Measure(
-        name="faithfulness.null_moved",
-        value=sum(rates.changed * rates.scored for rates in controls) / count if count else None,
+    return ratio_measure(
+        "faithfulness.null_moved",
+        sum(rates.changed * rates.scored for rates in controls),
+        sum(rates.scored for rates in controls),
         says="share of scores that are others although the list is the same",
-        count=count,
     )

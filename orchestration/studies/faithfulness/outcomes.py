@@ -11,8 +11,7 @@ References
 """
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, Outcome, RescoringMethod
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.perturbations.explanation.perturbation import Unchanged
 from spanjury.stats.resampling import Estimate
 from spanjury.stats.significance.sign_flip import paired_test
@@ -118,6 +118,19 @@ class Change:
             raise ValueError(problem)
 
     @property
+    def is_control(self) -> bool:
+        """True if nothing was to be changed."""
+        return self.condition in (CONTROL, REPEAT)
+
+    @property
+    def why_unchanged(self) -> str:
+        """Why the list could not be changed; records from elsewhere often do not say."""
+        if self.unchanged is not None:
+            return self.unchanged.value
+        is_error_free = self.list_outcome is ListOutcome.ERROR_FREE
+        return Unchanged.NO_ERRORS.value if is_error_free else "not recorded"
+
+    @property
     def is_rescored(self) -> bool:
         """True if the judge was asked for another score."""
         return self.list_outcome is ListOutcome.RESCORED
@@ -147,22 +160,6 @@ _UNKNOWN = frozenset({ListOutcome.ABSENT, ListOutcome.FAILED})
 """Outcomes of lists after which the next score is unknown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionRow:
-    """The condition of a row of the arrays; the fields are those of `Change`."""
-
-    name: str
-    family: str
-    by: int | None
-    direction: Direction | None
-    written_by: str
-
-    @property
-    def is_control(self) -> bool:
-        """True if nothing was changed."""
-        return self.name in (CONTROL, REPEAT)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScoreArrays:
     """The scores of one judge on one aspect of one dataset, before and after.
@@ -176,7 +173,8 @@ class ScoreArrays:
     judge: str
     dataset: str
     aspect: str
-    conditions: tuple[ConditionRow, ...]
+    conditions: tuple[Change, ...]
+    """A change under each condition, which has its name, family, steps, direction and writer."""
     texts: tuple[str, ...]
     before: FloatArray
     after: FloatArray
@@ -236,7 +234,7 @@ class ScoreArrays:
 
     def row(self, name: str) -> int | None:
         """Return the row of the condition called `name`; None if there is none."""
-        names = [condition.name for condition in self.conditions]
+        names = [change.condition for change in self.conditions]
         return names.index(name) if name in names else None
 
 
@@ -245,23 +243,12 @@ def collect_scores(changes: Iterable[Change]) -> tuple[ScoreArrays, ...]:
 
     `changes`: rows in any order; of a text under a condition that comes twice, the last one.
     """
-    groups: dict[tuple[str, str, str], list[Change]] = {}
-    for change in changes:
-        groups.setdefault((change.judge, change.dataset, change.aspect), []).append(change)
-    return tuple(_score_arrays(rows) for rows in groups.values())
+    groups = grouped(changes, lambda change: (change.judge, change.dataset, change.aspect))
+    return tuple(map(_score_arrays, groups.values()))
 
 
 def _score_arrays(changes: Sequence[Change]) -> ScoreArrays:
-    conditions = {
-        change.condition: ConditionRow(
-            name=change.condition,
-            family=change.family,
-            by=change.by,
-            direction=change.direction,
-            written_by=change.written_by,
-        )
-        for change in changes
-    }
+    conditions = {change.condition: change for change in changes}
     columns = {text: n for n, text in enumerate(dict.fromkeys(change.text for change in changes))}
     rows = {name: number for number, name in enumerate(conditions)}
     shape = len(rows), len(columns)
@@ -297,55 +284,8 @@ def _number(value: float | None) -> float:
     return np.nan if value is None else value
 
 
-_NOT_RECORDED = "not recorded"
 PATTERNS = ("unmoved", "two steps only", "both", "inconsistent")
 """Effects of one step and of two steps of severity on a score."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutcomeCounts:
-    """Numbers of lists by outcome under one condition; the fields are those of `Finding`."""
-
-    absent: int
-    unscored: int
-    error_free: int
-    clipped: int
-    unchanged: Mapping[str, int]
-    failed: Mapping[str, int]
-
-
-def outcome_counts(score_arrays: ScoreArrays) -> tuple[OutcomeCounts, ...]:
-    """Count lists by outcome, condition by condition."""
-    rows: dict[str, dict[str, Change]] = {
-        condition.name: {} for condition in score_arrays.conditions
-    }
-    for change in score_arrays.changes:  # of a text that comes twice, the last one
-        rows[change.condition][change.text] = change
-    texts = len(score_arrays.texts)
-    return tuple(_outcome_counts(changes.values(), texts=texts) for changes in rows.values())
-
-
-def _outcome_counts(changes: Iterable[Change], *, texts: int) -> OutcomeCounts:
-    listed = tuple(changes)
-    counts = Counter(change.list_outcome for change in listed)
-    return OutcomeCounts(
-        absent=texts - len(listed) + counts[ListOutcome.ABSENT],
-        unscored=counts[ListOutcome.UNSCORED],
-        error_free=counts[ListOutcome.ERROR_FREE],
-        clipped=counts[ListOutcome.CLIPPED],
-        unchanged=Counter(_why(change) for change in listed if change.list_outcome in UNCHANGED),
-        failed=Counter(
-            change.reason for change in listed if change.list_outcome is ListOutcome.FAILED
-        ),
-    )
-
-
-def _why(change: Change) -> str:
-    """Return why a list could not be changed; records from elsewhere often do not say."""
-    if change.unchanged is not None:
-        return change.unchanged.value
-    is_error_free = change.list_outcome is ListOutcome.ERROR_FREE
-    return Unchanged.NO_ERRORS.value if is_error_free else _NOT_RECORDED
 
 
 def share(part: int, whole: int) -> float:

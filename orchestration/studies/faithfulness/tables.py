@@ -26,6 +26,7 @@ from spanjury.orchestration.report import (
     table,
     table_of,
 )
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.faithfulness.findings import (
     Average,
     Finding,
@@ -111,7 +112,18 @@ class Curve:
 
 def by_start(score_arrays: ScoreArrays) -> tuple[Stack, ...]:
     """Return what one and two steps of severity do to a score (the paper's Figure 1)."""
-    stacks = (_of_steps(score_arrays, single, double) for single, double in steps(score_arrays))
+    stacks = []
+    for single, double in steps(score_arrays):
+        condition = score_arrays.conditions[single]
+        direction = "rise" if condition.direction == "rises" else "fall"
+        stack = _stack(
+            f"{condition.family}, score should {direction}",
+            score_arrays,
+            start=np.where(score_arrays.with_errors[single], score_arrays.before[single], np.nan),
+            part=patterns(*paired_shifts(score_arrays, single, double)),
+            parts=PATTERNS,
+        )
+        stacks.append(stack)
     return tuple(stack for stack in stacks if stack.reports.any())
 
 
@@ -119,7 +131,7 @@ def after_critical(score_arrays: ScoreArrays) -> tuple[Stack, ...]:
     """Return which score a critical error leaves (the paper's Figure 4)."""
     stacks = (
         _stack(
-            condition.name,
+            condition.condition,
             score_arrays,
             start=np.where(score_arrays.applied[row], score_arrays.before[row], np.nan),
             part=score_arrays.after[row] - score_arrays.low,
@@ -153,18 +165,6 @@ def by_deleted(score_arrays: ScoreArrays, *, of: tuple[int, ...] = (2, 3, 4)) ->
     return _curves(points)
 
 
-def _of_steps(score_arrays: ScoreArrays, single: int, double: int) -> Stack:
-    condition = score_arrays.conditions[single]
-    first, second = paired_shifts(score_arrays, single, double)
-    return _stack(
-        f"{condition.family}, score should {'rise' if condition.direction == 'rises' else 'fall'}",
-        score_arrays,
-        start=np.where(score_arrays.with_errors[single], score_arrays.before[single], np.nan),
-        part=patterns(first, second),
-        parts=PATTERNS,
-    )
-
-
 def _stack(
     title: str,
     score_arrays: ScoreArrays,
@@ -189,17 +189,19 @@ def _scores(score_arrays: ScoreArrays) -> tuple[int, ...]:
 
 def _curves(points: Mapping[str, Mapping[int, list[float]]]) -> tuple[Curve, ...]:
     """Make lines of the values at each point; a line without points is dropped."""
-    curves = (_curve(name, values) for name, values in points.items())
-    return tuple(curve for curve in curves if curve.x)
-
-
-def _curve(name: str, points: Mapping[int, list[float]]) -> Curve:
-    enough = {x: values for x, values in sorted(points.items()) if len(values) >= _FEWEST}
-    return Curve(
-        name=name,
-        x=tuple(enough),
-        mean=tuple(float(np.mean(values)) for values in enough.values()),
-        spread=tuple(float(np.std(values)) for values in enough.values()),
+    enough = {
+        name: {x: values for x, values in sorted(line.items()) if len(values) >= _FEWEST}
+        for name, line in points.items()
+    }
+    return tuple(
+        Curve(
+            name=name,
+            x=tuple(line),
+            mean=tuple(float(np.mean(values)) for values in line.values()),
+            spread=tuple(float(np.std(values)) for values in line.values()),
+        )
+        for name, line in enough.items()
+        if line
     )
 
 
@@ -253,25 +255,20 @@ def _answer(findings: Findings) -> str:
 
 def _writers(findings: Sequence[Finding]) -> Iterator[Paragraph]:
     """Name the models that wrote explanations, and what each wrote."""
-    written: dict[str, dict[str, None]] = {}
-    for finding in findings:
-        if finding.written_by:
-            written.setdefault(finding.written_by, {})[finding.condition] = None
-    for writer, conditions in written.items():
+    written = grouped((each for each in findings if each.written_by), lambda each: each.written_by)
+    for writer, own in written.items():
         sentence = prose(
             "Explanations written by {}: {}. Rules make the rest, including the new explanation "
             "of an error that had none.",
             code(writer),
-            ", ".join(conditions),
+            ", ".join(dict.fromkeys(finding.condition for finding in own)),
         )
         yield Paragraph(sentence, only="page")
 
 
 def _short_tables(averages: Sequence[Average]) -> Iterator[Table]:
     """Yield a narrow table for each judge and dataset."""
-    groups: dict[tuple[str, str], list[Average]] = {}
-    for average in averages:
-        groups.setdefault((average.judge, average.dataset), []).append(average)
+    groups = grouped(averages, lambda average: (average.judge, average.dataset))
     for (judge, dataset), rows in groups.items():
         yield table_of(
             (

@@ -27,6 +27,7 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.card import Measure, measured
+from spanjury.orchestration.studies.estimates import grouped, share_by_source
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.comparing import ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import (
@@ -38,7 +39,6 @@ from spanjury.orchestration.studies.pairs.findings import (
     order_findings,
     order_table,
 )
-from spanjury.orchestration.studies.shares import share_by_source
 from spanjury.stats.proportions import Proportion
 from spanjury.stats.resampling import Estimate, bootstrap, estimates
 from spanjury.stats.weighted import ratio
@@ -150,13 +150,13 @@ def biases_of(
     def findings(aspect: str, chosen: Sequence[ComparisonRow]) -> BiasFindings:
         return _findings(aspect, chosen, named, own=own, settings=settings)
 
-    names = dict.fromkeys(row.aspect for row in rows)
+    by_aspect = grouped(rows, lambda row: row.aspect)
     return Biases(
         family=family,
         own_systems=own,
         settings=settings,
         whole=findings("all", rows),
-        aspects=tuple(findings(name, [r for r in rows if r.aspect == name]) for name in names),
+        aspects=tuple(findings(name, own) for name, own in by_aspect.items()),
     )
 
 

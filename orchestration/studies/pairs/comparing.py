@@ -28,12 +28,12 @@ from spanjury.judges.core import (
     Usage,
     fingerprint,
 )
-from spanjury.orchestration.engine.batch import each
 from spanjury.orchestration.engine.comparing import PairSeat
 from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.studies.agreement.scorers import known_input_of
-from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.estimates import grouped
+from spanjury.orchestration.studies.judging import Examinee, in_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,9 +242,7 @@ class Swiss:
     """
 
     def __init__(self, entries: Entries, *, rng: Generator) -> None:
-        self._open: dict[tuple[str, str], list[Match]] = {}
-        for match in entries.all_matches():
-            self._open.setdefault(match.systems, []).append(match)
+        self._open = grouped(entries.all_matches(), lambda match: match.systems)
         for matches in self._open.values():
             rng.shuffle(matches)
         lots = rng.permutation(len(entries.systems))
@@ -372,21 +370,15 @@ class _Session:
         self._run = run
 
     async def compare(self, asked: Sequence[tuple[Aspect, Match]]) -> list[ComparisonRow]:
-        rows: dict[int, ComparisonRow] = {}
-
-        async def compare_next(number: int) -> None:
-            aspect, match = asked[number]
+        async def compare_one(pair: tuple[Aspect, Match]) -> ComparisonRow:
+            aspect, match = pair
             comparison = await self._seat.compare(match.pair, aspect)
-            rows[number] = ComparisonRow.of(comparison, aspect, source=match.source)
-            self._run.show(_result(rows[number], match, aspect, seat=self._seat.name))
+            row = ComparisonRow.of(comparison, aspect, source=match.source)
+            self._run.show(_result(row, match, aspect, seat=self._seat.name))
+            return row
 
-        await each(
-            range(len(asked)),
-            compare_next,
-            workers=self._run.workers,
-            stop_token=self._run.stop_token,
-        )
-        return [rows[number] for number in range(len(asked))]
+        run = self._run
+        return await in_order(asked, compare_one, workers=run.workers, stop_token=run.stop_token)
 
     async def drawn(self, matching: Matching, aspect: Aspect, *, most: int) -> list[ComparisonRow]:
         swiss = Swiss(matching.entries, rng=np.random.default_rng(matching.seed))

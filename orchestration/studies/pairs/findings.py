@@ -19,9 +19,9 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of, plain
 from spanjury.orchestration.studies.card import Measure, measured
+from spanjury.orchestration.studies.estimates import grouped, share_by_source
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.comparing import ComparisonRow, OrderRow
-from spanjury.orchestration.studies.shares import share_by_source
 from spanjury.stats.proportions import Proportion
 
 
@@ -80,11 +80,9 @@ class Findings:
 
 def findings_of(rows: Sequence[ComparisonRow]) -> Findings:
     """Return the findings of comparisons."""
-    names = dict.fromkeys(row.aspect for row in rows)
+    by_aspect = grouped(rows, lambda row: row.aspect)
     return Findings(
-        aspects=tuple(
-            _of_aspect(name, [row for row in rows if row.aspect == name]) for name in names
-        ),
+        aspects=tuple(_of_aspect(name, own) for name, own in by_aspect.items()),
         order=order_findings(rows),
         answered=answered_share(rows),
     )
@@ -118,28 +116,26 @@ def _decisive(row: ComparisonRow) -> tuple[OrderRow, ...]:
 
 
 def _of_aspect(aspect: str, rows: Sequence[ComparisonRow]) -> AspectComparisons:
-    systems = dict.fromkeys((row.system_a, row.system_b) for row in rows)
+    preferences = {
+        systems: [row.preference for row in own]
+        for systems, own in grouped(rows, lambda row: (row.system_a, row.system_b)).items()
+    }
     return AspectComparisons(
         aspect=aspect,
         pairs=tuple(
-            _count(first, second, [r for r in rows if (r.system_a, r.system_b) == (first, second)])
-            for first, second in systems
+            PairCount(
+                system_a=first,
+                system_b=second,
+                wins=preferred.count(Preference.A),
+                ties=preferred.count(Preference.TIE),
+                losses=preferred.count(Preference.B),
+                failed=preferred.count(None),
+            )
+            for (first, second), preferred in preferences.items()
         ),
         order=order_findings(rows),
         compared=len(rows),
         answered=sum(row.preference is not None for row in rows),
-    )
-
-
-def _count(first: str, second: str, rows: Sequence[ComparisonRow]) -> PairCount:
-    preferences = [row.preference for row in rows]
-    return PairCount(
-        system_a=first,
-        system_b=second,
-        wins=preferences.count(Preference.A),
-        ties=preferences.count(Preference.TIE),
-        losses=preferences.count(Preference.B),
-        failed=preferences.count(None),
     )
 
 

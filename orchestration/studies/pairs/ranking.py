@@ -16,7 +16,6 @@ from spanjury.orchestration.report import (
     Paragraph,
     Report,
     Section,
-    Table,
     code,
     estimate_cell,
     left,
@@ -282,29 +281,7 @@ def pair_rankings_json(rankings: PairRankings) -> dict[str, object]:
 
 
 def _blocks(ranking: PairRanking) -> Iterator[Block]:
-    yield _systems(ranking)
-    yield Paragraph(_summary(ranking))
-    yield _pair_table(ranking)
-    yield Bullets(ranking.cautions, tone="caution")
-
-
-def _summary(ranking: PairRanking) -> str:
-    count = (
-        f"The pair judge separates {ranking.separated:,} of {len(ranking.pairs):,} pairs of systems"
-        f" over {ranking.sources:,} sources."
-    )
-    if not ranking.order.consistent.trials:
-        return count
-    position = estimate_cell(ranking.position, _LOG_ODDS)
-    return (
-        f"{count} {ranking.order.consistent.value:.0%} of the pairs have the same preference in "
-        f"both orders. The text shown first gains {position.text} in log-odds, which the expected "
-        "shares leave out."
-    )
-
-
-def _systems(ranking: PairRanking) -> Table:
-    return table_of(
+    yield table_of(
         (
             (
                 left("system", each.system, wrap=False),
@@ -320,11 +297,9 @@ def _systems(ranking: PairRanking) -> Table:
         title=strong(f"{ranking.aspect}: systems"),
         note=_SYSTEMS,
     )
-
-
-def _pair_table(ranking: PairRanking) -> Table:
+    yield Paragraph(_summary(ranking))
     yes, no = Cell("yes", mark="good"), Cell("no", mark="unsure")
-    return table_of(
+    yield table_of(
         (
             (
                 left("first", pair.first, wrap=False),
@@ -337,4 +312,20 @@ def _pair_table(ranking: PairRanking) -> Table:
         ),
         title=strong(f"{ranking.aspect}: all pairs"),
         only="page",
+    )
+    yield Bullets(ranking.cautions, tone="caution")
+
+
+def _summary(ranking: PairRanking) -> str:
+    count = (
+        f"The pair judge separates {ranking.separated:,} of {len(ranking.pairs):,} pairs of systems"
+        f" over {ranking.sources:,} sources."
+    )
+    if not ranking.order.consistent.trials:
+        return count
+    position = estimate_cell(ranking.position, _LOG_ODDS)
+    return (
+        f"{count} {ranking.order.consistent.value:.0%} of the pairs have the same preference in "
+        f"both orders. The text shown first gains {position.text} in log-odds, which the expected "
+        "shares leave out."
     )

@@ -19,19 +19,9 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.plot import Plot, PlotPoint
-from spanjury.orchestration.studies.panel_study.agreement import (
-    VALUE,
-    estimate_cell,
-)
-from spanjury.orchestration.studies.panel_study.cascades import (
-    CascadeFindings,
-    CascadePoint,
-    Kept,
-)
-from spanjury.orchestration.studies.panel_study.seats import (
-    price_lines,
-    short_names,
-)
+from spanjury.orchestration.studies.panel_study.agreement import VALUE, estimate_cell
+from spanjury.orchestration.studies.panel_study.cascades import CascadeFindings, CascadePoint, Kept
+from spanjury.orchestration.studies.panel_study.seats import price_lines, short_names
 
 _SHARE, _GAIN = ".0%", "+.3f"
 
@@ -39,6 +29,8 @@ _SHARE, _GAIN = ".0%", "+.3f"
 def cascade_report(findings: CascadeFindings) -> Report:
     """Return the report of fitted cascades."""
     order = " > ".join(" + ".join(stage) for stage in findings.stages)
+    in_dollars = findings.unit == "dollars"
+    prices = price_lines(findings.prices, unit=findings.unit) if in_dollars else ()
     scores = findings.people or "none: only the distance from the whole panel's score is measured"
     return Report(
         title=f"Cascades of a panel: {findings.aspect}",
@@ -51,7 +43,7 @@ def cascade_report(findings: CascadeFindings) -> Report:
             f"cost in {findings.unit}; seed {findings.settings.seed}",
         ),
         sections=(
-            Section("Cost and nearness", list(_priced(findings))),
+            Section("Cost and nearness", [_costs(findings), *prices]),
             *(
                 Section(_heading(findings, number), list(_agreement(findings, number)))
                 for number in range(len(findings.parts))
@@ -88,12 +80,6 @@ def _heading(findings: CascadeFindings, number: int) -> str:
 def _texts(findings: CascadeFindings, number: int) -> str:
     """Return the texts of a part in words; the first has all."""
     return findings.parts[number].name if number else "all texts"
-
-
-def _priced(findings: CascadeFindings) -> Iterator[Block]:
-    yield _costs(findings)
-    if findings.unit == "dollars":
-        yield from price_lines(findings.prices, unit=findings.unit)
 
 
 _METHOD = (

@@ -105,7 +105,10 @@ def cascade_choices(
     seats = agreement.seats
     folds = source_folds(seats, agreement.settings)
     for subset in subsets:
-        texts = _in_stages(seats, subset.members, unit=unit)
+        members = subset.members
+        stages = usual_stages([seats.costs[member] for member in members], unit=unit)
+        numbers = tuple(tuple(members[number] for number in stage) for stage in stages)
+        texts = staged(seats, numbers, unit=unit)
         scored = int((~np.isnan(texts.whole)).sum())
         if not texts.costs[1:].sum() > 0 or scored < FEWEST_FITTED:
             continue
@@ -127,12 +130,6 @@ def cascade_choices(
                 coverage=_coverage(outcome.fractions),
             )
             yield ScoredChoice(choice, outcome.fractions)
-
-
-def _in_stages(seats: PanelSeats, members: Sequence[int], *, unit: Unit) -> StagedTexts:
-    stages = usual_stages([seats.costs[member] for member in members], unit=unit)
-    numbers = tuple(tuple(members[number] for number in stage) for stage in stages)
-    return staged(seats, numbers, unit=unit)
 
 
 def _asked(texts: StagedTexts, outcome: CascadeOutcome, *, seats: int) -> FloatArray:
@@ -255,19 +252,12 @@ def _points(
     estimates = agreement.estimates(np.array([each.scores for each in kept]))
     rivals = [each for each in scored if _is_comparable(each.choice, whole)]
     losses = _flatteries(agreement, rivals, [each.choice.cost for each in kept])
-    return _rising(
-        FrontierPoint(
-            choice=each.choice, estimate=estimate, corrected=each.choice.agreement - float(loss)
-        )
-        for each, estimate, loss in zip(kept, estimates, losses, strict=True)
-    )
-
-
-def _rising(points: Iterable[FrontierPoint]) -> list[FrontierPoint]:
-    """Return those that are better than all cheaper ones, also without what chance gave them."""
     rising: list[FrontierPoint] = []
-    for point in points:
-        if not rising or not point.corrected <= rising[-1].corrected:  # NaN where nothing is drawn
+    for each, estimate, loss in zip(kept, estimates, losses, strict=True):
+        corrected = each.choice.agreement - float(loss)
+        # better than all cheaper ones without what chance gave them, too; NaN without draws
+        if not rising or not corrected <= rising[-1].corrected:
+            point = FrontierPoint(choice=each.choice, estimate=estimate, corrected=corrected)
             rising.append(point)
     return rising
 

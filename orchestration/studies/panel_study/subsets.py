@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from spanjury.orchestration.studies.panel_study.agreement import Agreement, source_folds, splits
-from spanjury.orchestration.studies.panel_study.seats import IntArray, PanelSeats, mean_scores
+from spanjury.orchestration.studies.panel_study.seats import IntArray, mean_scores
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.raters.graded import ordinal_scores
 from spanjury.stats.raters.latent import dawid_skene
@@ -113,7 +113,12 @@ def subset_findings(agreement: Agreement) -> SubsetFindings:
     members = [*(chain(*every) if is_complete else _forward(agreement, everyone))]
     scores = np.array([seats.mean_of(member) for member in members])
     subsets = tuple(
-        _subset(seats, *pair) for pair in zip(members, agreement.of(scores), strict=True)
+        Subset(
+            members=own,
+            seats=tuple(seats.names[member] for member in own),
+            agreement=float(value),
+        )
+        for own, value in zip(members, agreement.of(scores), strict=True)
     )
     whole = agreement.estimates(seats.mean_of(everyone)[np.newaxis])[0]
     return SubsetFindings(
@@ -138,11 +143,6 @@ def _forward(agreement: Agreement, everyone: Sequence[int]) -> Iterator[tuple[in
 
 def _best(values: FloatArray) -> int:
     return int(np.argmax(np.where(np.isnan(values), -np.inf, values)))
-
-
-def _subset(seats: PanelSeats, members: tuple[int, ...], value: float) -> Subset:
-    names = tuple(seats.names[member] for member in members)
-    return Subset(members=members, seats=names, agreement=float(value))
 
 
 def _sizes(agreement: Agreement, subsets: Sequence[Subset]) -> Iterator[SizeFinding]:
@@ -183,7 +183,12 @@ def _shares(
     everyone = range(len(seats.names))
     alone = agreement.estimates(seats.scores)
     gains = _gains(agreement)
-    shares = _shapley(subsets, len(everyone)) if is_complete else np.full(len(everyone), np.nan)
+    shares = np.full(len(everyone), np.nan)
+    if is_complete:
+        worths = np.zeros(2 ** len(everyone))
+        for subset in subsets:
+            worths[sum(1 << member for member in subset.members)] = subset.agreement
+        shares = shapley_values(worths)
     for number in everyone:
         yield SeatShare(
             seat=seats.names[number],
@@ -203,13 +208,6 @@ def _gains(agreement: Agreement) -> list[Estimate]:
     without = [seats.mean_of([seat for seat in everyone if seat != left]) for left in everyone]
     less = agreement.gains(np.array(without), base=seats.mean_of(everyone))
     return [Estimate(-each.value, -each.high, -each.low) for each in less]
-
-
-def _shapley(subsets: Sequence[Subset], players: int) -> FloatArray:
-    worths = np.zeros(2**players)
-    for subset in subsets:
-        worths[sum(1 << member for member in subset.members)] = subset.agreement
-    return shapley_values(worths)
 
 
 _MOST_LABELS = 10
@@ -252,8 +250,7 @@ def weighings(agreement: Agreement) -> tuple[Weighing, ...]:
         ("ordinal", False, _where_scored(ordinal.quality, seats.scores), ordinal.discrimination),
     ]
     if seats.texts >= _LEAST_TEXTS:
-        stacked = _held_out(agreement)
-        given.append(("stacking", True, stacked, _stacked(agreement, whole)))
+        given.append(("stacking", True, _held_out(agreement), _stacked(agreement, whole)))
     scores = np.array([row[2] for row in given])
     estimates = agreement.estimates(scores)
     gains = agreement.gains(scores, base=plain)
@@ -263,18 +260,14 @@ def weighings(agreement: Agreement) -> tuple[Weighing, ...]:
             uses_people=uses_people,
             agreement=estimate,
             gain=gain,
-            weights=_named(seats, weights),
+            weights=MappingProxyType(
+                {} if weights is None else dict(zip(seats.names, weights.tolist(), strict=True))
+            ),
         )
         for (name, uses_people, _, weights), estimate, gain in zip(
             given, estimates, gains, strict=True
         )
     )
-
-
-def _named(seats: PanelSeats, weights: FloatArray | None) -> Mapping[str, float]:
-    if weights is None:
-        return MappingProxyType({})
-    return MappingProxyType(dict(zip(seats.names, weights.tolist(), strict=True)))
 
 
 def _where_scored(values: FloatArray, scores: FloatArray) -> FloatArray:
@@ -330,16 +323,12 @@ def _stacked(agreement: Agreement, training: IntArray) -> FloatArray:
     filled = np.where(np.isnan(scores), mean_scores(scores), scores)
     usable = ~np.isnan(filled).any(axis=0)
     rows = np.concatenate([filled, seats.human[np.newaxis, training]])[:, usable]
-    centred = np.concatenate(list(_centred(rows, agreement.blocks[training][usable])), axis=1)
+    blocks = agreement.blocks[training][usable]
+    parts = [rows[:, blocks == block] for block in np.unique(blocks)]
+    centred = np.concatenate([here - here.mean(axis=1, keepdims=True) for here in parts], axis=1)
     even = np.full(len(seats.names), 1 / len(seats.names))
     if centred.shape[1] <= len(seats.names):
         return even
     weights, _ = nnls(centred[:-1].T, centred[-1])
     total = weights.sum()
     return weights / total if total > 0 else even
-
-
-def _centred(rows: FloatArray, blocks: IntArray) -> Iterator[FloatArray]:
-    for block in np.unique(blocks):
-        here = rows[:, blocks == block]
-        yield here - here.mean(axis=1, keepdims=True)

@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -112,7 +112,12 @@ def frontier_blocks(
     )
     yield from _cascades(study, findings)
     if frontier.uneven:
-        yield _uneven([shown[name] for name in frontier.uneven])
+        more = len(frontier.uneven) - _MOST_UNEVEN
+        panels = "; ".join(shown[name] for name in frontier.uneven[:_MOST_UNEVEN])
+        listed = f"{panels}; and {more} more" if more > 0 else panels
+        yield Paragraph(
+            f"Not on the frontier, because they leave many texts without a score: {listed}."
+        )
     yield Paragraph(
         f"All seats: {_cost_words(frontier)}, agreement {figure(study.subsets.whole.value, VALUE)}."
     )
@@ -135,14 +140,6 @@ def _point(point: FrontierPoint, frontier: Frontier) -> Iterator[Entry]:
     yield right("agreement", estimate_cell(point.estimate))
     yield right("corrected", point.corrected, VALUE)
     yield right("of all seats'", of_agreement, ".1%", only="page")
-
-
-def _uneven(panels: Sequence[str]) -> Paragraph:
-    more = len(panels) - _MOST_UNEVEN
-    listed = "; ".join(panels[:_MOST_UNEVEN]) + (f"; and {more} more" if more > 0 else "")
-    return Paragraph(
-        f"Not on the frontier, because they leave many texts without a score: {listed}."
-    )
 
 
 def _cascades(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
@@ -342,7 +339,13 @@ def _aspect(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
     if study.redundancy:
         yield Section(f"Redundancy{suffix}", list(_redundancy(study.redundancy, names)))
     yield Section(f"Own family{suffix}", [_leans(study.leans, names)])
-    yield Section(f"Weights of seats{suffix}", [_weighings(study.weighings, names)])
+    weighed = table_of(
+        (_weighed(weighing, names) for weighing in study.weighings),
+        note="A score is better than the plain mean if its whole interval is above 0. "
+        "Dawid-Skene and the ordinal model assume that seats err independently, and "
+        "overrate seats that make the same errors.",
+    )
+    yield Section(f"Weights of seats{suffix}", [weighed])
     yield Section(f"Cost and agreement{suffix}", list(frontier_blocks(study, findings, names)))
 
 
@@ -470,15 +473,6 @@ def _leans(leans: Iterable[Lean], names: Names) -> Table:
         "scores predict, or than seats of other families do, minus the same difference on "
         "other texts; in grades of its scale. If those systems are better in ways that "
         "people missed, this counts as leaning, too.",
-    )
-
-
-def _weighings(weighings: Iterable[Weighing], names: Names) -> Table:
-    return table_of(
-        (_weighed(weighing, names) for weighing in weighings),
-        note="A score is better than the plain mean if its whole interval is above 0. "
-        "Dawid-Skene and the ordinal model assume that seats err independently, and "
-        "overrate seats that make the same errors.",
     )
 
 

@@ -251,7 +251,12 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     last = [not reason and mean is None for mean in helped]
     order = sorted(range(len(values)), key=lambda n: (last[n], math.isnan(values[n]), -values[n]))
     pairs = _adjusted([*_pairs(table, order, people)])
-    where = ranks(shown_above(table.systems, _above(pairs, basis)), order=order)
+    above = (
+        (pair.first, pair.second) if pair.value_on(basis) > 0 else (pair.second, pair.first)
+        for pair in pairs
+        if pair.is_apart(basis)
+    )
+    where = ranks(shown_above(table.systems, above), order=order)
     return AspectRanking(
         aspect=table.aspect,
         basis=basis,
@@ -323,14 +328,6 @@ def _adjusted(pairs: Sequence[PairFinding]) -> list[PairFinding]:
         replace(pair, adjusted=p, powered_adjusted=with_people)
         for pair, p, with_people in zip(pairs, judged, powered, strict=True)
     ]
-
-
-def _above(pairs: Sequence[PairFinding], basis: Basis) -> Iterator[tuple[str, str]]:
-    """Yield the systems that are shown to differ, the higher one of two first."""
-    for pair in pairs:
-        if pair.is_apart(basis):
-            is_first = pair.value_on(basis) > 0
-            yield (pair.first, pair.second) if is_first else (pair.second, pair.first)
 
 
 _FEW_INPUTS = 10

@@ -24,11 +24,7 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.report.tables import Medium
-from spanjury.orchestration.studies.ranking.findings import (
-    AspectRanking,
-    PairFinding,
-    cautions,
-)
+from spanjury.orchestration.studies.ranking.findings import AspectRanking, PairFinding, cautions
 from spanjury.stats.powered_estimates import PoweredEstimate
 from spanjury.stats.resampling import Estimate
 
@@ -146,7 +142,9 @@ def _blocks(ranking: AspectRanking) -> Iterator[Block]:
     yield _systems(ranking)
     yield Paragraph(_basis(ranking))
     yield _pairs(ranking, ranking.pairs, only_page=True)
-    yield _pairs(ranking, _neighbours(ranking), only_page=False)
+    following = {*pairwise(each.system for each in ranking.systems)}
+    neighbours = [pair for pair in ranking.pairs if (pair.first, pair.second) in following]
+    yield _pairs(ranking, neighbours, only_page=False)
     yield Bullets([*cautions(ranking)], tone="caution")
 
 
@@ -216,13 +214,6 @@ def _with_people(powered: PoweredEstimate | None) -> Iterator[Entry]:
     yield spread("people and judges", powered, _VALUE, wrap=True)
     yield right("marks", powered and powered.marked)
     yield right("worth", worth if math.isfinite(worth) else None, ".0f", only="page")
-
-
-def _neighbours(ranking: AspectRanking) -> Sequence[PairFinding]:
-    """Return the pairs of systems that follow each other."""
-    names = [each.system for each in ranking.systems]
-    following = {*pairwise(names)}
-    return [pair for pair in ranking.pairs if (pair.first, pair.second) in following]
 
 
 def _pairs(ranking: AspectRanking, pairs: Sequence[PairFinding], *, only_page: bool) -> Table:

@@ -16,7 +16,7 @@ from spanjury.judges.text.words import words
 from spanjury.orchestration.engine.text_repair.loop import Repaired
 from spanjury.orchestration.engine.text_repair.places import edited_segment, edits_of
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
-from spanjury.orchestration.studies.judging import source_of
+from spanjury.orchestration.studies.judging import judgement_of, overlapping, source_of
 from spanjury.perturbations.edits import Damage, Edit, edits_between
 
 _HALF = 0.5
@@ -214,12 +214,7 @@ def judged(results: Sequence[Result]) -> Judged:
     """Return what an examiner says of one text, aspect by aspect."""
     return Judged(
         scores={result.aspect.name: result.report.score for result in results},
-        spans=tuple(
-            span.interval
-            for result in results
-            for span in result.report.spans
-            if span.interval is not None
-        ),
+        spans=tuple(span for result in results for span in judgement_of(result.report).spans),
     )
 
 
@@ -257,7 +252,7 @@ def _attempt(repairing: Repairing, arm: str, seen: Mapping[str, Judged]) -> Atte
         changed=counted.changed,
         added=counted.added,
         replaced=len(replaced),
-        marked=_count_met(replaced, end.spans) if end.is_scored else None,
+        marked=overlapping(replaced, end.spans) if end.is_scored else None,
         new_errors=_new(before, after, start=start, end=end),
         inventions=inventions(before, after, source=" ".join(segment.inputs.values())),
         before=_mean(start, shared),
@@ -274,16 +269,10 @@ def _new(before: str, after: str, *, start: Judged, end: Judged) -> int | None:
         return None
     moved = Damage(clean=before, edits=edits_between(before, after))
     spans = [moved.carried(*span) for span in start.spans]
-    return len(end.spans) - _count_met(end.spans, spans)
+    return len(end.spans) - overlapping(end.spans, spans)
 
 
 def _mean(judgement: Judged, aspects: Sequence[str]) -> float | None:
     scores = [judgement.scores.get(aspect) for aspect in aspects]
     given = [score for score in scores if score is not None]
     return fmean(given) if given and len(given) == len(scores) else None
-
-
-def _count_met(intervals: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]) -> int:
-    return sum(
-        any(max(start, first) < min(end, last) for first, last in spans) for start, end in intervals
-    )

@@ -8,11 +8,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from spanjury.judges.core import Aspect, ConfigError, DataError, Result, Segment
-from spanjury.orchestration.engine.batch import each
+from spanjury.judges.core import Aspect, ConfigError, Result, Segment
 from spanjury.orchestration.engine.text_repair.loop import Rewriter, Stopped, Writer, repair
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
-from spanjury.orchestration.studies.estimates import numbered, ratios_of
+from spanjury.orchestration.studies.estimates import numbered, ratios_of, share_by_source
 from spanjury.orchestration.studies.judging import (
     CLEAN,
     Examinee,
@@ -21,6 +20,8 @@ from spanjury.orchestration.studies.judging import (
     OpenPanel,
     Recorder,
     by_text_and_aspect,
+    in_order,
+    made_and_skipped,
     marked_places,
     require_distinct,
 )
@@ -34,7 +35,6 @@ from spanjury.orchestration.studies.repair.attempts import (
     judged,
     put_in,
 )
-from spanjury.orchestration.studies.shares import share_by_source
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.stats.proportions import Proportion
 
@@ -135,6 +135,9 @@ def findings_of(
     """Evaluate attempts."""
     damaged = [row for row in rows if row.is_damaged]
     clean = [row for row in rows if not row.is_damaged]
+    of_damaged, of_clean = (
+        Counter(row.stopped for row in group if row.arm == REPAIR) for group in (damaged, clean)
+    )
     groups: list[tuple[Scope, str, list[Attempt]]] = [
         ("damaged", "", damaged),
         *(("condition", name, [r for r in damaged if r.condition == name]) for name in conditions),
@@ -150,7 +153,7 @@ def findings_of(
             if group
         ),
         net_gain=_net_gain(damaged, settings),
-        stopped=_stopped(damaged, clean),
+        stopped={end: (of_damaged[end], of_clean[end]) for end in sorted(of_damaged | of_clean)},
         skipped=Counter((out.condition, out.reason) for out in skipped),
         shared=shared,
         settings=settings,
@@ -211,13 +214,6 @@ def _mean(values: Sequence[tuple[str, float | None]], settings: Settings) -> Mea
     rng = np.random.default_rng(settings.seed)
     (mean,) = ratios_of(sums, counts, rng=rng, draws=settings.draws)
     return Mean(*mean, len(defined))
-
-
-def _stopped(damaged: Sequence[Attempt], clean: Sequence[Attempt]) -> dict[str, tuple[int, int]]:
-    counts = [
-        Counter(row.stopped for row in rows if row.arm == REPAIR) for rows in (damaged, clean)
-    ]
-    return {end: (counts[0][end], counts[1][end]) for end in sorted(counts[0] | counts[1])}
 
 
 def _gain(row: Attempt) -> float | None:
@@ -320,22 +316,12 @@ class ExamResult:
 async def examine(exam: Exam, run: ExamRun, seats: RepairSeats) -> ExamResult:
     """Examine a repair that the panel of `run` guides.
 
-    Raises
-    ------
-    ConfigError
-        If the examiner has no judge that is not of the loop's panel.
-    DataError
-        If no text could be damaged.
-    RunStoppedError
-        If the stop token came before the end.
+    Raise `ConfigError` if the examiner has no judge that is not of the loop's panel, `DataError` if
+    no text could be damaged, and `RunStoppedError` if the stop token came before the end.
     """
     shared = await _shared_judges(run, seats)
-    made = [*perturbed_pairs(exam.segments, exam.conditions, seed=exam.settings.seed)]
-    pairs = [pair for pair in made if isinstance(pair, PerturbedPair)]
-    skipped = [skip for skip in made if isinstance(skip, Skipped)]
-    if not pairs:
-        reasons = "; ".join(sorted({skip.reason for skip in skipped}))
-        raise DataError(f"no text could be damaged: {reasons}")
+    made = perturbed_pairs(exam.segments, exam.conditions, seed=exam.settings.seed)
+    pairs, skipped = made_and_skipped(made, "damaged")
     done, writer = await _repair_all(exam, pairs, run, seats=seats)
     texts = _texts_of(done)
     run.expect(
@@ -396,11 +382,10 @@ async def _repair_all(
         *((pair.clean, pair.damaged, pair.condition) for pair in pairs),
         *((segment, segment, "") for segment in exam.segments),
     ]
-    done: dict[int, Repairing] = {}
     async with run.open_panel("") as panel, seats.open_writer() as writer:
 
-        async def work(number: int) -> None:
-            clean, segment, condition = todo[number]
+        async def work(text: tuple[Segment, Segment, str]) -> Repairing:
+            clean, segment, condition = text
             repaired = await repair(
                 replace(segment, gold=()),  # no judge sees it, but a plugin might
                 exam.aspects,
@@ -410,10 +395,10 @@ async def _repair_all(
             )
             for result in (result for version in repaired.versions for result in version.results):
                 run.record(result)
-            done[number] = Repairing(clean=clean, condition=condition, done=repaired)
+            return Repairing(clean=clean, condition=condition, done=repaired)
 
-        await each(range(len(todo)), work, workers=run.workers, stop_token=run.stop_token)
-    return [done[number] for number in range(len(todo))], writer.signature
+        done = await in_order(todo, work, workers=run.workers, stop_token=run.stop_token)
+        return done, writer.signature
 
 
 def _texts_of(done: Iterable[Repairing]) -> dict[tuple[str, str], Segment]:

@@ -53,6 +53,18 @@ def repair_report(
 ) -> Report:
     """Return `findings` as a report; a terminal shows what was done and the scores."""
     sentences = [*cautions(findings)]
+    by_condition = table_of(
+        (left("damage", each.name), *_done(each), *apart("gain", each.gain, _SIGNED))
+        for each in findings.of("condition", arm=REPAIR)
+    )
+    ends = table_of(
+        (
+            left("the loop ended", end.replace("_", " ")),
+            right("damaged texts", damaged),
+            right("clean texts", clean),
+        )
+        for end, (damaged, clean) in findings.stopped.items()
+    )
     return Report(
         title="Repair",
         answer=_answer(findings),
@@ -76,8 +88,8 @@ def repair_report(
                 "Clean texts",
                 [_by_arm("Texts that were not changed", findings.of("clean"), _spared)],
             ),
-            Section("By damage", [_by_condition(findings)], only="page"),
-            Section("Ends of the loop", [_ends(findings)], only="page"),
+            Section("By damage", [by_condition], only="page"),
+            Section("Ends of the loop", [ends], only="page"),
             Paragraph(_short_reading(findings), only="terminal"),
             Bullets(sentences, tone="caution", only="terminal"),
         ],
@@ -128,24 +140,6 @@ def _spared(finding: Finding) -> Iterator[Entry]:
     yield from apart("words changed", finding.changed, _SHARE, ends_only="page")
     yield right("new errors", finding.new_errors.value, _SCORE)
     yield from apart("gain", finding.gain, _SIGNED)
-
-
-def _by_condition(findings: Findings) -> Table:
-    return table_of(
-        (left("damage", each.name), *_done(each), *apart("gain", each.gain, _SIGNED))
-        for each in findings.of("condition", arm=REPAIR)
-    )
-
-
-def _ends(findings: Findings) -> Table:
-    return table_of(
-        (
-            left("the loop ended", end.replace("_", " ")),
-            right("damaged texts", damaged),
-            right("clean texts", clean),
-        )
-        for end, (damaged, clean) in findings.stopped.items()
-    )
 
 
 def _short_reading(findings: Findings) -> str:

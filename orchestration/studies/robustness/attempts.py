@@ -9,8 +9,8 @@ from types import MappingProxyType
 from spanjury.judges.core import Aspect, Outcome, PerturbationError, Segment
 from spanjury.judges.core.transcript import segment_of
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
-from spanjury.orchestration.studies.judging import Judgement, source_of
-from spanjury.orchestration.studies.shares import share_by_source
+from spanjury.orchestration.studies.estimates import grouped, share_by_source
+from spanjury.orchestration.studies.judging import Judgement, overlapping, source_of
 from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked
 from spanjury.perturbations.attacks.standard import plain_addition, rounded_length
 from spanjury.perturbations.attacks.trajectories import agent_case, attacked_agent
@@ -57,19 +57,13 @@ def attack_texts(
 ) -> Iterator[AttackedText | Skipped]:
     """Attack every text in every way, in words that fit the scale of its aspects.
 
-    Raise `PerturbationError` if an attack fails.
+    Text by text, its plain additions come behind the attacks on it. Raise `PerturbationError` if an
+    attack fails.
 
     `aspects`: on which they are judged; those that share the label of the best score share an
     attack.
-
-    Yields
-    ------
-    AttackedText or Skipped
-        Attack by attack, the plain additions of a text behind the attacks on it.
     """
-    scales: dict[tuple[str, int], list[Aspect]] = {}
-    for aspect in aspects:
-        scales.setdefault((aspect.scale.labels[-1], aspect.scale.high), []).append(aspect)
+    scales = grouped(aspects, lambda aspect: (aspect.scale.labels[-1], aspect.scale.high))
     for group in scales.values():
         for base in bases:
             yield from _attack_text(base, tuple(group), attacks, seed=seed)
@@ -131,7 +125,11 @@ def _pair(
         return skipped(reason=str(error))
     except ValueError as error:  # a segment may refuse what an attack makes of it
         return skipped(reason=f"it is refused before any judge sees it: {error}")
-    seen = tuple(aspect for aspect in aspects if _differs(base, segment, aspect))
+    seen = tuple(
+        aspect
+        for aspect in aspects
+        if base.output != segment.output or aspect.view(base.inputs) != aspect.view(segment.inputs)
+    )
     segment = replace(segment, segment_id=f"{base.segment_id}#{name}", gold=())
     if not seen:
         return skipped(reason="no aspect looks at what was attacked")
@@ -148,12 +146,6 @@ def _attacked(base: Segment, case: AttackCase, attacked: Attacked) -> tuple[Segm
         return made, attacked.output
     trajectory, edits = attacked_agent(base.trajectory, case, attacked)
     return segment_of(trajectory, base), edits
-
-
-def _differs(base: Segment, attacked: Segment, aspect: Aspect) -> bool:
-    return base.output != attacked.output or aspect.view(base.inputs) != aspect.view(
-        attacked.inputs
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,52 +271,32 @@ class Attempt:
         )
 
 
+def repeated(base: Segment, aspects: tuple[Aspect, ...]) -> AttackedText:
+    """Return the control of a text: the same text without any attack."""
+    return AttackedText(
+        base=base,
+        attacked=base,
+        attack=REPEAT,
+        family=REPEAT,
+        edits=Damage(clean=base.output, edits=()),
+        aspects=aspects,
+    )
+
+
 def attempts(
     texts: Sequence[AttackedText],
-    judgements: Judgements,
+    draws: tuple[Judgements, Judgements],
     *,
     judges: Sequence[str],
     settings: Settings,
 ) -> Iterator[Attempt]:
-    """Compare the judgement of every attacked text with that of the text without the attack."""
+    """Compare each text's judgement in the first draw with that of its attack in the second."""
     for text in texts:
-        yield from _attempts(text, (judgements, judgements), judges=judges, settings=settings)
-
-
-def repeats(
-    bases: Sequence[Segment],
-    aspects: tuple[Aspect, ...],
-    draws: tuple[Judgements, Judgements],
-    *,
-    judges: Sequence[str],
-    settings: Settings,
-) -> Iterator[Attempt]:
-    """Compare the first and the second judgement of the same texts."""
-    for base in bases:
-        text = AttackedText(
-            base=base,
-            attacked=base,
-            attack=REPEAT,
-            family=REPEAT,
-            edits=Damage(clean=base.output, edits=()),
-            aspects=aspects,
-        )
-        yield from _attempts(text, draws, judges=judges, settings=settings)
-
-
-def _attempts(
-    text: AttackedText,
-    draws: tuple[Judgements, Judgements],
-    *,
-    judges: Sequence[str],
-    settings: Settings,
-) -> Iterator[Attempt]:
-    """Compare the judgement of a text in the first draw with that of its attack in the second."""
-    for aspect in text.aspects:
-        for judge in judges:
-            before = draws[0][judge, text.base.segment_id, aspect.name]
-            after = draws[1][judge, text.attacked.segment_id, aspect.name]
-            yield _attempt(text, (before, after), judge=judge, aspect=aspect, settings=settings)
+        for aspect in text.aspects:
+            for judge in judges:
+                before = draws[0][judge, text.base.segment_id, aspect.name]
+                after = draws[1][judge, text.attacked.segment_id, aspect.name]
+                yield _attempt(text, (before, after), judge=judge, aspect=aspect, settings=settings)
 
 
 def flaws_seen(
@@ -362,7 +334,7 @@ def _attempt(
     settings: Settings,
 ) -> Attempt:
     before, after = judgements
-    kept = _kept(before.spans, after.spans, text.edits)
+    kept = overlapping((text.edits.carried(*span) for span in before.spans), after.spans)
     rise = -1.0 if before.score is None or after.score is None else after.score - before.score
     vanished = 1 - kept / len(before.spans) if before.spans else 0.0
     return Attempt(
@@ -385,14 +357,4 @@ def _attempt(
         vanished=rise >= -_NOISE and vanished >= settings.share - _NOISE,
         before_digest=digest_of(text.base),
         after_digest=digest_of(text.attacked),
-    )
-
-
-def _kept(
-    before: Sequence[tuple[int, int]], after: Sequence[tuple[int, int]], edits: Damage
-) -> int:
-    """Count the spans that a span of the attacked text touches, where they have come to."""
-    carried = [edits.carried(*span) for span in before]
-    return sum(
-        any(max(start, first) < min(end, last) for first, last in after) for start, end in carried
     )

@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from spanjury.judges.core import Aspect, DataError, Result, Segment
+from spanjury.judges.core import Aspect, Result, Segment
 from spanjury.orchestration.studies.card import CHANCES, FLAWS_SEEN
-from spanjury.orchestration.studies.estimates import ratios_of
+from spanjury.orchestration.studies.estimates import ratios_of, share_by_source
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
@@ -18,6 +18,7 @@ from spanjury.orchestration.studies.judging import (
     Judgement,
     by_text_and_aspect,
     judgement_of,
+    made_and_skipped,
     marked_places,
     require_distinct,
 )
@@ -32,9 +33,8 @@ from spanjury.orchestration.studies.robustness.attempts import (
     attack_texts,
     attempts,
     flaws_seen,
-    repeats,
+    repeated,
 )
-from spanjury.orchestration.studies.shares import share_by_source
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.pairs import Skipped
 from spanjury.stats.proportions import Proportion
@@ -345,21 +345,12 @@ class ExamResult:
 async def examine(exam: Exam, run: ExamRun) -> ExamResult:
     """Examine a panel.
 
-    Raises
-    ------
-    PerturbationError
-        If an attack fails.
-    DataError
-        If no text could be attacked in any way.
-    RunStoppedError
-        If the stop token came before the end.
+    Raise `PerturbationError` if an attack fails, `DataError` if no text could be attacked in any
+    way, and `RunStoppedError` if the stop token came before the end.
     """
-    made = [*attack_texts(exam.segments, exam.aspects, exam.attacks, seed=exam.settings.seed)]
-    texts = [text for text in made if isinstance(text, AttackedText)]
-    skipped = [skip for skip in made if isinstance(skip, Skipped)]
-    if not texts:
-        reasons = "; ".join(sorted({skip.reason for skip in skipped}))
-        raise DataError(f"no text could be attacked: {reasons}")
+    seed, settings = exam.settings.seed, exam.settings
+    made = attack_texts(exam.segments, exam.aspects, exam.attacks, seed=seed)
+    texts, skipped = made_and_skipped(made, "attacked")
     bases = [(segment, aspect) for segment in exam.segments for aspect in exam.aspects]
     attacked = [(text.attacked, aspect) for text in texts for aspect in text.aspects]
     good = [(text, aspect) for text in exam.flawed.good.values() for aspect in exam.aspects]
@@ -369,10 +360,10 @@ async def examine(exam: Exam, run: ExamRun) -> ExamResult:
     second = await run.judge(bases, draw=_CONTROL, judgements_in=_judgements)
     seats = tuple(run.examinee.seats)
     judges = (PANEL, *(seats if len(seats) > 1 else ()))
-    settings = exam.settings
+    again = [repeated(segment, exam.aspects) for segment in exam.segments]
     rows = (
-        *attempts(texts, first, judges=judges, settings=settings),
-        *repeats(exam.segments, exam.aspects, (first, second), judges=judges, settings=settings),
+        *attempts(texts, (first, first), judges=judges, settings=settings),
+        *attempts(again, (first, second), judges=judges, settings=settings),
     )
     findings = findings_of(
         rows,

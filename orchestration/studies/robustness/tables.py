@@ -23,7 +23,7 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.json import plain, versions
-from spanjury.orchestration.studies.card import FLAWS_SEEN, Measure, measured
+from spanjury.orchestration.studies.card import FLAWS_SEEN, Measure, measured, ratio_measure
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.robustness.attempts import CONTROLS, PLAIN, REPEAT, Settings
 from spanjury.orchestration.studies.robustness.exam import Count, Finding, Findings, cautions
@@ -42,7 +42,11 @@ def robustness_report(findings: Findings, *, examinee: Examinee, data: str, reci
         answer=_answer(findings),
         facts=[
             prose("{} texts of {}", findings.texts, code(data)),
-            _flaws(recipe),
+            prose(
+                "Each was damaged by all rules of the recipe {} before the attacks.", code(recipe)
+            )
+            if recipe
+            else "They were attacked undamaged.",
             *(prose("{}: {}", name, code(seat)) for name, seat in examinee.seats.items()),
         ],
         sections=[
@@ -50,8 +54,26 @@ def robustness_report(findings: Findings, *, examinee: Examinee, data: str, reci
             Paragraph(_reading(findings.settings), only="page"),
             Section("By judge", [_table("judge", overall)], only="page"),
             *_seen(findings),
-            *(_of_judge(findings, judge) for judge in findings.judges),
-            *(_short_table(findings, judge) for judge in findings.judges),
+            *(
+                Section(
+                    f"Judge: {judge}",
+                    [
+                        _table("family", _named(findings.of(judge, "family", "control"))),
+                        _table("aspect", _named(findings.of(judge, "aspect"))),
+                        _table("attack", _named(findings.of(judge, "attack"))),
+                    ],
+                    only="page",
+                )
+                for judge in findings.judges
+            ),
+            *(
+                table_of(
+                    map(_short_line, findings.of(judge, "family", "control", "all")),
+                    title=f"Attacks on {findings.texts} texts, judged by: {judge}",
+                    only="terminal",
+                )
+                for judge in findings.judges
+            ),
             Paragraph(_short_reading(findings.settings), only="terminal"),
             Bullets(sentences, tone="caution", only="terminal"),
         ],
@@ -73,13 +95,6 @@ def _answer(findings: Findings) -> str:
     if worst is None or len(families) == 1 or not worst.success.value:
         return f"{answer}."
     return f"{answer}; the family {worst.name} succeeds most often ({worst.success.value:.0%})."
-
-
-def _flaws(recipe: str) -> Prose:
-    if not recipe:
-        return "They were attacked undamaged."
-    sentence = "Each was damaged by all rules of the recipe {} before the attacks."
-    return prose(sentence, code(recipe))
 
 
 def _reading(settings: Settings) -> Prose:
@@ -117,15 +132,6 @@ def _seen(findings: Findings) -> Iterator[Section]:
         yield Section("Flaws seen", [table_of(lines)])
 
 
-def _of_judge(findings: Findings, judge: str) -> Section:
-    tables = (
-        _table("family", _named(findings.of(judge, "family", "control"))),
-        _table("aspect", _named(findings.of(judge, "aspect"))),
-        _table("attack", _named(findings.of(judge, "attack"))),
-    )
-    return Section(f"Judge: {judge}", tables, only="page")
-
-
 def _named(findings: Sequence[Finding]) -> Iterator[tuple[str, Finding]]:
     """Name the findings that are on any text with a score; a seat may abstain on an aspect."""
     for finding in findings:
@@ -150,14 +156,6 @@ def _entries(finding: Finding) -> Iterator[Entry]:
         yield right(heading, f"{count.hits} of {count.of}")
     yield right("plain addition", finding.control, _SHARE)
     yield from apart("net", finding.net, _SIGNED, ends=_SHARE)
-
-
-def _short_table(findings: Findings, judge: str) -> Table:
-    return table_of(
-        map(_short_line, findings.of(judge, "family", "control", "all")),
-        title=f"Attacks on {findings.texts} texts, judged by: {judge}",
-        only="terminal",
-    )
 
 
 def _short_line(finding: Finding) -> Line:
@@ -263,9 +261,5 @@ def _success(finding: Finding, name: str, says: str) -> Measure:
 
 
 def _share(name: str, count: Count, says: str) -> Measure:
-    return Measure(
-        name=f"robustness.{name}",
-        value=count.hits / count.of if count.of else None,
-        says=f"share of attacks on texts with a score {says}",
-        count=count.of,
-    )
+    says = f"share of attacks on texts with a score {says}"
+    return ratio_measure(f"robustness.{name}", count.hits, count.of, says=says)

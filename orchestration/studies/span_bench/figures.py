@@ -164,7 +164,7 @@ def arrays_of(texts: Sequence[BenchText], answers: Sequence[Answer | Failure]) -
         ),
         words=_rows(pairs, _words, width=3),
         hits=_rows(pairs, _hits, width=3),
-        spans=_rows(pairs, _spans, width=2),
+        spans=_rows(pairs, lambda pair: _side(_gold(pair), _marked(pair), pair)[2:], width=2),
         flagged=_stated(given, lambda answer: answer.is_flagged),
         suspicion=_stated(given, lambda answer: answer.suspicion),
         probability=_stated(given, lambda answer: answer.probability),
@@ -230,11 +230,6 @@ def _words(pair: _Pair) -> Overlap:
 def _hits(pair: _Pair) -> _Row:
     met = localisation(_marked(pair), _gold(pair), length=len(pair[0].segment.output))
     return met.hits, met.hits_by_chance, met.places
-
-
-def _spans(pair: _Pair) -> _Row:
-    *_, right, there = _side(_gold(pair), _marked(pair), pair)
-    return right, there
 
 
 def _side(spans: Sequence[Interval], within: Sequence[Interval], pair: _Pair) -> _Row:
@@ -514,18 +509,16 @@ def groups_of(
     rows: Mapping[str, FloatArray], arrays: Arrays, *, settings: Settings
 ) -> tuple[Group, ...]:
     """Estimate the two shares of each group, those with most spans first."""
-    groups = [_group(name, row, arrays, settings=settings) for name, row in rows.items()]
+    groups = []
+    for name, of_group in rows.items():
+        both, characters, touched, spans = of_group.T
+        effect = ratio(np.stack([both, touched]), np.stack([characters, spans]))
+        shares = estimated({("share", "touched"): effect}, arrays, settings=settings)
+        group = Group(
+            name=name,
+            **shares,
+            spans=int(np.nansum(spans)),
+            texts=int(np.count_nonzero(np.nan_to_num(spans))),
+        )
+        groups.append(group)
     return tuple(sorted(groups, key=lambda group: (-group.spans, group.name)))
-
-
-def _group(name: str, rows: FloatArray, arrays: Arrays, *, settings: Settings) -> Group:
-    both, characters, touched, spans = rows.T
-    effect = ratio(np.stack([both, touched]), np.stack([characters, spans]))
-    shares = estimated({("share", "touched"): effect}, arrays, settings=settings)
-    return Group(
-        name=name,
-        share=shares["share"],
-        touched=shares["touched"],
-        spans=int(np.nansum(spans)),
-        texts=int(np.count_nonzero(np.nan_to_num(spans))),
-    )

@@ -46,7 +46,6 @@ from spanjury.orchestration.studies.span_bench.gold import (
     BenchText,
     Failure,
     FoundSpan,
-    GoldPlace,
     answers_in,
 )
 from spanjury.stats.resampling import Estimate
@@ -349,29 +348,27 @@ def records_of(
     """Yield a record of every text, so that what a figure is made of can be read."""
     for each in sets:
         for text in each.texts:
-            name = text.segment.segment_id
+            name, output = text.segment.segment_id, text.segment.output
+            places = [
+                {
+                    "start": mark.start,
+                    "end": mark.end,
+                    "text": output[mark.start : mark.end],
+                    "kinds": mark.kinds,
+                    "extent": mark.extent,
+                }
+                for mark in text.gold or ()
+            ]
             yield {
                 "set": each.name,
                 "id": name,
                 "source": text.source,
                 "faulty": text.faulty,
                 "human": text.human,
-                "output": text.segment.output,
-                "places": None
-                if text.gold is None
-                else [_error(error, text) for error in text.gold],
+                "output": output,
+                "places": None if text.gold is None else places,
                 "judges": {judge: _answer(answers[judge, name], text) for judge in judges},
             }
-
-
-def _error(gold_place: GoldPlace, text: BenchText) -> Record:
-    return {
-        "start": gold_place.start,
-        "end": gold_place.end,
-        "text": text.segment.output[gold_place.start : gold_place.end],
-        "kinds": gold_place.kinds,
-        "extent": gold_place.extent,
-    }
 
 
 def _answer(answer: Answer | Failure, text: BenchText) -> Record:
@@ -382,18 +379,17 @@ def _answer(answer: Answer | Failure, text: BenchText) -> Record:
         "suspicion": answer.suspicion,
         "probability": answer.probability,
         "decision": answer.decision.value,
-        "spans": [_span(span, text) for span in answer.spans],
+        "spans": [
+            {
+                "start": span.start,
+                "end": span.end,
+                "text": text.segment.output[span.start : span.end],
+                "category": span.category,
+                "right": _is_right(span, text),
+            }
+            for span in answer.spans
+        ],
         "unlocated": answer.unlocated,
-    }
-
-
-def _span(span: FoundSpan, text: BenchText) -> Record:
-    return {
-        "start": span.start,
-        "end": span.end,
-        "text": text.segment.output[span.start : span.end],
-        "category": span.category,
-        "right": _is_right(span, text),
     }
 
 
@@ -421,7 +417,17 @@ def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
     """Return the measures of the panel on every set, as ``characters.f1.SET``."""
-    return tuple(measure for each in findings.sets for measure in _measures(each))
+    panels = [(each.name, each.findings[0]) for each in findings.sets]
+    return tuple(
+        measured(
+            _name(name, of_set),
+            figure,
+            says=FIGURES[name],
+            count=answered(name, panel.coverage)[0],
+        )
+        for of_set, panel in panels
+        for name, figure in panel.figures.items()
+    )
 
 
 def measure_names(sets: Iterable[str]) -> tuple[str, ...]:
@@ -453,17 +459,6 @@ def gates_on(gate: Gate, sets: Sequence[str]) -> tuple[Gate, ...]:
 def _name(figure: str, name: str) -> str:
     """Return the name of the measure of a set, in which a demand can name it."""
     return f"{figure}.{_OTHER.sub('-', name)}"
-
-
-def _measures(findings: SetFindings) -> Iterator[Measure]:
-    panel = findings.findings[0]
-    for name, figure in panel.figures.items():
-        yield measured(
-            _name(name, findings.name),
-            figure,
-            says=FIGURES[name],
-            count=answered(name, panel.coverage)[0],
-        )
 
 
 def answered(figure: str, coverage: Coverage) -> tuple[int, int]:

@@ -101,10 +101,13 @@ def bench_text(
     """
     faulty = _faulty(segment)
     marks = tuple(_marks(segment))
+    inputs = [part for pair in sorted(segment.inputs.items()) for part in pair]
+    group = segment.meta.get("group")
+    is_named = group is not None and not isinstance(group, dict | list)
     return BenchText(
         segment=segment,
         aspect=aspect,
-        source=_source(segment),
+        source=f"group {group}" if is_named else fingerprint(*(inputs or [segment.output])),
         faulty=faulty,
         gold=marks if marks or faulty is False else None,
         human=_human(segment, aspect, catalogue=catalogue),
@@ -179,14 +182,6 @@ def _extent(given: object, kinds: Sequence[str]) -> str:
         return given.strip().lower()
     begun = {next(filter(kind.lower().startswith, _EXTENTS), "") for kind in kinds}
     return begun.pop() if len(begun) == 1 else ""
-
-
-def _source(segment: Segment) -> str:
-    group = segment.meta.get("group")
-    if group is not None and not isinstance(group, dict | list):
-        return f"group {group}"
-    inputs = [part for pair in sorted(segment.inputs.items()) for part in pair]
-    return fingerprint(*(inputs or [segment.output]))
 
 
 def _human(segment: Segment, aspect: Aspect, *, catalogue: Catalogue) -> float | None:

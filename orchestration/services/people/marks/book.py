@@ -13,12 +13,7 @@ from spanjury.orchestration.services.people.marks.mark import (
     mark_of_json,
 )
 from spanjury.orchestration.services.viewing.marking import Marked, RowKey
-from spanjury.orchestration.wiring.marks import (
-    MarkConflictError,
-    MarkKey,
-    MarksStore,
-    StoredMark,
-)
+from spanjury.orchestration.wiring.marks import MarkConflictError, MarkKey, MarksStore, StoredMark
 
 with lazily():
     import json

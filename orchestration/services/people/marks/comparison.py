@@ -30,7 +30,7 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     category_map,
     gold_of,
 )
-from spanjury.orchestration.studies.estimates import DEFAULTS, Settings
+from spanjury.orchestration.studies.estimates import DEFAULTS, Settings, grouped
 from spanjury.orchestration.wiring.marks import ANNOTATORS
 
 FEWEST_TEXTS = 5
@@ -38,10 +38,8 @@ FEWEST_TEXTS = 5
 
 
 def texts_by_aspect(readings: Iterable[Reading]) -> dict[str, tuple[Segment, ...]]:
-    """Return aspect -> its texts, with the scores and the spans of this aspect only."""
-    by_aspect: dict[str, list[Reading]] = {}
-    for reading in readings:
-        by_aspect.setdefault(reading.aspect, []).append(reading)
+    """Return aspect -> its texts, with the scores and the spans of this aspect alone."""
+    by_aspect = grouped(readings, lambda reading: reading.aspect)
     return {aspect: tuple(_texts(aspect, of_aspect)) for aspect, of_aspect in by_aspect.items()}
 
 

@@ -52,12 +52,11 @@ def example_rows(run: Path) -> list[dict[str, object]]:
     readings = read_readings(MarkedRun(run)).chosen()
     if not readings:
         raise DataError(f"no one has finished marking a text of {run}")
-    return list(map(_example_row, marked_texts(readings, form="rows")))
-
-
-def _example_row(text: Segment) -> dict[str, object]:
-    row = marked_row(text)
-    return {key: row[key] for key in _OF_EXAMPLES if key in row} | {MARKS: text.meta[MARKS]}
+    texts = [(text, marked_row(text)) for text in marked_texts(readings, form="rows")]
+    return [
+        {key: row[key] for key in _OF_EXAMPLES if key in row} | {MARKS: text.meta[MARKS]}
+        for text, row in texts
+    ]
 
 
 def marked_texts(readings: Iterable[Reading], *, form: str) -> Iterator[Segment]:
@@ -79,7 +78,7 @@ def _row_text(readings: Sequence[Reading]) -> Segment:
         for reading in readings
         for span in reading.mark.spans
     ]
-    bare, looked = _bare(readings), _who_looked(readings)
+    bare, looked = bare_text(readings[0].text.segment), _who_looked(readings)
     about: dict[str, object] = {MARKS: [_about(reading) for reading in readings]}
     if looked:
         about |= {ANNOTATORS: looked, SPANS: spans}
@@ -87,10 +86,8 @@ def _row_text(readings: Sequence[Reading]) -> Segment:
 
 
 def _who_looked(readings: Sequence[Reading]) -> list[str]:
-    """Return the annotators who looked for errors."""
-    return list(
-        dict.fromkeys(reading.annotator for reading in readings if not reading.mark.scores_only)
-    )
+    """Return who looked for errors."""
+    return [*dict.fromkeys(each.annotator for each in readings if not each.mark.scores_only)]
 
 
 def _scores(readings: Sequence[Reading]) -> dict[str, dict[str, float]]:
@@ -126,7 +123,7 @@ def _about(reading: Reading) -> dict[str, object]:
 
 
 def _joined_text(readings: Sequence[Reading], *, form: str) -> Segment:
-    bare = _bare(readings)
+    bare = bare_text(readings[0].text.segment)
     spans = (
         span.error_span(reading.annotator, category=_prefixed(reading.aspect, span.category))
         for reading in readings
@@ -134,9 +131,13 @@ def _joined_text(readings: Sequence[Reading], *, form: str) -> Segment:
     )
     about: dict[str, object] = {ANNOTATORS: _who_looked(readings)}
     if form == "mqm":
-        about |= _mqm_names(bare) | {
-            NEUTRAL: [_clean(reading) for reading in readings if not reading.mark.spans]
-        }
+        # the opinion, which is no error, that a text has none of an aspect's
+        clean = [
+            {"annotator": each.annotator, "category": _prefixed(each.aspect, NO_ERROR)}
+            for each in readings
+            if not each.mark.spans
+        ]
+        about |= _mqm_names(bare) | {NEUTRAL: clean}
     else:
         about[SEGMENT_ID] = bare.segment_id
         about[READINGS] = [[reading.annotator, reading.aspect] for reading in readings]
@@ -146,11 +147,6 @@ def _joined_text(readings: Sequence[Reading], *, form: str) -> Segment:
 def _as_read(span: ErrorSpan) -> tuple[tuple[str, ...], bool]:
     """Return a sort key: the order in which factgenie's lines are read."""
     return span.found_by, span.start is None
-
-
-def _clean(reading: Reading) -> dict[str, object]:
-    """Return a neutral entry which says that an aspect has no error."""
-    return {"annotator": reading.annotator, "category": _prefixed(reading.aspect, NO_ERROR)}
 
 
 def _prefixed(aspect: str, category: str) -> str:
@@ -164,10 +160,6 @@ def _mqm_names(segment: Segment) -> dict[str, object]:
     if "/".join([segment.system, *names]) == segment.segment_id:
         return {}
     return {"doc": "", "doc_id": "", "seg_id": segment.segment_id}
-
-
-def _bare(readings: Sequence[Reading]) -> Segment:
-    return bare_text(readings[0].text.segment)
 
 
 def bare_text(segment: Segment) -> Segment:

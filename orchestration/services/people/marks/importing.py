@@ -102,8 +102,16 @@ class Sheet:
             aspect, category = self._aspect_of(about, span)
             mark = self._add(who, aspect, what=f"a span of {who or 'someone'}, {span.text[:40]!r}")
             if mark is not None and aspect is not None:
-                marked = (*mark.spans, _span(span, category=category))
-                self._marks[who, aspect] = replace(mark, spans=marked, scores_only=False)
+                marked = MarkedSpan(
+                    start=span.start,
+                    end=span.end,
+                    text=span.text,
+                    severity=span.severity,
+                    category=category,
+                    explanation=span.explanation,
+                )
+                spans = (*mark.spans, marked)
+                self._marks[who, aspect] = replace(mark, spans=spans, scores_only=False)
 
     def _aspect_of(self, about: Mapping[str, object], span: ErrorSpan) -> tuple[str | None, str]:
         """Return the aspect that a span or its category names, and the rest of the category."""
@@ -126,13 +134,8 @@ class Sheet:
 
     def _readers(self) -> list[str]:
         names = self._row.meta.get(ANNOTATORS, self._row.meta.get("annotator"))
-        return (
-            [names]
-            if isinstance(names, str)
-            else list(map(str, names))
-            if isinstance(names, list)
-            else []
-        )
+        several = names if isinstance(names, list) else ()
+        return [names] if isinstance(names, str) else [*map(str, several)]
 
     def _looked(self, who: str) -> bool:
         """Return whether an annotator looked for errors: a score alone does not tell."""
@@ -145,17 +148,6 @@ class Sheet:
 
 def _objects(value: object) -> Sequence[Mapping[str, object]]:
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
-
-
-def _span(span: ErrorSpan, *, category: str) -> MarkedSpan:
-    return MarkedSpan(
-        start=span.start,
-        end=span.end,
-        text=span.text,
-        severity=span.severity,
-        category=category,
-        explanation=span.explanation,
-    )
 
 
 @dataclass(slots=True, kw_only=True)

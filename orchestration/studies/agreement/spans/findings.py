@@ -8,6 +8,7 @@ References
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import compress
 from types import MappingProxyType
 from typing import NamedTuple
@@ -300,6 +301,11 @@ def _findings(
 
 
 def _finding(score_arrays: ScoreArrays, group: str, *, settings: Settings) -> JudgeFinding:
+    estimated = partial(estimates, texts=len(score_arrays.texts), settings=settings)
+    categories = {
+        name: estimated({Agreement._fields: by_owner(micro_effect(rows), score_arrays.owner)})
+        for name, rows in ({} if group else score_arrays.categories).items()
+    }
     return JudgeFinding(
         judge=score_arrays.judge,
         group=group,
@@ -307,18 +313,10 @@ def _finding(score_arrays: ScoreArrays, group: str, *, settings: Settings) -> Ju
         readings=len(score_arrays.owner),
         failures=score_arrays.failures,
         without_gold=score_arrays.without_gold,
-        figures=estimates(_effects(score_arrays), texts=len(score_arrays.texts), settings=settings),
-        categories={} if group else _by_category(score_arrays, settings),
+        figures=estimated(_effects(score_arrays)),
+        categories=categories,
         gamma=None if group else _gamma(score_arrays, settings),
     )
-
-
-def _by_category(score_arrays: ScoreArrays, settings: Settings) -> dict[str, dict[str, Estimate]]:
-    def figures(rows: FloatArray) -> dict[str, Estimate]:
-        effects: Effects = {Agreement._fields: by_owner(micro_effect(rows), score_arrays.owner)}
-        return estimates(effects, texts=len(score_arrays.texts), settings=settings)
-
-    return {name: figures(rows) for name, rows in score_arrays.categories.items()}
 
 
 def _gamma(score_arrays: ScoreArrays, settings: Settings) -> Gamma:
@@ -438,17 +436,15 @@ def aspect_spans(task: SpanTask, settings: Settings) -> AspectSpans:
             with_annotators=False,
             settings=settings,
         )
+    markings = [marking for marking in task.markings if marking[1] in task.top_rated.texts]
+    nothing = {name: () for _, name, _, _ in markings}
+    readers = {name: readers_of(()) for name in nothing}
     return AspectSpans(
         aspect=task.aspect,
         agreement=agreement,
         best=task.top_rated.best,
-        top_rated=tuple(_top_rated(task, settings)),
+        top_rated=tuple(
+            over_annotation(score_arrays, settings=settings)
+            for score_arrays in collected(markings, Gold(nothing, readers))
+        ),
     )
-
-
-def _top_rated(task: SpanTask, settings: Settings) -> Iterator[OverAnnotation]:
-    markings = [marking for marking in task.markings if marking[1] in task.top_rated.texts]
-    nothing = {name: () for _, name, _, _ in markings}
-    readers = {name: readers_of(()) for name in nothing}
-    for score_arrays in collected(markings, Gold(nothing, readers)):
-        yield over_annotation(score_arrays, settings=settings)

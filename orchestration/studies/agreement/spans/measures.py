@@ -87,9 +87,20 @@ def gold_of(segments: Iterable[Segment]) -> Gold:
     spans: dict[str, tuple[GoldSpan, ...]] = {}
     readers: dict[str, tuple[str, ...]] = {}
     for segment in segments:
-        named = tuple(_named(segment))
+        names = next((segment.meta[key] for key in _READERS if key in segment.meta), ())
+        several = names if isinstance(names, list) else ()
+        named = (names,) if isinstance(names, str) else tuple(map(str, several))
         only = named[0] if len(named) == 1 else ""
-        marked = tuple(_gold(span, unsigned=only) for span in segment.gold)
+        marked = tuple(
+            GoldSpan(
+                start=span.start,
+                end=span.end,
+                category=span.category,
+                severity=span.severity,
+                annotator=span.found_by[0] if span.found_by else only,
+            )
+            for span in segment.gold
+        )
         spans[segment.segment_id] = marked
         readers[segment.segment_id] = readers_of(marked, named)
     return Gold(spans, readers)
@@ -103,22 +114,6 @@ def readers_of(spans: Sequence[GoldSpan], named: Iterable[str] = ()) -> tuple[st
     it: say who read it wherever several did.
     """
     return tuple(dict.fromkeys([*named, *(span.annotator for span in spans)])) or ("",)
-
-
-def _gold(span: ErrorSpan, *, unsigned: str) -> GoldSpan:
-    return GoldSpan(
-        start=span.start,
-        end=span.end,
-        category=span.category,
-        severity=span.severity,
-        annotator=span.found_by[0] if span.found_by else unsigned,
-    )
-
-
-def _named(segment: Segment) -> Iterator[str]:
-    names = next((segment.meta[key] for key in _READERS if key in segment.meta), ())
-    for name in [names] if isinstance(names, str) else names if isinstance(names, list) else []:
-        yield str(name)
 
 
 Mark = ErrorSpan | GoldSpan
@@ -346,22 +341,19 @@ def _pair(
         samples = settings.samples
         return gamma(*intervals, lengths=sizes, rng=rng, labels=labels, samples=samples)
 
+    effects: Effects = {
+        (f"{measure}.{average}",): _f1(effect_of(rows))
+        for measure, rows in overlaps(*sides).items()
+        for average, effect_of in AVERAGES.items()
+    }
     return PairFinding(
         first=first,
         second=second,
         texts=len(texts),
-        figures=estimates(_effects(*sides), texts=len(texts), settings=settings),
+        figures=estimates(effects, texts=len(texts), settings=settings),
         gamma=compared(),
         gamma_with_categories=compared(_labels(*sides)),
     )
-
-
-def _effects(first: Side, second: Side) -> Effects:
-    return {
-        (f"{measure}.{average}",): _f1(effect_of(rows))
-        for measure, rows in overlaps(first, second).items()
-        for average, effect_of in AVERAGES.items()
-    }
 
 
 def _f1(effect: Weighted) -> Weighted:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 
@@ -321,23 +322,14 @@ def examples_of_panel(
 
 def _spans(gold: Sequence[ErrorSpan], written: object) -> Iterator[LabelledSpan]:
     """Yield the located spans; what a row says beside a span's kind is in `written`."""
-    extents = [_extent(span) for span in written] if isinstance(written, list) else []
-    for at, span in enumerate(gold):
+    rows = written if isinstance(written, list) else []
+    for span, row in zip_longest(gold, rows[: len(gold)]):
         if span.interval is not None:
             start, end = span.interval
-            words = f"{span.category} {extents[at] if at < len(extents) else ''}"
-            yield LabelledSpan(start=start, end=end, label=_span_label(words))
-
-
-def _extent(span: object) -> str:
-    extent = span.get("extent") if isinstance(span, dict) else None
-    return extent if isinstance(extent, str) else ""
-
-
-def _span_label(words: str) -> Label:
-    folded = words.casefold()
-    labels = (label for word, label in _LABELS.items() if word in folded)
-    return next(labels, Label.ERROR)
+            extent = row.get("extent") if isinstance(row, dict) else None
+            words = f"{span.category} {extent if isinstance(extent, str) else ''}".casefold()
+            labels = (label for word, label in _LABELS.items() if word in words)
+            yield LabelledSpan(start=start, end=end, label=next(labels, Label.ERROR))
 
 
 def _label(meta: Mapping[str, object], spans: Sequence[LabelledSpan]) -> Label | None:

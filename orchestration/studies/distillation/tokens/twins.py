@@ -8,7 +8,7 @@ about data gets wrong, and what no word that is missing gives away.
 import json
 import re
 import tomllib
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
@@ -24,6 +24,7 @@ from spanjury.orchestration.studies.distillation.damage import Harm
 from spanjury.orchestration.studies.distillation.targets import Row
 from spanjury.orchestration.studies.distillation.tokens.example import LabelledSpan, TokenExample
 from spanjury.orchestration.studies.distillation.training_set import Split
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.perturbations import Case, Damage, NothingToDamageError
 
 _TEMPLATES = "spanjury.orchestration.studies.distillation.templates"
@@ -146,10 +147,6 @@ def _sentence(
     return pattern.format(name=name, key=key.replace("_", " "), value=stated), stated
 
 
-def _json(records: Sequence[Record]) -> str:
-    return json.dumps(records if len(records) > 1 else records[0], indent=1)
-
-
 def _table(records: Sequence[Record], *, between: str) -> str:
     lines = [list(records[0]), *([str(value) for value in record.values()] for record in records)]
     return "\n".join(between.join(line) for line in lines)
@@ -162,7 +159,7 @@ def _blocks(records: Sequence[Record]) -> str:
 
 
 _WRITERS: Sequence[Callable[[Sequence[Record]], str]] = (
-    _json,
+    lambda records: json.dumps(records if len(records) > 1 else records[0], indent=1),
     json.dumps,
     partial(_table, between=" | "),
     partial(_table, between=","),
@@ -208,7 +205,9 @@ def twins(
     Rows that are not known to be supported, and whose file is not `clean`, give their source only.
     There are fewer twins than asked for where little can be damaged.
     """
-    material = _by_dataset(row for row in rows if row.split == plan.split and row.segment.inputs)
+    usable = (row for row in rows if row.split == plan.split and row.segment.inputs)
+    # all data sets are drawn from alike, however large
+    material = [*grouped(usable, lambda row: row.dataset).values()]
     if not material:
         return
     rng = default_rng(plan.seed)
@@ -227,14 +226,6 @@ def twins(
             continue
         made += 1
         yield from _pair(row, text, damaged, number=made)
-
-
-def _by_dataset(rows: Iterable[Row]) -> list[list[Row]]:
-    """Return the rows of each data set: all sets are drawn from alike, however large."""
-    sets: dict[str, list[Row]] = {}
-    for row in rows:
-        sets.setdefault(row.dataset, []).append(row)
-    return list(sets.values())
 
 
 def _clean_text(segment: Segment, rng: Generator, *, is_good: bool) -> str:

@@ -18,6 +18,7 @@ from spanjury.judges.reader.fitting import LEAST, logistic
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.report import Cell, Paragraph, Report, numeric, row, table
 from spanjury.orchestration.studies.distillation.tokens.example import TokenExample
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.stats import auroc
 from spanjury.stats.calibration_error import calibration_error
 
@@ -131,9 +132,7 @@ def verdict_report(verdicts: Sequence[Verdict]) -> Report:
 
     Data sets without texts of both kinds are left out.
     """
-    by_set: dict[str, list[Verdict]] = {}
-    for verdict in verdicts:
-        by_set.setdefault(verdict.dataset, []).append(verdict)
+    by_set = grouped(verdicts, lambda verdict: verdict.dataset)
     figures = {
         name: _figures(own, _for_set(name, verdicts))
         for name, own in by_set.items()

@@ -141,6 +141,11 @@ def _probability(category: str) -> float:
     return _SURE if category in _BY_SCHEMA else _probabilities().get(category, _EVEN)
 
 
+def doubtful_categories() -> tuple[str, ...]:
+    """Return the categories in which most errors were false alarms when they were measured."""
+    return tuple(sorted(name for name in _probabilities() if _probability(name) < _EVEN))
+
+
 def _severity(category: str, severity: int) -> int:
     """Return the severity of an error: none is grave that is likelier right than wrong."""
     return severity if _probability(category) >= _EVEN else min(severity, _SLIGHT)

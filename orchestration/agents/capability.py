@@ -16,7 +16,7 @@ from spanjury.orchestration.agents.conditions import (
     OnUnscored,
     check_policy,
     feedback_on_unread,
-    parsed,
+    terms_of,
 )
 from spanjury.orchestration.agents.reviewing import Rejection, Review, areview
 from spanjury.orchestration.engine.panel import Panel
@@ -39,7 +39,7 @@ class JuryCapability(AbstractCapability[object]):
     judges, models, aspects_files
         As in `check`; without `panel`, `judges` and `models` the offline judges read the messages.
     task, aspects
-        As in `check`; by default, the usual aspects of calls, and of answers.
+        As in `areview`: `task` is that of the answers, and named `aspects` are those of both.
     fail_on
         Conditions as of ``--fail-on``; a step that meets one is sent back.
     on_unscored
@@ -50,7 +50,8 @@ class JuryCapability(AbstractCapability[object]):
     Raises
     ------
     ConfigError
-        If a condition or the policy cannot be read.
+        If a name is unknown, a condition cannot be read or is about an aspect that nothing is
+        judged on, or the policy cannot be read.
 
     Examples
     --------
@@ -73,7 +74,8 @@ class JuryCapability(AbstractCapability[object]):
         aspects_files: Sequence[Path] = (),
         on_review: Callable[[Review], None] = lambda _: None,
     ) -> None:
-        parsed(fail_on)  # so a wrong condition is an error before the agent begins
+        # so what is wrong is an error before the agent begins
+        terms_of(task=task, aspects=aspects, fail_on=fail_on, aspects_files=aspects_files)
         check_policy(on_unscored)
         self._review = partial(
             areview,

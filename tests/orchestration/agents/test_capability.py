@@ -232,7 +232,25 @@ async def test_what_no_judge_could_read_goes_back_or_ends_the_run(
     assert desk.booked == []
 
 
-@pytest.mark.parametrize("options", [{"fail_on": "colour=red"}, {"on_unscored": "hope"}])
+async def test_calls_are_judged_whatever_the_task_of_the_answer_is() -> None:
+    desk = Desk()
+    capability = JuryCapability(task="summarization")
+    model = scripted([WRONG], [RIGHT], ANSWER)
+    agent = Agent(model, tools=[desk.book], capabilities=[capability])
+    await agent.run(ASKED)
+    assert desk.booked == [RIGHT]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"fail_on": "colour=red"},
+        {"fail_on": "aspect=consistency and severity>=4"},
+        {"on_unscored": "hope"},
+        {"task": "summarisation of sorts"},
+        {"aspects": "fluency"},
+    ],
+)
 def test_a_wrong_option_is_an_error_before_any_run(options: dict[str, str]) -> None:
     with pytest.raises(ConfigError):
         JuryCapability(**options)  # type: ignore[arg-type]

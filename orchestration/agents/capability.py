@@ -108,6 +108,8 @@ class _ReviewedRun(AbstractCapability[object]):
         self._on_unscored = on_unscored
         self._on_review = on_review
         self._rejections: tuple[Rejection, ...] = ()
+        self._reviewed = 0
+        """The number of messages of the last review."""
         self._refused: dict[str, str] = {}
         """Id of a call that is not carried out -> what the model gets in place of a result."""
 
@@ -125,11 +127,14 @@ class _ReviewedRun(AbstractCapability[object]):
         hands_in = bool(calls) and all(call.tool_name in outputs for call in calls)
         if hands_in or not (calls or response.text):
             return response
-        earlier = takewhile(lambda message: message.run_id != ctx.run_id, ctx.messages)
+        since = sum(1 for _ in takewhile(lambda each: each.run_id != ctx.run_id, ctx.messages))
+        if len(ctx.messages) <= self._reviewed:  # a history processor took messages away
+            since, self._rejections = len(ctx.messages), ()
+        self._reviewed = len(ctx.messages) + 1
         review = await self._review(
             [*ctx.messages, response],
             tools=(*offered.function_tools, *offered.output_tools),
-            since=sum(1 for _ in earlier),
+            since=since,
             after=self._rejections,
         )
         self._on_review(review)
@@ -142,7 +147,7 @@ class _ReviewedRun(AbstractCapability[object]):
         self._refused = dict(zip((call.tool_call_id for call in calls), feedback, strict=False))
         return response
 
-    async def before_tool_execute(
+    async def after_tool_validate(
         self,
         ctx: RunContext[object],  # noqa: ARG002
         *,
@@ -150,7 +155,7 @@ class _ReviewedRun(AbstractCapability[object]):
         tool_def: ToolDefinition,  # noqa: ARG002
         args: dict[str, object],
     ) -> dict[str, object]:
-        """Carry a call out only if the review of its turn found nothing that fails."""
+        """Carry a call out, or ask for its approval, only if its turn has nothing that fails."""
         if feedback := self._refused.get(call.tool_call_id):
             raise ModelRetry(feedback)
         return args

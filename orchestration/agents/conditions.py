@@ -36,6 +36,8 @@ Doubtful errors are among them: an agent can look up a value again.
 _OF_CALLS = "calls"
 _OF_WORDS = frozenset({"grounding", "form"})
 """The kinds of aspects that are about what an agent says, of which calls alone hold nothing."""
+_OF_ANSWERS = frozenset({"honesty", "completeness", "consistency", "handover"})
+"""Aspects of other kinds that are about what an agent says at the end."""
 _ANY_STEP = Trajectory(turns=(Turn(role="assistant", text=""),))
 
 
@@ -75,9 +77,11 @@ def terms_of(
         _ANY_STEP, task=task, aspects=aspects, aspects_files=aspects_files
     ).aspects
     named = of_answers if aspects else ()
-    of_calls = tuple(aspect for aspect in named if aspect.kind not in _OF_WORDS) or (
-        request_of(_ANY_STEP, task=AGENT, aspects=_OF_CALLS, aspects_files=aspects_files).aspects
-    )
+    of_calls = tuple(
+        aspect
+        for aspect in named
+        if aspect.kind not in _OF_WORDS and aspect.name not in _OF_ANSWERS
+    ) or (request_of(_ANY_STEP, task=AGENT, aspects=_OF_CALLS, aspects_files=aspects_files).aspects)
     judged = dict.fromkeys(aspect.name for aspect in (*of_answers, *of_calls))
     for condition in conditions:
         for name in condition.aspects:
@@ -127,5 +131,5 @@ def feedback_on_unread(unread: Mapping[str, str], policy: OnUnscored) -> str:
         return ""
     if policy == "raise":
         reasons = "; ".join(f"{aspect}: {reason}" for aspect, reason in unread.items())
-        raise JudgeError(f"the output is not judged: {reasons}")
+        raise JudgeError(f"the output is not judged (on_unscored='accept' lets it pass): {reasons}")
     return "Judges could not read your answer. Answer again, in the same form."

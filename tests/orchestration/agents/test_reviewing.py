@@ -136,6 +136,7 @@ async def test_calls_that_wait_are_judged_alone_and_answered_each() -> None:
         ({"task": "summarization"}, ["calls"]),
         ({"task": "agent-conversation"}, ["calls"]),
         ({"aspects": "groundedness"}, ["calls"]),
+        ({"aspects": ["groundedness", "honesty"]}, ["calls"]),
         ({"aspects": ["groundedness", "calls", "constraints"]}, ["calls", "constraints"]),
         ({"fail_on": "aspect=calls and severity>=3"}, ["calls"]),
     ],

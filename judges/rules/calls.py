@@ -141,6 +141,11 @@ def _probability(category: str) -> float:
     return _SURE if category in _BY_SCHEMA else _probabilities().get(category, _EVEN)
 
 
+def doubtful_categories() -> tuple[str, ...]:
+    """Return the categories in which most errors were false alarms when they were measured."""
+    return tuple(sorted(name for name in _probabilities() if _probability(name) < _EVEN))
+
+
 def _severity(category: str, severity: int) -> int:
     """Return the severity of an error: none is grave that is likelier right than wrong."""
     return severity if _probability(category) >= _EVEN else min(severity, _SLIGHT)
@@ -291,7 +296,8 @@ class _Turn:
                 limit.path,
             )
         for value in untraced(arguments, tool, self.context, name=call.name, others=others):
-            yield self._untraced(value, count), value.path
+            if span := self._untraced(value, count):
+                yield span, value.path
         yield from (
             (span, "") for span in (*self._unwanted(count, call), *self._sequence(count, call))
         )
@@ -343,12 +349,15 @@ class _Turn:
         )
         return next(results, None) if is_action(call.name) else None
 
-    def _untraced(self, value: Untraced, count: int) -> ErrorSpan:
+    def _untraced(self, value: Untraced, count: int) -> ErrorSpan | None:
+        """Return the error that a value without an origin is; None for a guess that none tells."""
         mark = partial(self._span, count=count, path=value.path)
         later = self._later(value.path, count) if value.kind in {"id", "address"} else ()
         if later:
             explanation = "The value is used before the result that gives it."
             return mark(EARLY, explanation, severity=4, evidence=later)
+        if value.grade == "guess":
+            return None
         evidence = self.context.evidence(value.nearest)
         if value.kind == "choice":
             explanation = f"The user named {value.nearest!r}, another choice of this argument."

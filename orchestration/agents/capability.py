@@ -16,7 +16,7 @@ from spanjury.orchestration.agents.conditions import (
     OnUnscored,
     check_policy,
     feedback_on_unread,
-    parsed,
+    terms_of,
 )
 from spanjury.orchestration.agents.reviewing import Rejection, Review, areview
 from spanjury.orchestration.engine.panel import Panel
@@ -39,7 +39,7 @@ class JuryCapability(AbstractCapability[object]):
     judges, models, aspects_files
         As in `check`; without `panel`, `judges` and `models` the offline judges read the messages.
     task, aspects
-        As in `check`; by default, the usual aspects of calls, and of answers.
+        As in `areview`: `task` is that of the answers, and named `aspects` are those of both.
     fail_on
         Conditions as of ``--fail-on``; a step that meets one is sent back.
     on_unscored
@@ -50,7 +50,8 @@ class JuryCapability(AbstractCapability[object]):
     Raises
     ------
     ConfigError
-        If a condition or the policy cannot be read.
+        If a name is unknown, a condition cannot be read or is about an aspect that nothing is
+        judged on, or the policy cannot be read.
 
     Examples
     --------
@@ -73,7 +74,8 @@ class JuryCapability(AbstractCapability[object]):
         aspects_files: Sequence[Path] = (),
         on_review: Callable[[Review], None] = lambda _: None,
     ) -> None:
-        parsed(fail_on)  # so a wrong condition is an error before the agent begins
+        # so what is wrong is an error before the agent begins
+        terms_of(task=task, aspects=aspects, fail_on=fail_on, aspects_files=aspects_files)
         check_policy(on_unscored)
         self._review = partial(
             areview,
@@ -106,6 +108,8 @@ class _ReviewedRun(AbstractCapability[object]):
         self._on_unscored = on_unscored
         self._on_review = on_review
         self._rejections: tuple[Rejection, ...] = ()
+        self._reviewed = 0
+        """The number of messages of the last review."""
         self._refused: dict[str, str] = {}
         """Id of a call that is not carried out -> what the model gets in place of a result."""
 
@@ -123,11 +127,14 @@ class _ReviewedRun(AbstractCapability[object]):
         hands_in = bool(calls) and all(call.tool_name in outputs for call in calls)
         if hands_in or not (calls or response.text):
             return response
-        earlier = takewhile(lambda message: message.run_id != ctx.run_id, ctx.messages)
+        since = sum(1 for _ in takewhile(lambda each: each.run_id != ctx.run_id, ctx.messages))
+        if len(ctx.messages) <= self._reviewed:  # a history processor took messages away
+            since, self._rejections = len(ctx.messages), ()
+        self._reviewed = len(ctx.messages) + 1
         review = await self._review(
             [*ctx.messages, response],
             tools=(*offered.function_tools, *offered.output_tools),
-            since=sum(1 for _ in earlier),
+            since=since,
             after=self._rejections,
         )
         self._on_review(review)
@@ -140,7 +147,7 @@ class _ReviewedRun(AbstractCapability[object]):
         self._refused = dict(zip((call.tool_call_id for call in calls), feedback, strict=False))
         return response
 
-    async def before_tool_execute(
+    async def after_tool_validate(
         self,
         ctx: RunContext[object],  # noqa: ARG002
         *,
@@ -148,7 +155,7 @@ class _ReviewedRun(AbstractCapability[object]):
         tool_def: ToolDefinition,  # noqa: ARG002
         args: dict[str, object],
     ) -> dict[str, object]:
-        """Carry a call out only if the review of its turn found nothing that fails."""
+        """Carry a call out, or ask for its approval, only if its turn has nothing that fails."""
         if feedback := self._refused.get(call.tool_call_id):
             raise ModelRetry(feedback)
         return args

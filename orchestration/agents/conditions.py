@@ -1,11 +1,24 @@
-"""The conditions under which an agent is sent back, and the aspects that no judge read."""
+"""The terms of a review: the aspects that steps of an agent are judged on, and what fails one."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, get_args
 
-from spanjury.judges.core import ConfigError, JudgeError, Outcome
+from spanjury.judges.core import (
+    Aspect,
+    ConfigError,
+    JudgeError,
+    Outcome,
+    Trajectory,
+    Turn,
+    choices_for,
+)
+from spanjury.judges.rules.calls import doubtful_categories
+from spanjury.orchestration.services.judging.check import request_of
 from spanjury.orchestration.services.judging.text_report import TextReport
 from spanjury.orchestration.studies.failing.conditions import Condition, parse_condition
+from spanjury.orchestration.wiring.sources import AGENT
 
 OnUnscored = Literal["raise", "retry", "accept"]
 """Handling of an output of which an aspect has no score."""
@@ -13,16 +26,69 @@ OnUnscored = Literal["raise", "retry", "accept"]
 FAIL_ON = (
     "decision=faulty",
     "severity>=4",
-    "category=value from nowhere",
-    "category=altered value",
-    "category=broken limit",
-    "category=misread result",
-    "category=value without a result",
+    *(f"category={category}" for category in doubtful_categories()),
 )
 """The conditions under which a text is sent back, unless others are named.
 
-An agent can look up a value again, so one is sent back that may be right.
+Doubtful errors are among them: an agent can look up a value again.
 """
+
+_OF_CALLS = "calls"
+_OF_WORDS = frozenset({"grounding", "form"})
+"""The kinds of aspects that are about what an agent says, of which calls alone hold nothing."""
+_OF_ANSWERS = frozenset({"honesty", "completeness", "consistency", "handover"})
+"""Aspects of other kinds that are about what an agent says at the end."""
+_ANY_STEP = Trajectory(turns=(Turn(role="assistant", text=""),))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """The terms of the reviews of an agent.
+
+    Parameters
+    ----------
+    conditions
+        A step that meets one is sent back.
+    of_answers, of_calls
+        The aspects of all messages together, and of calls that are not carried out yet.
+    """
+
+    conditions: tuple[Condition, ...]
+    of_answers: tuple[Aspect, ...]
+    of_calls: tuple[Aspect, ...]
+
+
+def terms_of(
+    *,
+    task: str | None,
+    aspects: str | Aspect | Sequence[str | Aspect],
+    fail_on: str | Sequence[str],
+    aspects_files: Sequence[Path] = (),
+) -> Terms:
+    """Return the terms that the parameters of a review come to.
+
+    Calls are judged on those of the named aspects that they can have, else on `calls` of the task
+    `agent`, whatever `task` the answers have.
+
+    Raise `ConfigError` if a name is unknown, or a condition cannot be read or can never hold.
+    """
+    conditions = tuple(parsed(fail_on))
+    of_answers = request_of(
+        _ANY_STEP, task=task, aspects=aspects, aspects_files=aspects_files
+    ).aspects
+    named = of_answers if aspects else ()
+    of_calls = tuple(
+        aspect
+        for aspect in named
+        if aspect.kind not in _OF_WORDS and aspect.name not in _OF_ANSWERS
+    ) or (request_of(_ANY_STEP, task=AGENT, aspects=_OF_CALLS, aspects_files=aspects_files).aspects)
+    judged = dict.fromkeys(aspect.name for aspect in (*of_answers, *of_calls))
+    for condition in conditions:
+        for name in condition.aspects:
+            if name not in judged:
+                choices = choices_for(name, judged)
+                raise ConfigError(f"{condition.text!r}: nothing is judged on {name!r}; {choices}")
+    return Terms(conditions=conditions, of_answers=of_answers, of_calls=of_calls)
 
 
 def parsed(fail_on: str | Sequence[str]) -> list[Condition]:
@@ -65,5 +131,5 @@ def feedback_on_unread(unread: Mapping[str, str], policy: OnUnscored) -> str:
         return ""
     if policy == "raise":
         reasons = "; ".join(f"{aspect}: {reason}" for aspect, reason in unread.items())
-        raise JudgeError(f"the output is not judged: {reasons}")
+        raise JudgeError(f"the output is not judged (on_unscored='accept' lets it pass): {reasons}")
     return "Judges could not read your answer. Answer again, in the same form."

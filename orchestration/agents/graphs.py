@@ -11,7 +11,7 @@ from typing import Literal
 
 from spanjury.judges.core import Aspect, ConfigError, JudgeError
 from spanjury.judges.core.transcript import Position
-from spanjury.orchestration.agents.conditions import FAIL_ON, parsed
+from spanjury.orchestration.agents.conditions import FAIL_ON, terms_of
 from spanjury.orchestration.agents.reviewing import Rejection, areview, waiting_calls
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
@@ -126,9 +126,10 @@ def jury_node(  # noqa: PLR0913  all have defaults
     Raises
     ------
     ConfigError
-        If a condition or the policy cannot be read, or `rounds` is negative.
+        If a name is unknown, a condition cannot be read or is about an aspect that nothing is
+        judged on, the policy cannot be read, or `rounds` is negative.
     """
-    parsed(fail_on)
+    terms_of(task=task, aspects=aspects, fail_on=fail_on)  # so they are wrong before the graph runs
     if on_failure not in {"raise", "accept"}:
         raise ConfigError(f"on_failure is raise or accept, not {on_failure!r}")
     if rounds < 0:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from spanjury.judges.core import Aspect, ConfigError, ToolCall, Trajectory, Turn
 from spanjury.judges.core.transcript import Position, json_leaves
-from spanjury.orchestration.agents.conditions import FAIL_ON, parsed, unread
+from spanjury.orchestration.agents.conditions import FAIL_ON, terms_of, unread
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.agent_reports import feedback_on
 from spanjury.orchestration.services.judging.check import acheck
@@ -24,8 +24,6 @@ from spanjury.orchestration.wiring.sources import as_trajectory
 Messages = Sequence[object]
 """An agent's messages, as objects of its library or as JSON holds them."""
 
-_CALLS_TASK = "tool-use"
-"""The task of calls that are not carried out yet: there is no answer to judge."""
 _BESIDE = "This call was not carried out, because a call of the same turn has an error."
 
 
@@ -99,7 +97,8 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
     """Judge what an agent did, and say what it should correct.
 
     If the last message has calls that no result answers yet, the calls alone are judged: a wrong
-    one can be sent back before it does harm.
+    one can be sent back before it does harm. They are judged on those of the named `aspects` that
+    calls can have, else on `calls` of the task ``agent``, whatever `task` is.
 
     Parameters
     ----------
@@ -121,18 +120,16 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
     Raises
     ------
     ConfigError
-        If a name is unknown, a condition cannot be read, or no message is the assistant's.
+        If a name is unknown, a condition cannot be read or is about an aspect that nothing is
+        judged on, or no message is the assistant's.
     """
-    conditions = parsed(fail_on)
+    terms = terms_of(task=task, aspects=aspects, fail_on=fail_on, aspects_files=aspects_files)
     trajectory = as_trajectory(messages, tools)
     judged = without_rejected(trajectory, after)
     waiting = waiting_calls(trajectory)
-    if waiting and not task and not aspects:
-        task = _CALLS_TASK
     report = await acheck(
         judged,
-        task=task,
-        aspects=aspects,
+        aspects=terms.of_calls if waiting else terms.of_answers,
         panel=panel,
         judges=judges,
         models=models,
@@ -141,7 +138,7 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
     if since and not isinstance(messages, Trajectory):
         report = _without_earlier(report, turns=_turns_of(messages[:since]))
     return _reviewed(
-        report, conditions, waiting=waiting, earlier=tuple(after), are_named=bool(aspects)
+        report, terms.conditions, waiting=waiting, earlier=tuple(after), are_named=bool(aspects)
     )
 
 

@@ -58,10 +58,21 @@ class Trace:
 
     The other fields are those of `TraceScore` and `TraceRow`; `seconds` is its duration, 0 if
     unknown.
+
+    Parameters
+    ----------
+    key
+        The name under which it waits: that of the trace, or of a row and its trace.
+    trace_id
+        That of the trace; the id of a row that names no trace.
+    names_trace
+        Whether the input names the trace.
     """
 
     segment: Segment
+    key: str
     trace_id: str
+    names_trace: bool = True
     span_id: str = ""
     started: int = 0
     seconds: float = 0.0
@@ -103,22 +114,30 @@ class TrafficReader:
         value = parse_json(line.text)
         if isinstance(value, dict) and _SPANS in value:
             return self.span_arrivals(spans_of(value), now=now)
-        segment = self._segment(value, line=line.number)  # faults of the row are reported now
-        if segment.segment_id == f"line-{line.number}" and isinstance(value, dict):
-            # Line numbers recur when a file is replaced, so the id depends on position and content.
+        segment = self._segment(value, line=line.number)  # its faults are reported at once
+        own_id = segment.segment_id
+        if own_id == f"line-{line.number}" and isinstance(value, dict):
+            # Lines of files that took each other's place have the same numbers.
             value["id"] = f"row-{digest(line.position.encoded().decode(), line.text)[:12]}"
             segment = self._segment(value, line=line.number)
+            own_id = "" if _trace_of(segment) else segment.segment_id
         body = _ROW + msgspec.json.encode(value)
-        trace = _meta(segment, "trace_id", "traceId") or segment.segment_id
-        return [Arrival(trace=trace, span="", body=body, due=now)]
+        key = "/".join(filter(None, (_trace_of(segment), segment.system, own_id)))
+        return [Arrival(trace=key, span="", body=body, due=now)]
 
     def trace(self, waiting: WaitingTrace) -> Trace:
         """Return a trace with its segment; raise `DataError` if it contains no text to judge."""
         first = waiting.bodies[0]
         if first.startswith(_ROW):
             segment = self._segment(msgspec.json.decode(first.removeprefix(_ROW)))
-            span_id = _meta(segment, "span_id", "spanId", "observation_id")
-            return Trace(segment=segment, trace_id=waiting.trace, span_id=span_id)
+            trace_id = _trace_of(segment)
+            return Trace(
+                segment=segment,
+                key=waiting.trace,
+                trace_id=trace_id or segment.segment_id,
+                names_trace=bool(trace_id),
+                span_id=_meta(segment, "span_id", "spanId", "observation_id"),
+            )
         spans = list(map(decoded_span, waiting.bodies))
         read = trace_row(spans)
         if read.row is None:
@@ -127,6 +146,7 @@ class TrafficReader:
             native = self._native_of_spans(read.row)
         return Trace(
             segment=parse_row(native, line=1),
+            key=waiting.trace,
             trace_id=waiting.trace,
             span_id=read.span_id,
             started=read.started,
@@ -137,6 +157,11 @@ class TrafficReader:
 
     def _segment(self, row: object, *, line: int = 1) -> Segment:
         return parse_row(self._native(row), line=line)
+
+
+def _trace_of(segment: Segment) -> str:
+    """Return the id of the trace that a row names; empty without one."""
+    return _meta(segment, "trace_id", "traceId")
 
 
 def _meta(segment: Segment, *names: str) -> str:

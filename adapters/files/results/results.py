@@ -26,16 +26,18 @@ from spanjury.judges.core import (
 )
 
 
-def result_row(result: Result) -> dict[str, object]:
+def result_row(result: Result, *, trace_id: str = "") -> dict[str, object]:
     """Return the row of `result`, ready for JSON.
 
-    Offsets are half-open code points: into the output, null for a span without a location, or, in
-    ``evidence``, into the named input. Spans of a trajectory have a position (``at``); ``seconds``
-    is wall-clock time. The text of a model (``reply``) is included only if its seat has no score.
+    Offsets are half-open code points, of the output and null for a span without a place, or,
+    in ``evidence``, of the input that is named. Spans of a trajectory have a position (``at``);
+    ``seconds`` is wall-clock time. The words of a model (``reply``) are there only where
+    its seat has no score. The key ``trace_id`` is there only if there is one.
     """
     report, segment = result.report, result.segment
     return {
         "id": segment.segment_id,
+        **({"trace_id": trace_id} if trace_id else {}),
         "aspect": result.aspect.name,
         "score": report.score,
         "outcome": report.outcome.value,
@@ -189,12 +191,12 @@ class ResultWriter:
         self._lines.__exit__(kind, error, trace)
 
 
-def result_line(result: Result) -> bytes:
+def result_line(result: Result, *, trace_id: str = "") -> bytes:
     """Return the row of `result` as a line of UTF-8; a lone surrogate becomes one U+FFFD.
 
     Raises `StoreError` if it contains a number that is not finite.
     """
-    row = result_row(result)
+    row = result_row(result, trace_id=trace_id)
     if _is_finite(result):
         with suppress(*_UNFIT):  # surrogates, unusual number types
             return msgspec.json.format(_ENCODER.encode(row), indent=0) + b"\n"

@@ -73,7 +73,7 @@ _ACTS = frozenset(
         stem,
         """end renew extend upgrade assign apply submit approve release start stop lock unlock merge
         deploy restart enable disable redeem enrol enroll hold respond decline accept
-        confirm""".split(),  # noqa: SIM905
+        confirm charge donate""".split(),  # noqa: SIM905
     )
 )
 """Verbs of actions that have no usual other word."""

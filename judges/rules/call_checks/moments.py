@@ -124,6 +124,15 @@ _SPAN = re.compile(
     re.IGNORECASE,
 )
 _HOURS_LONG = re.compile(r"\b(\d{2,3})[ -]?h(?:ours?|rs?)?\b", re.IGNORECASE)
+_NO_STEP = re.compile(
+    r"[ -](?:old|anniversary|birthday|warranty|guarantee|contract|subscription|of experience)\b",
+    re.IGNORECASE,
+)
+"""Words after a length of time that make it a property, from which no date is counted on."""
+_PAST = re.compile(
+    r"\b(?:was|were|been) (?!\w+ed\b)\w+ for (?:the (?:last|past) )?$", re.IGNORECASE
+)
+"""Words before a length of time for which something was so, as in ``we were away for a week``."""
 _FIELD_SPAN = re.compile(r"\"(\w*(day|night|week|month|year)s?)\": ?(\d{1,3})\b")
 _CLOCK = re.compile(
     r"(?:(?<![\d:.,-])|(?<=\d-))([01]?\d|2[0-4])[:.h]([0-5]\d)(?!\d)(?: ?([ap])\.?m)?",
@@ -139,7 +148,7 @@ _NAMED_HOUR = re.compile(
 _BARE_HOUR = re.compile(
     rf"\b(?:at|from|until|till|by|to|before|after|between|around|about|and|or|for|past|not"
     rf"|make it|@) ?"
-    rf"({'|'.join(_HOURS)}|\d\d?)(?![\d:.,]\d)\b",
+    rf"({'|'.join(_HOURS)}|\d\d?)(?![\d:.,]\d| more\b)\b",
     re.IGNORECASE,
 )
 _HOUR_MINUTES = re.compile(
@@ -402,6 +411,24 @@ def _in_words(text: str) -> Iterator[tuple[int | None, int, list[int]]]:
         yield int(match[3]) if match[3] else None, _month(match[1]), _numbers(match[2])
 
 
+def dated_words(text: str, *, year: int) -> Iterator[tuple[int, int, date]]:
+    """Yield the offsets of each date that a text states, with the date; its year may be `year`.
+
+    Examples
+    --------
+    >>> list(dated_words("From 8 May to 2026-06-01", year=2026))
+    [(5, 10, datetime.date(2026, 5, 8)), (14, 24, datetime.date(2026, 6, 1))]
+    """
+    for pattern, days, month, stated in ((_DAY_FIRST, 1, 2, 3), (_MONTH_FIRST, 2, 1, 3)):
+        for match in pattern.finditer(text):
+            for number in _numbers(match[days]):
+                made = date_of(int(match[stated] or year), _month(match[month]), number)
+                if made:
+                    yield match.start(), match.end(), made
+    for _, start, end, made in nearest_dates((text,)):
+        yield start, end, made
+
+
 def _without_months(text: str) -> str:
     return _MONTH_FIRST.sub(" ", _DAY_FIRST.sub(" ", text))
 
@@ -442,6 +469,10 @@ def _shifts(text: str) -> Iterator[int]:
         if re.search(pattern, text, re.IGNORECASE):
             yield from days
     for match in _SPAN.finditer(text):
+        if _NO_STEP.match(text, match.end()) or _PAST.search(
+            text[max(0, match.start() - _BESIDE) : match.start()]
+        ):
+            continue
         count, unit = _count(match[1] or match[3]), (match[2] or match[4]).lower()
         yield from _days(count, unit)
         if unit == "day" and match[1]:
@@ -484,6 +515,7 @@ def _calendar_steps(lower: str, today: date) -> Iterator[date]:
             yield from (date(today.year + ahead, 1, 1), date(today.year + ahead, 12, 31))
     if "weekend" in lower:
         yield from (monday + timedelta(day) for day in (-2, -1, 4, 5, 6, 11, 12, 13))
+    lower = _SPAN.sub(" ", lower)  # three weeks are no calendar weeks
     if re.search(r"\bmonth\b", lower):
         yield today.replace(day=1)
         yield today.replace(day=monthrange(today.year, today.month)[1])

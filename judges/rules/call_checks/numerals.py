@@ -33,7 +33,7 @@ _DECADES = MappingProxyType(
 )
 _WORDS = (
     (r"\bhalf|halve", (0.5, 1.5)),
-    (r"\b(?:double|twice|both|couple|pair|two of us)\b", (2.0,)),
+    (r"\b(?:double|twice|both|couple|pair|two of us|and back|round[ -]trip)\b", (2.0,)),
     (r"\bthird", (1 / 3, 2 / 3)),
     (r"\bquarter", (0.25, 0.75)),
     (r"\b(?:triple|three times)\b", (3.0,)),
@@ -205,7 +205,7 @@ def numerals(texts: tuple[str, ...]) -> Numerals:
     factors: set[float] = set()
     for text in texts:
         alone = [_number(match.group()) for match in _NUMERAL.finditer(text)]
-        data = _data(text)
+        data = data_of(text)
         alone += [quantity.value for quantity in quantities(text)] if isinstance(data, str) else []
         amounts |= dict.fromkeys(abs(number) for number in alone)
         stated |= {*map(abs, alone), *other_readings(text), *map(float, lengths(text))}
@@ -238,7 +238,7 @@ def _listed(text: str) -> Iterator[int]:
         yield match.group().count(",") + 2
 
 
-def _data(text: str) -> object:
+def data_of(text: str) -> object:
     """Return what a result holds as JSON, the name of its tool left out; the text if it is none."""
     return parsed(text if text[:1] in "[{" else text.partition(": ")[2])
 

@@ -16,6 +16,8 @@ from typing import Literal
 
 from spanjury.judges.core import ToolSpec
 from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.rules.call_checks.amounts import amounts, is_money
+from spanjury.judges.rules.call_checks.amounts import nearest as nearest_amount
 from spanjury.judges.rules.call_checks.answers import is_action
 from spanjury.judges.rules.call_checks.context import (
     Context,
@@ -26,6 +28,7 @@ from spanjury.judges.rules.call_checks.context import (
 from spanjury.judges.rules.call_checks.measures import other_unit
 from spanjury.judges.rules.call_checks.moments import (
     Moments,
+    dated_words,
     lengths,
     moments,
     nearest_dates,
@@ -53,11 +56,33 @@ _COMPOSED = frozenset(
     expression condition filter filters selector pattern regex old new src dst path file filename
     folder target url preheader snippet lines chapters""".split()  # noqa: SIM905
 )
+_SPELT = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve")
 _PARTS = frozenset(("year", "month", "day", "hour", "week", "minute", "season", "date", "start"))
 _KID = stem("kids")
+_PEOPLE = frozenset(("guests", "guest", "people", "persons", "party", "covers", "pax"))
+_FOR_PEOPLE = re.compile(
+    rf"\b(?:table|dinner|lunch|brunch|reservation)\b(?: [a-z]+)? for ({'|'.join(_SPELT)}|\d\d?)\b"
+    r"(?! (?:hour|night|day|minute|euro|dollar|o['’]clock|[ap]\.?m)|[:./-]\d)",
+    re.IGNORECASE,
+)
+_MORE_PEOPLE = re.compile(
+    r"\b(?:more|another|extra|plus|join\w*|bring\w*|also|and (?:a|the|my|our)|kids?|child\w*)\b",
+    re.IGNORECASE,
+)
 _HOURS = frozenset(("hour", "hours", "minutes", "min"))
 _BOUNDS = frozenset("from to start end since until after before first last min max limit".split())  # noqa: SIM905
 _LONG_ID = 5  # digits of an id that no rule composes
+_LONG_CODE = 4  # digits of such an id with letters, in an action
+_SHORTEST_GUESS = 4  # digits and letters of an id that no later result has by chance
+_NAMING = frozenset(
+    map(
+        stem,
+        """create add new make write save upload register insert put set name rename copy move open
+        start schedule book draft enter record file tag label submit""".split(),  # noqa: SIM905
+    )
+)
+"""Words in the name of a tool that gives things a name of the agent's choice."""
+_NUMBERED = frozenset(("id", "number", "no", "nr", "ref", "reference", "key", "account", "uid"))
 _CODE = re.compile(
     r"^(?:[\d*/,-]+ ){4}[\d*/,-]+$|^P(?:T?\d+[A-Z])+|[=<>*(){}\[\]]|\b(?:select|where|from) \w+ ",
     re.IGNORECASE,
@@ -66,6 +91,9 @@ _CODE = re.compile(
 _MINIMUM = re.compile(r"\bmin(?:_|[A-Z])")  # a bound, and no unit, in the name of an argument
 _PERIOD = re.compile(r"\d{4}(?:-W?|W)\d\d")  # a week or a month
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_ID_IN_WORDS = re.compile(r"(?!20\d{6}$)\d*[1-9]\d?|(?=.*[A-Za-z])[A-Za-z0-9-]+")
+"""A number that is neither round nor a date, or a code with letters."""
+_CLOCK_TIME = re.compile(r"(?<![\w:.,-])([01]?\d|2[0-3]):([0-5]\d)(?![\w:])")
 _ENDS = re.compile(r"/|–| to |(?<=:\d\d)-")  # marks between the two ends of a range
 _JOINTS = re.compile(r"[/:_,;|.=&?-]")
 _SHORTEST_SLIP = 4  # characters of an id that is like another by no chance
@@ -73,8 +101,8 @@ _SHORTEST_NUMBER = 3  # digits of such a number
 _STEPPED = 3  # dates of a list whose steps are no chance
 _MOST_HELD = 12  # numbers of results that are added up
 
-Kind = Literal["date", "time", "number", "id", "address", "choice"]
-Grade = Literal["slip", "unit", "strange"]
+Kind = Literal["date", "time", "number", "amount", "id", "address", "choice"]
+Grade = Literal["slip", "unit", "strange", "guess"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +121,8 @@ class Untraced:
         What it is.
     grade
         ``"slip"`` for one that differs from a given value in a character or two, ``"unit"`` for a
-        number that was given in another unit, and ``"strange"`` for one that had to be given.
+        number that was given in another unit, ``"strange"`` for one that had to be given, and
+        ``"guess"`` for an id that may be made up, unless a later result gives it.
     """
 
     path: str
@@ -134,7 +163,15 @@ def untraced(
             str(other) for name, other in leaves if name != path and isinstance(other, int | float)
         )
         acts = is_action(name)
-        own = _Own(path=path, acts=acts, tool=tool, schema=schema, context=context, beside=beside)
+        own = _Own(
+            path=path,
+            name=name,
+            acts=acts,
+            tool=tool,
+            schema=schema,
+            context=context,
+            beside=beside,
+        )
         if isinstance(value, bool):
             yield from own.flag(value=value)
         elif isinstance(schema.get("enum"), list):
@@ -179,10 +216,12 @@ def _schema_at(tool: ToolSpec | None, path: str) -> Mapping[str, object]:
 class _Own:
     """An argument with its schema, what came before its call, and the numbers `beside` it.
 
-    `acts` tells whether the call changes something, and does not only look it up.
+    `name` is that of the tool. `acts` tells whether the call changes something, and does not only
+    look it up.
     """
 
     path: str
+    name: str
     acts: bool
     tool: ToolSpec | None
     schema: Mapping[str, object]
@@ -221,6 +260,11 @@ class _Own:
         return bool(parts & _CHOSEN) or (bool(parts & _COUNTED) and parts <= _COUNTED | {"items"})
 
     @property
+    def _names(self) -> bool:
+        """Say whether the tool gives things a name of the agent's choice."""
+        return bool({stem(part) for part in words_of(f"$.{self.name}")} & _NAMING)
+
+    @property
     def _is_bound(self) -> bool:
         return bool(words_of(self.path) & _BOUNDS)
 
@@ -251,18 +295,42 @@ class _Own:
             return
         if self._is_chosen or value in {0.0, 1.0, -1.0}:
             return
-        counts = self._counts(value)
+        is_paid = self.acts and is_money(self.path, name=self.name, description=self._described)
+        counts = [] if is_paid else self._counts(value)
         if counts:
             is_count = value.is_integer() or bool(words_of(self.path) & _HOURS)
             if is_count and not self._is_bound:
                 near = _token_of(counts[-1], self.context.conversation)
                 yield self._untraced("number", near=near)
             return
+        if self._is_led_to(value):
+            return
+        if near := self._swapped(value):
+            yield self._untraced("number", "slip", near=near)
+        elif self._is_number_of_identity(value):
+            yield from self._guessed(f"{value:.0f}")
+        elif self._is_unpaid(value):
+            near = nearest_amount(value, self.context.conversation)
+            yield self._untraced("amount", near=near)
+
+    def _is_led_to(self, value: float) -> bool:
+        if self._is_number_of_identity(value):
+            return value in numerals(self._texts).stated
+        if self._is_unpaid(value):
+            return False
         parts = self._moments.numbers(with_parts=bool(words_of(self.path) & _PARTS))
         bases = (self._texts, (*self._texts, self.beside))
-        is_led_to = value in parts or any(numerals(texts).lead_to(value) for texts in bases)
-        if not is_led_to and (near := self._swapped(value)):
-            yield self._untraced("number", "slip", near=near)
+        return value in parts or any(numerals(texts).lead_to(value) for texts in bases)
+
+    def _is_number_of_identity(self, value: float) -> bool:
+        return value.is_integer() and bool(words_of(self.path) & _NUMBERED)
+
+    def _is_unpaid(self, value: float) -> bool:
+        """Say whether an action has a sum of money that does not follow from those before it."""
+        if not (self.acts and is_money(self.path, name=self.name, description=self._described)):
+            return False
+        given = amounts((*self._texts, self.beside))
+        return bool(given.money) and not given.lead_to(value)
 
     def _counts(self, value: float) -> list[float]:
         """Return the numbers of what the argument counts that the user names instead."""
@@ -273,6 +341,8 @@ class _Own:
             minutes = value * (60 if parts & {"hour", "hours"} else 1)
             is_stated = minutes in lasting or value in numerals(self.context.texts).stated
             return [] if is_stated else [lasting[0]]
+        if parts & _PEOPLE and (guests := self._guests()):
+            return [] if value in asked.stated | {*asked.factors} else guests
         counted = {stem(part) for part in parts - _PARTS}
         named = _counts(self.context.conversation, counted)
         counts = [count for count in named if count in asked.stated]
@@ -289,6 +359,14 @@ class _Own:
         }
         stated = {*named, sum(named), *held, *asked.stated, *asked.factors}
         return [] if abs(value) in stated | follow else counts
+
+    def _guests(self) -> list[float]:
+        """Return for how many the user wants a table; nothing if there may be others."""
+        asked = "\n".join(self.context.asked)
+        if _MORE_PEOPLE.search(asked) or numerals(self.context.asked).counts_people:
+            return []
+        matches = _FOR_PEOPLE.finditer(asked)
+        return [quantity.value for match in matches for quantity in quantities(match[1])]
 
     def _held(self, counted: Collection[str], *, is_rate: bool) -> list[float]:
         """Return the numbers, or rates, of results under names with a word of these stems."""
@@ -309,7 +387,7 @@ class _Own:
         for at in range(len(text) - 1):
             pair = text[at : at + 2]
             swapped = f"{text[:at]}{pair[::-1]}{text[at + 2 :]}"
-            if pair.isdigit() and swapped != text and numerals(self._texts).lead_to(float(swapped)):
+            if pair.isdigit() and swapped != text and self._is_led_to(float(swapped)):
                 return swapped
         return ""
 
@@ -354,23 +432,70 @@ class _Own:
             yield self._untraced("time", text=value[-5:] if day is None else "")
 
     def _composed(self, value: str) -> Iterator[Untraced]:
-        """Yield the first id or count of a text by the agent that was given otherwise."""
-        for token in raw_tokens(value):
-            if not any(map(str.isdigit, token)) or squeezed(token) in self._tokens:
-                continue
+        """Yield the first id, date, time or count of a text by the agent that was not given."""
+        is_code = bool(_CODE.search(value))
+        is_message = self.acts and not is_code and "/" not in value
+        checks = [self._slips(value)]
+        checks += [self._foreign(value), self._dated(value)] if is_message else []
+        checks += [self._counted(value)] if not is_code and _is_prose(value) else []
+        first = next((untraced for check in checks for untraced in check), None)
+        if first:
+            yield first
+
+    def _slips(self, value: str) -> Iterator[Untraced]:
+        """Yield the ids of a text that differ by a slip from given ones."""
+        for token in self._new_tokens(value):
             if token.replace(",", "").replace(".", "").isdigit():
                 continue
             slipped = _slip(squeezed(token), self._tokens)
             if slipped and slipped not in tokens_of(value) and not self._leads_to(token):
                 yield self._untraced("id", "slip", text=token, near=self._written(slipped))
-                return
-        for quantity in quantities(value) if not _CODE.search(value) and _is_prose(value) else ():
+
+    def _new_tokens(self, value: str) -> Iterator[str]:
+        for token in raw_tokens(value):
+            if any(map(str.isdigit, token)) and squeezed(token) not in self._tokens:
+                yield token
+
+    def _counted(self, value: str) -> Iterator[Untraced]:
+        """Yield the counts of a text where the user gives another one of the same unit."""
+        for quantity in quantities(value):
             counts = _counts(self.context.asked, {quantity.unit} - {""})
             if len({*counts}) == 1 and not numerals(self._texts).lead_to(quantity.value):
                 own = value[quantity.start : quantity.end]
                 near = _token_of(counts[0], self.context.asked)
                 yield self._untraced("number", text=own, near=near)
-                return
+
+    def _foreign(self, value: str) -> Iterator[Untraced]:
+        """Yield the ids of a message that no text before has, though it has others of the shape."""
+        shapes = {_shape(token) for text in self._texts for token in raw_tokens(text)}
+        for token in self._new_tokens(value):
+            is_id = _ID_IN_WORDS.fullmatch(token) and self._is_long(token)
+            is_foreign = is_id and _shape(token) in shapes
+            if is_foreign and not (self._is_composed(token) or self._leads_to(token)):
+                yield self._untraced("id", text=token, near=self._like(token))
+
+    def _is_long(self, token: str) -> bool:
+        """Say whether an id has so many digits that no agent makes it up by right."""
+        is_code = self.acts and not self._names and any(map(str.isalpha, token))
+        return len(re.findall(r"\d", token)) >= (_LONG_CODE if is_code else _LONG_ID)
+
+    def _dated(self, value: str) -> Iterator[Untraced]:
+        """Yield dates and times of a message in whose place user or results give others.
+
+        A message that has one that was given may add another.
+        """
+        foreign = [text for header, text in self.context.sources.items() if header[0] != "I"]
+        given, named = moments(tuple(foreign)), self._moments
+        year = named.today.year if named.today else max(named.full, default=date.min).year
+        days = [*dated_words(value, year=year)] if given.full or given.yearless else []
+        if not named.is_open and not any(named.names(day) for _, _, day in days):
+            for start, end, _ in days:
+                yield self._untraced("date", text=value[start:end])
+        times = [*_CLOCK_TIME.finditer(value)] if given.clock else []
+        minutes = [60 * int(match[1]) + int(match[2]) for match in times]
+        if not any(map(named.names_time, minutes)) and not {*minutes} & named.lengths:
+            for match in times:
+                yield self._untraced("time", text=match.group())
 
     def _leads_to(self, token: str) -> bool:
         """Say whether the texts name the date or the time that `token` is."""
@@ -407,8 +532,15 @@ class _Own:
         slipped = _slip(squeezed(value), self._tokens)
         if slipped:
             yield self._untraced("id", "slip", near=self._written(slipped))
-        elif len(re.findall(r"\d", value)) >= _LONG_ID:
+        elif self._is_long(value):
             yield self._untraced("id", near=self._like(value))
+        else:
+            yield from self._guessed(value)
+
+    def _guessed(self, value: str) -> Iterator[Untraced]:
+        """Yield an id of an action that is a guess if a later result gives it."""
+        if self.acts and not self._names and len(squeezed(value)) >= _SHORTEST_GUESS:
+            yield self._untraced("id", "guess")
 
     def _is_composed(self, value: str) -> bool:
         """Say whether the numbers of an id are given, or follow from those that are."""
@@ -453,6 +585,17 @@ class _Own:
                 if likeness > score:
                     best, score = row, likeness
         return best
+
+
+def _shape(token: str) -> str:
+    """Return a token with an a for each letter and a 9 for each digit.
+
+    Examples
+    --------
+    >>> _shape("KT-209")
+    'aa-999'
+    """
+    return re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "9", token))
 
 
 def _is_named(option: str, stems: Sequence[str]) -> bool:

@@ -7,7 +7,8 @@ import pytest
 from fakes.judges import FixedJudge
 from fakes.repairing import panel_of
 from pydantic import BaseModel
-from pydantic_ai import Agent, UnexpectedModelBehavior
+from pydantic_ai import Agent, DeferredToolRequests, Tool, UnexpectedModelBehavior
+from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import (
     ModelMessage,
     ModelResponse,
@@ -165,6 +166,40 @@ async def test_a_call_that_is_repeated_again_and_again_is_carried_out_once() -> 
     assert "it had succeeded" in second
 
 
+async def test_a_wrong_call_goes_back_before_it_waits_for_approval() -> None:
+    desk = Desk()
+    agent = Agent(
+        scripted([WRONG], [RIGHT]),
+        tools=[Tool(desk.book, requires_approval=True)],
+        output_type=[str, DeferredToolRequests],
+        capabilities=[JuryCapability()],
+    )
+    output = (await agent.run(ASKED)).output
+    assert isinstance(output, DeferredToolRequests)
+    assert [call.args for call in output.approvals] == [{"day": str(RIGHT), "guests": 4}]
+
+
+async def test_a_history_that_is_cut_ends_no_run() -> None:
+    desk = Desk()
+    replies = iter(([RIGHT], [WRONG], "Anything else?"))
+
+    def reply_to(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        del messages
+        model = scripted(next(replies))
+        assert model.function is not None
+        reply = model.function([], info)
+        assert isinstance(reply, ModelResponse)
+        return reply
+
+    def cut(messages: list[ModelMessage]) -> list[ModelMessage]:
+        return messages[:1] + messages[-2:] if len(messages) > 3 else messages
+
+    capabilities = [ProcessHistory(cut), JuryCapability()]
+    agent = Agent(FunctionModel(reply_to), tools=[desk.book], capabilities=capabilities)
+    assert (await agent.run(ASKED)).output == "Anything else?"
+    assert desk.booked == [RIGHT]
+
+
 async def test_an_error_of_an_earlier_run_is_not_sent_back() -> None:
     unreviewed = Agent(scripted("Your old booking is R-907."))
     history = (await unreviewed.run("Which booking do I have?")).all_messages()
@@ -232,7 +267,25 @@ async def test_what_no_judge_could_read_goes_back_or_ends_the_run(
     assert desk.booked == []
 
 
-@pytest.mark.parametrize("options", [{"fail_on": "colour=red"}, {"on_unscored": "hope"}])
+async def test_calls_are_judged_whatever_the_task_of_the_answer_is() -> None:
+    desk = Desk()
+    capability = JuryCapability(task="summarization")
+    model = scripted([WRONG], [RIGHT], ANSWER)
+    agent = Agent(model, tools=[desk.book], capabilities=[capability])
+    await agent.run(ASKED)
+    assert desk.booked == [RIGHT]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"fail_on": "colour=red"},
+        {"fail_on": "aspect=consistency and severity>=4"},
+        {"on_unscored": "hope"},
+        {"task": "summarisation of sorts"},
+        {"aspects": "fluency"},
+    ],
+)
 def test_a_wrong_option_is_an_error_before_any_run(options: dict[str, str]) -> None:
     with pytest.raises(ConfigError):
         JuryCapability(**options)  # type: ignore[arg-type]

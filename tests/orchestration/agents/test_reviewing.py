@@ -123,11 +123,37 @@ async def test_calls_that_wait_are_judged_alone_and_answered_each() -> None:
     waiting = calling("book_table", **WRONG)
     messages = [*ASKED, waiting]
     reviewed = await areview(messages, tools=TOOLS)
-    assert reviewed.report.segment.task == "tool-use"
+    assert [result.aspect.name for result in reviewed.report.results] == ["calls"]
     (answer,) = reviewed.messages
     assert (answer["role"], answer["tool_call_id"]) == ("tool", id_of(waiting))
     again = [*messages, *reviewed.messages, calling("book_table", **RIGHT)]
     assert (await areview(again, tools=TOOLS, after=reviewed.rejections)).passed
+
+
+@pytest.mark.parametrize(
+    ("options", "aspects"),
+    [
+        ({"task": "summarization"}, ["calls"]),
+        ({"task": "agent-conversation"}, ["calls"]),
+        ({"aspects": "groundedness"}, ["calls"]),
+        ({"aspects": ["groundedness", "honesty"]}, ["calls"]),
+        ({"aspects": ["groundedness", "calls", "constraints"]}, ["calls", "constraints"]),
+        ({"fail_on": "aspect=calls and severity>=3"}, ["calls"]),
+    ],
+)
+async def test_calls_that_wait_are_judged_as_calls_whatever_answers_are_judged_on(
+    options: dict[str, str], aspects: list[str]
+) -> None:
+    messages = [*ASKED, calling("book_table", **WRONG)]
+    reviewed = await areview(messages, tools=TOOLS, **options)  # type: ignore[arg-type]  # options
+    assert [result.aspect.name for result in reviewed.report.results] == aspects
+    assert "2026-05-09" in reviewed.feedback
+
+
+async def test_a_condition_on_an_aspect_that_nothing_is_judged_on_is_refused() -> None:
+    expected = "nothing is judged on 'consistency'; choose from groundedness, calls, honesty"
+    with pytest.raises(ConfigError, match=expected):
+        await areview(FIRST, fail_on="aspect=consistency and severity>=3")
 
 
 async def test_messages_of_pydantic_ai_need_no_conversion() -> None:

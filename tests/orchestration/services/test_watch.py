@@ -77,7 +77,7 @@ def judged(requests: Sequence[Received]) -> list[tuple[str, str]]:
         for item in record["attributes"]
         if item["key"] == "spanjury.score_id"
     ]
-    return [(record["traceId"], score) for record, score in zip(records, ids, strict=True)]
+    return [(record.get("traceId", ""), score) for record, score in zip(records, ids, strict=True)]
 
 
 @pytest.fixture(autouse=True)
@@ -293,6 +293,36 @@ async def test_a_file_is_followed_and_no_line_is_read_twice(tmp_path: Path) -> N
     with pytest.raises(DataError, match="cannot be read"):
         async with watching.open() as opened:
             await opened.run(lambda: False, file=tmp_path / "none.jsonl")
+
+
+async def test_rows_of_one_trace_are_judged_each_and_their_results_name_the_trace(
+    tmp_path: Path,
+) -> None:
+    data, out = tmp_path / "data.jsonl", tmp_path / "out.jsonl"
+    text = {"task": "summarization", "input": "It opened in 1932.", "output": "It opened in 1932."}
+    rows = [
+        {"id": "first", "trace_id": trace_id(1), **text},
+        {"id": "second", "trace_id": trace_id(1), **text},
+        {"id": "first", "trace_id": trace_id(1), **text},
+        {"id": "first", "trace_id": trace_id(2), **text},
+        {"id": "first", "system": "another", **text},
+        {"trace_id": trace_id(3), **text},
+        {"trace_id": trace_id(3), **text},
+    ]
+    data.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    with LoopbackServer(DONE) as server:
+        settings = {"aspects": ("consistency",), "output": out}
+        watching = Watching(tmp_path / "state", otlp(server), **settings)
+        async with watching.open() as watch:
+            await watch.accept(exported(4, RIGHT), JSON)
+            await watch.run(lambda: False, file=data, once=True)
+        scores = judged(server.requests)
+    results = [json.loads(line) for line in out.read_text().splitlines()]
+    named = [(row.get("trace_id", ""), row["id"].partition("-")[0]) for row in results]
+    expected = [("", "first"), (trace_id(2), "first"), (trace_id(3), "row")]
+    expected += [(trace_id(1), "first"), (trace_id(1), "second"), (trace_id(4), trace_id(4))]
+    assert sorted(named) == sorted(expected)
+    assert len({score for _, score in scores}) == len(results)
 
 
 @pytest.mark.parametrize("rule", ["error", "length>", "length>x", "seconds<3"])

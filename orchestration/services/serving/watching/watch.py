@@ -373,8 +373,11 @@ class Watch:
     async def _finish(self, trace: Trace, results: Sequence[Result]) -> None:
         """Store the results and all that follows from them, then report."""
         judged = time.time_ns()
+        named = trace.trace_id if trace.names_trace else ""
         outgoing = [
-            outgoing_score(_score(trace, result, judged=judged), result_line(result))
+            outgoing_score(
+                _score(trace, result, judged=judged), result_line(result, trace_id=named)
+            )
             for result in results
         ]
         reports = [
@@ -387,7 +390,7 @@ class Watch:
             Outgoing(kind="alert", identity=alert.alert_id, body=_json(alert.as_row()))
             for alert in alerts
         ]
-        await self._store.end(trace.trace_id, outgoing, states={_DRIFT: self._drift.state})
+        await self._store.end(trace.key, outgoing, states={_DRIFT: self._drift.state})
         self.count.judged += 1
         self.count.alerts += len(alerts)
         self.sent.ring()
@@ -472,7 +475,7 @@ def _score(trace: Trace, result: Result, *, judged: int) -> TraceScore:
     report, scale = result.report, result.aspect.scale
     task = result.aspect.task.name
     return TraceScore(
-        score_id=str(uuid5(_NAMES, f"{trace.trace_id}/{task}/{result.aspect.name}")),
+        score_id=str(uuid5(_NAMES, f"{trace.key}/{task}/{result.aspect.name}")),
         trace_id=trace.trace_id,
         span_id=trace.span_id,
         aspect=result.aspect.name,

@@ -1,0 +1,196 @@
+"""Amounts: whether a sum of money follows from those that texts state.
+
+Money is added to money and taken from money. It is multiplied by counts and shares, and divided by
+counts. So 45 does not follow from 40 euros and 5 glasses.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, permutations
+
+from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.rules.call_checks.numerals import data_of, numerals
+from spanjury.judges.rules.call_checks.wishes import words_of
+from spanjury.judges.rules.quantities import quantities
+from spanjury.judges.text.stems import stem
+
+_CURRENCIES = frozenset(
+    map(stem, ("euro", "dollar", "pound", "yen", "rupee", "franc", "crown", "chf", "sek", "nok"))
+)
+_CENTS = frozenset(map(stem, ("cent", "cents", "pence")))
+_MONEY = frozenset(
+    """price fee cost costs refund payment eur euro euros usd gbp chf deposit gross salary bonus
+    discount balance paid tip subtotal shipping tax vat""".split()  # noqa: SIM905
+)
+"""Words in the names of fields that hold money, whatever the field belongs to."""
+_SUMS = frozenset(("amount", "sum", "total", "net", "value", "cents"))
+"""Words in the names of fields that hold money if the tool is about money."""
+_PAYS = frozenset(
+    map(
+        stem,
+        """refund pay payment transfer charge invoice expense deposit bonus donate
+        wire""".split(),  # noqa: SIM905
+    )
+)
+"""Words in the names of tools that are about money."""
+_RATES = frozenset("percent percentage pct rate share ratio commission discount vat tax".split())  # noqa: SIM905
+_SPOKEN = re.compile(r"[€$£]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|money)\b", re.IGNORECASE)
+_EACH = re.compile(r" ?(?:(?:an?|per|every) [a-z]|each\b|apiece\b|/ ?[a-z])", re.IGNORECASE)
+"""Words after a price of one."""
+_PAID = re.compile(
+    r"\b(?:paid|pay|costs?|owed?s?|minus|less|plus|at|spent|gave|got|refund\w*|transfer\w*|charged?"
+    r"|worth|price|total|amount|deposit|fee|rent|bill|invoice|was|is|of|only|another) $",
+    re.IGNORECASE,
+)
+"""Words before a number without a unit that is money."""
+_AND_MONEY = re.compile(r"(?:, | and | or | plus | minus | to | ?[-–] ?)[€$£]?$", re.IGNORECASE)
+_MOST = 16  # sums, or counts, from which nearly any other follows
+_PERCENT = 100.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amounts:
+    """The numbers of some texts by what they are.
+
+    Parameters
+    ----------
+    money
+        Sums of money, and totals of their columns.
+    counts
+        Other numbers, and the factors that words such as "half" stand for.
+    rates
+        Shares, such as 0.19 for 19 %.
+    """
+
+    money: tuple[float, ...]
+    counts: tuple[float, ...]
+    rates: tuple[float, ...]
+
+    def lead_to(self, value: float) -> bool:
+        """Say whether `value` is stated or follows, or so many numbers are stated that it may."""
+        if max(len(self.money), len(self.counts)) > _MOST:
+            return True
+        return any(abs(abs(value) - abs(amount)) < 0.0051 for amount in self._in_cents())  # noqa: PLR2004  a cent is rounded
+
+    def _in_cents(self) -> Iterator[float]:
+        for amount in self._all():
+            yield from (amount, 100 * amount, amount / 100)
+
+    def _all(self) -> Iterator[float]:
+        yield from self.money
+        yield from self.counts
+        gaps = {abs(m - n) for m, n in combinations(self.counts, 2)}
+        yield from (amount * gap for amount in self.money for gap in gaps)
+        factors = (*self._factors, *(m * n for m, n in combinations(self._factors, 2)))
+        for amount in self.money:
+            others = (0.0, *(other for other in self.money if other != amount))
+            for part in (amount * factor for factor in factors):
+                yield from (part + sign * other for other in others for sign in (1, -1))
+        for a, b in combinations(self.money, 2):
+            yield from (a + b, a - b)
+            yield from (total * part for total in (a + b, a - b) for part in self._factors)
+        for a, b, c in combinations(self.money, 3):
+            yield from (a + b + c, a + b - c, a - b + c, a - b - c)
+        for a, b in permutations(self.money, 2):
+            yield from (a * m + b * n for m, n in permutations(self.counts, 2))
+
+    @property
+    def _factors(self) -> tuple[float, ...]:
+        shares = (factor for rate in self.rates for factor in (rate, 1 + rate, 1 - rate))
+        return (*self.counts, *(1 / count for count in self.counts if count), *shares)
+
+
+def is_money(path: str, *, name: str, description: str) -> bool:
+    """Say whether the argument at `path` of the tool called `name` is a sum of money."""
+    parts = words_of(path)
+    verbs = {stem(part) for part in words_of(f"$.{name}")}
+    is_paid = bool(verbs & _PAYS) or bool(_SPOKEN.search(description))
+    return bool(parts & (_MONEY | _CENTS) - _RATES) or (bool(parts & _SUMS) and is_paid)
+
+
+@lru_cache(maxsize=64)
+def amounts(texts: tuple[str, ...]) -> Amounts:
+    """Return the sums of money in `texts`, and what these can be computed with.
+
+    Examples
+    --------
+    >>> amounts(("Refund 40 euros, 5 of the glasses were broken.",)).lead_to(45)
+    False
+    >>> amounts(("Two nights at 131 euros each, less 10 %",)).lead_to(235.8)
+    True
+    """
+    money: dict[float, None] = {}
+    counts: dict[float, None] = dict.fromkeys(numerals(texts).factors)
+    rates: dict[float, None] = {}
+    for text in texts:
+        data = data_of(text)
+        data = text if isinstance(data, str) else data
+        for value, kinds in _numbers(data):
+            if "rate" in kinds:
+                rates[value / _PERCENT if value > 1 else value] = None
+            if "money" in kinds:
+                money[abs(value)] = None
+            if "count" in kinds:
+                counts[abs(value)] = None
+        money |= dict.fromkeys(_totals(data))
+    return Amounts(money=tuple(money), counts=tuple(counts), rates=tuple(rates))
+
+
+def _numbers(data: object) -> Iterator[tuple[float, frozenset[str]]]:
+    """Yield each number with what it may be: money, a count, a rate."""
+    for path, leaf in json_leaves(data):
+        parts = words_of(path)
+        if isinstance(leaf, int | float) and not isinstance(leaf, bool):
+            kinds = _kinds(float(leaf), is_money=bool(parts & (_MONEY | _SUMS)))
+            yield float(leaf), kinds | {"rate"} if parts & _RATES else kinds
+        elif isinstance(leaf, str):
+            yield from _written(leaf)
+
+
+def _written(text: str) -> Iterator[tuple[float, frozenset[str]]]:
+    """Yield each number of a text in words with what it may be, the last one first."""
+    may_be_money, start = False, 0
+    for quantity in reversed(quantities(text)):
+        is_price = quantity.unit in _CURRENCIES | _CENTS or bool(_EACH.match(text, quantity.end))
+        between = text[quantity.end : start] if start else ""
+        is_paid = not quantity.unit and bool(_PAID.search(text, 0, quantity.start))
+        is_listed = may_be_money and bool(_AND_MONEY.fullmatch(between))
+        may_be_money = is_price or is_paid or is_listed
+        start = quantity.start
+        kinds = _kinds(quantity.value, is_money=is_price)
+        kinds |= {"money"} if may_be_money else frozenset()
+        yield quantity.value, frozenset(("rate",)) if quantity.unit == "percent" else kinds
+
+
+def _kinds(value: float, *, is_money: bool) -> frozenset[str]:
+    """Return what a number may be; one with decimals may be money anywhere."""
+    if is_money:
+        return frozenset(("money",))
+    return frozenset(("count",) if value.is_integer() else ("count", "money"))
+
+
+def _totals(data: object) -> Iterator[float]:
+    """Yield the totals of the sums of money in the lists of a result, by key."""
+    if isinstance(data, list):
+        columns: dict[str, float] = {}
+        for item in data:
+            for path, leaf in json_leaves(item):
+                if isinstance(leaf, int | float) and words_of(path) & (_MONEY | _SUMS):
+                    columns[path] = columns.get(path, 0.0) + leaf
+        yield from columns.values()
+    held = data.values() if isinstance(data, Mapping) else data if isinstance(data, list) else ()
+    for item in held:
+        yield from _totals(item)
+
+
+def nearest(value: float, texts: Sequence[str]) -> str:
+    """Return the sum of money nearest to `value`, as a text writes it; empty without one."""
+    written = [
+        (quantity.value, text[quantity.start : quantity.end])
+        for text in texts
+        for quantity in quantities(text)
+        if quantity.unit in _CURRENCIES
+    ]
+    return min(written, key=lambda pair: abs(pair[0] - value), default=(0.0, ""))[1]

@@ -192,8 +192,8 @@ def _on_twins(twins: WrittenTwins) -> str:
     return (
         f"The judge catches {caught} of the wrong texts at {twins.false_alarms:.0%} false alarms"
         f" on the right ones, and puts {in_order} of the pairs in the right order (ties half, 50%"
-        f" is chance). Written twins: {twins.pairs} pairs of a right text and a wrong one, both written by people, on"
-        f" {twins.sources} sources ({', '.join(twins.kinds)})."
+        f" is chance). Written twins: {twins.pairs} pairs of a right text and a wrong one, both"
+        f" written by people, on {twins.sources} sources ({', '.join(twins.kinds)})."
     )
 
 

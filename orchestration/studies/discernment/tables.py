@@ -256,8 +256,8 @@ def _decision_summary(findings: Findings) -> Table:
     return table_of(
         (_summary_entries(row) for row in decision_rows(findings) if row.leads),
         title=f"Discernment of {findings.segments} texts, each without its clean twin",
-        note="10 %: caught at 10 % false alarms on clean and harmlessly changed texts; clean: at "
-        "10 % on clean texts alone. Hits: damage that a span touches. Drop: in steps. Top: still "
+        note="10%: caught at 10% false alarms on clean and harmlessly changed texts; clean: at "
+        "10% on clean texts alone. Hits: damage that a span touches. Drop: in steps. Top: still "
         "the best label. =: a harmless change, which should set off nothing.",
         only="terminal",
     )
@@ -304,7 +304,7 @@ def _summary_entries(row: DecisionRow) -> Iterator[Entry]:
     detection, marking = row.detection, row.marking
     name = f"{'= ' if row.is_harmless else ''}{row.finding.condition}"
     yield left("condition", Cell(name, note=row.aspect), max_width=17)
-    yield right("10 %", detection.caught_10.value if detection else None, _SHARE)
+    yield right("10%", detection.caught_10.value if detection else None, _SHARE)
     yield right("clean", detection.of_clean_10.value if detection else None, _SHARE)
     yield right("AUROC", detection.auroc.value if detection else None, ".2f")
     yield right("hits", marking.localisation.hit_rate if marking else None, _SHARE)

@@ -67,6 +67,7 @@ CONTRADICTIONS: Mapping[Category, str] = MappingProxyType(
         "number": "contradicted number",
         "record": "contradicted record",
         "speaker": "wrong speaker",
+        "time": "contradicted number",
     }
 )
 """Contradictions that are reported -> category of their spans. A name in another's place is not:

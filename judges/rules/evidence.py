@@ -301,8 +301,8 @@ def _explained(
     sentence, claims = finding.sentence, finding.claims
     if finding.whole:
         supported = sum(claim.supported for claim in claims)
-        opening = f"Of the {len(claims)} names, numbers and words that carry this sentence, "
-        return f"{opening}the source has {supported}.", ()
+        counted = f"of the {len(claims)} names, numbers and content words of this sentence"
+        return f"The source has {supported or 'none'} {counted}.", ()
     exact = [*filter(_is_exact, claims)]
     lacking = [
         _lacking(sentence, claim, source=source, text=text, prose=support.prose) for claim in exact

@@ -18,7 +18,7 @@ _ENDING = frozenset('.,;:!?…()[]{}|"“”«»—–')
 
 _HYPHENS = frozenset("-‐‑")
 _JOINED = 3  # tokens of two words with a hyphen between them
-_LEAST_ABSENT = 0.8
+LEAST_ABSENT = 0.8
 """Probability from which words are reported that the source says nothing of.
 
 Below it people agree in less than half of the cases (CLIFF and SummEdits SciTLDR).
@@ -64,7 +64,7 @@ def runs(
         absent = sum(likely.absent for likely in inside)
         category = CONTRADICTED if contradicted >= absent else ABSENT
         probability = min(1.0, max(1.0 - likely.supported for likely in inside))
-        if category == CONTRADICTED or probability >= _LEAST_ABSENT:
+        if category == CONTRADICTED or probability >= LEAST_ABSENT:
             yield Run(first=first, stop=stop, category=category, probability=probability)
 
 

@@ -106,7 +106,10 @@ def probability_with(
     difference = fsum((*map(_log_right, spans), *(-_log_right(span) for span in own)))
     if not difference:
         return probability
-    wrong = min(_MOST, max(1.0 - _MOST, probability))
+    # No list moves a probability of 0 or 1. So a milder list starts a little below 1 and a graver
+    # one a little above 0. At its other end each starts where it is: the order of lists is kept.
+    is_graver = difference < 0
+    wrong = max(1.0 - _MOST, probability) if is_graver else min(_MOST, probability)
     right = (1.0 - wrong) * exp(difference)
     return wrong / (wrong + right)
 

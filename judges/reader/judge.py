@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
 from typing import ClassVar
 
 from spanjury.judges.checker.evidence import (
+    ABSENT,
     CONTRADICTED,
+    LEAST_ABSENT,
     Run,
     error_span,
     is_about_same,
@@ -197,6 +199,10 @@ def error_spans(
     negated = sum(map(is_negation, tokens)) % 2 == 1
     for run in runs(tokens, reading.words, threshold=tuning.threshold):
         near = nearest(run, tokens, sentence.passages)
+        if near is None:  # no passage that shares no word with it can contradict it
+            if run.probability < LEAST_ABSENT:
+                continue
+            run = replace(run, category=ABSENT)  # noqa: PLW2901
         turned = near is not None and near.turned != negated
         yield error_span(
             run,

@@ -69,6 +69,7 @@ CONTRADICTIONS: Mapping[Category, str] = MappingProxyType(
         "other name": "contradicted name",
         "record": "contradicted record",
         "speaker": "wrong speaker",
+        "time": "contradicted number",
     }
 )
 """Contradictions that are reported -> category of their spans. A name in another's place is not:
@@ -304,8 +305,8 @@ def _explained(
     sentence, claims = finding.sentence, finding.claims
     if finding.whole:
         supported = sum(claim.supported for claim in claims)
-        opening = f"Of the {len(claims)} names, numbers and words that carry this sentence, "
-        return f"{opening}the source has {supported}.", ()
+        counted = f"of the {len(claims)} names, numbers and content words of this sentence"
+        return f"The source has {supported or 'none'} {counted}.", ()
     exact = [*filter(_is_exact, claims)]
     lacking = [
         _lacking(sentence, claim, source=source, text=text, prose=support.prose) for claim in exact

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from rich.console import Group, RenderableType
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from spanjury.orchestration.report.document import (
@@ -18,6 +17,7 @@ from spanjury.orchestration.report.document import (
     opening,
     shown_on,
 )
+from spanjury.orchestration.report.fitted_table import FittedColumn, FittedTable
 from spanjury.orchestration.report.plot import Plot
 from spanjury.orchestration.report.prose import Prose, parts
 from spanjury.orchestration.report.tables import Cell, Mark, Table
@@ -53,26 +53,24 @@ def _views(block: Block, *, title: str) -> Iterator[RenderableType]:
             pass
 
 
-def _table(table: Table, *, title: Prose) -> RichTable:
-    view = RichTable(
+def _table(table: Table, *, title: Prose) -> FittedTable:
+    rows = [table.cells_on("terminal", row) for row in table.rows]
+    return FittedTable(
+        columns=[
+            FittedColumn(
+                heading=Text(column.heading, "table.header"),
+                cells=[_cell(row[number]) for row in rows],
+                justify=column.align,
+                wraps=column.wraps,
+                max_width=column.max_width,
+            )
+            for number, column in enumerate(table.columns_on("terminal"))
+        ],
+        styles=["dim" if row.faint else "" for row in table.rows],
+        ruled=[row.ruled for row in table.rows],
         title=_prose(title, style="table.title") if title else None,
-        title_justify="left",
         caption=_prose(table.note, style="table.caption") if table.note else None,
-        caption_justify="left",
-        pad_edge=False,
     )
-    for column in table.columns_on("terminal"):
-        view.add_column(
-            Text(column.heading, "table.header"),
-            justify=column.align,
-            no_wrap=not column.wraps,
-            overflow="fold" if column.wraps else "ellipsis",
-            max_width=column.max_width,
-        )
-    for row in table.rows:
-        cells = map(_cell, table.cells_on("terminal", row))
-        view.add_row(*cells, style="dim" if row.faint else None, end_section=row.ruled)
-    return view
 
 
 def _cell(cell: Cell) -> Text:

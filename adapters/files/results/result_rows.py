@@ -125,6 +125,7 @@ class ResultScores(NamedTuple):
 
     segment_id: str
     system: str
+    task: str
     aspect: str
     signature: str
     score: float | None
@@ -249,6 +250,7 @@ def _scores(row: _ScoredRow | _MarkedRow) -> ResultScores:
     return ResultScores(
         segment_id=row.id,
         system=row.system,
+        task=row.task,
         aspect=row.aspect,
         signature=row.signature,
         score=row.score,

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from spanjury.judges.core.span import Evidence
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
-from spanjury.judges.rules.alignment.contradiction import Contradiction
+from spanjury.judges.rules.alignment.clock_times import other_times
+from spanjury.judges.rules.alignment.contradiction import Contradiction, with_neighbours
 from spanjury.judges.rules.alignment.difference import Difference
 from spanjury.judges.rules.alignment.directions import turned_directions
 from spanjury.judges.rules.alignment.exchanges import exchanges
@@ -43,8 +44,6 @@ _CANDIDATES = 3  # sentences of an input that a sentence is compared with
 _LEAST = 2  # words that a sentence must hold to be compared
 _SHARED = 0.4  # share of its words that a sentence of the source must hold
 _COVER = 0.45  # share that must stand in the same order
-_NEIGHBOURS = 5  # words on each side that evidence shows beside what says otherwise
-_WORDS = re.compile(r"\S+")
 _CLOSE = 0.6  # share below which the source must not have the number anywhere else
 _AS_GOOD = 0.05  # how much worse aligned a sentence may be that vouches for the text
 _RECORD = 4  # severity of what belongs to another record
@@ -85,6 +84,8 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
             problems += _of_sentence(compared[start], start, searches=searches)
         for name, source in data.items():
             problems += _of_record(text, start, name=name, source=source)
+    # A time is marked as a whole, and not its minutes alone.
+    problems = _with_others([*other_times(output, inputs)], problems)
     problems = _with_others(problems, turned_directions(output, inputs))
     has_numbers = any("number" in each.kinds for each in compared.values())
     return _with_others(problems, other_units(output, inputs)) if has_numbers else problems
@@ -272,7 +273,7 @@ def _contradiction(
 ) -> Contradiction:
     passage = match.comparison.source.text
     quote = _quoted(passage[difference.source_start : difference.source_end])
-    first, last = _with_neighbours(passage, difference.source_start, difference.source_end)
+    first, last = with_neighbours(passage, difference.source_start, difference.source_end)
     return Contradiction(
         start=start + difference.start,
         end=start + difference.end,
@@ -287,10 +288,3 @@ def _contradiction(
             text=passage[first:last],
         ),
     )
-
-
-def _with_neighbours(passage: str, start: int, end: int) -> tuple[int, int]:
-    """Widen a place by a few words on both sides, so that it can be understood alone."""
-    before = [word.start() for word in _WORDS.finditer(passage, 0, start)]
-    after = [word.end() for word in _WORDS.finditer(passage, end)]
-    return (before[-_NEIGHBOURS:] or [start])[0], (after[:_NEIGHBOURS] or [end])[-1]

@@ -69,7 +69,7 @@ class Rank(MarkedStudy["tables.RankingFindings | pair_ranking.PairRankings"]):
         rankings = []
         for aspect, texts_of in scored.items():
             self.begin(f"ranking by {aspect}")
-            table = score_table.score_table(texts_of, aspect=aspect)
+            table = score_table.score_table(texts_of, aspect=aspect, is_drawn=texts.are_drawn)
             rankings.append(findings.rank_systems(table))
         return tables.RankingFindings(
             runs=tuple(map(str, self.source.results)),
@@ -142,6 +142,8 @@ class TextsToRank:
     """Texts to rank, aspect by aspect, and what must be known of them."""
 
     aspects: "Mapping[str, Sequence[score_table.RankedText]]"
+    are_drawn: bool
+    """True if a marked text, on any aspect of any run, has a chance with which it was drawn."""
     people: str
     notes: tuple[str, ...]
 
@@ -153,7 +155,6 @@ class _Row(NamedTuple):
     aspect: str
     text: "score_table.RankedText"
     signature: str
-    scale: Scale | None = None
 
 
 def read_texts_to_rank(source: "marked_texts.MarkedSource") -> TextsToRank:
@@ -185,6 +186,7 @@ def read_texts_to_rank(source: "marked_texts.MarkedSource") -> TextsToRank:
     aspects = {name: [row.text for row in rows if row.aspect == name] for name in judged}
     return TextsToRank(
         aspects={name: aspects[name] for name in source.aspects or judged},
+        are_drawn=reader.are_drawn,
         people="; ".join(dict.fromkeys(reader.people)),
         notes=(*reader.notes(), *_panel_notes(rows)),
     )
@@ -207,6 +209,7 @@ class _Reader:
         self._source = source
         self.people: list[str] = []
         self.problems: list[str] = []
+        self.are_drawn = False
         self._other_versions = 0
         self._sourceless: list[str] = []
 
@@ -234,6 +237,7 @@ class _Reader:
         """Yield rows with all marks: which of them count, the table of all runs says."""
         if marked.sourceless:
             self._sourceless.append(name)
+        self.are_drawn |= any(text.chance is not None for text in marked.marked)
         left_out = {marked_texts.row_key(text.row): text.people for text in marked.left_out}
         for text in marked.texts:
             ranked = score_table.RankedText(
@@ -242,8 +246,9 @@ class _Reader:
                 score=text.row.score,
                 people=left_out.get(marked_texts.row_key(text.row), text.people),
                 chance=text.chance,
+                scale=text.scale,
             )
-            yield _Row(text.row.id, text.row.aspect, ranked, text.row.signature, text.scale)
+            yield _Row(text.row.id, text.row.aspect, ranked, text.row.signature)
 
     def _bare(self, run: "marked_run.MarkedRun", run_name: str) -> Iterator[_Row]:
         own = {
@@ -254,11 +259,13 @@ class _Reader:
         sources = [own.get((row.segment_id, row.system)) for row in rows]
         if None in sources:
             self._sourceless.append(run_name)
+        scales = {(each.task.name, each.name): each.scale for each in run.aspects}
         for row, source in zip(rows, sources, strict=True):
             ranked = score_table.RankedText(
                 system=row.system or run_name,
                 source=row.segment_id if source is None else source,
                 score=row.score,
+                scale=scales.get((row.task, row.aspect), Scale()),
             )
             yield _Row(row.segment_id, row.aspect, ranked, row.signature)
 
@@ -295,7 +302,7 @@ def _panel_notes(rows: Sequence[_Row]) -> Iterator[str]:
                 "differ because of their judges"
             )
         scores = [score for row in here for score in row.text.people.values()]
-        scale = next((row.scale for row in here if row.scale is not None), None)
+        scale = here[0].text.scale
         if scale and scores and not (scale.low <= min(scores) and max(scores) <= scale.high):
             yield (
                 f"{aspect}: people's scores run from {min(scores):g} to {max(scores):g} and the"

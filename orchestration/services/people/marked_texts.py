@@ -133,8 +133,8 @@ def people_of_file(
     """Return people's scores and spans from a file of texts."""
     marked = by_name(read_texts(human, columns=columns))
     has_spans = any(each.gold for each in marked.values())
-    data = run.texts.data.absolute() if run.texts else None
-    own = {} if isinstance(human, Path) and human.absolute() == data else own_texts(run)
+    rated = frozenset(aspect for each in marked.values() for aspect in each.human)
+    own = {} if _is_file_of(run, human) else own_texts(run)
     by_row: dict[RowKey, Judgement] = {}
     others: set[TextName] = set()
     for row in rows:
@@ -145,15 +145,16 @@ def people_of_file(
             others.add((row.id, row.system))
             continue
         people = segment.human.get(row.aspect, {})
-        if people or has_spans:
-            spans = segment.gold if has_spans else None
-            by_row[row_key(row)] = Judgement(segment, people, spans)
+        # Spans name no aspect. Beside scores they are of the aspects that people scored.
+        looked = has_spans and (not rated or row.aspect in rated)
+        if people or looked:
+            by_row[row_key(row)] = Judgement(segment, people, segment.gold if looked else None)
     return People(
         name=str(human),
         by_row=by_row,
         own=own,
         rows=marked,
-        aspects=frozenset(aspect for each in marked.values() for aspect in each.human),
+        aspects=rated,
         other_versions=len(others),
     )
 
@@ -370,18 +371,22 @@ def read_marked(source: MarkedSource) -> MarkedTexts:
     judged = set(people.by_row) & set(map(row_key, rows))
     check_people(people, rows=rows, matched=judged, aspects=aspects)
     definitions = KnownAspects(run.aspects_files, rubrics=[run.rubric])
-    asked = [row for row in rows if not aspects or row.aspect in aspects]
-    texts = [_judged(row, people, definitions=definitions, chances=chances) for row in asked]
-    if sample and not any(text.is_marked and text.chance is not None for text in texts):
+    texts = [_judged(row, people, definitions=definitions, chances=chances) for row in rows]
+    # Whether texts were drawn is said of the run: it is the same whichever aspects are asked for.
+    both = [
+        (text, counts)
+        for text, counts in zip(texts, _counted(texts), strict=True)
+        if not aspects or text.row.aspect in aspects
+    ]
+    if sample and not any(text.is_marked and text.chance is not None for text, _ in both):
         raise DataError(none_in_sample(people.name, sample))
-    counted = tuple(_counted(texts))
-    both = zip(texts, counted, strict=True)
+    counted = tuple(counts for _, counts in both)
     return MarkedTexts(
         name=people.name,
         texts=counted,
-        left_out=tuple(text for text, kept in both if text.is_marked > kept.is_marked),
+        left_out=tuple(text for text, counts in both if text.is_marked > counts.is_marked),
         other_versions=people.other_versions,
-        sourceless=_sourceless(asked, people),
+        sourceless=_sourceless((text.row for text in counted), people),
         marked_sourceless=_sourceless((text.row for text in counted if text.is_marked), people),
     )
 

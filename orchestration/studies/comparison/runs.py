@@ -132,11 +132,11 @@ def _entries(row: Difference) -> Iterator[Entry]:
         ("second", Cell(row.second, _SPEC)),
         ("difference", Cell(row.difference, f"+{_SPEC}", note=star)),
         ("95 %", Cell(between(row.low, row.high, f"+{_SPEC}"))),
-        ("higher", Cell(row.higher)),
-        ("lower", Cell(row.lower)),
-        ("texts", Cell(row.texts, note=f"(+{alone} in one)" if alone else "")),
     ):
         yield right(heading, cell, wrap=True)
+    yield right("higher", row.higher, only="page")
+    yield right("lower", row.lower, only="page")
+    yield right("texts", Cell(row.texts, note=f"(+{alone} in one)" if alone else ""), wrap=True)
 
 
 def mean_difference(

@@ -32,7 +32,8 @@ class Conclusion(StrEnum):
     ELSEWHERE = "falls elsewhere"
     """Scores fall, but only on aspects that were not damaged."""
     REWARDED = "rewarded"
-    """Scores rise on an aspect that was damaged."""
+    """Scores rise on an aspect that was damaged: more of them rise than fall, and the mean rises,
+    both with the whole interval."""
     STEADY = "steady"
     """Scores stay where they were, as they should, and set off no more false alarms."""
     DISTURBED = "disturbed"
@@ -84,7 +85,7 @@ def conclusion_on(finding: Finding, number: int) -> Conclusion:
     if is_harmless(finding):
         return _steadiness(contrast, detection)
     if not _is_shown(finding, contrast):
-        return _unshown(finding, contrast)
+        return _unshown(finding, contrast, detection)
     if not is_large(detection):
         return Conclusion.TOO_SMALL
     missed = finding.markings[number].misses
@@ -165,8 +166,8 @@ def _is_shown(finding: Finding, contrast: Contrast) -> bool:
     return finding.discernment >= _SHOWN and (contrast.discernment >= _SHOWN or not any(alone))
 
 
-def _unshown(finding: Finding, contrast: Contrast) -> Conclusion:
-    if contrast.interval[1] < 0:
+def _unshown(finding: Finding, contrast: Contrast, detection: Detection) -> Conclusion:
+    if contrast.interval[1] < 0 and detection.mean_drop.high < 0:
         return Conclusion.REWARDED
     if finding.discernment >= _SHOWN:
         return Conclusion.ELSEWHERE

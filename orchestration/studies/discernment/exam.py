@@ -189,6 +189,8 @@ async def examine(
     damaged, _ = made_and_skipped(pairs, "damaged")
     clean = [*product(exam.segments, exam.aspects)]
     texts = [*clean, *product((pair.damaged for pair in damaged), exam.aspects)]
+    a_draw = len(texts) + len(clean)
+    run.expect(a_draw)
 
     async def judge(texts: Sequence[tuple[Segment, Aspect]], draw: str) -> Judgements:
         return await run.judge(texts, draw=draw, judgements_in=panel_judgement)
@@ -200,6 +202,7 @@ async def examine(
     control = [await judge(clean, "control-1")]
     # A judge that says the same of the clean texts twice would say it in any repeat.
     if any(draws[0][key] != judgement for key, judgement in control[0].items()):
+        run.expect(a_draw * exam.repeats)
         for number in range(2, exam.repeats + 1):
             draws.append(await judge(texts, f"repeat-{number}"))
             control.append(await judge(clean, f"control-{number}"))

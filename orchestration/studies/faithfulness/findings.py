@@ -270,7 +270,8 @@ def _on_scores(score_arrays: ScoreArrays) -> Iterator[str]:
     missing = len(score_arrays.conditions) * len(score_arrays.texts) - rows + absent
     if missing:
         yield f"{whose}: {missing} pairs are not in the record and were skipped."
-    if all(change.errors is None for change in score_arrays.changes):
+    has_scores = bool(np.isfinite(score_arrays.before).any())
+    if has_scores and all(change.errors is None for change in score_arrays.changes):
         yield (
             f"{whose}: the record does not say how many errors a report lists; a report below "
             "the best score is taken to list some."
@@ -283,6 +284,21 @@ def _on_scores(score_arrays: ScoreArrays) -> Iterator[str]:
             f"{whose}: some lists were restated in a new turn, not continued from. A judge may "
             "score a given list differently from one that it wrote itself."
         )
+    if _ignores_words(score_arrays):
+        yield (
+            f"{whose}: the score is computed from places and severities, and no explanation that "
+            "was reworded alone moved it. Such conditions count as not followed."
+        )
+
+
+def _ignores_words(score_arrays: ScoreArrays) -> bool:
+    """Say whether a computed score stayed whenever explanations alone were changed."""
+    reworded = [
+        change for change in score_arrays.changes if change.family == "explanation" and change.shift
+    ]
+    methods = {change.method for change in score_arrays.changes if change.method}
+    worded = any(condition.family == "explanation" for condition in score_arrays.conditions)
+    return worded and methods == {RescoringMethod.COMPUTED} and not reworded
 
 
 def _on_finding(finding: Finding) -> Iterator[str]:

@@ -13,6 +13,7 @@ from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
 from spanjury.orchestration.studies.ranking.score_table import (
     CONFIDENCE,
     POWER,
+    Ends,
     JudgedMean,
     Rank,
     RankedText,
@@ -23,6 +24,7 @@ from spanjury.orchestration.studies.ranking.score_table import (
     more_inputs,
     ranks,
     shown_above,
+    within_difference,
 )
 from spanjury.orchestration.studies.sampling import left_out_note
 from spanjury.stats.arrays import FloatArray
@@ -215,7 +217,7 @@ class AspectRanking:
         if self.reason:
             return self.reason
         lacking = [name for name in (pair.first, pair.second) if name in self.unmarked]
-        return f"no text of {' and '.join(lacking)} is marked" if lacking else ""
+        return f"people scored no text of {' and '.join(lacking)}" if lacking else ""
 
     @property
     def reversed_pairs(self) -> tuple[PairFinding, ...]:
@@ -267,9 +269,9 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
                 system=table.systems[number],
                 texts=int(table.texts[number]),
                 scored=int(np.count_nonzero(~np.isnan(table.judged[number]))),
-                judged=means[number],
+                judged=means[number].within(table.judged_ends),
                 place=where[number],
-                powered=powered[number],
+                powered=_within(powered[number], table.people_ends),
             )
             for number in order
         ),
@@ -281,12 +283,24 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     )
 
 
+def _within(estimate: PoweredEstimate | None, ends: Ends) -> PoweredEstimate | None:
+    """Return the same with values and intervals cut at the ends of the scale.
+
+    The panel's help can put an estimate beyond them, where no mean of people's scores lies.
+    """
+    if estimate is None:
+        return None
+    low, high = ends
+    cut = ("value", "low", "high", "plain_low", "plain_high")
+    return estimate._replace(**{name: min(max(getattr(estimate, name), low), high) for name in cut})
+
+
 def _reason(table: ScoreTable) -> str:
     """Return why people's scores cannot order the systems; empty where they can."""
     if not table.marked:
-        return "people marked no text"
+        return "people scored no text"
     if table.marked < FEWEST_MARKS:
-        return f"people marked {table.marked} texts, and {FEWEST_MARKS} are the least"
+        return f"people scored {table.marked} texts, and {FEWEST_MARKS} are the least"
     return ""
 
 
@@ -303,10 +317,10 @@ def _pairs(
         yield PairFinding(
             first=table.systems[pair[0]],
             second=table.systems[pair[1]],
-            judged=difference,
+            judged=difference.within(within_difference(table.judged_ends)),
             adjusted=difference.p,
             more_inputs=more_inputs(difference, confidence=confidence),
-            powered=powered,
+            powered=_within(powered, within_difference(table.people_ends)),
             # Few marked inputs that happen to agree can show no less.
             powered_adjusted=max(powered.p, least_p(powered.clusters)) if powered else math.nan,
             more_marks=_more_marks(powered, confidence=confidence),
@@ -353,8 +367,8 @@ def cautions(ranking: AspectRanking) -> Iterator[str]:
         )
     if ranking.unmarked:
         yield (
-            f"no text of {_few(ranking.unmarked)} is marked: no pair with such a system is shown to"
-            " differ, whatever the panel says of it; it stands last, by the panel's scores"
+            f"people scored no text of {_few(ranking.unmarked)}: no pair with such a system is"
+            " shown to differ, whatever the panel says of it; it stands last, by the panel's scores"
         )
     few = [each.system for each in ranking.systems if 0 < each.judged.inputs < _FEW_INPUTS]
     if few:

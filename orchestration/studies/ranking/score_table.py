@@ -5,16 +5,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import ascii_lowercase
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
+from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.agreement.scorers import Grid
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.sampling_design import weighted_mean
 
+Ends = tuple[float, float]
+"""The lowest and the highest score of a scale."""
+NO_ENDS: Ends = (-math.inf, math.inf)
+"""Ends of a scale that is not known."""
 _NO_PEOPLE: Mapping[str, float] = MappingProxyType({})
 POWER = 0.8
 """The chance that two systems are shown to differ, if they do as they seem to."""
@@ -36,6 +41,8 @@ class RankedText:
     """Annotator -> score."""
     chance: float | None = None
     """With which it was drawn to be marked; None where nothing says so."""
+    scale: Scale | None = None
+    """The panel's; None where nothing says which."""
 
     @property
     def mark(self) -> float | None:
@@ -66,6 +73,10 @@ class ScoreTable:
     is_weighted: bool
     without_chance: int
     """Marks that were left out, because others have a chance and these have none."""
+    judged_ends: Ends = NO_ENDS
+    """Ends of the panel's scale."""
+    people_ends: Ends = NO_ENDS
+    """Ends of people's scale: the panel's if their scores are on it, and otherwise unknown."""
 
     @property
     def marked(self) -> int:
@@ -73,8 +84,14 @@ class ScoreTable:
         return int(np.count_nonzero(~np.isnan(self.people + self.judged)))
 
 
-def score_table(texts: Sequence[RankedText], *, aspect: str) -> ScoreTable:
-    """Put the scores of texts on one aspect into arrays; systems and inputs as they come."""
+def score_table(
+    texts: Sequence[RankedText], *, aspect: str, is_drawn: bool | None = None
+) -> ScoreTable:
+    """Put the scores of texts on one aspect into arrays; systems and inputs as they come.
+
+    `is_drawn`: whether marks count by their chances, and those without one do not. None: if a mark
+    on this aspect has a chance.
+    """
     grid = Grid.of([text.system for text in texts], [text.source for text in texts])
     sources = {
         name: number for number, name in enumerate(dict.fromkeys(key for key, _ in grid.columns))
@@ -85,7 +102,12 @@ def score_table(texts: Sequence[RankedText], *, aspect: str) -> ScoreTable:
 
     people, chances = table(text.mark for text in texts), table(text.chance for text in texts)
     unknown = ~np.isnan(people) & np.isnan(chances)
-    is_weighted = bool((~np.isnan(people) & ~np.isnan(chances)).any())
+    has_chance = bool((~np.isnan(people) & ~np.isnan(chances)).any())
+    is_weighted = has_chance if is_drawn is None else is_drawn
+    scale = next((text.scale for text in texts if text.scale is not None), None)
+    ends = NO_ENDS if scale is None else (float(scale.low), float(scale.high))
+    given = people[~np.isnan(people)]
+    on_scale = not given.size or ends[0] <= given.min() <= given.max() <= ends[1]
     return ScoreTable(
         aspect=aspect,
         systems=grid.systems,
@@ -98,7 +120,15 @@ def score_table(texts: Sequence[RankedText], *, aspect: str) -> ScoreTable:
         else np.ones_like(people),
         is_weighted=is_weighted,
         without_chance=int(np.count_nonzero(unknown)) if is_weighted else 0,
+        judged_ends=ends,
+        people_ends=ends if on_scale else NO_ENDS,
     )
+
+
+def within_difference(ends: Ends) -> Ends:
+    """Return the ends of differences between two scores of a scale."""
+    low, high = ends
+    return low - high, high - low
 
 
 class JudgedMean(NamedTuple):
@@ -112,6 +142,18 @@ class JudgedMean(NamedTuple):
     """Two-sided, that it is 0."""
     inputs: int
     """Inputs with a value."""
+
+    def within(self, ends: Ends) -> Self:
+        """Return the same with its interval cut at the ends of the scale [1]_.
+
+        It holds the mean as often as before, since no mean of scores lies beyond them.
+
+        References
+        ----------
+        .. [1] Mandelkern (2002), Statistical Science 17(2):149-172, doi:10.1214/ss/1030550859
+        """
+        low, high = (min(max(bound, ends[0]), ends[1]) for bound in (self.low, self.high))
+        return self._replace(low=low, high=high)
 
 
 def judged_mean(values: FloatArray, inputs: NDArray[np.intp]) -> JudgedMean:

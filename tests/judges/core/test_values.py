@@ -38,6 +38,7 @@ from spanjury.judges.core import (
     Usage,
     fingerprint,
     gravest,
+    probability_with,
     signature,
 )
 
@@ -112,6 +113,15 @@ def test_an_error_found_by_others_is_otherwise_the_same() -> None:
     )
     assert all(getattr(whole, field.name) != field.default for field in fields(ErrorSpan))
     assert whole.credited_to(("a", "b")) == replace(whole, found_by=("a", "b"))
+
+
+def test_a_graver_list_never_lowers_the_probability_however_near_to_an_end_it_is() -> None:
+    error = ErrorSpan(text="", explanation="", severity=3, probability=0.5)
+    for probability in (0.0, 0.0002, 0.5, 0.9998, 1.0):
+        graver = probability_with([error, error], probability=probability, own=[error])
+        milder = probability_with([], probability=probability, own=[error])
+        assert milder <= probability <= graver
+        assert milder < graver
 
 
 def test_a_scale_counts_its_labels_from_one() -> None:

@@ -112,6 +112,13 @@ async def test_nothing_is_quoted_from_a_source_without_shared_words() -> None:
     assert (span.explanation, span.severity) == ("Nothing in the source says 'swim'.", 2)
 
 
+async def test_a_source_without_shared_words_contradicts_nothing() -> None:
+    span = await one_span("Penguins swim happily.", {"swim": contradicted(0.85)})
+    assert (span.category, span.severity) == ("not in the source", 2)
+    assert span.explanation == "Nothing in the source says 'swim'."
+    assert not (await judged("Penguins swim happily.", {"swim": contradicted(0.6)})).spans
+
+
 @pytest.mark.parametrize(
     ("output", "words", "severity"),
     [

@@ -167,7 +167,7 @@ async def test_a_sentence_of_strange_words_is_one_error() -> None:
     (span,) = (await judged(output)).spans
     assert (span.text, span.severity) == ("Penguins danced wildly beneath purple lamps", 3)
     assert span.explanation == (
-        "Of the 6 names, numbers and words that carry this sentence, the source has 0."
+        "The source has none of the 6 names, numbers and content words of this sentence."
     )
 
 

@@ -83,7 +83,7 @@ def scored(texts: list[dict[str, object]], *, every: int = 1) -> list[dict[str, 
 def test_rank_by_judges_alone_says_so(tmp_path: Path, judge: Judge) -> None:
     judge(rows(), "run")
     done = call(tmp_path, "rank", "run")
-    assert "people marked no text" in " ".join(done.stdout.split())
+    assert "people scored no text" in " ".join(done.stdout.split())
     assert done.stdout.index("ant") < done.stdout.index("bee")
 
 
@@ -98,6 +98,42 @@ def test_rank_with_people_s_scores_writes_pages_and_json(tmp_path: Path, judge: 
     (pair,) = aspect["pairs"]
     assert (pair["judged"]["inputs"], pair["powered"]["marked"]) == (INPUTS, 2 * INPUTS)
     assert "people and judges" in (tmp_path / "out" / "ranking.html").read_text()
+
+
+def test_rank_and_calibrate_agree_on_which_texts_are_marked(tmp_path: Path) -> None:
+    write(tmp_path / "texts.jsonl", rows())
+    flags = ("--judge", "grounding", "--judge", "form", "--run-dir", "run", "--no-progress")
+    call(tmp_path, "evaluate", "texts.jsonl", *flags)
+    spans = [{"start": 0, "end": 3, "text": "The"}]
+    write(tmp_path / "human.jsonl", [{**one, "spans": spans} for one in scored(rows())])
+    human = ("run", "--human", "human.jsonl")
+
+    found = json.loads(call(tmp_path, "rank", *human, "--json").stdout)
+    assert [one["aspect"] for one in found["aspects"] if one["marked"]] == ["consistency"]
+    done = call(tmp_path, "calibrate", *human, "--draws", "100", "--rate", "0.3", "--json")
+    assert [one["aspect"] for one in json.loads(done.stdout)["aspects"]] == ["consistency"]
+
+    fluent = ("--aspect", "fluency")
+    said = complaint(call(tmp_path, "calibrate", *human, *fluent, code=2).stderr)
+    assert said == "no one marked fluency; marked: consistency"
+
+
+def test_marks_outside_a_sample_count_on_no_aspect(tmp_path: Path) -> None:
+    write(tmp_path / "texts.jsonl", rows())
+    flags = ("--judge", "grounding", "--judge", "form", "--run-dir", "run", "--no-progress")
+    call(tmp_path, "evaluate", "texts.jsonl", *flags)
+    drawn, other = {"meta": {"sampling": {"inclusion": 0.5}}}, {"human": {"fluency": 4}}
+    first, second = scored(rows())[:12], rows()[12:]
+    human = [*({**one, **drawn} for one in first), *({**one, **other} for one in second)]
+    write(tmp_path / "human.jsonl", human)
+
+    found = json.loads(call(tmp_path, "rank", "run", "--human", "human.jsonl", "--json").stdout)
+    marked = {one["aspect"]: (one["marked"], one["without_chance"]) for one in found["aspects"]}
+    assert marked == {"consistency": (12, 0), "fluency": (0, 12)}
+    source = MarkedSource(results=(tmp_path / "run",), human=tmp_path / "human.jsonl")
+    for aspects in ((), ("fluency", "consistency"), ("consistency",)):
+        read = read_marked(replace(source, aspects=aspects))
+        assert {text.row.aspect for text in read.marked} == {"consistency"}
 
 
 def test_runs_of_a_system_each_are_ranked_by_their_names(tmp_path: Path, judge: Judge) -> None:
@@ -206,7 +242,7 @@ def test_few_marks_disagreement_and_other_scales_are_reported(tmp_path: Path, ju
     ]
     write(tmp_path / "people.jsonl", people)
     few = call(tmp_path, "rank", "run", "--human", "few.jsonl")
-    assert "people marked 4 texts, and 5 are the least" in " ".join(few.stdout.split())
+    assert "people scored 4 texts, and 5 are the least" in " ".join(few.stdout.split())
     notes = json.loads(call(tmp_path, "rank", "run", "--human", "people.jsonl", "--json").stdout)
     assert any("no better than by chance" in one for one in notes["notes"])
     assert any("from 0 to 0.5" in one for one in notes["notes"])

@@ -22,6 +22,7 @@ import spanjury
 from spanjury import exams
 from spanjury.judges.core import ConfigError, DataError, Report, RunStoppedError
 from spanjury.orchestration.engine.progress import Progress
+from spanjury.orchestration.services.judging.exam_texts import TWINS
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 
@@ -245,6 +246,19 @@ async def test_results_and_progress_come_while_the_exam_runs() -> None:
         on_progress=progress.append,
     )
     assert [one.done for one in progress] == [*range(1, len(results) + 1)]
+    assert progress[-1].done == progress[-1].total
+
+
+async def test_progress_ends_at_all_texts_although_most_have_nothing_to_damage() -> None:
+    progress: list[Progress] = []
+    texts = spanjury.read_segments(TWINS)
+    await exams.adiscernment(
+        [*islice(texts, 4)],
+        recipe="written",
+        judges=["form"],
+        aspects="fluency",
+        on_progress=progress.append,
+    )
     assert progress[-1].done == progress[-1].total
 
 

@@ -13,6 +13,7 @@ from scipy.stats import mannwhitneyu
 from spanjury.judges.core import Outcome, Scale, Segment
 from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.markdown import report_markdown
+from spanjury.orchestration.report.tables import Table
 from spanjury.orchestration.studies.discernment.conclusions import conclusion, decision_rows
 from spanjury.orchestration.studies.discernment.detection import (
     Detection,
@@ -216,6 +217,27 @@ def test_harmless_changes_that_cost_more_disturb_and_certify_nothing(
     alarms = measures["discernment.false_alarms"]
     assert alarms is not None
     assert alarms == 1
+
+
+def test_damage_is_rewarded_only_if_the_mean_rises_with_its_whole_interval() -> None:
+    clean = [4.0] * 40
+    slightly = [4.01] * 30 + [3.7] * 10  # most rise, and the mean falls
+    assert verdicts(examined(clean, {"negated": slightly})) == {"negated": "not discerned"}
+    assert verdicts(examined(clean, {"negated": [4.5] * 40})) == {"negated": "rewarded"}
+
+
+def test_the_terminal_has_the_column_that_the_headline_on_twins_averages() -> None:
+    clean = spread(3.0, 4.9)
+    findings = examined(clean, {"negated": lower(clean, 0.09), "reworded": lower(clean, 1)})
+    (shown,) = (
+        block
+        for block in discernment_report(findings, examinee=JUDGE, data="d", recipe="r").sections
+        if isinstance(block, Table) and block.only == "terminal"
+    )
+    headings = [column.heading for column in shown.columns]
+    of_clean = detected(findings, "negated").of_clean_10.value
+    assert shown.rows[1].cells[headings.index("clean")].value == of_clean
+    assert of_clean != detected(findings, "negated").caught_10.value
 
 
 def test_scores_that_are_all_alike_catch_nothing() -> None:

@@ -340,6 +340,21 @@ def test_a_page_and_json_say_the_same_of_the_same() -> None:
     assert findings_json(findings_of(rows, draws=50)) == plain
 
 
+def test_a_computed_score_that_no_reworded_explanation_moves_is_pointed_out() -> None:
+    reworded, graver = change("a", 3, 3, condition="explanation+1"), change("a", 3, 2)
+    computed = [replace(row, method=RescoringMethod.COMPUTED) for row in (reworded, graver)]
+    assert any("no explanation" in said for said in cautions(findings_of(computed)))
+    moved = [replace(computed[0], after=2), computed[1]]
+    continued = [replace(row, method=RescoringMethod.CONTINUED) for row in (reworded, graver)]
+    for rows in (moved, continued):
+        assert not any("no explanation" in said for said in cautions(findings_of(rows)))
+
+
+def test_an_aspect_without_scores_is_not_said_to_lack_numbers_of_errors() -> None:
+    silent = change("a", None, None, list_outcome=ListOutcome.UNSCORED, errors=None)
+    assert not any("how many errors" in said for said in cautions(findings_of([silent])))
+
+
 def test_restated_lists_are_warned_of() -> None:
     row = Change(
         judge="j",

@@ -9,6 +9,7 @@ from numpy.random import Generator
 from rich.console import Console
 from scipy.stats import binomtest, nct, t, ttest_1samp, ttest_rel
 
+from spanjury.judges.core import Scale
 from spanjury.orchestration.report.markdown import report_markdown
 from spanjury.orchestration.report.terminal import report_view
 from spanjury.orchestration.studies.ranking.findings import (
@@ -169,8 +170,46 @@ def test_fewer_than_five_marks_order_nothing() -> None:
     ranking = ranked(marked + found[4:])
 
     assert ranking.basis == "judges"
-    assert ranking.reason == "people marked 4 texts, and 5 are the least"
+    assert ranking.reason == "people scored 4 texts, and 5 are the least"
     assert all(one.powered is None for one in ranking.systems)
+
+
+def on_scale(people: tuple[float, ...]) -> AspectRanking:
+    """Rank two systems near the ends of a scale from 1 to 5; people scored the first inputs."""
+    scores = {"ant": (5.0, 5.0, 5.0, 5.0, 5.0, 2.0), "bee": (1.0, 1.0, 1.0, 1.0, 1.0, 3.0)}
+    return ranked(
+        [
+            RankedText(
+                system=system,
+                source=str(place),
+                score=score,
+                people={"ann": people[place]} if place < len(people) else {},
+                scale=Scale(),
+            )
+            for system, row in scores.items()
+            for place, score in enumerate(row)
+        ]
+    )
+
+
+def test_intervals_end_where_the_scale_does() -> None:
+    ranking = on_scale((5.0, 1.0, 5.0))
+    ant, bee = ranking.systems
+    assert (ant.judged.high, bee.judged.low) == (5, 1)
+    (pair,) = ranking.pairs
+    assert pair.judged.low == pytest.approx(1.025, abs=0.001)
+    assert pair.judged.high == 4
+    for each in (ant.powered, bee.powered):
+        assert each is not None
+        bounds = (each.value, each.low, each.high, each.plain_low, each.plain_high)
+        assert all(1 <= bound <= 5 for bound in bounds)
+
+
+def test_people_on_a_scale_of_their_own_have_no_known_ends() -> None:
+    ant, _ = on_scale((90.0, 10.0, 50.0)).systems
+    assert ant.judged.high == 5
+    assert ant.powered is not None
+    assert ant.powered.high > 100
 
 
 def test_a_panel_alone_separates_systems_and_shows_nothing() -> None:
@@ -182,14 +221,14 @@ def test_a_panel_alone_separates_systems_and_shows_nothing() -> None:
     found = RankingFindings(runs=("run",), people="", aspects=(ranking,), notes=())
     page = report_markdown(ranking_report(found))
     assert "The panel separates 2 of 3 pairs of systems." in page
-    assert "No pair is shown to differ, as people marked no text" in page
+    assert "No pair is shown to differ, as people scored no text" in page
     assert page.count("| yes | not shown |") == 2
     aspects = ranking_json(found)["aspects"]
     assert isinstance(aspects, list)
     pairs = aspects[0]["pairs"]
     assert [one["is_apart"] for one in pairs] == [False] * 3
     assert sum(one["panel_apart"] for one in pairs) == 2
-    assert {one["not_shown"] for one in pairs} == {"people marked no text"}
+    assert {one["not_shown"] for one in pairs} == {"people scored no text"}
 
 
 def test_no_pair_with_an_unmarked_system_is_shown_to_differ() -> None:
@@ -209,7 +248,7 @@ def test_no_pair_with_an_unmarked_system_is_shown_to_differ() -> None:
     assert all(one.is_apart("judges") for one in ranking.pairs)
     assert [one.place.groups for one in ranking.systems] == ["a", "b", "ab"]
     assert (ranking.systems[2].place.best, ranking.systems[2].place.worst) == (1, 3)
-    assert any("no text of cat is marked" in one for one in cautions(ranking))
+    assert any("people scored no text of cat" in one for one in cautions(ranking))
     document = RankingFindings(runs=("run",), people="ratings", aspects=(ranking,), notes=())
     page = report_markdown(ranking_report(document))
     assert page.count("| not shown |") == 2

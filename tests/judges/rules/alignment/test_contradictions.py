@@ -493,3 +493,44 @@ def test_a_verb_of_another_clause_turns_what_a_noun_did(source: str, output: str
 )
 def test_a_noun_that_may_have_moved_as_said_is_left_alone(source: str, output: str) -> None:
     assert not [*turned_directions(output, {"Report": source})]
+
+
+@pytest.mark.parametrize(
+    ("output", "source", "marked"),
+    [
+        ("The train leaves at 9:20.", "The train to Leeds leaves at 9:15.", ["9:20"]),
+        ("The train leaves at 9:20 am.", "The train leaves at 9:15 a.m. daily.", ["9:20 am"]),
+        ("The ferry sails at 14:35.", "The ferry sails at 2:30 pm.", ["14:35"]),
+        (
+            "The first bus leaves at 6:40 and the last at 23:10.",
+            "The first bus leaves at 6:40 and the last at 23:50.",
+            ["23:10"],
+        ),
+    ],
+)
+def test_another_time_in_a_near_copy_is_marked_whole(
+    output: str, source: str, marked: list[str]
+) -> None:
+    wrong_times = contradictions(output, {"Timetable": source})
+    assert [each.text for each in wrong_times] == marked
+    assert all(output[each.start : each.end] == each.text for each in wrong_times)
+    for each in wrong_times:
+        assert source[each.evidence.start : each.evidence.end] == each.evidence.text
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        ("The ferry sails at 2:30.", "The ferry sails at 14:30."),
+        ("The ferry sails at 16:00.", "The ferry sails at 14:30. The next sails at 4:00 pm."),
+        ("The doors open at about 9:20.", "The doors open at 9:15."),
+        ("The doors open by 9:20.", "The doors open at 9:15."),
+        ("Do the doors open at 9:20?", "The doors open at 9:15."),
+        ("The train arrives at 9:45.", "The train leaves at 9:15 and takes 30 minutes."),
+        ("Prices rose by 9.20 percent.", "Prices rose by 9.15 percent."),
+        ("The museum opens at 9:20.", "The library opens at 9:15."),
+    ],
+)
+def test_a_time_that_may_be_right_is_not_marked(output: str, source: str) -> None:
+    wrong_times = contradictions(output, {"Timetable": source})
+    assert not [each for each in wrong_times if each.category == "time"]

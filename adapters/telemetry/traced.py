@@ -171,7 +171,7 @@ class TracedModel:
 
     @property
     def signature(self) -> str:
-        """The model's own."""
+        """The model's signature."""
         return self.model.signature
 
     async def complete(self, request: ChatRequest) -> Reply:

@@ -75,7 +75,7 @@ def _fenced(passages: Sequence[Passage]) -> str:
 
 
 _Line = Annotated[str, Field(json_schema_extra={"maxLength": 400})]
-"""A text whose length only a server limits that is held to a schema: it ends loops."""
+"""A text whose length only servers that enforce a schema limit: this stops endless repetition."""
 
 
 class Finding(BaseModel):  # noqa: D101  the model would be sent it

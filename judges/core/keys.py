@@ -116,7 +116,7 @@ def report_key(judge: Judge, segment: Segment, aspect: Aspect) -> str:
 
 
 def _plain(value: object) -> object:
-    """Return a dataclass or a mapping as a dict, a member of an enumeration as its value."""
+    """Return a dataclass or a mapping as a dict, and a member of an enumeration as its value."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Enum):

@@ -350,7 +350,7 @@ class Checker(Protocol):
         ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens each text has; raise `JudgeError` as `check` does."""
+        """Return the number of tokens of each text; raise `JudgeError` as `check` does."""
         ...
 
     def check(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
@@ -380,7 +380,7 @@ class AskedChecker(Protocol):
 
     @property
     def unit(self) -> ClaimUnit:
-        """Return what it reads as a claim."""
+        """The unit of text that it reads as a claim."""
         ...
 
     @property

@@ -100,7 +100,7 @@ class WindowReader(Protocol):
 
     @property
     def room(self) -> int:
-        """The most words and marks of a window, on both sides."""
+        """Maximum number of words and punctuation marks per window, in both its texts."""
         ...
 
     def read(self, windows: Sequence[Window]) -> list[WindowReading]:

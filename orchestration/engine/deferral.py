@@ -56,7 +56,7 @@ class RequestFile(Protocol):
         ...
 
     def write(self, line: bytes) -> None:
-        """Add a line."""
+        """Append a line."""
         ...
 
 

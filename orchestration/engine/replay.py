@@ -40,10 +40,10 @@ class NoMemory:
         """Return None."""
 
     async def put(self, key: str, value: bytes) -> None:
-        """Keep nothing."""
+        """Do nothing, since access is read-only."""
 
     async def put_soon(self, key: str, value: bytes) -> None:
-        """Keep nothing."""
+        """Do nothing, since access is read-only."""
 
 
 @dataclass(frozen=True, slots=True)

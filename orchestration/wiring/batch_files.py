@@ -46,11 +46,11 @@ class BatchServer(Protocol):
         ...
 
     async def create(self, file_id: str) -> BatchStatus:
-        """Begin a batch of an uploaded file."""
+        """Create a batch from an uploaded file."""
         ...
 
     async def find(self, file_id: str) -> BatchStatus | None:
-        """Return the batch of an uploaded file; None if none was begun."""
+        """Return the batch of an uploaded file; None if none was created."""
         ...
 
     async def retrieve(self, batch_id: str) -> BatchStatus:

@@ -10,7 +10,17 @@ _NEIGHBOURS = 5  # words on each side that evidence shows beside what says other
 _WORDS = re.compile(r"\S+")
 
 Category = Literal[
-    "negation", "antonym", "number", "time", "name", "name order", "speaker", "date", "record"
+    "negation",
+    "antonym",
+    "other kind",
+    "number",
+    "time",
+    "date",
+    "record",
+    "name",
+    "other name",
+    "name order",
+    "speaker",
 ]
 
 

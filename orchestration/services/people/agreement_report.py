@@ -169,7 +169,7 @@ def _curve(seats: SeatFindings, *, several: bool) -> EnsembleCurve:
 def _costs(
     findings: MetaFindings, annotators: Sequence[Annotator], *, measure: str
 ) -> Iterator[Drawing]:
-    """Draw judges by what they took, in tokens if they took any, and in seconds."""
+    """Yield plots of agreement by cost: in tokens if judges used any, and in seconds."""
     groups = grouped(findings.agreements, lambda agreement: agreement.scorer)
     values = {scorer: [each.value for each in own] for scorer, own in groups.items()}
     judges = [annotator for annotator in annotators if annotator.name in values]
@@ -195,7 +195,7 @@ def _priced(
     *,
     panels: Collection[str],
 ) -> list[ScorerCost]:
-    """Return costs for 1,000 texts and one aspect, each the mean of a scorer's aspects."""
+    """Return costs per 1,000 texts and aspect, each the mean over a scorer's aspects."""
     by_name = grouped(costs, lambda key: key[0])
     return [
         ScorerCost(

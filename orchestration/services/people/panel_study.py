@@ -81,7 +81,7 @@ def require_seats(asked: Iterable[str], rows: Iterable[Seats], *, aspect: str) -
 
 
 def seat_costs(rows: Iterable[Seats], prices: Mapping[str, SeatPrice]) -> dict[str, SeatCost]:
-    """Return what each seat takes for one of the rows that it judged."""
+    """Return the mean cost of each seat per row that it judged."""
     given = grouped((item for row in rows for item in row.items()), lambda item: item[0])
     return {
         name: _cost([seat for _, seat in seats], prices.get(name)) for name, seats in given.items()

@@ -66,7 +66,7 @@ class TextOnAspect:
 
     @property
     def human(self) -> float | None:
-        """The mean of people's scores; None without any."""
+        """The mean of people's scores; None without scores."""
         return fmean(self.people.values()) if self.people else None
 
 

@@ -26,7 +26,7 @@ REPEAT = "repeat"
 CONTROLS = frozenset({PLAIN, REPEAT})
 """Families of the controls."""
 _NOISE = 1e-9
-"""Differences of scores smaller than this come from rounding."""
+"""Smaller differences of scores are rounding errors."""
 
 Judgements = Mapping[tuple[str, str, str], Judgement]
 """``(judge, segment id, aspect name)`` -> judgement."""

@@ -38,7 +38,7 @@ FEWEST_TEXTS = 5
 
 
 def texts_by_aspect(readings: Iterable[Reading]) -> dict[str, tuple[Segment, ...]]:
-    """Return aspect -> its texts, with the scores and the spans of this aspect alone."""
+    """Return aspect -> its texts, with the scores and the spans of this aspect only."""
     by_aspect = grouped(readings, lambda reading: reading.aspect)
     return {aspect: tuple(_texts(aspect, of_aspect)) for aspect, of_aspect in by_aspect.items()}
 

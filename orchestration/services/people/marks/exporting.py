@@ -86,7 +86,7 @@ def _row_text(readings: Sequence[Reading]) -> Segment:
 
 
 def _who_looked(readings: Sequence[Reading]) -> list[str]:
-    """Return who looked for errors."""
+    """Return the annotators who looked for errors."""
     return [*dict.fromkeys(each.annotator for each in readings if not each.mark.scores_only)]
 
 

@@ -134,7 +134,8 @@ def people_of_file(
     marked = by_name(read_texts(human, columns=columns))
     has_spans = any(each.gold for each in marked.values())
     rated = frozenset(aspect for each in marked.values() for aspect in each.human)
-    own = {} if _is_file_of(run, human) else own_texts(run)
+    data = run.texts.data.absolute() if run.texts else None
+    own = {} if isinstance(human, Path) and human.absolute() == data else own_texts(run)
     by_row: dict[RowKey, Judgement] = {}
     others: set[TextName] = set()
     for row in rows:

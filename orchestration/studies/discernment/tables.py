@@ -177,8 +177,9 @@ def _summary(findings: Findings) -> Iterator[Block]:
     yield table_of(
         (_summary_entries(row) for row in decision_rows(findings) if row.leads),
         title=f"Discernment of {findings.segments} texts, each without its clean twin",
-        note="5 %, 10 %: caught at so many false alarms. Hits: damage that a span touches. Drop: "
-        "in steps. Top: still the best label. =: a harmless change, which should set off nothing.",
+        note="10%: caught at 10% false alarms on clean and harmlessly changed texts; clean: at "
+        "10% on clean texts alone. Hits: damage that a span touches. Drop: in steps. Top: still "
+        "the best label. =: a harmless change, which should set off nothing.",
         only="terminal",
     )
     for name, balanced in (("D", findings.overall), ("D w.", findings.weighted)):
@@ -252,48 +253,8 @@ def _conclusions(findings: Findings) -> Iterator[Prose]:
 
 
 def _by_conclusion(findings: Findings) -> Mapping[Conclusion, Sequence[str]]:
-    names: dict[Conclusion, list[str]] = {}
-    for finding in findings.findings:
-        names.setdefault(conclusion(finding), []).append(finding.condition)
-    return names
-
-
-def _decision_table(findings: Findings) -> Table:
-    """Return the table of a page: a row for each condition and aspect that it harms."""
-    return table_of(
-        map(_decision_entries, decision_rows(findings)),
-        note=_DECISIONS,
-        only="page",
-    )
-
-
-def _decision_summary(findings: Findings) -> Table:
-    """Return the table of a terminal, 80 characters wide: a row for each condition."""
-    return table_of(
-        (_summary_entries(row) for row in decision_rows(findings) if row.leads),
-        title=f"Discernment of {findings.segments} texts, each without its clean twin",
-        note="10%: caught at 10% false alarms on clean and harmlessly changed texts; clean: at "
-        "10% on clean texts alone. Hits: damage that a span touches. Drop: in steps. Top: still "
-        "the best label. =: a harmless change, which should set off nothing.",
-        only="terminal",
-    )
-
-
-def _decision_notes(findings: Findings) -> Iterator[Paragraph]:
-    """Yield what the verdicts mean, and what the false alarms were counted on."""
-    yield Paragraph(_VERDICTS, only="page")
-    for alarms in findings.alarms:
-        if alarms.clean:
-            yield Paragraph(_counted(alarms))
-
-
-def _counted(alarms: Alarms) -> str:
-    return (
-        f"{alarms.aspect}: false alarms counted on {alarms.clean} clean and {alarms.harmless} "
-        f"harmlessly changed texts; below {figure(alarms.cutoff_5)} lie "
-        f"{figure(alarms.flagged_5, '.1%')}, below {figure(alarms.cutoff_10)} "
-        f"{figure(alarms.flagged_10, '.1%')}."
-    )
+    groups = grouped(findings.findings, conclusion)
+    return {word: [finding.condition for finding in group] for word, group in groups.items()}
 
 
 def _decision_entries(row: DecisionRow) -> Iterator[Entry]:

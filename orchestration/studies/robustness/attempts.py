@@ -11,9 +11,14 @@ from spanjury.judges.core.transcript import segment_of
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
 from spanjury.orchestration.studies.judging import Judgement, source_of
 from spanjury.orchestration.studies.shares import share_by_source
-from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked
+from spanjury.perturbations.attacks.attack import (
+    Attack,
+    AttackCase,
+    Attacked,
+    agent_case,
+    attacked_agent,
+)
 from spanjury.perturbations.attacks.standard import plain_addition, rounded_length
-from spanjury.perturbations.attacks.trajectories import agent_case, attacked_agent
 from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.pairs import Condition, Skipped, case_of, damaged_segment
 from spanjury.perturbations.perturbation import NothingToDamageError, generator_for

@@ -1,14 +1,15 @@
-"""Live traffic: spans and rows become segments, and a path the store of what came in."""
+"""Live traffic: spans and rows become segments, a path their store, and names sinks of scores."""
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
-from spanjury.adapters.files.line_tail import LineTail, TailedLine, TailPosition
+from spanjury.adapters.files.line_writer import ResultLog
+from spanjury.adapters.files.lines import LineTail, TailedLine, TailPosition
 from spanjury.adapters.files.reading.column_map import AS_NAMED, parse_columns
 from spanjury.adapters.files.reading.rows import parse_row
-from spanjury.adapters.files.result_log import ResultLog
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.adapters.runs.traffic_store import (
     Arrival,
@@ -17,6 +18,7 @@ from spanjury.adapters.runs.traffic_store import (
     WaitingTrace,
     outgoing_score,
 )
+from spanjury.adapters.sinks.http_client import HttpSink
 from spanjury.adapters.telemetry.otlp import (
     JSON,
     PROTOBUF,
@@ -27,9 +29,11 @@ from spanjury.adapters.telemetry.otlp import (
     spans_of,
     trace_row,
 )
-from spanjury.judges.core import DataError, Segment
+from spanjury.judges.core import DataError, PluginError, Segment, Sink
 from spanjury.judges.core.keys import digest
 from spanjury.judges.core.notices import noticed_by
+from spanjury.orchestration.wiring.plugins import SINKS, built
+from spanjury.orchestration.wiring.specs import parse_options
 
 __all__ = [
     "JSON",
@@ -50,6 +54,7 @@ __all__ = [
 _ROW = b"row:"
 """Begins what is kept of a row; a span is kept as an object of JSON."""
 _SPANS = "resourceSpans"
+_METHODS = ("send", "aclose")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,3 +147,37 @@ class TrafficReader:
 def _meta(segment: Segment, *names: str) -> str:
     """Return the first value of `names` in the meta of a row; empty without one."""
     return next((str(value) for name in names if (value := segment.meta.get(name))), "")
+
+
+def open_sink(spec: str) -> tuple[str, Sink]:
+    """Open a sink and return it with its name, given ``NAME`` or ``NAME:option=value,…``.
+
+    Its connections are opened on the first request. Raise `ConfigError` if there is no such sink,
+    an option does not fit or a key is missing.
+    """
+    name, options = parse_options(spec, what="sink")
+    made = built(SINKS.get(name), name, options)
+    methods = (getattr(made, method, None) for method in _METHODS)
+    if not isinstance(made, Sink) or not all(map(inspect.iscoroutinefunction, methods)):
+        raise PluginError(f"sink {name!r} lacks an async send or aclose: {made!r}")
+    return name, made
+
+
+class Webhook:
+    """An address to which alerts are posted, each as a JSON object.
+
+    A secret address, such as that of a chat program, is given as ``env:VARIABLE``. Raises
+    `ConfigError` if the address is invalid, or looks secret.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._http = HttpSink("webhook", url=url)
+
+    async def send(self, alerts: Sequence[object]) -> None:
+        """Post alerts; raise `SinkError` like a sink."""
+        for alert in alerts:
+            await self._http.request("POST", "", alert)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()

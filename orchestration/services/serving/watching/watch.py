@@ -62,7 +62,7 @@ from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.results import result_line
 from spanjury.orchestration.wiring.runs import open_memory
-from spanjury.orchestration.wiring.sinks import Webhook, open_sink
+from spanjury.orchestration.wiring.traffic import Webhook, open_sink
 from spanjury.orchestration.wiring.traffic import (
     Arrival,
     LineTail,

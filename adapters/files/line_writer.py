@@ -15,30 +15,30 @@ from spanjury.adapters.file_lock import lock_file
 from spanjury.judges.core import DataError, StoreError
 
 PART = ".part"
-"""Ends the name of a file that is not whole yet."""
+"""Suffix of a file that is not complete yet."""
 
 REFUSED = ".refused"
-"""Ends the name of a whole file that must not take the place of the one that is there."""
+"""Suffix of a complete file that must not replace the existing one."""
 
 
 def part_of(path: Path) -> Path:
-    """Return the file that is written until `path` is whole."""
+    """Return the path of the part file, which is written until `path` is complete."""
     return path.with_name(f"{path.name}{PART}")
 
 
 class LineWriter:
-    """Write lines to a file, each in full before the next.
+    """Writes lines to a file, each in full before the next.
 
-    Lines go to ``PATH.part``, which takes the place of ``PATH`` when the context ends well. When
-    it ends by an exception, Ctrl-C included, ``PATH`` is as it was. What an earlier writer left in
-    ``PATH.part`` is overwritten; one that still writes keeps it.
+    Lines go to ``PATH.part``, which replaces ``PATH`` when the context ends normally. If it ends
+    by an exception, Ctrl-C included, ``PATH`` is unchanged. A ``PATH.part`` left by an earlier
+    writer is overwritten, unless that writer is still running.
 
-    With `keep_part`, ``PATH.part`` stays after an exception, ending with a whole line; else it is
-    deleted. `objection` is given the file that would be replaced, at the end, and returns why it
-    must stay, or nothing. If it must, the lines go to ``PATH.refused``.
+    After an exception, ``PATH.part`` is deleted; with `keep_part` it stays, cut to whole lines.
+    `objection` is called at the end with the file about to be replaced, and returns the reason
+    why it must stay, or an empty text. If there is a reason, the lines go to ``PATH.refused``.
 
-    Raises `StoreError` on entry, if no file can be written there, or another writer is at it; from
-    `append` and at the end, if one cannot be any longer (a full disk); at the end, if there is an
+    Raises `StoreError` on entry if the file cannot be written or another process is writing it;
+    from `append` and on exit if writing fails later (a full disk); on exit if there is an
     objection.
     """
 
@@ -51,21 +51,21 @@ class LineWriter:
         self._objection = objection
         self._file: FileIO | None = None
         self._lines = 0
-        self._whole = 0  # bytes up to the end of the last whole line
+        self._whole = 0  # offset after the last complete line
 
     @property
     def path(self) -> Path:
-        """The file of the lines: ``PATH.part`` until all has ended well, then ``PATH``."""
+        """The file that holds the lines: ``PATH``, or ``PATH.part`` until the context ends."""
         return self._path
 
     @property
     def lines(self) -> int:
-        """The number of lines."""
+        """The number of lines written."""
         return self._lines
 
     def __enter__(self) -> Self:
         try:
-            if self._target.is_symlink():  # what it points to is replaced, not the link
+            if self._target.is_symlink():  # replace the target, not the link
                 self._target = Path(os.path.realpath(self._target))
             replaceable = self._target.is_file() or not self._target.exists()
             if replaceable:
@@ -78,9 +78,9 @@ class LineWriter:
         return self
 
     def append(self, line: bytes) -> None:
-        """Hand `line`, its end included, to the operating system before returning.
+        """Write `line`, its line end included, to the operating system before returning.
 
-        Raises `StoreError` if it cannot be written; the lines before it stay whole.
+        Raises `StoreError` if that fails; the lines before it stay complete.
         """
         assert self._file is not None, "append outside the context"
         try:
@@ -106,13 +106,13 @@ class LineWriter:
             raise _unwritable(self._path, problem) from problem
 
     def _take_the_name(self, file: FileIO) -> None:
-        """Replace the file that is there, unless there is an objection."""
+        """Give the part file its final name, or ``.refused`` if there is an objection."""
         objection = self._objection(self._target) if self._target.exists() else ""
         named = self._target
         if objection:
             named = self._target.with_name(f"{self._target.name}{REFUSED}")
-        # Another writer could empty a part file that is locked no longer.
-        if sys.platform == "win32":  # where an open file cannot be renamed
+        # Renamed while locked: once it is unlocked, another writer could truncate it.
+        if sys.platform == "win32":  # an open file cannot be renamed there
             file.close()
         self._path.replace(named)
         self._path = named
@@ -120,7 +120,7 @@ class LineWriter:
             raise StoreError(refusal(self._target, objection, named))
 
     def _settle(self, file: FileIO) -> None:
-        """Cut off half a line; count a whole one that Ctrl-C kept from being counted."""
+        """Cut off an incomplete line; count a complete one that Ctrl-C kept from being counted."""
         with suppress(OSError):
             file.seek(self._whole)
             if file.read().endswith(b"\n"):
@@ -144,9 +144,9 @@ def _unwritable(path: Path, error: OSError | ValueError) -> StoreError:
 
 
 def json_line(row: Mapping[str, object], *, name: str) -> bytes:
-    """Return a row of JSON as a line.
+    """Return a JSON row as a line.
 
-    Raises `DataError` if the row called `name` holds what JSON or UTF-8 cannot.
+    Raises `DataError` if the row called `name` has a value that JSON or UTF-8 cannot represent.
     """
     try:
         return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode()
@@ -155,7 +155,7 @@ def json_line(row: Mapping[str, object], *, name: str) -> bytes:
 
 
 def refusal(target: Path | str, objection: str, named: Path | str) -> str:
-    """Say that `target` stays for the sake of an `objection`, and what to do about it."""
+    """Return the message that `target` was kept because of an `objection`, with advice."""
     return (
         f"{target}: {objection}; it is as it was, and the new rows are in {named}: ask again for"
         " what was not answered (spanjury resume), or name another file (-o)"
@@ -163,29 +163,29 @@ def refusal(target: Path | str, objection: str, named: Path | str) -> str:
 
 
 def _open_alone(path: Path) -> FileIO:
-    """Open an empty file; raise `BlockingIOError` if another process writes it."""
+    """Open an empty file under an exclusive lock; raise `BlockingIOError` if it is locked."""
     while True:
         file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "w+")
         try:
             lock_file(file.fileno())
-            # Its last writer may have given it its name meanwhile: then it is not ours.
+            # Its last writer may have renamed it before we got the lock: then start over.
             if path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno())):
                 file.truncate(0)
                 return file
-        except BaseException:  # whatever it was, the file must not stay open
+        except BaseException:  # e.g. Ctrl-C: do not leak the descriptor
             file.close()
             raise
         file.close()
 
 
 class SealedFiles:
-    """Write lines to files that belong together, and a seal that says that they are whole.
+    """Writes line files that belong together, and a seal that says that they are complete.
 
-    The folder is made. While the files are written, and when that ends by an exception, all of it
-    is as it was. The seal, a file of JSON, is taken off before the first file takes its name and
-    put on after the last, so that a reader who finds one finds the files that it lists.
+    The folder is created. Its files are unchanged until the context ends normally, and stay so if
+    it ends by an exception. The seal, a JSON file, is removed before the first file gets its name
+    and written after the last: if there is a seal, the files that it lists are complete.
 
-    Raises `StoreError` whenever something cannot be written.
+    Raises `StoreError` if anything cannot be written.
     """
 
     def __init__(self, folder: Path, *, names: Sequence[str], seal: str) -> None:
@@ -208,12 +208,12 @@ class SealedFiles:
         return self
 
     def append(self, name: str, line: bytes) -> None:
-        """Add `line`, its end included, to the file `name`."""
+        """Append `line`, its line end included, to the file `name`."""
         self._writers[name].append(line)
         self._digests[name].update(line)
 
     def close_with(self, fields: Mapping[str, object]) -> None:
-        """Have the seal say `fields`, beside the lines and the digest of each file."""
+        """Set the fields of the seal, which also lists the line count and digest of each file."""
         self._fields = fields
 
     def __exit__(

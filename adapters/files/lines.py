@@ -16,16 +16,16 @@ from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.judges.core import DataError
 
 _GZIP_MAGIC = b"\x1f\x8b"
-_BUFFER = 2**18  # bytes that are asked of the system at once
-_PIECE = 2**16  # bytes that are read at once of what is passed over
-_TRUSTED = 2**23  # bytes that may be unpacked from however little: blank lines, read in seconds
+_BUFFER = 2**18  # bytes per read from the operating system
+_PIECE = 2**16  # bytes read at once while skipping a line that is too long
+_TRUSTED = 2**23  # bytes that may be unpacked at any ratio, for blank lines; read in seconds
 
 
 class Line(NamedTuple):
-    """One physical line, its end included.
+    """A line of a file, its line end included.
 
-    `fault` says what is wrong with it, if anything is; `text` then is the nearest that
-    can be read, or empty.
+    `fault` describes what is wrong with it, if anything; `text` is then a best-effort reading,
+    or empty.
     """
 
     number: int
@@ -36,12 +36,12 @@ class Line(NamedTuple):
 def read_lines(path: Path, *, limits: DataLimits = USUAL) -> Iterator[Line]:
     """Yield the lines of `path`, numbered from 1; UTF-8, with or without a byte order mark.
 
-    A file is unpacked if it is gzip by its first bytes, whatever its name. Where reading fails
-    midway, or the file unpacks to more than `limits` allow, the last line yielded says so. A line
-    that is too long is passed over, and never held as a whole.
+    A file that begins like gzip is unpacked, even if its name is another. If reading fails
+    midway, or the file unpacks to more than `limits` allow, a last `Line` with a fault says so. A
+    line that is too long is skipped, and never held in memory as a whole.
 
-    Raises `DataError` if there is no such file, it is a folder or empty, it cannot be read, or it
-    is named ``.gz`` and is not gzip; the message names the file.
+    Raises `DataError` if the file does not exist, is a folder or empty, cannot be read, or is named
+    ``.gz`` without being gzip; the message names the file.
     """
     number = 0
     try:
@@ -59,7 +59,7 @@ def read_lines(path: Path, *, limits: DataLimits = USUAL) -> Iterator[Line]:
 
 
 class _Unpacked:
-    """A gzip file, read no further than its limits allow."""
+    """A gzip file that stops with an error when it exceeds the limits."""
 
     def __init__(
         self, packed: BufferedIOBase, unpacked: BufferedIOBase, limits: DataLimits
@@ -82,11 +82,11 @@ class _Unpacked:
 
 @contextmanager
 def _opened(path: Path, limits: DataLimits) -> Iterator[BufferedIOBase | _Unpacked]:
-    """Own the file, and what unpacks it."""
+    """Open the file, and its decompressor if it is gzip."""
     with ExitStack() as stack:
         file = stack.enter_context(BufferedReader(FileIO(path), _BUFFER))
         if file.peek(2).startswith(_GZIP_MAGIC):
-            # As it is: a buffer around it would lose what comes before a broken end.
+            # Unbuffered: a buffer would lose the readable data before a damaged end.
             unpacked = stack.enter_context(gzip.GzipFile(fileobj=file))
             yield _Unpacked(file, unpacked, limits)
             return
@@ -96,7 +96,7 @@ def _opened(path: Path, limits: DataLimits) -> Iterator[BufferedIOBase | _Unpack
 
 
 def _next_line(file: BufferedIOBase | _Unpacked, *, number: int, limits: DataLimits) -> Line | None:
-    """Read the next line, or None at the end; of one that is too long only where it ends."""
+    """Return the next line, or None at the end; skip the text of a line that is too long."""
     raw = file.readline(limits.row + 1)
     if not raw:
         return None
@@ -108,7 +108,7 @@ def _next_line(file: BufferedIOBase | _Unpacked, *, number: int, limits: DataLim
 
 
 def _decoded(raw: bytes, *, number: int) -> Line:
-    """Decode one line; of a bad one, keep what can be read."""
+    """Decode one line; with invalid UTF-8, set a fault and keep what can be read."""
     if number == 1:
         raw = raw.removeprefix(codecs.BOM_UTF8)
     try:
@@ -119,7 +119,7 @@ def _decoded(raw: bytes, *, number: int) -> Line:
 
 
 def _words(error: Exception) -> str:
-    """Return what the operating system or the unpacker says, without the path."""
+    """Return the message of the operating system or the decompressor, without the path."""
     return getattr(error, "strerror", None) or str(error)
 
 

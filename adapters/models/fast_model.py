@@ -1,7 +1,7 @@
-"""A model behind any OpenAI-compatible server, called with as little work as can be. Needs asyncio.
+"""A model behind any OpenAI-compatible server, called with minimal overhead. Needs asyncio.
 
-vLLM, SGLang, llama.cpp, TGI and Ollama's ``/v1`` all speak this protocol. One call is one
-request: retries, limits of time and of concurrency are the gateway's.
+vLLM, SGLang, llama.cpp, TGI and Ollama's ``/v1`` all speak this protocol. One call is one request:
+the gateway does retries, and limits time and concurrency.
 """
 
 import json
@@ -66,11 +66,11 @@ _CLOSING_SECONDS = 5.0
 async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatModel]:
     """Open ``openai-compatible/NAME``; a plugin of the group ``spanjury.models``.
 
-    The server is shown ``OPENAI_COMPATIBLE_API_KEY``, or ``OPENAI_API_KEY``, from the environment.
-    Proxies named there are not used, redirects are not followed, and cookies are not kept.
+    The key comes from the environment: ``OPENAI_COMPATIBLE_API_KEY`` or ``OPENAI_API_KEY``. Proxies
+    set in the environment are not used, redirects are not followed, and cookies are not kept.
 
-    Raises `ConfigError` if the name is not of that form, there is no usable base URL, a key cannot
-    be sent, or the event loop is not asyncio's.
+    Raises `ConfigError` if the name does not have that form, there is no usable base URL, the key
+    cannot be sent in a header, or the event loop is not asyncio's.
 
     Examples
     --------
@@ -88,7 +88,7 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
         connector=aiohttp.TCPConnector(limit=options.max_connections),
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=options.timeout),
-        auto_decompress=False,  # it would unpack all of an answer at once
+        auto_decompress=False,  # aiohttp would decompress a whole answer at once
         headers={
             "Authorization": f"Bearer {key}",
             "Content-Type": "application/json",
@@ -103,7 +103,7 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
             session=session,
             timeout=options.timeout,
             api_key=key,
-            # Without the address, as LiteLLM's: a run may be resumed when its server has moved.
+            # No address, as with LiteLLM: a run may be resumed after its server has moved.
             signature=signature(name),
         )
     finally:
@@ -115,9 +115,9 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
 class FastModel:
     """A model behind an OpenAI-compatible server.
 
-    `source` is its name and address, for messages, which must not show `api_key`. Who opened the
-    session closes it; its `timeout` are seconds from request to last byte. `signature` holds
-    everything that can change a reply.
+    `source` is its name and address, for messages, which must not contain `api_key`. Whoever opened
+    the session closes it. `timeout` is the session's limit, in seconds from request to last byte.
+    `signature` includes everything that can change a reply.
     """
 
     model: str
@@ -135,12 +135,12 @@ class FastModel:
 
     @property
     def forms(self) -> frozenset[Form]:
-        """A schema and a grammar: the server tells whether it takes them."""
+        """Schemas and grammars; whether the server supports them shows at the first call."""
         return _FORMS
 
     @property
     def batch_access(self) -> BatchAccess:
-        """Batches are sent to the same server."""
+        """The same server, which also takes the batches."""
         return BatchAccess(
             provider="openai",
             source=self.source,
@@ -149,14 +149,14 @@ class FastModel:
         )
 
     async def body(self, request: ChatRequest) -> bytes:
-        """Return the JSON that `complete` sends."""
+        """Return the JSON that `complete` would send."""
         return _body(unforced(request), model=self.model)
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Ask once.
+        """Make one request.
 
-        Raises `ModelError` as `model_errors.error_by_status` sorts them; `ModelTimeoutError` and
-        `TransientModelError` also where no whole answer came.
+        Raises `ModelError`, classified as by `model_errors.error_by_status`. Without a complete
+        answer, it raises `ModelTimeoutError` or `TransientModelError`.
         """
         request = unforced(request)
         body = _body(request, model=self.model)
@@ -176,18 +176,18 @@ class FastModel:
             )
             unreached.was_sent = False
             raise unreached from None
-        except Exception as error:  # noqa: BLE001 - aiohttp lets through what its parts raise
-            # Not chained: the foreign message may hold a key, and a traceback prints it.
+        except Exception as error:  # noqa: BLE001 - aiohttp does not wrap all errors
+            # Not chained: the original message may contain a key, and a traceback would print it.
             problem = short_line(f"{type(error).__name__}: {error}", key=self.api_key)
             raise TransientModelError(f"{self.source}: {problem}") from None
 
     async def template_tokens(self) -> TemplateTokens | None:
-        """Return the special tokens of the model; raise `TransientModelError` as `ask_server`."""
+        """Return the model's special tokens; raise `TransientModelError` as `ask_server` does."""
         base = str(self.url.parent.parent)
         return await ask_server(base, model=self.model, key=self.api_key)
 
     async def _post(self, body: bytes, *, decoding: Decoding) -> HttpAnswer:
-        """Send `body` and receive the answer, all of it if it is a reply."""
+        """Send `body` and receive the answer, completely if it is a reply."""
         async with self.session.post(self.url, data=body, allow_redirects=False) as response:
             if is_redirect(response.status):
                 raise redirect_refused(
@@ -205,7 +205,7 @@ class FastModel:
             )
 
     async def _read(self, response: aiohttp.ClientResponse, *, decoding: Decoding) -> bytes:
-        """Read to the end, or as far as is worth it."""
+        """Read the body to its end, or to the limit of its useful length."""
         body = ReplyBytes(
             response.headers,
             succeeded=is_success(response.status),
@@ -216,13 +216,13 @@ class FastModel:
         async for chunk in response.content.iter_any():
             received += body.receive(chunk)
             if body.is_full:
-                response.close()  # what is left would keep the connection busy
+                response.close()  # the unread rest would keep the connection busy
                 break
         return bytes(received)
 
 
 def _body(request: ChatRequest, *, model: str) -> bytes:
-    """Write `request` so that every server finds the fields that it knows, and ignores the rest."""
+    """Encode `request` with every server's own fields; each server ignores the others'."""
     fields = {"model": model, **chat_fields(request)}
     grammar, schema = request.decoding.grammar, request.decoding.schema
     if schema is not None:
@@ -231,13 +231,13 @@ def _body(request: ChatRequest, *, model: str) -> bytes:
         fields |= llama_cpp_grammar(grammar) | vllm_grammar(grammar) | sglang_grammar(grammar)
     reasoning = request.decoding.reasoning
     fields |= template_fields(reasoning=reasoning, documents=documents_of(request))
-    if reasoning not in {None, "none"}:  # few of these servers know "none" as an effort
+    if reasoning not in {None, "none"}:  # few of these servers accept "none" as an effort
         fields["reasoning_effort"] = effort_of(reasoning)
     if request.prefix:
         fields |= CONTINUE_LAST_MESSAGE
     try:
         return _ENCODER.encode(fields)
-    except _UNFIT:  # a tool's description may hold anything
+    except _UNFIT:  # a tool's description may contain values that msgspec refuses
         return json.dumps(fields, ensure_ascii=False).encode(errors="replace")
 
 
@@ -246,7 +246,7 @@ _UNFIT = (msgspec.MsgspecError, TypeError, ValueError, OverflowError)
 
 
 def _model_name(name: str) -> str:
-    """Return what the server calls the model."""
+    """Return the server's name for the model."""
     prefix, _, model = name.partition("/")
     if prefix != _PREFIX or not model:
         raise ConfigError(f"model {scrub(name)!r}: expected {_PREFIX}/NAME")
@@ -254,7 +254,7 @@ def _model_name(name: str) -> str:
 
 
 def _completions_url(base_url: str | None) -> URL:
-    """Return where chat completions are asked for."""
+    """Return the URL for chat completions."""
     example = "as http://localhost:8000/v1"
     if base_url is None:
         raise ConfigError(f"{_PREFIX}/… needs the server's base URL, {example}")

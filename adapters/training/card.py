@@ -1,4 +1,4 @@
-"""The page that goes with a trained model: on what it was trained, how, and what came of it."""
+"""The model card of a trained model: its data, its training and its results."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -18,11 +18,11 @@ _PACKAGES = ("torch", "transformers", "peft", "xformers")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCard:
-    """A model card.
+    """The contents of a model card.
 
-    `base_identity` tells the base model from others. `examples` and `validation` are how many
-    there were to learn from and to validate on; of both together, `cut` lost the end of a source,
-    and `left_out` were skipped as too long. `judging` says how the model is to be asked.
+    `base_identity` identifies the base model. `examples` and `validation` are the numbers of
+    examples for training and validation. Of both together, `cut` lost the end of a source, and
+    `left_out` were skipped as too long. `judging` are the settings for the judge.
     """
 
     base: str
@@ -38,7 +38,7 @@ class ModelCard:
     judging: Judging
 
     def write(self, folder: Path) -> None:
-        """Write `CARD` into a folder, and `CURVES` where matplotlib is installed."""
+        """Write `CARD` into a folder, and `CURVES` if matplotlib is installed."""
         draw(self.progress, folder)
         results = [*result_lines(self.progress, folder), *_threshold_lines(self.judging)]
         page = "\n".join([*self._front(), *self._data(), *self._training(), *results])
@@ -67,7 +67,7 @@ class ModelCard:
         ]
 
     def _options(self) -> str:
-        """Return the judge with the options that a folder says by itself, and a server does not."""
+        """Return the judge with the options that a folder implies, but a server does not."""
         options = f"distilled:layout={self.judging.layout}"
         chosen = self.judging.threshold
         return options if chosen is None else f"{options},threshold={chosen.value:.4g}"
@@ -94,7 +94,7 @@ def add_to_card(folder: Path, section: str) -> None:
 
 
 def data_lines(data: DataStatistics, rows: Iterable[tuple[object, object]]) -> list[str]:
-    """Return the section about the data; `rows` are counts of examples by use."""
+    """Return the section about the data; `rows` are numbers of examples by use."""
     lines = ["## Data", "", f"From {code_span(data.source)} (digest {data.digest}).", ""]
     lines += _table(("examples", "count"), rows)
     for heading, counts in data.counts.items():
@@ -104,14 +104,14 @@ def data_lines(data: DataStatistics, rows: Iterable[tuple[object, object]]) -> l
 
 
 def option_lines(options: Mapping[str, object]) -> list[str]:
-    """Return tables of a training's options, and of the packages that it ran with."""
+    """Return tables of the training options, and of the versions of packages."""
     rows = [(name, "" if option is None else option) for name, option in options.items()]
     versions = [("spanjury", VERSION), *package_versions().items()]
     return [*_table(("option", "value"), rows), *_table(("package", "version"), versions)]
 
 
 def result_lines(done: Progress, folder: Path) -> list[str]:
-    """Return the section about the training's course, with its picture if it is in `folder`."""
+    """Return the section about the course of training, with its picture if it is in `folder`."""
     speed = done.tokens / done.seconds if done.seconds else 0.0
     lines = [
         "## Results",
@@ -127,7 +127,7 @@ def result_lines(done: Progress, folder: Path) -> list[str]:
 
 
 def draw(progress: Progress, folder: Path) -> None:
-    """Write `CURVES` into a folder where matplotlib is installed."""
+    """Write `CURVES` into a folder if matplotlib is installed."""
     if find_spec("matplotlib") is not None:
         curves.draw_curves(
             folder / CURVES, losses=progress.losses, validations=progress.validations
@@ -135,7 +135,7 @@ def draw(progress: Progress, folder: Path) -> None:
 
 
 def package_versions() -> dict[str, str]:
-    """Return the version of every package that changes what is learnt, of those installed."""
+    """Return the versions of installed packages that can change the trained weights."""
     versions = {}
     for package in _PACKAGES:
         try:
@@ -146,7 +146,7 @@ def package_versions() -> dict[str, str]:
 
 
 def _threshold_lines(judging: Judging) -> list[str]:
-    """Return the threshold, and what it does on validation, if there is one."""
+    """Return the table of the threshold and its validation results, if there is one."""
     chosen = judging.threshold
     if chosen is None:
         return []

@@ -205,7 +205,7 @@ def write_guideline(
 def _explained(
     run: Path | None, task: str | None, names: Sequence[str], *, files: Sequence[Path]
 ) -> list[Aspect]:
-    """Return the aspects of a run or a task; those of some names if there are any."""
+    """Return the aspects of a run or a task, or only those with the given names."""
     if (run is None) == (task is None):
         raise ConfigError("name either a run or a task: spanjury marks guideline --task NAME")
     if task is not None:
@@ -224,7 +224,7 @@ def _explained(
 
 
 def _end_if_damaged(names: Sequence[str]) -> None:
-    """Name the marks that were left out, and end with 1 if there are any."""
+    """Print the marks that were left out, and exit with 1 if there are any."""
     if names:
         say_each(names, "marks are damaged and were left out")
         raise typer.Exit(ERROR)

@@ -1,4 +1,4 @@
-"""The view of a run: segments as they are done, progress, and the closing tables."""
+"""The view of a run: segments as they are judged, progress, and the closing tables."""
 
 import json
 from collections import Counter
@@ -38,14 +38,14 @@ with lazily():
     from spanjury.orchestration.cli import progress_bar
 
 _REASONS = 3
-"""The most reasons for missing scores that are shown."""
+"""Most reasons for missing scores that are shown."""
 _GRAVEST_FIRST = (Decision.FAULTY, Decision.UNSURE, Decision.OK)
 
 
 def summary_view(summary: Summary, *, unsure: int) -> RenderableType:
     """Show means with their coverage, failures, and the tokens of each judge.
 
-    So many texts are `unsure`.
+    `unsure` is the number of unsure texts.
     """
     return Group(
         _means(summary),
@@ -58,7 +58,7 @@ def summary_view(summary: Summary, *, unsure: int) -> RenderableType:
 
 
 def outlook(summary: Summary, *, unsure: int) -> RenderableType:
-    """Say how often the decisions are wrong, and who can decide the texts that are `unsure`."""
+    """Show how often decisions are wrong, and how to decide the `unsure` texts."""
     return Group(*_risks(summary), *_hint(summary, unsure))
 
 
@@ -70,7 +70,7 @@ def _means(summary: Summary) -> RenderableType:
     if with_systems:
         table.add_column("system", overflow="fold")
     for heading in ("faulty /\nunsure", "decided", "mean\nscore", "coverage", "spans\n/ text"):
-        table.add_column(heading, justify="right", no_wrap=True)  # names give way, figures do not
+        table.add_column(heading, justify="right", no_wrap=True)  # names wrap, figures do not
     tasks = {task for task, _, _ in summary.rows}
     for (task, aspect), whole in summary.by_aspect().items():
         name = aspect if len(tasks) == 1 else f"{task}: {aspect}"
@@ -100,13 +100,13 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _shares(row: Row) -> str:
-    """Return the shares of the decisions that are faulty and unsure."""
+    """Return the shares of faulty and unsure decisions."""
     faulty, unsure = row.share(Decision.FAULTY), row.share(Decision.UNSURE)
     return "-" if faulty is None else f"{faulty:.0%} / {unsure:.0%}"
 
 
 def _risks(summary: Summary) -> Iterator[RenderableType]:
-    """Say how often the decisions are wrong, as far as that is known."""
+    """Yield the known error rates of the decisions, and a note on unknown ones."""
     by_origin: dict[str, dict[Decision, Risk]] = {}
     for risk in summary.risks:
         if risk.share is not None:
@@ -140,14 +140,14 @@ def _unknown(
 
 
 def _hint(summary: Summary, unsure: int) -> Iterator[RenderableType]:
-    """Say who can decide what these judges cannot."""
+    """Yield advice on unsure texts that these judges cannot decide."""
     if unsure and not any(usage.calls for usage in summary.usage.values()):
         texts = counted(unsure, "text is", "texts are")
         yield Text(f"{texts} unsure: add --model NAME or another judge to decide.")
 
 
 def _failures(summary: Summary) -> Iterator[RenderableType]:
-    """Count the assessments without a score, and the failed seats."""
+    """Yield counts of assessments without a score, and of failed seats."""
     unscored = summary.whole.total - summary.whole.scored
     if unscored:
         counts = _counted((o.value, n) for o, n in summary.outcomes.items() if o != Outcome.SCORED)
@@ -168,7 +168,7 @@ def _failures(summary: Summary) -> Iterator[RenderableType]:
 
 
 def _unasked(summary: Summary) -> Iterator[RenderableType]:
-    """Count how often each seat was asked, where a cascade did not ask all, and why not."""
+    """Yield a line on the seats that a cascade skipped, and one on the reasons."""
     total = summary.whole.total
     if not summary.unasked:
         return
@@ -191,7 +191,7 @@ def _counted(counts: Iterator[tuple[str, int]] | list[tuple[str, int]]) -> str:
 
 
 def _usage(summary: Summary) -> Iterator[RenderableType]:
-    """Show the tokens of each judge, if any of them asks a model."""
+    """Yield a table of the tokens of each judge, if any judge uses a model."""
     asking = {seat: usage for seat, usage in summary.usage.items() if usage != Usage()}
     if not asking:
         return
@@ -207,14 +207,14 @@ def _usage(summary: Summary) -> Iterator[RenderableType]:
 
 
 class Output(CleanConsole):
-    """A console whose reader may leave, as `head` does, without ending the program."""
+    """A console that survives when its reader disconnects, as `head` does."""
 
     def on_broken_pipe(self) -> None:
-        """Throw away what is still to come, where rich would exit at once."""
+        """Discard further output, where rich would exit the program."""
         self.quiet = True
 
     def show(self, view: RenderableType) -> None:
-        """Print `view`; in a file without the blanks that fill a terminal's lines."""
+        """Print `view`; in a file, without the trailing blanks of terminal lines."""
         if self.is_terminal:
             self.print(view)
             return
@@ -225,17 +225,17 @@ class Output(CleanConsole):
 
 
 class View:
-    """Shows results on standard output, progress and, beside JSON, the table on standard error.
+    """Prints results on standard output, progress on standard error; with JSON the table, too.
 
-    Results are written to a file beside this; a reader who leaves ends the view, not the run.
+    Results are also written to a file, so if a reader disconnects, only the view ends, not the run.
 
     Parameters
     ----------
     shown
-        Which texts are printed; of those that are not, none is made ready to be.
+        The texts to print; the others are not even prepared for printing.
     progress
-        Show progress: by a bar where standard error is a terminal, which is drawn below the
-        report if that goes to a terminal too; by lines elsewhere.
+        Whether to show progress: by a bar if standard error is a terminal, below the report if that
+        is printed on a terminal, too; by lines otherwise.
     """
 
     def __init__(
@@ -265,7 +265,7 @@ class View:
             return ProgressLines(tracker, write=say)
         if not self._out.is_terminal:
             return progress_bar.ProgressBar(tracker, console=self._side)
-        # Rows of JSON on a terminal are printed past a bar, not above it.
+        # JSON rows on a terminal are printed past rich, which would not keep a bar below them.
         return (
             nullcontext() if self._as_json else progress_bar.ProgressBar(tracker, console=self._out)
         )
@@ -284,18 +284,18 @@ class View:
         self._flush_segment()
 
     def wants(self, segment: Segment) -> bool:
-        """Say whether the results of `segment` may be shown; call it in the order of segments."""
+        """Return whether the results of `segment` may be shown; call it in order of segments."""
         return not self._as_json and self._selector.wants(segment)
 
     def show(self, result: Result) -> None:
-        """Count a result and print it; a segment is printed when all its aspects are in."""
+        """Count a result and print it; a segment is printed once all its aspects are judged."""
         self.summary.add(result)
         if self._as_json:
             self._print_row(result_row(result))
         self._take(result)
 
     def count(self, row: FinishedRow) -> None:
-        """Count a row that is remembered; only as JSON it is printed."""
+        """Count a remembered row; it is printed only as JSON."""
         self.summary.count(row.figures)
         if self._as_json:
             self._print_row(json.loads(row.line))
@@ -305,25 +305,25 @@ class View:
         self._out.out(shown_json(row), highlight=False)
 
     def _take(self, part: Result | FinishedRow) -> None:
-        """Take a part of what there is on a segment, which ends the one before."""
+        """Add a part of a segment; the first part of a new segment completes the previous one."""
         if self._parts and self._parts[0].segment is not part.segment:
             self._flush_segment()
         self._parts.append(part)
 
     def close(self) -> None:
-        """Print the worst texts, the closing tables, and what this go at the run took."""
+        """Print the worst texts, the closing tables, and the spending of this session."""
         self._flush_segment()
         console = self._side if self._as_json else self._out
         for results in self._selector.at_the_end():
             console.show(segment_view(results))
         console.show(summary_view(self.summary, unsure=self._unsure))
         if words := self._rest():
-            console.print(Text(words, "dim"), soft_wrap=True)  # a command that is cut is useless
+            console.print(Text(words, "dim"), soft_wrap=True)  # a truncated command is useless
         if words := spent(self._meter):
             console.print(Text(words, "dim"), soft_wrap=True)
 
     def _rest(self) -> str:
-        """Say what was not shown, and what shows it."""
+        """Return a line on the texts that were not shown, with the command that shows them."""
         pages = "" if self._as_json or not self.summary.whole.total else self._pages
         count = self._selector.left_out
         if self._selector.shown.kind == "first" and count:

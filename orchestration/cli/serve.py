@@ -48,7 +48,7 @@ _DEFAULT = "default"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedPanelFlags(Flags, title="Judges"):
-    """The flags that name the panels; without any, the offline judges are the default one."""
+    """The flags that name the panels; by default, one panel has the offline judges."""
 
     panel: Annotated[
         tuple[str, ...],
@@ -78,7 +78,7 @@ class ServedPanelFlags(Flags, title="Judges"):
     scoring: ScoringFlags = ScoringFlags()  # noqa: RUF009  as above
 
     def panels(self) -> "dict[str, configs.PanelConfig]":
-        """Return the panels by name; raise `ConfigError` if flags do not fit together."""
+        """Return the panels by name; raise `ConfigError` if flags contradict each other."""
         named = dict(map(self._named, self.panel))
         if len(named) < len(self.panel):
             raise ConfigError("--panel: two panels have the same name")
@@ -109,7 +109,7 @@ class ServedPanelFlags(Flags, title="Judges"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenFlags(Flags, title="Service"):
-    """The flags that say where it listens, and to whom."""
+    """The flags about the address of the service and its clients."""
 
     host: Annotated[str, replace(HOST, env="SPANJURY_SERVE_HOST")] = "127.0.0.1"
     port: Annotated[int, replace(PORT, env="SPANJURY_SERVE_PORT")] = 8765
@@ -141,7 +141,7 @@ class ListenFlags(Flags, title="Service"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundFlags(Flags, title="Bounds"):
-    """The flags that bound what clients may ask for."""
+    """The flags that limit requests."""
 
     max_checks: Annotated[
         int, Flag("Maximum concurrent checks; others wait.", min=1, rare=True)
@@ -208,7 +208,7 @@ class BoundFlags(Flags, title="Bounds"):
     ] = 7.0
 
     def limits(self) -> "settings.ServiceLimits":
-        """Return the bounds of clients."""
+        """Return the limits of requests."""
         return settings.ServiceLimits(
             body=self.max_body,
             batch_body=self.max_batch_body,

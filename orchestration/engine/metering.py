@@ -1,11 +1,11 @@
-"""The ledger of a run: every call to a model is reserved before it is sent, and settled after.
+"""The ledger of a run: every model call is reserved before it is sent, and settled afterwards.
 
-It promises that a limit holds for all calls together, whoever makes them: seats, the consolidator,
-a writer of damage, probes and retries. A call is sent only if the most that it may take fits into
-every limit beside what is spent and what is reserved; where it may fit once others are settled, it
-waits for these. With a memory a reservation is on disk before the call is sent, so that one which
-a kill left open counts as spent. A limit is therefore exceeded only by a reply that took more than
-its bound.
+A limit holds for all calls together, whoever makes them: seats, the consolidator, a writer of
+damage, probes and retries. A call is sent only if its maximum cost fits into every limit, in
+addition to what is spent and reserved. If it may fit once other calls are settled, it waits for
+them. With a memory, a reservation is on disk before the call is sent, so that a call cut off by a
+kill counts as spent. A limit can therefore be exceeded only by a reply that takes more than its
+bound.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ from spanjury.orchestration.engine.spending import (
 )
 
 SEATS, CUT_OFF = "seats", "cut off"
-"""Makers of calls: those who are not named otherwise, and calls that a kill left open."""
+"""Makers of calls: the default, and calls that were cut off by a kill."""
 
 _KEY = digest("ledger")
 _ENCODER = msgspec.json.Encoder()
@@ -56,16 +56,16 @@ _ASKED: ContextVar["set[Judged] | None"] = ContextVar("asked", default=None)
 
 
 Judged = Callable[[Report], None]
-"""Takes the report of an assessment for which a model was asked."""
+"""Receives the report of an assessment that called a model."""
 
 
 class Payer(Protocol):
-    """A tenant that pays for calls, and has limits of its own beside those of the run."""
+    """A tenant that pays for calls and has its own limits besides those of the run."""
 
     async def reserve(self, most: "Spending") -> "Meter":
-        """Reserve a call that takes so much at most; return the ledger to settle it in.
+        """Reserve a call that spends at most `most`; return the ledger to settle it in.
 
-        Raise `RunStoppedError` if it does not fit.
+        Raise `RunStoppedError` if the call does not fit.
         """
         ...
 
@@ -75,7 +75,7 @@ _PAYER: ContextVar[Payer | None] = ContextVar("payer", default=None)
 
 @contextmanager
 def paid_by(payer: Payer | None) -> Iterator[None]:
-    """Have `payer` pay for the calls that are made in this context; None for no further payer."""
+    """Have `payer` pay for the calls made in this context; None for no further payer."""
     token = _PAYER.set(payer)
     try:
         yield
@@ -84,7 +84,7 @@ def paid_by(payer: Payer | None) -> Iterator[None]:
 
 
 class LimitedModel(Protocol):
-    """A model that allows so many calls at once, and says how many are under way or wait."""
+    """A model with a limit of concurrent calls, which reports its calls under way and waiting."""
 
     @property
     def limit(self) -> int:
@@ -97,13 +97,13 @@ class LimitedModel(Protocol):
         ...
 
     def waiting(self, now: float) -> str:
-        """Say for whom calls wait, and how long at `now`, by the monotonic clock; "" if none do."""
+        """Describe the calls that wait, and for how long at monotonic time `now`; "" if none do."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The limits of a run each time it is run; None for none.
+    """The limits of each session of a run; None for no limit.
 
     Raises `ConfigError` if a limit is not positive.
 
@@ -112,7 +112,7 @@ class Limits:
     max_cost
         Dollars.
     max_calls
-        Calls that are sent to models, those that fail among them.
+        Calls sent to models, including failed ones.
     max_tokens
         Tokens of prompts and replies together.
     max_seconds
@@ -131,7 +131,7 @@ class Limits:
 
     @property
     def of_spending(self) -> "tuple[Bound, ...]":
-        """The limits of all but time."""
+        """The limits of everything but time."""
         by_unit: Mapping[Unit, float | None] = {
             "dollars": self.max_cost,
             "calls": self.max_calls,
@@ -142,9 +142,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The most that may be spent of one unit: in one go at a run, or in all of them.
+    """The most that may be spent of one unit, in one session of a run or in all of them.
 
-    One that is a budget ends the asking, and not the run.
+    A bound that is a budget ends the calls, not the run.
     """
 
     unit: Unit
@@ -155,7 +155,7 @@ class Bound:
 
 @dataclass(slots=True, eq=False)
 class _Aside:
-    """An amount that is set aside for a row, and becomes less as its calls are settled."""
+    """An amount that is set aside for a row and shrinks as its calls are settled."""
 
     left: float
     unit: Unit
@@ -165,18 +165,18 @@ class _Aside:
 
 
 class Meter:
-    """The ledger of one go at a run, and of the run as far as a memory keeps it.
+    """The ledger of one session of a run, and of the whole run as far as a memory keeps it.
 
-    What is remembered costs nothing and is not counted.
+    Remembered replies cost nothing and are not counted.
 
     Parameters
     ----------
     limits
-        All but `max_seconds` are kept here.
+        All of these but `max_seconds` are enforced here.
     stop
-        Called with the reason when a limit is reached, or the next call does not fit into it.
+        Called with the reason when a limit is reached, or when the next call does not fit into it.
     is_whole
-        The limits are those of all goes at the run together.
+        Whether the limits apply to all sessions of the run together.
     """
 
     def __init__(
@@ -189,22 +189,22 @@ class Meter:
         self.usage = Usage()
         self.unpriced: tuple[str, ...] = ()
         self.made: dict[str, Spending] = {}
-        """Spending of this go, by who made the calls."""
+        """Spending of this session, by maker of the calls."""
         self.before: dict[str, Spending] = {}
-        """Spending of earlier goes at the run, by the same keys."""
+        """Spending of earlier sessions of the run, by the same keys."""
         self._bounds = [Bound(limit.unit, limit.most, is_whole) for limit in limits.of_spending]
         self._stop = stop
         self._models: list[LimitedModel] = []
         self._memory: Memory | None = None
         self._key = _KEY
         self._reserved = NOTHING
-        self._deferred = NOTHING  # the part that is reserved for batches, whose state is kept apart
-        self._settled: Event | None = None  # made for those who wait
+        self._deferred = NOTHING  # the part reserved for batches, whose state is stored separately
+        self._settled: Event | None = None  # made only when a call waits
         self._asides: set[_Aside] = set()
 
     @property
     def tokens(self) -> int:
-        """Tokens read and written."""
+        """Tokens of prompts and replies."""
         return self.spent.tokens
 
     @property
@@ -214,12 +214,12 @@ class Meter:
 
     @property
     def spent(self) -> Spending:
-        """Spending of this go, without calls that are under way."""
+        """Spending of this session, without calls that are under way."""
         return sum(list(self.made.values()), NOTHING)
 
     @property
     def of_run(self) -> Spending:
-        """Spending of all goes at the run, without calls that are under way."""
+        """Spending of all sessions of the run, without calls that are under way."""
         return sum(self.before.values(), self.spent)
 
     @property
@@ -229,7 +229,7 @@ class Meter:
 
     @property
     def limit(self) -> int:
-        """Return the number of calls that may be under way now, at all models together."""
+        """Return the number of calls that may be under way now, over all models."""
         return sum(model.limit for model in self._models)
 
     @property
@@ -238,17 +238,17 @@ class Meter:
         return sum(model.under_way for model in self._models)
 
     def waiting(self, now: float) -> Sequence[str]:
-        """Say for whom calls wait, and how long, as models say it."""
+        """Return the models' descriptions of waiting calls, and how long they wait."""
         return [words for model in list(self._models) if (words := model.waiting(now))]
 
     def attach(self, model: LimitedModel) -> None:
-        """Count the calls of `model` among those under way."""
+        """Count the calls of `model` among those under way and waiting."""
         self._models.append(model)
 
     def account(
         self, *, name: str, price: TokenPrice | None, judged: Judged | None = None
     ) -> "Account":
-        """Return the account of a model's calls; `judged` is that of `Account`.
+        """Return the account of a model's calls; for `judged` see `Account`.
 
         Raise `ConfigError` if dollars are limited and no price is known.
         """
@@ -263,16 +263,16 @@ class Meter:
 
     @property
     def budgets(self) -> tuple[Bound, ...]:
-        """The budgets that are kept."""
+        """The budgets that are enforced."""
         return tuple(bound for bound in self._bounds if bound.is_budget)
 
     def hold(self, bound: Bound) -> None:
-        """Keep this bound, too."""
+        """Enforce this bound as well."""
         self._bounds.append(bound)
 
     @contextmanager
     def holding(self, unit: Unit, most: float) -> Iterator[None]:
-        """Keep a budget of the run, too, as long as this lasts."""
+        """Enforce a budget of the run while the context is open."""
         bound = Bound(unit, most, is_of_run=True, is_budget=True)
         self.hold(bound)
         try:
@@ -282,12 +282,12 @@ class Meter:
 
     @property
     def set_aside(self) -> float:
-        """The amount that is set aside, and not spent yet."""
+        """The amount that is set aside and not yet spent."""
         return sum(aside.left for aside in self._asides)
 
     @contextmanager
     def setting_aside(self, amount: float, unit: Unit) -> Iterator[None]:
-        """Set an amount aside for the calls that are made in this context, as long as it lasts."""
+        """Set an amount aside for the calls made in this context, while it is open."""
         aside = _Aside(amount, unit)
         self._asides.add(aside)
         token = _ASIDE.set(aside)
@@ -299,7 +299,7 @@ class Meter:
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
-        """Refuse all calls that are made in this context: only what is remembered is had."""
+        """Refuse all calls made in this context: only remembered replies are available."""
         token = _IS_REFUSED.set(True)
         try:
             yield
@@ -308,17 +308,17 @@ class Meter:
 
     @property
     def is_refusing(self) -> bool:
-        """True in a context of `refusing`."""
+        """True inside a `refusing` context."""
         return _IS_REFUSED.get()
 
     def require_asking(self) -> None:
-        """Raise `OverBudgetError` in a context of `refusing`."""
+        """Raise `OverBudgetError` inside a `refusing` context."""
         if self.is_refusing:
             raise OverBudgetError("nothing is asked here")
 
     @contextmanager
     def kept_in(self, memory: Memory, *, key: str = _KEY) -> Iterator[None]:
-        """Go on with the ledger that `memory` has, and keep it there as long as this lasts."""
+        """Continue the ledger stored in `memory`, and store it there while the context is open."""
         if self._memory is not None:
             yield
             return
@@ -330,7 +330,7 @@ class Meter:
             self._memory = None
 
     def go_on_with(self, written: bytes) -> None:
-        """Take the spending of earlier goes from a ledger as `written` returns it."""
+        """Restore the spending of earlier sessions from a ledger as `written` returns it."""
         read = _DECODER.decode(written)
         kept = {name: Spending(*values) for name, values in read.items()}
         self.before = {
@@ -339,10 +339,10 @@ class Meter:
         }
 
     async def reserve(self, most: Spending) -> None:
-        """Return when a call that takes so much at most may be sent.
+        """Wait until a call that spends at most `most` may be sent, and reserve it.
 
-        Raise `OverBudgetError` if a budget does not allow for it, `RunStoppedError` if another
-        limit does not, and `StoreError` if the reservation cannot be kept.
+        Raise `OverBudgetError` if a budget does not allow it, `RunStoppedError` if another limit
+        does not, and `StoreError` if the reservation cannot be stored.
         """
         self.require_asking()
         while not self.take(most):
@@ -360,7 +360,7 @@ class Meter:
     def take(self, most: Spending) -> bool:
         """Reserve a call, or return False if it must wait until others are settled.
 
-        Raise as `reserve` does.
+        Raise the same errors as `reserve`.
         """
         bound = self.bound_exceeded_by(most)
         if bound is None:
@@ -372,8 +372,8 @@ class Meter:
     def defer(self, most: Spending) -> bool:
         """Reserve a call of a batch, or return False if it must wait until others are settled.
 
-        Whoever sends the batch keeps the reservation on disk: the ledger does not count it as cut
-        off. Raise as `reserve` does.
+        The sender of the batch stores the reservation on disk: the ledger does not count it as cut
+        off. Raise the same errors as `reserve`.
         """
         has_room = self.take(most)
         if has_room:
@@ -381,12 +381,12 @@ class Meter:
         return has_room
 
     def defer_again(self, most: Spending) -> None:
-        """Reserve the calls of a batch that an earlier go at the run has sent."""
+        """Reserve the calls of a batch that an earlier session of the run has sent."""
         self._reserved += most
         self._deferred += most
 
     def release_deferred(self, most: Spending) -> None:
-        """Give up reservations of a batch."""
+        """Release reservations of a batch."""
         self._deferred -= most
         if not self._deferred.calls:
             self._deferred = NOTHING  # sums of dollars are not exact
@@ -395,9 +395,9 @@ class Meter:
     async def settle_deferred(
         self, most: Spending, usage: Usage, *, price: TokenPrice | None, maker: str
     ) -> None:
-        """Put what a call of a batch took in the place of its reservation.
+        """Replace the reservation of a batch's call by its actual usage.
 
-        It is kept with the next put, and stops nothing: the batch is paid as a whole.
+        The change is stored with the next write. It stops nothing: the batch is paid as a whole.
         """
         self.release_deferred(most)
         self._add(usage, price=price, maker=maker)
@@ -407,14 +407,14 @@ class Meter:
     async def settle(
         self, most: Spending, usage: Usage, *, price: TokenPrice | None, maker: str
     ) -> None:
-        """Put what a call took in the place of its reservation."""
+        """Replace the reservation of a call by its actual usage."""
         self.release(most)
         self.count(usage, price=price, maker=maker)
         if self._memory is not None and self.is_idle:
-            await self._memory.put_soon(self._key, self.written())  # else the next reservation does
+            await self._memory.put_soon(self._key, self.written())  # else by the next reservation
 
     def count(self, usage: Usage, *, price: TokenPrice | None, maker: str = SEATS) -> None:
-        """Add the usage of a call; stop where a limit is reached."""
+        """Add the usage of a call; stop the run if a limit is reached."""
         self._add(usage, price=price, maker=maker)
         for bound in self._bounds:
             if not bound.is_budget and (spent := self._used(bound)) >= bound.most:
@@ -428,7 +428,7 @@ class Meter:
             aside.take(taken)
 
     def add(self, usage: Usage, *, dollars: float) -> None:
-        """Add what was counted elsewhere."""
+        """Add usage that was counted elsewhere."""
         self.usage += usage
         spent = Spending(usage.calls, usage.prompt + usage.completion, dollars)
         self.made[SEATS] = self.made.get(SEATS, NOTHING) + spent
@@ -437,7 +437,7 @@ class Meter:
         return (self.of_run if bound.is_of_run else self.spent).of(bound.unit)
 
     def bound_exceeded_by(self, most: Spending) -> Bound | None:
-        """Return the limit into which a call does not fit that takes so much at most."""
+        """Return the limit that a call would exceed by spending `most`; None if it fits."""
         for bound in self._bounds:
             taken = self._used(bound) + (self._reserved + most).of(bound.unit)
             if taken > bound.most * (1 + _TOLERANCE):
@@ -454,7 +454,7 @@ class Meter:
         raise RunStoppedError(reason)
 
     def release(self, most: Spending) -> None:
-        """Give up a reservation, or several."""
+        """Release one or more reservations."""
         self._reserved -= most
         if self.is_idle:
             self._reserved = NOTHING  # sums of dollars are not exact
@@ -463,7 +463,7 @@ class Meter:
             self._settled = None
 
     def written(self) -> bytes:
-        """Return the ledger that the run has if this process is killed now."""
+        """Return the ledger as it should read if this process is killed now."""
         sent = self._reserved - self._deferred
         ledgers = (self.made, self.before, {CUT_OFF: sent if sent.calls else NOTHING})
         kept: dict[str, tuple[float, ...]] = {}
@@ -483,7 +483,7 @@ def _reached(spent: float, bound: Bound) -> str:
 
 @dataclass(slots=True)
 class Account:
-    """The account of one model's calls in a ledger; `judged` may be None."""
+    """The account of one model's calls in a ledger."""
 
     meter: Meter
     price: TokenPrice | None
@@ -491,12 +491,12 @@ class Account:
     _per_byte: float = field(default=MOST_PER_BYTE, init=False)
 
     async def reserve(self, request: ChatRequest, *, maker: str = "") -> "Reservation":
-        """Reserve a call; return once it may be sent. Raise as `Meter.reserve` does.
+        """Reserve a call and wait until it may be sent. Raise the same errors as `Meter.reserve`.
 
         Parameters
         ----------
         maker
-            Who makes it; empty for whoever asks.
+            Maker of the call; empty for the maker set in this context.
         """
         most = most_of(request, per_byte=self._per_byte)
         reserved = spending(most, self.price)
@@ -508,20 +508,21 @@ class Account:
         finally:
             if payer is not None and paid is None:
                 self.meter.release(reserved)
-        # A probe is for all who ask.
+        # A probe serves all assessments, so it is credited to none.
         if not maker and self.judged is not None and (asked := _ASKED.get()) is not None:
             asked.add(self.judged)
         return Reservation(self, most, reserved, size, maker or _MAKER.get(), paid)
 
     def learn(self, usage: Usage, *, size: int) -> None:
-        """Take longer prompts into account than were expected; short ones are all template."""
+        """Raise the estimate of tokens per byte if prompts are longer."""
+        # Short prompts are mostly template.
         if size >= FRAME:
             self._per_byte = max(self._per_byte, (usage.prompt - FRAME) / size)
 
 
 @contextmanager
 def noting_models() -> Iterator[set[Judged]]:
-    """Yield a set that holds, for each model that is asked in this context, who takes reports."""
+    """Yield a set that collects the `judged` callback of each model called in this context."""
     asked: set[Judged] = set()
     token = _ASKED.set(asked)
     try:
@@ -532,7 +533,7 @@ def noting_models() -> Iterator[set[Judged]]:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A call that may be sent: the most that it may take, who makes it, and who pays for it."""
+    """A call that may be sent: its maximum usage, its maker, and its payer."""
 
     account: Account
     most: Usage
@@ -542,7 +543,7 @@ class Reservation:
     paid: Meter | None = None
 
     async def settle(self, usage: Usage | None) -> None:
-        """Put what the call took in the place of this; None where that is unknown: all of it."""
+        """Replace the reservation by the call's usage; None, for unknown, counts the maximum."""
         account, taken = self.account, self.most
         if usage is not None:
             taken = usage
@@ -553,24 +554,24 @@ class Reservation:
 
 
 def maker_of_calls() -> str:
-    """Return who makes the calls in this context."""
+    """Return the maker of the calls in this context."""
     return _MAKER.get()
 
 
 @dataclass(frozen=True, slots=True)
 class AskedBy:
-    """A model whose calls are somebody else's than a seat's."""
+    """A model whose calls are charged to `maker` instead of a seat."""
 
     model: ChatModel
     maker: str
 
     @property
     def signature(self) -> str:
-        """The model's own."""
+        """The model's signature."""
         return self.model.signature
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Return the model's reply; raise as the model does."""
+        """Return the model's reply; raise the same errors as the model."""
         token = _MAKER.set(self.maker)
         try:
             return await self.model.complete(request)

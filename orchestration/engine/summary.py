@@ -1,4 +1,4 @@
-"""A run's summary: means with their coverage, and how often what went wrong."""
+"""A run's summary: means with their coverage, and counts of failures."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ from spanjury.judges.core import (
 class Row:
     """Figures of one aspect of one system, or of all of them.
 
-    `scored` of `total` assessments have a score; the mean is over those. `decisions` counts
-    the decisions on them.
+    `scored` of `total` assessments have a score; the mean is over these. `decisions` counts their
+    decisions.
     """
 
     total: int = 0
@@ -35,7 +35,7 @@ class Row:
 
     @property
     def mean(self) -> float | None:
-        """Mean score of the scored assessments; None without any."""
+        """Mean score of the scored assessments; None if there are none."""
         return self.points / self.scored if self.scored else None
 
     @property
@@ -45,17 +45,17 @@ class Row:
 
     @property
     def spans_per_text(self) -> float | None:
-        """Mean number of spans of the scored assessments; None without any."""
+        """Mean number of spans of the scored assessments; None if there are none."""
         return self.spans / self.scored if self.scored else None
 
     def share(self, decision: Decision) -> float | None:
-        """Return the share of the decisions that are `decision`; None without any."""
+        """Return the share of `decision` among the decisions; None if there are none."""
         made = self.decisions.total()
         return self.decisions[decision] / made if made else None
 
     @property
     def decided(self) -> float | None:
-        """Share of the assessments that were decided, as ok or faulty; None without decisions."""
+        """Share of assessments decided as ok or faulty; None without decisions."""
         if not self.decisions:
             return None
         return (self.decisions[Decision.OK] + self.decisions[Decision.FAULTY]) / self.total
@@ -75,7 +75,7 @@ _NOTHING = Usage()
 
 
 class Risk(NamedTuple):
-    """A decision, and how often it is wrong: its false alarms or, of ``ok``, its misses."""
+    """A decision and how often it is wrong: its false alarms or, for ``ok``, its misses."""
 
     decision: Decision
     share: float | None
@@ -84,7 +84,7 @@ class Risk(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Return how many texts get the decision wrongly, by kind of text; empty if unknown."""
+        """The share of texts with this wrong decision, by kind of text; empty if unknown."""
         if self.share is None:
             return ""
         right = "wrong" if self.decision is Decision.OK else "right"
@@ -97,9 +97,9 @@ class Risk(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """The part of a result that is counted.
+    """The counted part of a result.
 
-    `spans` is their number; `seats` holds name, outcome and usage of each that was asked.
+    `spans` is their number; `seats` holds name, outcome and usage of each seat that was asked.
     """
 
     task: str
@@ -134,7 +134,7 @@ def figures_of(result: Result) -> Figures:
 
 
 def risk_of(report: PanelReport) -> Risk | None:
-    """Return the decision of `report` with how often it is wrong; None without a decision."""
+    """Return the decision of `report` and how often it is wrong; None without a decision."""
     decision, basis = report.decision, report.basis
     if not decision or not basis:
         return None
@@ -142,10 +142,11 @@ def risk_of(report: PanelReport) -> Risk | None:
 
 
 def open_questions(report: PanelReport) -> Iterator[str]:
-    """Yield why `report` leaves a text undecided, as far as its errors and sentences do not say.
+    """Yield the reasons for an unsure `report` other than its errors and sentences.
 
-    These are the seats that could not judge the text, each with its reason, and, where the report
-    names no error and no sentence, what its probability rests on. Nothing if it is not unsure.
+    These are the seats that could not judge the text, each with its reason. If the report names no
+    error and no sentence, the basis of its probability is added. Nothing is yielded for a report
+    that is not unsure.
     """
     if report.decision is not Decision.UNSURE:
         return
@@ -158,29 +159,29 @@ def open_questions(report: PanelReport) -> Iterator[str]:
 
 @dataclass(slots=True)
 class Summary:
-    """Figures of a run, counted up result by result.
+    """Figures of a run, accumulated result by result.
 
     Parameters
     ----------
     rows
-        ``(task, aspect, system)`` -> figures; the system is ``""`` where rows name none.
+        ``(task, aspect, system)`` -> figures; the system is ``""`` if rows name none.
     seats
-        Seat -> its outcomes, counted.
+        Seat -> counts of its outcomes.
     usage
-        Seat -> usage of its reports; a report that is remembered counts as it cost then,
-        and one that failed by an error as nothing.
+        Seat -> usage of its reports; a remembered report counts its original cost, and one that
+        failed by an error counts nothing.
     reasons
-        Why there is no score -> how often; the text is that of the first seat to fail.
+        Reason for a missing score -> count; the text is that of the first seat to fail.
     risks
-        Decision, with how often it is wrong -> how often it was made.
+        Decision, with how often it is wrong -> count.
     unmeasured
-        Decision and aspect -> how often the decision was made there without a measured rate.
+        Decision and aspect -> count of decisions without a measured error rate.
     unasked
-        Seat -> how often it was not asked; none without a cascade.
+        Seat -> number of texts on which it was not asked; empty without a cascade.
     stops
-        Why no further seats were asked -> how often.
+        Reason why no further seats were asked -> count.
     unanswered
-        Results that lack an answer: of a seat, or of the panel.
+        Number of results that lack an answer of a seat or of the panel.
     """
 
     rows: dict[tuple[str, str, str], Row] = field(default_factory=dict)
@@ -197,7 +198,7 @@ class Summary:
 
     @property
     def useless(self) -> Sequence[str]:
-        """The seats of which no report can be used."""
+        """The seats without any usable report."""
         return [seat for seat, ends in self.seats.items() if not USABLE & ends.keys()]
 
     def add(self, result: Result) -> None:
@@ -205,7 +206,7 @@ class Summary:
         self.count(figures_of(result))
 
     def count(self, figures: Figures) -> None:
-        """Count the figures of one result in."""
+        """Add the figures of one result."""
         key = (figures.task, figures.aspect, figures.system)
         row = self.rows.get(key)
         if row is None:
@@ -232,7 +233,7 @@ class Summary:
                 self.usage.setdefault(seat, _NOTHING)
 
     def by_aspect(self) -> dict[tuple[str, str], Row]:
-        """Return ``(task, aspect)`` -> figures of all systems together."""
+        """Return ``(task, aspect)`` -> figures over all systems."""
         together: dict[tuple[str, str], Row] = {}
         for (task, aspect, _), row in self.rows.items():
             whole = together.setdefault((task, aspect), Row())

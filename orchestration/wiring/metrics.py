@@ -44,15 +44,15 @@ _CARD = Once(lambda: pydantic.TypeAdapter(MetricCard))
 
 
 def metric_cards() -> Mapping[str, MetricCard]:
-    """Return the card of every metric that can be named, sorted by name.
+    """Return the card of every available metric, sorted by name.
 
-    A package whose cards cannot be read costs its own metrics; `broken_cards` says why.
+    A package with unreadable cards loses its metrics; `broken_cards` says why.
     """
     return _all_cards().cards
 
 
 def broken_cards() -> tuple[str, ...]:
-    """Say which cards are not used and why, and which metrics have none; a line each."""
+    """Return a line for each unusable card, with the reason, and for each metric without a card."""
     cards = _all_cards()
     without = (name for name in METRICS.names() if name not in cards.cards)
     return (*cards.problems, *map(_no_card, without))
@@ -62,7 +62,7 @@ def find_card(name: str) -> MetricCard:
     """Return the card of a metric.
 
     Raise `ConfigError` if there is no such metric; the message lists the choices. Raise
-    `PluginError` if a package has the metric and no card of it that can be used.
+    `PluginError` if a package has the metric but no usable card for it.
     """
     cards = _all_cards()
     if name in cards.cards:
@@ -74,14 +74,14 @@ def find_card(name: str) -> MetricCard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cards:
-    """Name of a metric -> its card; and the problems of those that cannot be used."""
+    """Name of a metric -> its card; and the problems of unusable cards."""
 
     cards: Mapping[str, MetricCard]
     problems: tuple[str, ...]
 
 
 def _all_cards() -> _Cards:
-    """Read the cards of every package, ours first: their names are taken."""
+    """Read the cards of every package, ours first, so that others cannot take their names."""
     cards: dict[str, MetricCard] = {}
     origins: dict[str, str] = {}
     problems: list[str] = []
@@ -113,13 +113,12 @@ def _no_card(name: str) -> str:
 
 
 def open_metric(spec: str) -> NamedMetric:
-    """Build the metric that ``NAME`` or ``NAME:option=value,…`` names.
+    """Build the metric that ``NAME`` or ``NAME:option=value,…`` describes.
 
-    Besides the metric's own options there are ``name``, what its scores are called, and
-    ``over_refs``, which of the scores against several references counts.
+    In addition to the metric's own options there are ``name``, the name of its scores, and
+    ``over_refs``, which selects among the scores against several references.
 
-    Raise `ConfigError` if there is no such metric or option, or something that it needs is
-    missing.
+    Raise `ConfigError` if there is no such metric or option, or a requirement is missing.
     """
     name, given = parse_options(spec, what="metric")
     options = dict(given)
@@ -136,12 +135,12 @@ def open_metric(spec: str) -> NamedMetric:
 
 
 def open_metric_judge(name: str, options: Mapping[str, object]) -> MetricJudge:
-    """Build the judge that gives a metric's score.
+    """Build the judge that reports a metric's score.
 
-    Besides the metric's own options there are ``low`` and ``high``, the values between which
-    the aspect's scale lies.
+    In addition to the metric's own options there are ``low`` and ``high``, the metric's values at
+    the ends of the aspect's scale.
 
-    Raise `ConfigError` as `open_metric` does, and if the metric cannot be a judge.
+    Raise the `ConfigError` of `open_metric`, and `ConfigError` if the metric cannot be a judge.
     """
     rest = {key: value for key, value in options.items() if key not in _ENDS}
     metric, card = _made(name, rest), find_card(name)
@@ -153,7 +152,7 @@ def open_metric_judge(name: str, options: Mapping[str, object]) -> MetricJudge:
 
 
 def availability(card: MetricCard) -> str:
-    """Say what a metric lacks on this machine; empty if it can be run as it is."""
+    """Return the reason why a metric cannot run on this machine; empty if it can."""
     missing = _missing(card)
     if missing:
         return missing
@@ -163,7 +162,7 @@ def availability(card: MetricCard) -> str:
         METRICS.get(card.name)()
     except (ConfigError, ValueError) as error:
         return str(error)
-    except Exception as error:  # noqa: BLE001 - the border to metrics that are not ours
+    except Exception as error:  # noqa: BLE001  the boundary to third-party metrics
         return f"cannot be made: {error!r}"
     return ""
 

@@ -1,11 +1,11 @@
-"""factgenie's JSON Lines: outputs, and the annotators' marks in them; read and written.
+"""factgenie's JSON Lines, read and written: outputs, and annotators' marks in them.
 
-A line is one output, or one annotator's spans in it, beside the output. ``type`` is the number
-of a category, whose names are ``annotation_span_categories`` in the line's metadata; without
-them the category is the number. A severity, which factgenie has not, is an annotation's
-``severity`` here, as are ``probability`` and ``evidence``, which are written and not read;
-spans without a place are ``unlocated`` in the metadata, in the same form. ``segment_id`` in the
-metadata is what we call the output, ``aspects`` those for which the annotator read it.
+A line is one output, alone or with one annotator's spans. ``type`` is the index of a category,
+whose names are ``annotation_span_categories`` in the line's metadata; without them the category
+is the number itself. Some fields are ours, since factgenie has none for them: ``severity`` of an
+annotation; its ``probability`` and ``evidence``, which are written but not read; ``unlocated`` in
+the metadata, for spans without offsets, in the same form; ``segment_id`` in the metadata, our id
+of the output; and ``aspects``, for which the annotator read it.
 """
 
 from collections import defaultdict
@@ -33,18 +33,18 @@ from spanjury.judges.core import DataError, ErrorSpan, Segment
 _CATEGORIES, _UNLOCATED = "annotation_span_categories", "unlocated"
 _SETUP = "system"
 SEGMENT_ID = "segment_id"
-"""Key of a segment's meta, and of a line's metadata: what we call the output."""
+"""Key of a segment's meta, and of a line's metadata: our id of the output."""
 _DATASET, _SPLIT = "spanjury", "test"
 
 
 def read_factgenie(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
     """Read outputs with or without annotations, plain or gzip.
 
-    Yields first every fault, then the segments in the order of their first lines; the file is in
-    memory as a whole. ``annotators`` in a segment's meta lists who annotated it, with or without
-    marking anything; it is not there for an output without annotations.
+    Yields all faulty lines first, then the segments in the order of their first lines; the whole
+    file is held in memory. ``annotators`` in a segment's meta lists its annotators, including
+    those who marked nothing; an output without annotations does not have it.
 
-    Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
+    Raises `DataError` at once if the file does not exist, cannot be read, or has no rows.
     """
     return collected(path, json_rows(path, _segments, limits=limits))
 
@@ -74,7 +74,7 @@ def _segments(row: object) -> Iterator[Segment]:
 
 
 class _Annotation(BaseModel):
-    """One marked span; each field's description says what it must be."""
+    """One marked span; a field's description is the expectation in error messages."""
 
     model_config = ConfigDict(strict=True)
 
@@ -111,7 +111,7 @@ class _Line(BaseModel):
 
 
 def _annotator(line: _Line) -> str:
-    """Return who annotated: the id where there is one, or else the group, as factgenie has it."""
+    """Return the annotator: the id if there is one, else the group, as in factgenie."""
     given = (
         line.metadata.annotator_id,
         line.annotator_id,
@@ -138,14 +138,14 @@ def _spans(line: _Line, who: str) -> Iterator[ErrorSpan]:
 
 
 def write_factgenie(path: Path, segments: Iterable[Segment]) -> int:
-    """Write the gold spans of `segments`, a line for each annotator; return how many lines.
+    """Write the gold spans of `segments`, one line per annotator; return the number of lines.
 
-    A segment without annotators is a line without ``annotations``. The names of dataset and split
-    and the number of the example are those of the meta; without them, the task or ``spanjury``,
-    ``test``, and the number among the outputs of the system.
+    A segment without annotators becomes a line without ``annotations``. The dataset, split and
+    example number come from the meta. The defaults are the task or ``spanjury``, ``test``, and the
+    output's index among those of its system.
 
-    Raises `StoreError` if the file cannot be written. Raises `DataError` if a segment holds what
-    JSON or UTF-8 cannot; names it.
+    Raises `StoreError` if the file cannot be written. Raises `DataError`, naming the segment, if
+    JSON or UTF-8 cannot represent one.
     """
     kept = [*segments]
     categories = dict.fromkeys(span.category for segment in kept for span in segment.gold)
@@ -162,7 +162,7 @@ def write_factgenie(path: Path, segments: Iterable[Segment]) -> int:
 
 
 class _Numbers(NamedTuple):
-    """Names that factgenie replaces by numbers, the same throughout a file."""
+    """Numbers that factgenie uses in place of names, the same throughout a file."""
 
     categories: Mapping[str, int]
     groups: defaultdict[str, int]

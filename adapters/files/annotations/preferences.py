@@ -1,8 +1,8 @@
-"""Preferences in the row forms of two published sets: JudgeBench and RewardBench 2.
+"""Preferences in the row formats of two published datasets: JudgeBench and RewardBench 2.
 
-A row is one question with two or more responses, of which some are better. Each response becomes a
-text with a score for how it fared, 1 for the better and 0 for the worse, so that a judge's
-preferences, and its scores, can be held against them.
+A row is one question with two or more responses, some of which are better. Each response becomes
+a segment with a human score, 1 for the better ones and 0 for the others, so that a judge's
+preferences and scores can be compared with them.
 
 Sources: Tan et al. (2024), JudgeBench, doi:10.48550/arXiv.2410.12784; Malik et al. (2025),
 RewardBench 2, doi:10.48550/arXiv.2506.01937.
@@ -20,25 +20,26 @@ from spanjury.judges.core import DataError, Segment
 
 _TASK = "question-answering"
 _BETTER, _WORSE = 1.0, 0.0
-_LABEL = ""  # the rater without a name
+_LABEL = ""  # the name of the only, anonymous rater
 
 
 def read_judgebench(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
     """Read pairs of responses of which one is correct, as JSON Lines, plain or gzip.
 
-    Yields the two responses of a row under the systems ``A`` and ``B``, with people's score of the
-    aspect *correctness*; first every fault. The file is in memory as a whole.
+    Yields all faulty rows first. Then it yields the two responses of each row, under the systems
+    ``A`` and ``B``, with people's score of the aspect *correctness*. The whole file is held in
+    memory.
 
-    Raises `DataError` at once, if there is no such file, it cannot be read, or it has no rows.
+    Raises `DataError` at once if the file does not exist, cannot be read, or has no rows.
     """
     return collected(path, json_rows(path, _pair_segments, limits=limits))
 
 
 def read_rewardbench(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
-    """Read responses that were chosen or rejected, as JSON Lines, plain or gzip.
+    """Read chosen and rejected responses, as JSON Lines, plain or gzip.
 
     Yields the responses of a row under the systems ``chosen-1``, ``rejected-1`` and so on, with
-    people's score of the aspect *answer-quality*. As `read_judgebench` otherwise.
+    people's score of the aspect *answer-quality*. Otherwise it is like `read_judgebench`.
     """
     return collected(path, json_rows(path, _choice_segments, limits=limits))
 

@@ -1,7 +1,7 @@
-"""Shapes of rows: what other programs call their columns, and the native row of each.
+"""Shapes of rows: the columns of other programs, and the native row for each.
 
-A shape is declared once, in `SHAPES`. A row has the first shape whose columns it has; a native row
-is its own shape. `spanjury.adapters.files.reading.foreign_values` unwraps the values.
+A shape is declared once, in `SHAPES`. A row has the first shape whose columns are present; native
+rows are a shape, too. `spanjury.adapters.files.reading.foreign_values` unwraps the values.
 """
 
 import shlex
@@ -23,13 +23,13 @@ from spanjury.judges.core import ConfigError
 from spanjury.judges.core.choices import choices_for
 
 NATIVE = "spanjury"
-"""The name of the shape of our own rows."""
+"""The shape of our own rows."""
 AGENT = "agent"
-"""The name of the shape, and of the task, of rows that hold a trajectory."""
+"""The shape, and the task, of rows with a trajectory."""
 CONVERSATION_TASKS = frozenset({AGENT, "agent-conversation", "tool-use"})
-"""The tasks in which a conversation is judged as a whole, and not its last reply alone."""
+"""Tasks in which a conversation is judged as a whole, not only its last reply."""
 TRAJECTORY = "trajectory"
-"""The key of a native row that holds the `Trajectory` that its output and inputs were made of."""
+"""The key of a native row for the `Trajectory` from which output and inputs were made."""
 _QA = "question-answering"
 _MODEL_OUTPUTS = (
     *("output", "prediction", "predictions", "prediction_text", "pred", "predicted_answer"),
@@ -47,13 +47,13 @@ _ANSWERS = (
     *("expected_answer", "gold_answer", "reference_answer", "target"),
 )
 _ARTICLES = ("article", "document", "dialogue", "transcript", "source_document")
-_BARE_ARTICLES = ("source_text", "source", "text")  # articles beside a summary only
+_BARE_ARTICLES = ("source_text", "source", "text")  # read as articles only beside a summary
 _CONVERSATIONS = ("messages", "conversation", "conversations", "turns", "user_input")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """An input of a shape: the first of `columns` that has a value, as `read` unwraps it."""
+    """An input of a shape: the first of `columns` that has a value, unwrapped by `read`."""
 
     header: str
     columns: tuple[str, ...]
@@ -62,26 +62,28 @@ class Input:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """Rows as another program writes them.
+    """The form of rows that another program writes.
 
     Parameters
     ----------
     name
         The name for ``--shape``.
     forms
-        The columns that such a row must have: all groups of a form, of a group one column.
+        The columns that identify such rows. A form is a list of groups, and a row must have one
+        column of each group.
     output
-        Columns of the judged text; the first that is there counts. A dot leads into an object.
+        Columns of the judged text, of which the first present is used. A dot leads into an
+        object.
     inputs
-        What the model was given.
+        The inputs of the model.
     spread
-        Columns whose objects hold inputs: each key is a header.
+        Columns with objects of inputs, whose keys are the inputs' names.
     references, system, ids
-        Columns of references, of the name of the system, and of the id, whose parts are joined.
+        Columns of references, of the system's name, and of the id, whose parts are joined.
     task
         The task of such rows.
     read
-        Unwraps the output.
+        Function that unwraps the output.
     """
 
     name: str
@@ -234,7 +236,7 @@ SHAPES = (
     ),
     Shape(name=NATIVE, forms=((("output",),),), output=("output",)),
 )
-"""The shapes that columns tell; a row has the first that fits."""
+"""The shapes that are recognised by their columns; the first that fits is used."""
 
 AGENT_SHAPE = Shape(
     name=AGENT,
@@ -244,16 +246,16 @@ AGENT_SHAPE = Shape(
     system=("model",),
     task=AGENT,
 )
-"""The shape of rows with trajectories, which no column tells (`whole_conversation`)."""
+"""The shape of rows with trajectories, found by `whole_conversation` instead of by columns."""
 
 NAMES = tuple(sorted({shape.name for shape in (*SHAPES, AGENT_SHAPE)}))
 """The names for ``--shape``."""
 
 
 def shape_named(name: str, columns: Collection[str] = ()) -> Shape:
-    """Return the shape called `name`, in the variant that fits `columns`, or the last of them.
+    """Return the shape called `name`: the variant that fits `columns`, or else the last one.
 
-    Raises `ConfigError` with the choices if there is none.
+    Raises `ConfigError`, listing the choices, if there is none.
     """
     variants = [shape for shape in (*SHAPES, AGENT_SHAPE) if shape.name == name]
     if not variants:
@@ -262,7 +264,7 @@ def shape_named(name: str, columns: Collection[str] = ()) -> Shape:
 
 
 def shape_of(columns: Collection[str]) -> Shape | None:
-    """Return the shape of rows with these columns; None if they fit none.
+    """Return the shape of rows with these columns; None if none fits.
 
     Examples
     --------
@@ -284,7 +286,7 @@ def _fits(shape: Shape, columns: Collection[str]) -> bool:
 
 
 def missing_output(columns: Collection[str], *, shape: Shape | None = None) -> str:
-    """Say which columns a row without an output has, the nearest shape, and the flags to use."""
+    """Return the message for a row without an output: its columns, the nearest shape, and flags."""
     listed = ", ".join(filter(None, columns))
     if "output" in columns or not listed:
         return f"the row has no output: {'the value is null' if listed else 'it is empty'}"
@@ -306,9 +308,9 @@ def missing_output(columns: Collection[str], *, shape: Shape | None = None) -> s
 
 
 def _nearest(columns: Collection[str]) -> tuple[Shape | None, dict[str, str]]:
-    """Return the shape that `columns` fit best, and for each field that it lacks a column like it.
+    """Return the shape that fits `columns` best, and a similar column for each missing field.
 
-    The column is empty if none is like it; the shape is None if half of its columns are not there.
+    The column is empty if none is similar. The shape is None if fewer than half of its groups fit.
     """
     best: tuple[float, Shape | None, dict[str, str]] = (0.0, None, {})
     for shape in SHAPES:
@@ -320,8 +322,8 @@ def _nearest(columns: Collection[str]) -> tuple[Shape | None, dict[str, str]]:
     return (nearest, lacking) if share >= _ENOUGH else (None, {})
 
 
-_ENOUGH = 0.5  # share of a form's groups
-_SIMILAR = 0.75  # least similarity of a column's name to one that is meant
+_ENOUGH = 0.5  # least share of a form's groups
+_SIMILAR = 0.75  # least similarity of a column to a declared name
 
 
 def _fit(
@@ -349,7 +351,7 @@ def _fit(
 
 @cache
 def _declared() -> frozenset[str]:
-    """Return all columns of all shapes, which are no misspellings of one another."""
+    """Return the columns of all shapes, which are never taken for misspellings of another."""
     return frozenset().union(
         *(item.columns for shape in SHAPES for item in shape.inputs),
         *((*shape.output, *shape.references) for shape in SHAPES),
@@ -357,7 +359,7 @@ def _declared() -> frozenset[str]:
 
 
 def _field_of(shape: Shape, column: str) -> str:
-    """Return our name of what a column of a shape holds."""
+    """Return our name for the contents of a shape's column."""
     if column in shape.output:
         return "output"
     header = next((item.header for item in shape.inputs if column in item.columns), "")

@@ -1,9 +1,9 @@
-"""Trajectories in rows: messages with calls of tools, as agents and their libraries write them.
+"""Trajectories in rows: messages with tool calls, as agents and their libraries write them.
 
-A message is a role with content; content is a text or a list of parts. What a part is depends on
-its kind alone (`_CALLS`, `_RESULTS`, `_IMAGES`), and its fields go by few names. So one reader
-serves OpenAI (chat and responses), Anthropic, pydantic-ai, LangChain, Inspect, OpenTelemetry's
-messages and MCP transcripts. Thoughts of a model are left out.
+A message has a role and content; content is a text or a list of parts. A part's meaning depends
+only on its kind (`_CALLS`, `_RESULTS`, `_IMAGES`), and its fields have few different names. So one
+reader serves OpenAI (chat and responses), Anthropic, pydantic-ai, LangChain, Inspect,
+OpenTelemetry's messages and MCP transcripts. A model's reasoning is left out.
 """
 
 import json
@@ -32,9 +32,9 @@ CONVERSATIONS = (
     *("messages", "conversation", "conversations", "turns", "trajectory", "user_input"),
     *("input", "inputs", "request"),
 )
-"""Columns that may hold a conversation, or its beginning."""
+"""Columns that may contain a conversation or its beginning."""
 _REPLIES = ("output", "outputs", "response", "completion")
-"""Columns that may hold the rest of it."""
+"""Columns that may contain the rest of a conversation."""
 _TOOLS = ("tools", "functions", "tool_definitions")
 
 _CALLS = frozenset(
@@ -51,8 +51,8 @@ _RESULTS = frozenset(
         *("tool-return", "builtin-tool-return"),
     }
 )
-_FINAL = "Final result processed."  # pydantic-ai's return for a call that hands in the answer
-_RETRY = "retry-prompt"  # pydantic-ai 1: a tool failed, or the answer does not fit
+_FINAL = "Final result processed."  # pydantic-ai's result of the call with the final output
+_RETRY = "retry-prompt"  # in pydantic-ai 1, a tool failed or the output is invalid
 _IMAGES = frozenset({"image", "image_url", "image-url", "input_image", "binary"})
 _KEYED: Mapping[str, str] = MappingProxyType(
     {
@@ -60,7 +60,7 @@ _KEYED: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("functionResponse", "function_response", "toolResult"), "tool_result"),
     }
 )
-"""Keys of Gemini and Bedrock that hold a part, which has no kind of its own."""
+"""Keys by which Gemini and Bedrock mark a part, in place of a kind."""
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 _PROMPTS: Mapping[str, Speaker] = MappingProxyType(
     {"system-prompt": "system", "user-prompt": "user"}
@@ -76,27 +76,27 @@ _SCHEMAS = (
     *("params_json_schema", "tool_call_schema"),
 )
 _FAULTY = frozenset({"error", "failed", "incomplete", "denied", "interrupted", "retried"})
-"""Values of `status`, or of the `outcome` of pydantic-ai 2, in the result of a call that failed."""
+"""Values of `status`, or of pydantic-ai 2's `outcome`, in the result of a failed call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A trajectory in a row, and the columns of the row that it was read from."""
+    """A trajectory in a row, and the columns from which it was read."""
 
     trajectory: Trajectory
     columns: tuple[str, ...]
 
     @property
     def has_tools(self) -> bool:
-        """True if the agent called a tool, or could have."""
+        """True if the agent called a tool, or had any."""
         turns = self.trajectory.turns
         return bool(self.trajectory.tools) or any(turn.calls for turn in turns)
 
 
 def conversation_in(row: Mapping[str, object]) -> Conversation | None:
-    """Return the conversation that a row holds; None if there is none in which a model speaks.
+    """Return the conversation in a row; None if there is none in which a model speaks.
 
-    It is a list of messages in one column, or a request and a reply in two.
+    It is a list of messages in one column, or a request and a reply in two columns.
     """
     asked, column = _first_messages(row, CONVERSATIONS, role="user")
     reply, replied = _first_messages(row, _REPLIES, role="assistant")
@@ -122,14 +122,14 @@ def conversation_in(row: Mapping[str, object]) -> Conversation | None:
 
 
 def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> Trajectory | None:
-    """Return the trajectory that a list of messages is; None if it is none.
+    """Return the trajectory in a list of messages, or None.
 
     Parameters
     ----------
     messages
-        Messages of any of the libraries that this module names, as JSON holds them.
+        Messages of any library that this module names, as parsed from JSON.
     tools
-        Specifications of tools, as `tools_of` reads them.
+        Tool specifications in any form that `tools_of` reads.
 
     Examples
     --------
@@ -151,10 +151,10 @@ def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> 
         is_part = _role(message) is None
         read = _read(message)
         if not read and _role(message) == "assistant":
-            read = [Turn(role="assistant")]  # a reply without content is one, too
+            read = [Turn(role="assistant")]  # a reply without content is still a reply
         if is_part and read and turns and turns[-1].role == read[0].role == "assistant":
             read = _merged([turns.pop(), *read])
-        repeated = turns if message.get("instructions") else []  # pydantic-ai: in every request
+        repeated = turns if message.get("instructions") else []  # pydantic-ai repeats them
         turns += (turn for turn in read if turn.role != "system" or turn not in repeated)
     if not any(turn.role == "assistant" for turn in turns):
         return None
@@ -162,7 +162,7 @@ def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> 
 
 
 def _with_outputs(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """Return turns in which the arguments of an output tool are the text of the reply."""
+    """Return turns in which an output tool's arguments became the text of the reply."""
     outputs = {turn.call_id for turn in turns if turn.role == "tool" and turn.text == _FINAL}
     kept = (turn for turn in turns if turn.role != "tool" or turn.call_id not in outputs)
     return tuple(_with_output(turn, outputs) for turn in kept)
@@ -177,11 +177,11 @@ def _with_output(turn: Turn, outputs: Collection[str]) -> Turn:
 
 
 def as_trajectory(value: object, tools: object = ()) -> Trajectory:
-    """Return the trajectory that a caller gives: messages, or an object that holds them.
+    """Return the trajectory in a caller's value: messages, or an object that contains them.
 
-    Messages may be objects, as those of OpenAI, LangChain and pydantic-ai are.
+    Messages may be objects of the libraries, such as OpenAI, LangChain and pydantic-ai.
 
-    Raises `ConfigError` if there is no turn of the assistant's, or a tool has no specification.
+    Raises `ConfigError` if there is no assistant turn, or a tool has no specification.
     """
     if isinstance(tools, list | tuple) and len(tools_of(tools)) < len(tools):
         unread = next(tool for tool in tools if not tools_of([tool]))
@@ -211,7 +211,7 @@ def _dumped(message: object) -> object:
 
 
 def trajectory_in_text(text: str) -> Trajectory | None:
-    """Return the trajectory that a JSON document, or a message a line, is; None if it is none."""
+    """Return the trajectory in a JSON document, or in one message per line; None if none."""
     try:
         document = parse_json(text)
     except (DataError, RecursionError):
@@ -230,7 +230,7 @@ def trajectory_in_text(text: str) -> Trajectory | None:
 
 
 def is_conversation(value: object) -> bool:
-    """Say whether `value` is a list of messages, calls and results, one of them at least."""
+    """Return whether `value` is a non-empty list of messages, calls and results."""
     if not isinstance(value, list) or not value:
         return False
     return all(
@@ -241,13 +241,13 @@ def is_conversation(value: object) -> bool:
 
 
 _ITEMS = (_CALLS | _RESULTS | _THOUGHTS) - {"function", "custom"}
-"""Kinds of parts that stand among messages on their own."""
+"""Kinds of parts that may appear by themselves in a list of messages."""
 
 
 def tools_of(value: object) -> tuple[ToolSpec, ...]:
-    """Return the tools that `value` specifies, as OpenAI, Anthropic, MCP or pydantic-ai do.
+    """Return the tools specified in `value`, in the form of OpenAI, Anthropic, MCP or pydantic-ai.
 
-    Tools may be objects, as those of OpenAI's SDK and LangChain are.
+    Tools may be objects of the libraries, such as OpenAI's SDK and LangChain.
 
     Examples
     --------
@@ -274,7 +274,7 @@ def _tool(value: object) -> ToolSpec | None:
     inner = value.get("function")
     holder = inner if isinstance(inner, Mapping) else value
     schema = _first(holder, _SCHEMAS)
-    describe = getattr(schema, "model_json_schema", None)  # LangChain: the schema is a model
+    describe = getattr(schema, "model_json_schema", None)  # LangChain's may be a model
     schema = describe() if callable(describe) else schema
     name = holder.get("name")
     if not isinstance(name, str):
@@ -287,9 +287,9 @@ def _tool(value: object) -> ToolSpec | None:
 
 
 def trajectory_row(trajectory: Trajectory) -> dict[str, object]:
-    """Return `trajectory` as the keys of a row, in OpenAI's form: its messages, and its tools.
+    """Return `trajectory` as keys of a row, in OpenAI's format: its messages and tools.
 
-    `trajectory_of` makes the same trajectory of them.
+    `trajectory_of` restores the same trajectory from them.
     """
     row: dict[str, object] = {"messages": [*map(_message, trajectory.turns)]}
     if trajectory.tools:
@@ -334,7 +334,7 @@ def _message(turn: Turn) -> dict[str, object]:
 def _first_messages(
     row: Mapping[str, object], columns: Iterable[str], *, role: Speaker
 ) -> tuple[list[Mapping[str, object]], str]:
-    """Return the messages in the first column that has some, and its name."""
+    """Return the messages of the first column that has any, and the column's name."""
     for column in columns:
         if messages := _messages_in(row.get(column), role=role):
             return messages, column
@@ -342,11 +342,11 @@ def _first_messages(
 
 
 def _messages_in(value: object, *, role: Speaker) -> list[Mapping[str, object]]:
-    """Return the messages that a value of a request or a reply holds; none if it has no such."""
+    """Return the messages in the value of a request or a reply; empty if there are none."""
     if isinstance(value, str):
         return [{"role": role, "content": value}] if value.strip() else []
     if isinstance(value, list):
-        if len(value) == 1 and isinstance(value[0], list):  # LangSmith: one list a prompt
+        if len(value) == 1 and isinstance(value[0], list):  # LangSmith nests one list per prompt
             value = value[0]
         return list(value) if is_conversation(value) else []
     if not isinstance(value, Mapping):
@@ -366,7 +366,7 @@ def _messages_in(value: object, *, role: Speaker) -> list[Mapping[str, object]]:
 def _joined(
     asked: list[Mapping[str, object]], reply: list[Mapping[str, object]]
 ) -> list[Mapping[str, object]]:
-    """Return a request with its reply, which may repeat the request, or be its last message."""
+    """Concatenate a request and its reply; the reply may repeat it, or already be in it."""
     before, after = (
         [turn for message in messages for turn in _read(message)] for messages in (asked, reply)
     )
@@ -382,7 +382,7 @@ def _read(message: Mapping[str, object]) -> list[Turn]:
 
 
 def _role(message: Mapping[str, object]) -> str | None:
-    """Return the role of a message; None for a part that stands on its own."""
+    """Return the role of a message; None for a part that stands alone."""
     if "role" not in message and _kind(message) in _ITEMS:
         return None
     kind = message.get("kind")
@@ -394,9 +394,9 @@ def _kind(part: Mapping[str, object]) -> str:
 
 
 def _of_message(message: Mapping[str, object]) -> Iterator[Turn]:
-    """Yield the pieces of a message, each as a turn: texts, calls, results, images."""
+    """Yield the parts of a message, each as a turn: texts, calls, results, images."""
     role = _role(message)
-    inner = message.get("kwargs") or message.get("data")  # LangChain
+    inner = message.get("kwargs") or message.get("data")  # LangChain nests the message
     holder = inner if isinstance(inner, Mapping) else message
     if role == "tool":
         yield _result(holder)
@@ -415,7 +415,7 @@ def _of_message(message: Mapping[str, object]) -> Iterator[Turn]:
     if isinstance(refusal := holder.get("refusal"), str):
         yield Turn(role=speaker, text=refusal)
     for call in _calls(holder):
-        if not call.call_id or call.call_id not in ids:  # LangChain has some calls twice
+        if not call.call_id or call.call_id not in ids:  # LangChain lists some calls twice
             yield Turn(role="assistant", calls=(call,))
 
 
@@ -424,7 +424,7 @@ def _calls(message: Mapping[str, object]) -> Iterator[ToolCall]:
     for holder in (message, extra if isinstance(extra, Mapping) else {}):
         calls = holder.get("tool_calls")
         listed = [*calls] if isinstance(calls, list) else []
-        if isinstance(single := holder.get("function_call"), Mapping):  # OpenAI, before 2024
+        if isinstance(single := holder.get("function_call"), Mapping):  # OpenAI's older format
             listed.append(single)
         if holder is message and isinstance(broken := message.get("invalid_tool_calls"), list):
             listed += broken
@@ -435,7 +435,7 @@ def _calls(message: Mapping[str, object]) -> Iterator[ToolCall]:
 
 
 def _pieces(value: object, role: Speaker = "assistant") -> Iterator[Turn]:
-    """Yield what a content, or a part of it, consists of; each piece is a turn."""
+    """Yield the parts of a content value, each as a turn."""
     if isinstance(value, str):
         yield Turn(role=role, text=value)
     elif isinstance(value, list):
@@ -460,14 +460,14 @@ def _pieces(value: object, role: Speaker = "assistant") -> Iterator[Turn]:
 
 
 def _merged(pieces: Iterable[Turn]) -> list[Turn]:
-    """Join pieces of one speaker that follow one another; each result is a turn of its own."""
+    """Merge consecutive parts of one speaker into a turn; each result is its own turn."""
     turns: list[Turn] = []
     for piece in pieces:
         last = turns[-1] if turns else None
         if last is None or piece.role != last.role or piece.role == "tool":
             turns.append(piece)
             continue
-        # Parts of a model's answer are cut where a citation begins, those of others are apart.
+        # A model's text is split where a citation begins; other parts are separate texts.
         gap = "" if piece.role == "assistant" and not last.calls else "\n"
         turns[-1] = replace(
             last,
@@ -514,7 +514,7 @@ def _result(value: Mapping[str, object]) -> Turn:
 
 
 def _of_protocol(message: Mapping[str, object], calls: set[str]) -> Iterator[Turn]:
-    """Yield the call or the result that a message of MCP is; `calls` are the ids of the calls."""
+    """Yield the call or the result in a message of MCP; `calls` collects the ids of calls."""
     number, result, asked = message.get("id"), message.get("result"), message.get("params")
     if message.get("method") == "tools/call" and isinstance(asked, Mapping):
         calls.add(_text(number))
@@ -527,7 +527,7 @@ def _of_protocol(message: Mapping[str, object], calls: set[str]) -> Iterator[Tur
 
 
 def _image(part: Mapping[str, object]) -> str:
-    """Return the URL or the name of an image; its kind and length if the image is in the text."""
+    """Return an image's URL or name; for inline data, its type and length."""
     source = next(
         (held for key in ("image_url", "source", "image", "url") if (held := part.get(key))), part
     )

@@ -33,7 +33,7 @@ from spanjury.orchestration.services.serving.quotas import QuotaError
 
 
 def create_app(service: Service) -> Gate:
-    """Return the application over a service, which is held open elsewhere."""
+    """Return the application for a service, which the caller keeps open."""
     app = unguarded_app(service)
     page = Once(lambda: describe(app))
 
@@ -46,20 +46,20 @@ def create_app(service: Service) -> Gate:
 
 
 def unguarded_app(service: Service) -> FastAPI:
-    """Return the routes of a service without its gate, for their description."""
+    """Return the routes of a service without its gate, to describe them."""
     routes = (check_routes, stream_routes, batch_routes, operation_routes, health_routes)
     return _framed(*(made(service) for made in routes))
 
 
 def create_health_app(service: Service) -> Gate:
-    """Return the application that answers for the health of a service alone."""
+    """Return an application that only reports the health of a service."""
     return Gate(_framed(health_routes(service)), service=service)
 
 
 def _framed(*routers: APIRouter) -> FastAPI:
     app = FastAPI(
         openapi_url=None,
-        docs_url=None,  # these pages load scripts from elsewhere
+        docs_url=None,  # these pages would load scripts from other sites
         redoc_url=None,
         redirect_slashes=False,
         telemetry={"tracing": False, "metrics": False, "logs": False},
@@ -75,7 +75,7 @@ def _framed(*routers: APIRouter) -> FastAPI:
 
 
 def _answer_failure(_: Request, __: Exception) -> Response:
-    """Answer what should not happen; the gate logs it."""
+    """Answer an unexpected error; the gate logs it."""
     return ProblemError("internal-error").response()
 
 

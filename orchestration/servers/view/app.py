@@ -3,8 +3,8 @@
 The page of one run among many has its own URL, below which it sends requests as if it were served
 alone.
 
-It is made of aiohttp, which every installation has, so that looking at a run needs no extra; the
-service for other programs is another, larger application.
+It uses aiohttp, which every installation has, so that viewing a run needs no extra; the service for
+other programs is a separate, larger application.
 """
 
 import re
@@ -38,11 +38,11 @@ from spanjury.orchestration.services.viewing.view import MOST_DETAILS, View
 
 T = TypeVar("T")
 Create = Callable[[str], web.Application]
-"""Makes the application whose clients hold a token."""
+"""Makes the application for a given token."""
 
 _HOST = "127.0.0.1"
 _CLOSING_SECONDS = 1.0
-"""Time that answers under way have at the end."""
+"""Seconds for answers under way to finish at the end."""
 _TOKEN_BYTES = 24
 _LARGEST_BODY = 2**20
 _WAITING = 1.0
@@ -57,7 +57,7 @@ _Handlers = Mapping[tuple[str, str], Handler]
 
 
 def create_app(page: str, routes: Iterable[web.RouteDef], *, token: str) -> web.Application:
-    """Return the application of a page and what it asks for below ``/api/``, with `token`."""
+    """Return the application of a page and its routes below ``/api/``, protected by `token`."""
     app = web.Application(middlewares=[guarded(token)], client_max_size=_LARGEST_BODY)
     app.add_routes([web.get("/", showing(page)), web.get("/favicon.ico", _no_icon), *routes])
     return app
@@ -77,7 +77,7 @@ def view_routes(view: View) -> list[web.RouteDef]:
 
 
 def showing(page: str) -> Callable[[web.Request], Awaitable[web.Response]]:
-    """Return a handler that answers with the page, under its own policy and in no frame."""
+    """Return a handler that sends the page with its own security policy, and outside of frames."""
     match = _POLICY.search(page)
     policy = f"{unescape(match[1])}; frame-ancestors 'none'" if match else ""
     headers = {"Content-Security-Policy": policy} if policy else {}
@@ -90,7 +90,7 @@ def showing(page: str) -> Callable[[web.Request], Awaitable[web.Response]]:
 
 
 async def _no_icon(request: web.Request) -> web.Response:
-    """Answer browsers, which ask for an icon by themselves and without a token."""
+    """Answer browsers' automatic requests for an icon, which carry no token."""
     del request
     return web.Response(status=204)
 
@@ -141,16 +141,16 @@ def _is_blind(request: web.Request) -> bool:
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    """Let other requests be answered meanwhile; a client that leaves does not wait."""
+    """Run `work` in a thread, so that other requests are answered; abandon it on disconnect."""
     return await to_thread.run_sync(work, abandon_on_cancel=True)
 
 
 def serve_page(create: Create, *, port: int, opened: Callable[[str], None]) -> None:
     """Serve a page to this machine until Ctrl-C or SIGTERM.
 
-    `opened` is given the address, with the token behind ``#``, once the server answers.
+    `opened` is called with the URL, which has the token after ``#``, once the server answers.
 
-    Raise `ServiceError` if the port is taken.
+    Raise `ServiceError` if the port is in use.
     """
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     app = create(token)
@@ -160,12 +160,12 @@ def serve_page(create: Create, *, port: int, opened: Callable[[str], None]) -> N
 
 
 async def _serve(app: web.Application, listener: socket.socket, opened: Callable[[], None]) -> None:
-    # Requests are no news, and their addresses may hold what was searched.
+    # Requests are not worth logging, and their URLs may contain search texts.
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=_CLOSING_SECONDS)
     await runner.setup()
     try:
         await web.SockSite(runner, listener).start()
-        if sys.platform == "win32":  # there, Ctrl-C stays a KeyboardInterrupt
+        if sys.platform == "win32":  # on Windows, Ctrl-C stays a KeyboardInterrupt
             opened()
             await anyio.sleep_forever()
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:

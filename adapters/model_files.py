@@ -2,12 +2,30 @@
 
 import hashlib
 from collections.abc import Container, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
+
+from spanjury.judges.core import ConfigError
 
 OFFSET_POSITIONS = frozenset({"camembert", "data2vec-text", "mpnet", "roberta", "xlm-roberta"})
 """Model types that number positions from the padding id plus one, so the first ones stay unused."""
 
 _SAMPLES, _SAMPLE_BYTES = 16, 1 << 16
+
+
+def packaged_weights(package: str, *, engine: str, install: str) -> Path:
+    """Find the weights in their package, without running any of its code.
+
+    Raises `ConfigError`, which says how to `install` them, if package or `engine` is not there.
+    """
+    spec = find_spec(package)
+    if spec is None or find_spec(engine) is None:
+        raise ConfigError(install)
+    folders = map(Path, spec.submodule_search_locations or ())
+    files = sorted(weights for folder in folders for weights in folder.glob("*.gguf"))
+    if not files:
+        raise ConfigError(f"the package {package} holds no weights; {install}")
+    return files[0]
 
 
 def model_digest(folder: Path, *, suffixes: Container[str]) -> str:

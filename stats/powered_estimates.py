@@ -72,7 +72,7 @@ def tuned_estimate(
     A tuning that is given is taken as a constant: it was chosen from much more than these parts.
     """
     tuned = parts.clusters >= LEAST_TUNED
-    tuning = (_tuning(parts) if tuned else 0.0) if given is None else given
+    tuning = (common_tuning([parts]) if tuned else 0.0) if given is None else given
     used = int(tuning != 0 and given is None)  # a degree of freedom
     value = parts.plain + tuning * parts.gap
     plain = _plain_error(parts)
@@ -116,10 +116,6 @@ def common_tuning(parts: Sequence[Parts]) -> float:
     if varied <= ROUNDING * sum(float(part.whole @ part.whole) for part in parts):
         return 0.0
     return sum(float(part.people @ part.judge) for part in parts) / varied
-
-
-def _tuning(parts: Parts) -> float:
-    return common_tuning([parts])
 
 
 def _plain_error(parts: Parts) -> float:

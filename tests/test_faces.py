@@ -28,8 +28,6 @@ FOLDERS = ("adapters", "judges", "orchestration", "perturbations", "stats")
         "spanjury.orchestration.report",
         "spanjury.perturbations",
         "spanjury.stats",
-        "spanjury.perturbations.generated",
-        "spanjury.perturbations.explanation.generated",
     ],
 )
 def test_a_face_holds_what_it_lists_in_order(face: str) -> None:

@@ -4,14 +4,13 @@ Weights are read from safetensors or GGUF only, because unpickling can run arbit
 """
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
 
-from spanjury.adapters.model_files import model_digest
+from spanjury.adapters.model_files import model_digest, packaged_weights
 from spanjury.adapters.torch_models import hub_folder, load_tokenizer, load_weights
 from spanjury.judges.core import ConfigError
 
@@ -116,15 +115,7 @@ def is_out_of_memory(error: Exception) -> bool:
 
 
 def _embedded() -> Base:
-    """Find the embedded weights in their package without importing it."""
-    spec = find_spec(_EMBEDDED_PACKAGE)
-    if spec is None or find_spec("gguf") is None:
-        raise ConfigError(_INSTALL_EMBEDDED)
-    folders = map(Path, spec.submodule_search_locations or ())
-    files = sorted(weights for folder in folders for weights in folder.glob("*.gguf"))
-    if not files:
-        raise ConfigError(f"the package {_EMBEDDED_PACKAGE} holds no weights; {_INSTALL_EMBEDDED}")
-    weights = files[0]
+    weights = packaged_weights(_EMBEDDED_PACKAGE, engine="gguf", install=_INSTALL_EMBEDDED)
     return Base(
         name=EMBEDDED,
         identity=f"{weights.stem}@{model_digest(weights.parent, suffixes=_DIGESTED)}",

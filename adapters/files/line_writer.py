@@ -1,4 +1,4 @@
-"""Line files that get their names only when complete, alone or several in one folder."""
+"""Files of lines: those that get their names when they are whole, and a log that grows."""
 
 import hashlib
 import json
@@ -71,10 +71,8 @@ class LineWriter:
             if replaceable:
                 self._path = part_of(self._target)
                 self._file = _open_alone(self._path)
-        except BlockingIOError as error:
-            raise StoreError(f"{self._path}: another process is writing it") from error
         except (OSError, ValueError) as error:
-            raise self._problem(error) from error
+            raise _unwritable(self._path, error) from error
         if not replaceable:
             raise StoreError(f"{self._target}: results go to a file, and this is none")
         return self
@@ -85,22 +83,15 @@ class LineWriter:
         Raises `StoreError` if that fails; the lines before it stay complete.
         """
         assert self._file is not None, "append outside the context"
-        rest = memoryview(line)
         try:
-            while rest:
-                rest = rest[self._file.write(rest) :]
+            _write_all(self._file, line)
         except OSError as error:
             self._settle(self._file)
-            raise self._problem(error) from error
+            raise _unwritable(self._path, error) from error
         self._lines += 1
         self._whole += len(line)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         assert self._file is not None
         try:
             with self._file as file:
@@ -112,7 +103,7 @@ class LineWriter:
             if kind is not None and not self._keep_part:
                 self._path.unlink(missing_ok=True)
         except OSError as problem:
-            raise self._problem(problem) from problem
+            raise _unwritable(self._path, problem) from problem
 
     def _take_the_name(self, file: FileIO) -> None:
         """Give the part file its final name, or ``.refused`` if there is an objection."""
@@ -138,9 +129,18 @@ class LineWriter:
             file.truncate(self._whole)
             file.seek(self._whole)
 
-    def _problem(self, error: OSError | ValueError) -> StoreError:
-        words = getattr(error, "strerror", None) or str(error)
-        return StoreError(f"{self._path}: cannot be written: {words}")
+
+def _write_all(file: FileIO, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
+def _unwritable(path: Path, error: OSError | ValueError) -> StoreError:
+    if isinstance(error, BlockingIOError):
+        return StoreError(f"{path}: another process is writing it")
+    words = getattr(error, "strerror", None) or str(error)
+    return StoreError(f"{path}: cannot be written: {words}")
 
 
 def json_line(row: Mapping[str, object], *, name: str) -> bytes:
@@ -200,7 +200,7 @@ class SealedFiles:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise self._problem(error) from error
+            raise _unwritable(self._folder, error) from error
         with ExitStack() as opening:
             for writer in self._writers.values():
                 opening.enter_context(writer)
@@ -235,10 +235,53 @@ class SealedFiles:
             self._seal.unlink(missing_ok=True)
         except OSError as problem:
             self._open.__exit__(type(problem), problem, problem.__traceback__)
-            raise self._problem(problem) from problem
+            raise _unwritable(self._folder, problem) from problem
         self._open.close()
         with LineWriter(self._seal, keep_part=False) as writer:
             writer.append(f"{seal}\n".encode())
 
-    def _problem(self, error: OSError) -> StoreError:
-        return StoreError(f"{self._folder}: cannot be written: {error.strerror}")
+
+class ResultLog:
+    """Appends lines to a file, in a ``with`` block; on entry the file is cut to `size` bytes.
+
+    `size` is the size after the last committed lines. The caller stores it elsewhere once the
+    lines are on disk. A shorter file must have been edited, and keeps its contents.
+
+    Raises `StoreError` if the file cannot be written, or another process writes it.
+    """
+
+    def __init__(self, path: Path, *, size: int) -> None:
+        self._path = path
+        self._size = size
+        self._file: FileIO | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = FileIO(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666), "r+")
+            lock_file(self._file.fileno())
+            if self._file.seek(0, os.SEEK_END) > self._size:
+                self._file.truncate(self._size)
+        except OSError as error:
+            self._close()
+            raise _unwritable(self._path, error) from error
+        return self
+
+    def append(self, lines: bytes) -> int:
+        """Append lines; return the size of the file once they are on disk."""
+        assert self._file is not None, "append outside the context"
+        try:
+            end = self._file.seek(0, os.SEEK_END)
+            _write_all(self._file, lines)
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise _unwritable(self._path, error) from error
+        return end + len(lines)
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None

@@ -10,13 +10,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.to_thread
 
+from spanjury.adapters.model_files import packaged_weights
 from spanjury.adapters.models.litellm_backend import find_backend
 from spanjury.adapters.models.litellm_library import client_connections
 from spanjury.adapters.models.litellm_model import LiteLLMModel
@@ -78,7 +78,9 @@ class _ProcessServer:
         """Return the running server; blocks while it starts."""
         with self._lock:
             if self._server is None:
-                self._engine, self._server = _start(_find_weights())
+                self._engine, self._server = _start(
+                    packaged_weights(_WEIGHTS, engine=_ENGINE, install=_INSTALL)
+                )
             self._users += 1
             return self._server
 
@@ -91,18 +93,6 @@ class _ProcessServer:
 
 
 _PROCESS = _ProcessServer()
-
-
-def _find_weights() -> Path:
-    """Find the weights in their package without importing it."""
-    spec = find_spec(_WEIGHTS)
-    if spec is None or find_spec(_ENGINE) is None:
-        raise ConfigError(_INSTALL)
-    folders = map(Path, spec.submodule_search_locations or ())
-    files = sorted(weights for folder in folders for weights in folder.glob("*.gguf"))
-    if not files:
-        raise ConfigError(f"the package {_WEIGHTS} holds no weights; {_INSTALL}")
-    return files[0]
 
 
 def _start(weights: Path) -> tuple[Any, _Server]:

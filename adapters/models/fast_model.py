@@ -82,7 +82,7 @@ async def open_fast(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
     """
     model = _model_name(name)
     url = _completions_url(options.base_url)
-    key = _key()
+    key = next(filter(None, map(key_from, _KEYS)), PLACEHOLDER_KEY)
     asyncio_loop("the lean client is built on aiohttp")
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=options.max_connections),
@@ -266,8 +266,3 @@ def _completions_url(base_url: str | None) -> URL:
     if url.scheme not in {"http", "https"} or not url.host or url.query_string or url.fragment:
         raise ConfigError(f"base URL {scrub(base_url)!r}: expected a plain address, {example}")
     return url / "chat" / "completions"
-
-
-def _key() -> str:
-    """Return the API key, or a placeholder if the environment has none."""
-    return next(filter(None, map(key_from, _KEYS)), PLACEHOLDER_KEY)

@@ -14,7 +14,6 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import NamedTuple, Self
 from uuid import uuid4
 
@@ -195,12 +194,7 @@ class MarksStore:
             self._opened()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._connection = None
         self._stack.close()
 

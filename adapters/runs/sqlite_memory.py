@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from anyio import CancelScope, CapacityLimiter, Event, Lock, sleep, to_thread
@@ -108,12 +107,7 @@ class SqliteMemory:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with self._stack:
             if kind is None:
                 self._commit(self._gathering.values)

@@ -49,7 +49,7 @@ class ModelCard:
             "---",
             "library_name: transformers",
             "pipeline_tag: text-generation",
-            f"base_model: {_yaml(self.base)}",
+            f"base_model: {json.dumps(self.base)}",  # YAML reads JSON's strings
             "tags: [spanjury, error-spans, evaluation]",
             "---",
             "",
@@ -169,8 +169,3 @@ def _cell(value: object) -> str:
 
 def _rounded(row: tuple[int, float]) -> tuple[object, object]:
     return row[0], f"{row[1]:.4f}"
-
-
-def _yaml(text: str) -> str:
-    """Return the text as a YAML string; JSON's strings are valid YAML."""
-    return json.dumps(text)

@@ -51,7 +51,8 @@ class CheckpointFile:
         tensors[_CPU] = torch.get_rng_state()
         if torch.cuda.is_available():
             tensors[_GPU] = torch.cuda.get_rng_state()
-        record = {"belongs_to": dict(self.belongs_to), "progress": _plain(progress)}
+        course = {name: getattr(progress, name) for name in Progress.__slots__}
+        record = {"belongs_to": dict(self.belongs_to), "progress": course}
         fresh = self.path.with_name(f"{self.path.name}.new")
         try:
             save_file(
@@ -162,10 +163,6 @@ def _restore(
     torch.set_rng_state(tensors[_CPU])
     if torch.cuda.is_available() and _GPU in tensors:
         torch.cuda.set_rng_state(tensors[_GPU])
-
-
-def _plain(progress: Progress) -> dict[str, Any]:
-    return {name: getattr(progress, name) for name in Progress.__slots__}
 
 
 def _progress(saved: Mapping[str, Any]) -> Progress:

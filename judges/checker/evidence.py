@@ -88,7 +88,7 @@ def _bridges(token: Token) -> bool:
 
 
 def _trimmed(tokens: Sequence[Token], first: int, stop: int) -> tuple[int, int]:
-    kept = [at for at in range(first, stop) if _carries(tokens[at])]
+    kept = [at for at in range(first, stop) if tokens[at].is_content or is_negation(tokens[at])]
     if kept:
         first, stop = kept[0], kept[-1] + 1
     while _hyphened(tokens[max(0, first - 2) : first + 1]):
@@ -114,10 +114,6 @@ def _hyphened(tokens: Sequence[Token]) -> bool:
         and tokens[0].end == tokens[1].start
         and tokens[1].end == tokens[2].start
     )
-
-
-def _carries(token: Token) -> bool:
-    return token.is_content or is_negation(token)
 
 
 _NEAR = 6  # tokens around a run, whose words say what it is about

@@ -32,7 +32,6 @@ from spanjury.judges.checker.evidence import (
 from spanjury.judges.checker.support import (
     ENGLISH,
     Findings,
-    abstained,
     assessed,
     obstacle,
     rescored,
@@ -52,6 +51,7 @@ from spanjury.judges.core import (
     Segment,
     Unverified,
     Usage,
+    abstention,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
@@ -176,8 +176,8 @@ class CheckerJudge:
         """Check each claim of the output."""
         output, inputs = segment.output, self._sources(segment, aspect)
         reads = "" if self.any_language else f"{ENGLISH} unless any_language=true"
-        if reason := obstacle(output, inputs, aspect, reads=reads):
-            return abstained(reason)
+        if unable := obstacle(output, inputs, aspect, reads=reads):
+            return unable
         checked = await self._checked(inputs, segment=segment, aspect=aspect)
         if checked.unscored is not None:
             return checked.unscored
@@ -220,7 +220,7 @@ class CheckerJudge:
         # What is short takes as long to check as what is long to look at: all goes to a thread.
         read = await in_turn(partial(self._readings, output, inputs), length=LONG + 1, stays=True)
         if not read:
-            return _Checked(unscored=abstained("the output makes no claim"))
+            return _Checked(unscored=abstention("the output makes no claim"))
         pairs = [
             ClaimPair(passage.text, output[reading.text.start : reading.text.end])
             for reading in read

@@ -12,14 +12,15 @@ from typing import Protocol
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,
-    Outcome,
     Report,
     Rescoring,
     RescoringMethod,
     Segment,
     Unverified,
     Usage,
+    abstention,
     gravest,
+    not_about,
     probability_with,
     score_of_probability,
 )
@@ -110,19 +111,14 @@ async def rescored(
     return Rescoring(report=replace(report, spans=tuple(spans)), method=RescoringMethod.COMPUTED)
 
 
-def abstained(reason: str) -> Report:
-    """Return the report of a judge that abstains."""
-    return Report(outcome=Outcome.ABSTAINED, reason=reason)
-
-
 def obstacle(
     output: str,
     inputs: Mapping[str, str],
     aspect: Aspect,
     *,
     reads: str = ENGLISH,
-) -> str:
-    """Say why a text cannot be judged; empty if it can.
+) -> Report | None:
+    """Return the abstention from a text that cannot be judged; None if it can.
 
     Parameters
     ----------
@@ -130,11 +126,11 @@ def obstacle(
         Clause that says which languages the judge reads; empty for any.
     """
     if aspect.kind != "grounding":
-        return f"{aspect.name} is not about what the inputs support"
+        return not_about(aspect, "what the inputs support")
     if not any(text.strip() for text in inputs.values()):
-        return "there is no input to compare with"
+        return abstention("there is no input to compare with")
     foreign = _foreign(output, inputs) if reads else ""
-    return f"{foreign}, and {reads}" if foreign else ""
+    return abstention(f"{foreign}, and {reads}") if foreign else None
 
 
 def _foreign(output: str, inputs: Mapping[str, str]) -> str:

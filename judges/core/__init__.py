@@ -83,7 +83,7 @@ from spanjury.judges.core.metric import (
     Sample,
     SegmentMetric,
 )
-from spanjury.judges.core.model_options import ModelOptions
+from spanjury.judges.core.model_options import ModelOptions, address_of, check_address
 from spanjury.judges.core.pair import Comparison, PairReport, Preference, TextPair
 from spanjury.judges.core.ports import (
     Aggregation,
@@ -103,6 +103,9 @@ from spanjury.judges.core.ports import (
     OrderFreePairJudge,
     PairJudge,
     PricedModel,
+    Rescorable,
+    Rescoring,
+    RescoringMethod,
     Sink,
     Source,
     TokenizedModel,
@@ -129,10 +132,11 @@ from spanjury.judges.core.report import (
     Unasked,
     Unverified,
     Verdict,
+    abstention,
     is_grave,
+    not_about,
     still_unverified,
 )
-from spanjury.judges.core.rescoring import Rescorable, Rescoring, RescoringMethod
 from spanjury.judges.core.scale import Scale, probability_with, score_of_probability
 from spanjury.judges.core.scrubbing import (
     MASK,
@@ -144,7 +148,6 @@ from spanjury.judges.core.scrubbing import (
     secret_intervals,
 )
 from spanjury.judges.core.segment import Segment
-from spanjury.judges.core.server_address import address_of, check_address
 from spanjury.judges.core.signature import fingerprint, signature, stamped, unstamped
 from spanjury.judges.core.span import (
     MAX_SEVERITY,
@@ -290,6 +293,7 @@ __all__ = [
     "WindowReader",
     "WindowReading",
     "WordSupport",
+    "abstention",
     "address_of",
     "bind_values",
     "check_address",
@@ -307,6 +311,7 @@ __all__ = [
     "kind_of",
     "markdown",
     "nearest_name",
+    "not_about",
     "one_line",
     "probability_with",
     "reason_of",

@@ -48,12 +48,9 @@ def code_digest(*modules: str) -> str:
             sources[module] = _source(module)
             waiting += _imported(module, sources[module])
     named = {name for source in sources.values() for name in _NAMED.findall(source)}
-    data = (text for name in sorted(named) for text in _data(name, root=_roots(sources)))
+    roots = frozenset(module.partition(".")[0] for module in sources)
+    data = (text for name in sorted(named) for text in _data(name, root=roots))
     return fingerprint(*(text for item in sorted(sources.items()) for text in item), *data)
-
-
-def _roots(sources: dict[str, str]) -> frozenset[str]:
-    return frozenset(module.partition(".")[0] for module in sources)
 
 
 def _source(module: str) -> str:

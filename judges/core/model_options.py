@@ -1,6 +1,20 @@
-"""Options by which a model is reached, the same for every backend."""
+"""Options by which a model is reached, the same for every backend, and addresses of servers.
 
+A user gives the address of a server plainly, or names an environment variable that holds it. It is
+stored with a run and printed in messages, so it may hold no secret. What has to hold one is put
+into a variable and named ``env:NAME``, which is all that is stored.
+"""
+
+import os
+import re
 from dataclasses import dataclass
+
+from spanjury.judges.core.addresses import without_secrets
+from spanjury.judges.core.errors import ConfigError
+from spanjury.judges.core.scrubbing import hide
+
+_NAMED = re.compile(r"env:(?P<name>\w+)")
+_WEB = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,3 +61,49 @@ class ModelOptions:
             )
         if self.min_connections > self.max_connections:
             raise ValueError(f"min_connections must not exceed max_connections: {self!r}")
+
+
+def check_address(url: str) -> None:
+    """Turn away an address that is none, or that holds what is or looks like a secret.
+
+    Raises
+    ------
+    ConfigError
+        The message does not repeat the secret.
+
+    Examples
+    --------
+    >>> check_address("http://localhost:8000/v1")
+    >>> check_address("env:JUDGE_ADDRESS")
+    """
+    if _NAMED.fullmatch(url):
+        return
+    safe = hide(without_secrets(url))
+    if safe != url:
+        raise ConfigError(
+            f"base URL {safe!r} holds a secret, or what looks like one, and would be stored with"
+            " the run: put the server's key into the environment; where the address itself is"
+            " secret, put it into a variable and write env:VARIABLE"
+        )
+    if not _WEB.match(url):
+        raise ConfigError(
+            f"base URL {safe.rpartition('@')[2]!r}: expected an address, as"
+            " http://localhost:8000/v1, or env:VARIABLE"
+        )
+
+
+def address_of(url: str | None) -> str | None:
+    """Return the address that `url` is, or names.
+
+    Raises
+    ------
+    ConfigError
+        If it names a variable that is not set.
+    """
+    named = None if url is None else _NAMED.fullmatch(url)
+    if named is None:
+        return url
+    address = os.environ.get(named["name"], "").strip()
+    if not _WEB.match(address):
+        raise ConfigError(f"base URL {url!r}: {named['name']} holds no address of a server")
+    return address

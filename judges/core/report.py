@@ -1,7 +1,7 @@
 """A report: what a judge, or a panel of them, says of one aspect of one segment."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
 
@@ -172,6 +172,9 @@ class Report:
         estimates none.
     unverified
         The sentences that the judge neither vouches for nor marks an error in.
+    is_other_kind
+        Whether there is no score because the judge judges no aspects of this kind, whatever the
+        text.
 
     Raises
     ------
@@ -189,6 +192,7 @@ class Report:
     usage: Usage = Usage()
     error_probability: float | None = None
     unverified: tuple[Unverified, ...] = ()
+    is_other_kind: bool = False
 
     def __post_init__(self) -> None:
         if (self.outcome is Outcome.SCORED) != (self.score is not None):
@@ -197,6 +201,16 @@ class Report:
             raise ValueError(f"outcome {self.outcome.value!r} without a reason")
         if self.error_probability is not None and not 0.0 <= self.error_probability <= 1.0:
             raise ValueError(f"probability must be 0 to 1, got {self.error_probability!r}")
+
+
+def abstention(reason: str) -> Report:
+    """Return the report of a judge that abstains."""
+    return Report(outcome=Outcome.ABSTAINED, reason=reason)
+
+
+def not_about(aspect: Aspect, matter: str) -> Report:
+    """Return the report of a judge that judges only aspects of another kind: those of `matter`."""
+    return replace(abstention(f"{aspect.name} is not about {matter}"), is_other_kind=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

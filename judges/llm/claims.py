@@ -21,14 +21,15 @@ from spanjury.judges.core import (
     ErrorSpan,
     Located,
     Message,
-    Outcome,
     Reasoning,
     Report,
     Segment,
     Unverified,
     Usage,
+    abstention,
     fingerprint,
     gravest,
+    not_about,
     signature,
     still_unverified,
     thought_tokens,
@@ -191,9 +192,9 @@ class ClaimJudge:
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the report on all claims; raise `ModelError` if the model gives no reply."""
         if aspect.kind != "grounding":
-            return _abstained(f"{aspect.name} is not about what the inputs support")
+            return not_about(aspect, "what the inputs support")
         if not any(text.strip() for text in aspect.view(segment.inputs).values()):
-            return _abstained("there is no input to compare with")
+            return abstention("there is no input to compare with")
         claims, usage = list(_sentence_claims(segment.output)), Usage()
         if self.split == "model" and claims:
             reply = await self._split(aspect.task.output_header, claims)
@@ -202,9 +203,7 @@ class ClaimJudge:
                 return replace(reply.unscored, reason=why)
             claims, usage = _split_claims(reply.value, claims), reply.usage
         if not claims:
-            return Report(
-                outcome=Outcome.ABSTAINED, reason="the output makes no claim", usage=usage
-            )
+            return replace(abstention("the output makes no claim"), usage=usage)
         replies = await self._check(segment, aspect, claims)
         usage = sum((reply.usage for reply in replies), usage)
         failed = next((reply for reply in replies if reply.value is None), None)
@@ -247,7 +246,8 @@ class ClaimJudge:
         inputs = [name for name in shown if name != output]
         if self.split == "model":
             del shown[output]
-        list_name = next(name for name in _list_names() if name not in shown)
+        numbered = chain(("Claims",), (f"Claims {number}" for number in count(2)))
+        list_name = next(name for name in numbered if name not in shown)
         in_context = self.split == "rules"
         about = {
             "description": describe(aspect),
@@ -322,10 +322,6 @@ def _numbered(claims: Sequence[Claim]) -> str:
     return "\n".join(f"{number}. {claim.text}" for number, claim in enumerate(claims, 1))
 
 
-def _list_names() -> Iterator[str]:
-    return chain(("Claims",), (f"Claims {number}" for number in count(2)))
-
-
 def _findings(claims: Sequence[Claim], reply: TypedReply[CheckedClaims]) -> Iterator[_Finding]:
     """Yield what the reply says of each claim; of several answers on one the first counts."""
     assert reply.value is not None
@@ -381,7 +377,7 @@ def _report(
     stated = [finding.probability for finding in findings]
     rationale = _rationale(counts)
     if not decided:
-        return _abstained(f"the model could tell of no claim: {unverified[0].reason}")
+        return abstention(f"the model could tell of no claim: {unverified[0].reason}")
     scale = aspect.scale
     return Report(
         score=scale.low + (scale.high - scale.low) * counts["supported"] / decided,
@@ -452,10 +448,6 @@ def _rationale(counts: Mapping[str, int]) -> str:
     parts = [f"{count} {words[verdict]}" for verdict, count in counts.items() if count]
     total = sum(counts.values())
     return f"{total} {'claim' if total == 1 else 'claims'}: {', '.join(parts)}."
-
-
-def _abstained(reason: str) -> Report:
-    return Report(outcome=Outcome.ABSTAINED, reason=reason)
 
 
 def _fill(name: str, about: Mapping[str, str]) -> str:

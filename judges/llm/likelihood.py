@@ -14,7 +14,7 @@ over its tokens. A source that is restated makes words likelier, names and numbe
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from spanjury.judges.core import (
@@ -26,13 +26,14 @@ from spanjury.judges.core import (
     Located,
     Message,
     ModelRefusedError,
-    Outcome,
     PermanentModelError,
     Report,
     Segment,
     UnusableModelError,
     Usage,
+    abstention,
     forced_logprobs,
+    not_about,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
@@ -144,8 +145,8 @@ class Likelihood:
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Compare how likely the output is beside the inputs and alone."""
         inputs = named_plainly(aspect.view(segment.inputs))
-        if reason := self._obstacle(segment, aspect, inputs):
-            return Report(outcome=Outcome.ABSTAINED, reason=reason)
+        if unable := self._obstacle(segment, aspect, inputs):
+            return unable
         text = segment.output
         if not text.strip():
             best = float(aspect.scale.high)
@@ -154,7 +155,7 @@ class Likelihood:
         alone, usage = await self._read(_WITHOUT, {"output": output}, text)
         given = await self._beside(inputs, text, output=output)
         if isinstance(given, str):
-            return Report(outcome=Outcome.ABSTAINED, reason=given, usage=usage)
+            return replace(abstention(given), usage=usage)
         mean = _mean_logprob(given.tokens)
         spans = self._spans(text, given.tokens, alone) if self.spans else None
         low, high = aspect.scale.low, aspect.scale.high
@@ -175,18 +176,20 @@ class Likelihood:
             most=self.max_spans,
         )
 
-    def _obstacle(self, segment: Segment, aspect: Aspect, inputs: Mapping[str, str]) -> str:
-        """Say why the output cannot be judged; nothing if it can."""
+    def _obstacle(
+        self, segment: Segment, aspect: Aspect, inputs: Mapping[str, str]
+    ) -> Report | None:
+        """Return the abstention from an output that cannot be judged; None if it can."""
         if aspect.kind != "grounding":
-            return f"{aspect.name} is not about what the inputs support"
+            return not_about(aspect, "what the inputs support")
         if not any(text.strip() for text in inputs.values()):
-            return "there is no input to compare with"
+            return abstention("there is no input to compare with")
         if len(segment.output) > self.max_characters // 2:
-            return (
+            return abstention(
                 f"the output has {len(segment.output)} characters, and at most"
                 f" {self.max_characters // 2} fit beside a source (max_characters)"
             )
-        return ""
+        return None
 
     async def _beside(self, inputs: Mapping[str, str], text: str, *, output: str) -> _Given | str:
         """Read `text` beside as much of `inputs` as the model takes; or say why it takes none."""
@@ -194,7 +197,8 @@ class Likelihood:
         room, problem = self.max_characters - len(text), ""
         for _ in range(_HALVINGS):
             kept = _cut(inputs, room)
-            about = {"output": output, "material": _material(kept)}
+            texts = (f"{header}:\n{held}" for header, held in kept.items() if held.strip())
+            about = {"output": output, "material": "\n\n".join(texts)}
             try:
                 tokens, usage = await self._read(_WITH, about, text)
             except (UnusableModelError, ModelRefusedError):
@@ -227,10 +231,6 @@ def _cut(inputs: Mapping[str, str], room: int) -> dict[str, str]:
         size = max(len(kept[longest]) - excess, min(second, len(kept[longest]) - 1))
         kept[longest] = kept[longest][:size].rpartition(" ")[0] or kept[longest][:size]
     return kept
-
-
-def _material(inputs: Mapping[str, str]) -> str:
-    return "\n\n".join(f"{header}:\n{text}" for header, text in inputs.items() if text.strip())
 
 
 def _share(mean: float, spans: Sequence[ErrorSpan] | None) -> float:
@@ -314,7 +314,9 @@ def _summed(text_words: Sequence[Word], tokens: Sequence[LikelyToken]) -> list[f
 def _runs(read: Sequence[_LikelyWord], limits: _Thresholds) -> list[list[_LikelyWord]]:
     """Return the runs, each from an unhelped word to one."""
     marked = [
-        index for index, word in enumerate(read) if _counts(word) and _is_unhelped(word, limits)
+        index
+        for index, word in enumerate(read)
+        if _counts(word) and word.given <= -limits.surprise and word.gain <= limits.gain
     ]
     if not marked:
         return []
@@ -328,10 +330,6 @@ def _runs(read: Sequence[_LikelyWord], limits: _Thresholds) -> list[list[_Likely
 
 def _counts(word: _LikelyWord) -> bool:
     return word.word.folded not in _LINKS
-
-
-def _is_unhelped(word: _LikelyWord, limits: _Thresholds) -> bool:
-    return word.given <= -limits.surprise and word.gain <= limits.gain
 
 
 def _span(text: str, run: Sequence[_LikelyWord]) -> tuple[float, ErrorSpan]:

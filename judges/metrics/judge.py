@@ -12,12 +12,12 @@ from spanjury.judges.core import (
     JudgeError,
     MetricCard,
     MetricError,
-    Outcome,
     Report,
     Sample,
     Scale,
     Segment,
     SegmentMetric,
+    abstention,
     fingerprint,
     signature,
 )
@@ -92,7 +92,7 @@ class MetricJudge:
         sample = self._sample(segment, aspect)
         missing = self._missing(sample)
         if missing:
-            return Report(outcome=Outcome.ABSTAINED, reason=missing)
+            return abstention(missing)
         measure = partial(self._measure, sample, scale=aspect.scale)
         if self.card.runs in {"model", "process"}:
             # It mostly waits, or computes outside the interpreter: it keeps no other text waiting.
@@ -130,8 +130,7 @@ class MetricJudge:
         except MetricError as error:
             raise JudgeError(f"{self.card.name}: {error}") from error
         if math.isnan(value):
-            reason = f"{self.card.name} is undefined for this text"
-            return Report(outcome=Outcome.ABSTAINED, reason=reason)
+            return abstention(f"{self.card.name} is undefined for this text")
         return Report(score=self._on(scale, value), rationale=f"{self.card.title}: {value:.4g}.")
 
     def _on(self, scale: Scale, value: float) -> float:

@@ -19,7 +19,6 @@ from spanjury.judges.checker.evidence import (
 )
 from spanjury.judges.checker.support import (
     Findings,
-    abstained,
     assessed,
     obstacle,
     rescored,
@@ -103,8 +102,8 @@ class ReaderJudge:
     async def examine(self, segment: Segment, aspect: Aspect) -> Findings | Report:
         """Read the sentences a batch at a time, in a thread; cancellable between the batches."""
         output, inputs = segment.output, aspect.view(segment.inputs)
-        if reason := obstacle(output, inputs, aspect):
-            return abstained(reason)
+        if unable := obstacle(output, inputs, aspect):
+            return unable
         # What is short takes as long to read as what is long to look at: all goes to a thread.
         parts = await all_in_turns(partial(self._parts, output, inputs), length=LONG + 1)
         return Findings(

@@ -17,14 +17,15 @@ from spanjury.judges.core import (
     ErrorSpan,
     Evidence,
     Located,
-    Outcome,
     Report,
     Rescoring,
     RescoringMethod,
     Segment,
     ToolCall,
+    abstention,
     fingerprint,
     gravest,
+    not_about,
     score_of_probability,
     signature,
 )
@@ -188,9 +189,9 @@ class CallsJudge:
         """Check the calls and the replies of a trajectory."""
         trajectory = segment.trajectory
         if trajectory is None:
-            return _abstention("the output is no trajectory of an agent")
+            return abstention("the output is no trajectory of an agent")
         if aspect.kind not in {"action", "grounding"}:
-            return _abstention(f"{aspect.name} is not about what an agent does")
+            return not_about(aspect, "what an agent does")
         check = partial(self._check, trajectory, aspect)
         return await in_turn(
             check, length=len(segment.output) + sum(map(len, segment.inputs.values()))
@@ -208,7 +209,7 @@ class CallsJudge:
         counted = IN_ANSWERS if aspect.kind == "grounding" else in_calls
         errors = [error for error in _errors(trajectory) if error.category in counted]
         if aspect.kind == "grounding" and not errors:
-            return _abstention("no value in the answers is without a source")
+            return abstention("no value in the answers is without a source")
         innocent = math.prod(1 - (error.probability or 0.0) for error in errors)
         probability = 1 - (1 - _REST) * innocent
         calls = sum(len(turn.calls) for turn in trajectory.turns)
@@ -219,10 +220,6 @@ class CallsJudge:
             f" {len(replies(trajectory))} answers.",
             error_probability=probability,
         )
-
-
-def _abstention(reason: str) -> Report:
-    return Report(outcome=Outcome.ABSTAINED, reason=reason)
 
 
 def _errors(trajectory: Trajectory) -> Iterator[ErrorSpan]:

@@ -16,7 +16,6 @@ from typing import ClassVar
 from spanjury.judges.core import (
     Aspect,
     ErrorSpan,
-    Outcome,
     Report,
     Rescoring,
     RescoringMethod,
@@ -24,6 +23,7 @@ from spanjury.judges.core import (
     Segment,
     fingerprint,
     gravest,
+    not_about,
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
@@ -134,8 +134,7 @@ class FormJudge:
         self, segment: Segment, aspect: Aspect, *, spans: tuple[ErrorSpan, ...] | None = None
     ) -> Report:
         if aspect.kind != "form":
-            reason = f"{aspect.name} is not about the form of the text"
-            return Report(outcome=Outcome.ABSTAINED, reason=reason)
+            return not_about(aspect, "the form of the text")
         text, before = segment.output, segment.before
         check = partial(self._check, text, aspect=aspect, spans=spans, before=before)
         return await in_turn(check, length=len(text) + len(before or ""))

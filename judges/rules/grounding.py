@@ -10,13 +10,14 @@ from spanjury.judges.core import (
     Aspect,
     ErrorSpan,
     Located,
-    Outcome,
     Report,
     Rescoring,
     RescoringMethod,
     Segment,
     Unverified,
+    abstention,
     counted,
+    not_about,
     probability_with,
     score_of_probability,
     signature,
@@ -183,10 +184,10 @@ class GroundingJudge:
         if nothing is not None:
             return self._answerless(nothing, segment.output, aspect=aspect, spans=spans)
         if aspect.kind != "grounding":
-            return _abstention(f"{aspect.name} is not about what the inputs support")
+            return not_about(aspect, "what the inputs support")
         source = join_inputs(inputs)
         if not source.text.strip():
-            return _abstention("there is no input to compare with")
+            return abstention("there is no input to compare with")
         compare = partial(
             self._compare, segment.output, source, aspect=aspect, spans=spans, is_reply=is_reply
         )
@@ -211,12 +212,12 @@ class GroundingJudge:
             or _foreign_passage(output, source)
         )
         if obstacle:
-            return _abstention(obstacle)
+            return abstention(obstacle)
         support = find_support(output, index_source(source.text))
         if support.supported < _FOREIGN:
             obstacle = _unlike_languages(output, source.text)
             if obstacle:
-                return _abstention(obstacle)
+                return abstention(obstacle)
         reported, rest = error_spans(
             output,
             support,
@@ -283,10 +284,6 @@ def _scored(
         error_probability=probability,
         unverified=unverified,
     )
-
-
-def _abstention(reason: str) -> Report:
-    return Report(outcome=Outcome.ABSTAINED, reason=reason)
 
 
 def _length(output: str, source: str) -> int:

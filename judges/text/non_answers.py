@@ -91,15 +91,6 @@ def coded(output: str) -> str:
     return ""
 
 
-def nothing_to_read(output: str, inputs: Mapping[str, str]) -> str:
-    """Say why nothing in an output can be read; empty where there is something.
-
-    It is for the judges that leave the finding to another one.
-    """
-    answer = non_answer(output, inputs)
-    return f"{answer.category}: nothing is said that could be checked" if answer else coded(output)
-
-
 def _is_refusal(output: str) -> bool:
     text = output.strip()
     if len(text) > _SHORT * _LETTERS:

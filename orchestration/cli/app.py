@@ -16,23 +16,18 @@ from spanjury.orchestration.cli.command import CommandGroup, DeferredCommand, Fl
 
 with lazily():
     from spanjury.orchestration.cli import (
-        align,
-        bench_spans,
         check,
         distil_build,
         distil_gate,
         distil_train,
         doctor,
         evaluate,
-        export,
         lists,
+        marked_texts,
         marks,
         metrics,
-        perturb,
-        resume,
         runs,
         serve,
-        serve_mcp,
         study,
         view,
         watch,
@@ -57,20 +52,20 @@ class _Commands(CommandGroup):
         "check": lambda: check.check,
         "demo": lambda: check.demo,
         "evaluate": lambda: evaluate.evaluate,
-        "resume": lambda: resume.resume,
-        "rescore": lambda: resume.rescore,
+        "resume": lambda: evaluate.resume,
+        "rescore": lambda: evaluate.rescore,
         "view": lambda: view.view,
-        "export": lambda: export.export,
-        "merge": lambda: export.merge,
-        "perturb": lambda: perturb.perturb,
+        "export": lambda: runs.export,
+        "merge": lambda: runs.merge,
+        "perturb": lambda: marked_texts.perturb,
         "meta": lambda: study.file_command(agreement.Meta, name="meta"),
         "compare": lambda: study.file_command(comparisons.Compare, name="compare"),
         "calibrate": lambda: study.file_command(calibration.Calibrate, name="calibrate"),
-        "align": lambda: align.align,
+        "align": lambda: marks.align,
         "pairs": lambda: study.study_command(pairs.Pairs, name="pairs"),
         "rank": lambda: study.file_command(ranking.Rank, name="rank"),
         "sample": lambda: marks.sample,
-        "mcp": lambda: serve_mcp.mcp,
+        "mcp": lambda: serve.mcp,
         "serve": lambda: serve.serve,
         "watch": lambda: watch.watch,
         "judges": lambda: lists.judges,
@@ -82,7 +77,7 @@ class _Commands(CommandGroup):
 
 
 class _Bench(CommandGroup):
-    functions: ClassVar = {"spans": lambda: bench_spans.spans}
+    functions: ClassVar = {"spans": lambda: marked_texts.spans}
 
 
 class _Distil(CommandGroup):

@@ -8,7 +8,7 @@ from rich.table import Table
 from spanjury.orchestration.cli.console import CleanConsole
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.job_session import plan_job
-from spanjury.orchestration.engine.metering import REPLY, in_words
+from spanjury.orchestration.engine.spending import REPLY, in_words
 from spanjury.orchestration.services.judging.dry_run import (
     SAMPLE,
     Reckoning,

@@ -31,7 +31,7 @@ from spanjury.orchestration.cli.shown import Selector, Shown
 from spanjury.orchestration.engine.finished_rows import FinishedRow
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.progress import Tracker, spent
-from spanjury.orchestration.engine.summary import Risk, Row, Summary, UnsureTexts
+from spanjury.orchestration.engine.summary import Risk, Row, Summary
 from spanjury.orchestration.wiring.results import result_row
 
 with lazily():
@@ -249,7 +249,6 @@ class View:
         pages: str = "",
     ) -> None:
         self.summary = Summary()
-        self._unsure = UnsureTexts()
         self._selector = Selector(shown=shown)
         self._meter = meter
         self._as_json = as_json
@@ -257,7 +256,7 @@ class View:
         self._out = Output()
         self._side = Output(stderr=True)
         self._parts: list[Result | FinishedRow] = []
-        self._unshown_faulty = 0
+        self._unsure = self._unshown_faulty = 0
         tracker = Tracker(total=total, summary=self.summary, meter=meter)
         self._progress = self._shown(tracker) if progress else nullcontext()
 
@@ -291,20 +290,16 @@ class View:
     def show(self, result: Result) -> None:
         """Count a result and print it; a segment is printed once all its aspects are judged."""
         self.summary.add(result)
-        self._unsure.add(result.segment, result.aspect, result.report.decision)
         if self._as_json:
             self._print_row(result_row(result))
-        else:
-            self._take(result)
+        self._take(result)
 
     def count(self, row: FinishedRow) -> None:
         """Count a remembered row; it is printed only as JSON."""
         self.summary.count(row.figures)
-        self._unsure.add(row.segment, row.aspect, row.figures.decision)
         if self._as_json:
             self._print_row(json.loads(row.line))
-        else:
-            self._take(row)
+        self._take(row)
 
     def _print_row(self, row: Mapping[str, object]) -> None:
         self._out.out(shown_json(row), highlight=False)
@@ -317,10 +312,11 @@ class View:
 
     def close(self) -> None:
         """Print the worst texts, the closing tables, and the spending of this session."""
+        self._flush_segment()
         console = self._side if self._as_json else self._out
         for results in self._selector.at_the_end():
             console.show(segment_view(results))
-        console.show(summary_view(self.summary, unsure=self._unsure.count))
+        console.show(summary_view(self.summary, unsure=self._unsure))
         if words := self._rest():
             console.print(Text(words, "dim"), soft_wrap=True)  # a truncated command is useless
         if words := spent(self._meter):
@@ -339,14 +335,20 @@ class View:
         return f"all texts on a page: {pages}" if pages else ""
 
     def _flush_segment(self) -> None:
-        results = [part for part in self._parts if isinstance(part, Result)]
-        if len(results) < len(self._parts):
+        """Count the text that has ended, and print it if it is to be shown."""
+        parts, self._parts = self._parts, []
+        # A criterion of a rubric counts through the result of the rubric.
+        decisions = {_decision(part) for part in parts if not part.aspect.rubric}
+        self._unsure += Decision.UNSURE in decisions and Decision.FAULTY not in decisions
+        if self._as_json:
+            return
+        results = [part for part in parts if isinstance(part, Result)]
+        if len(results) < len(parts):
             self._selector.pass_by()
         elif results and self._selector.now(results):
             self._out.show(segment_view(results))
-            self._parts = []
-        self._unshown_faulty += any(_decision(part) is Decision.FAULTY for part in self._parts)
-        self._parts = []
+            return
+        self._unshown_faulty += Decision.FAULTY in map(_decision, parts)
 
 
 def _decision(part: Result | FinishedRow) -> Decision | None:

@@ -25,7 +25,6 @@ with lazily():
     from spanjury.orchestration.report.view import page as pages
     from spanjury.orchestration.servers.view import app as server
     from spanjury.orchestration.servers.view import marks
-    from spanjury.orchestration.servers.view import runs as runs_server
     from spanjury.orchestration.services.people import sampled
     from spanjury.orchestration.services.people.marks import book, marked_run
     from spanjury.orchestration.services.viewing import page_file, sources
@@ -148,7 +147,7 @@ def _view_list(
         if file.html is None:
             page = pages.runs_page(title)
             _serve(
-                lambda token: runs_server.create_runs_app(
+                lambda token: server.create_runs_app(
                     listed, page, token=token, open_runs=open_runs
                 ),
                 serving,

@@ -12,7 +12,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from spanjury.judges.core import ConfigError, Segment, TokenPrice, Usage
-from spanjury.orchestration.engine.metering import Meter, Unit, in_words, spending
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.spending import Unit, in_words, spending
 
 _AMOUNT = re.compile(r"\$?\s*(\d[\d_]*(?:\.\d+)?(?:[eE]\+?\d+)?)\s*(dollars?|calls?|tokens?|\$)?")
 _CHARACTERS = 6

@@ -18,15 +18,8 @@ from pathlib import Path
 from typing import Protocol
 
 from spanjury.judges.core import ChatRequest, DeferredError, Reply, TransientModelError
-from spanjury.orchestration.engine.metering import (
-    NOTHING,
-    Account,
-    Meter,
-    Spending,
-    maker_of_calls,
-    most_of,
-    spending,
-)
+from spanjury.orchestration.engine.metering import Account, Meter, maker_of_calls
+from spanjury.orchestration.engine.spending import NOTHING, Spending, most_of, spending
 
 MOST_REQUESTS, MOST_BYTES = 50_000, 190 * 2**20
 """Most requests and bytes of one file; OpenAI accepts 50,000 and 200 MB."""

@@ -8,12 +8,11 @@ kill counts as spent. A limit can therefore be exceeded only by a reply that tak
 bound.
 """
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Protocol
 
 import msgspec
 from anyio import Event
@@ -31,8 +30,17 @@ from spanjury.judges.core import (
     Usage,
 )
 from spanjury.judges.core.keys import digest
-
-Unit = Literal["dollars", "calls", "tokens"]
+from spanjury.orchestration.engine.spending import (
+    FRAME,
+    MOST_PER_BYTE,
+    NOTHING,
+    Spending,
+    Unit,
+    in_words,
+    most_of,
+    prompt_size,
+    spending,
+)
 
 SEATS, CUT_OFF = "seats", "cut off"
 """Makers of calls: the default, and calls that were cut off by a kill."""
@@ -40,14 +48,7 @@ SEATS, CUT_OFF = "seats", "cut off"
 _KEY = digest("ledger")
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(dict[str, tuple[int, int, float]])
-MOST_PER_BYTE = 1 / 3
-"""Most tokens per byte of UTF-8, on average, until replies show more."""
-_PER_BYTE = 1 / 4
-REPLY = 200
-"""Expected tokens per byte of a prompt, and expected tokens of a reply."""
-_FRAME = 64
-"""Most tokens that a server's template adds to a prompt."""
-_TOLERANCE = 1e-9  # sums of dollars are not exact
+_TOLERANCE = 1e-9
 _MAKER: ContextVar[str] = ContextVar("maker", default=SEATS)
 _ASIDE: ContextVar["_Aside | None"] = ContextVar("aside", default=None)
 _IS_REFUSED: ContextVar[bool] = ContextVar("is_refused", default=False)
@@ -150,54 +151,6 @@ class Bound:
     most: float
     is_of_run: bool = False
     is_budget: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Spending:
-    """Calls, tokens and dollars."""
-
-    calls: int = 0
-    tokens: int = 0
-    dollars: float = 0.0
-
-    def __add__(self, other: "Spending") -> "Spending":
-        return Spending(
-            self.calls + other.calls, self.tokens + other.tokens, self.dollars + other.dollars
-        )
-
-    def __sub__(self, other: "Spending") -> "Spending":
-        return Spending(
-            self.calls - other.calls, self.tokens - other.tokens, self.dollars - other.dollars
-        )
-
-    def of(self, unit: Unit) -> float:
-        """Return the amount in `unit`."""
-        if unit == "calls":
-            return self.calls
-        return self.tokens if unit == "tokens" else self.dollars
-
-
-NOTHING = Spending()
-
-
-def spending(usage: Usage, price: TokenPrice | None) -> Spending:
-    """Return the spending for `usage`; dollars are 0 without a price."""
-    dollars = 0.0 if price is None else price.cost(usage)
-    return Spending(usage.calls, usage.prompt + usage.completion, dollars)
-
-
-def in_words(amount: float, unit: Unit) -> str:
-    """Return an amount with its unit.
-
-    Examples
-    --------
-    >>> in_words(1, "calls"), in_words(1500, "tokens"), in_words(0.25, "dollars")
-    ('1 call', '1,500 tokens', '$0.25')
-    """
-    if unit == "dollars":
-        return f"${amount:.4g}"
-    count = f"{amount:,.0f}" if amount == round(amount) else f"{amount:,.1f}"
-    return f"{count} {unit[:-1] if count == '1' else unit}"
 
 
 @dataclass(slots=True, eq=False)
@@ -548,7 +501,7 @@ class Account:
         most = most_of(request, per_byte=self._per_byte)
         reserved = spending(most, self.price)
         await self.meter.reserve(reserved)
-        size = _size(request)
+        size = prompt_size(request)
         payer, paid = _PAYER.get(), None
         try:
             paid = None if payer is None else await payer.reserve(reserved)
@@ -563,8 +516,8 @@ class Account:
     def learn(self, usage: Usage, *, size: int) -> None:
         """Raise the estimate of tokens per byte if prompts are longer."""
         # Short prompts are mostly template.
-        if size >= _FRAME:
-            self._per_byte = max(self._per_byte, (usage.prompt - _FRAME) / size)
+        if size >= FRAME:
+            self._per_byte = max(self._per_byte, (usage.prompt - FRAME) / size)
 
 
 @contextmanager
@@ -603,25 +556,6 @@ class Reservation:
 def maker_of_calls() -> str:
     """Return the maker of the calls in this context."""
     return _MAKER.get()
-
-
-def most_of(request: ChatRequest, *, per_byte: float = MOST_PER_BYTE) -> Usage:
-    """Return the maximum usage of a call, with its prompt estimated from its bytes."""
-    prompt = _FRAME + math.ceil(_size(request) * per_byte)
-    return Usage(calls=1, prompt=prompt, completion=request.decoding.max_tokens)
-
-
-def expected_of(request: ChatRequest) -> Usage:
-    """Return the expected usage of a call: 4 bytes a token, and a reply of `REPLY` tokens."""
-    reply = min(REPLY, request.decoding.max_tokens)
-    return Usage(calls=1, prompt=math.ceil(_size(request) * _PER_BYTE), completion=reply)
-
-
-def _size(request: ChatRequest) -> int:
-    """Return the number of bytes of the texts and tools to be sent; at least 1."""
-    texts = [message.content for message in request.messages]
-    texts += (request.prefix, request.forced, *map(str, request.tools))
-    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) or 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import USABLE, Outcome, counted
-from spanjury.orchestration.engine.metering import CUT_OFF, NOTHING, Meter, Spending
+from spanjury.orchestration.engine.metering import CUT_OFF, Meter
+from spanjury.orchestration.engine.spending import NOTHING, Spending
 from spanjury.orchestration.engine.summary import Summary
 
 _RECENT = 10.0

@@ -8,12 +8,10 @@ from typing import NamedTuple
 from spanjury.judges.core import (
     UNANSWERED,
     USABLE,
-    Aspect,
     Decision,
     Outcome,
     PanelReport,
     Result,
-    Segment,
     StopReason,
     Unasked,
     Usage,
@@ -143,10 +141,6 @@ def risk_of(report: PanelReport) -> Risk | None:
     return Risk(decision, basis.share, basis.measured_on, basis.spread)
 
 
-_OTHER_KIND = " is not about "
-"""Words in the reason of a judge that does not judge aspects of this kind, whatever the text."""
-
-
 def open_questions(report: PanelReport) -> Iterator[str]:
     """Yield the reasons for an unsure `report` other than its errors and sentences.
 
@@ -157,38 +151,10 @@ def open_questions(report: PanelReport) -> Iterator[str]:
     if report.decision is not Decision.UNSURE:
         return
     for seat in report.seats:
-        reason = seat.report.reason
-        if seat.report.outcome is Outcome.ABSTAINED and _OTHER_KIND not in reason:
-            yield f"not judged by {one_line(seat.seat)}: {one_line(reason)}"
+        if seat.report.outcome is Outcome.ABSTAINED and not seat.report.is_other_kind:
+            yield f"not judged by {one_line(seat.seat)}: {one_line(seat.report.reason)}"
     if report.cannot_tell and not report.spans and not report.unverified and report.rationale:
         yield f"rests on: {one_line(report.rationale)}"
-
-
-class UnsureTexts:
-    """Counts the texts whose gravest decision is ``unsure``.
-
-    The results of a text arrive together. A criterion of a rubric counts through the result of the
-    rubric.
-    """
-
-    def __init__(self) -> None:
-        self._segment: Segment | None = None
-        self._decisions: set[Decision | None] = set()
-        self._count = 0
-
-    def add(self, segment: Segment, aspect: Aspect, decision: Decision | None) -> None:
-        """Add the decision of one result."""
-        if segment is not self._segment:
-            self._count = self.count
-            self._segment, self._decisions = segment, set()
-        if not aspect.rubric:
-            self._decisions.add(decision)
-
-    @property
-    def count(self) -> int:
-        """The number of unsure texts so far."""
-        is_faulty = Decision.FAULTY in self._decisions
-        return self._count + (Decision.UNSURE in self._decisions and not is_faulty)
 
 
 @dataclass(slots=True)

@@ -1,7 +1,11 @@
-"""Metrics by name, each with its card."""
+"""A name becomes a metric with its card, which is read from the TOML files of a package."""
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from typing import cast, get_args
 
@@ -14,11 +18,15 @@ from spanjury.judges.core import (
     SegmentMetric,
     choices_for,
 )
-from spanjury.judges.metrics.card_files import read_cards
+from spanjury.judges.core.lazy import Once, lazily
 from spanjury.judges.metrics.judge import MetricJudge
 from spanjury.judges.metrics.named import NamedMetric, Over
 from spanjury.orchestration.wiring.plugins import METRIC_CARDS, METRICS, built
 from spanjury.orchestration.wiring.specs import parse_options
+
+with lazily():
+    import pydantic
+
 
 __all__ = [
     "METRICS",
@@ -32,6 +40,7 @@ __all__ = [
 
 
 _ENDS = ("low", "high")
+_CARD = Once(lambda: pydantic.TypeAdapter(MetricCard))
 
 
 def metric_cards() -> Mapping[str, MetricCard]:
@@ -174,3 +183,36 @@ def _missing(card: MetricCard) -> str:
         return ""
     hint = f": pip install 'spanjury[{card.extra}]'" if card.extra else ""
     return f"needs {', '.join(absent)}{hint}"
+
+
+def read_cards(package: str) -> dict[str, MetricCard]:
+    """Read every ``NAME.toml`` of `package` as the card of the metric NAME.
+
+    A card has the keys of `MetricCard`; ``name`` is the file's, and so is ``family`` where none is
+    given. Raises `PluginError` if there is no such package, or a file is not a card; names the file
+    and the key.
+    """
+    try:
+        tables = sorted(_toml_files(package), key=lambda file: file.name)
+    except ModuleNotFoundError as error:
+        raise PluginError(f"there is no package of cards {package!r}") from error
+    cards = [_card(file.name, file.read_text(encoding="utf-8")) for file in tables]
+    return {card.name: card for card in cards}
+
+
+def _toml_files(package: str) -> Iterator[Traversable]:
+    return (file for file in files(package).iterdir() if file.name.endswith(".toml"))
+
+
+@cache
+def _card(file: str, text: str) -> MetricCard:
+    name = file.removesuffix(".toml")
+    try:
+        values = tomllib.loads(text)
+        return _CARD.get().validate_python({"name": name, "family": name, **values})
+    except tomllib.TOMLDecodeError as error:
+        raise PluginError(f"{file} is not a TOML file: {error}") from error
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise PluginError(f"{file}: {where}: {first['msg']}") from error

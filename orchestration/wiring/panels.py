@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     Consolidator,
     Memory,
     Outcome,
+    Rescorable,
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.text.turns import Processes
@@ -34,7 +35,13 @@ from spanjury.orchestration.wiring.checks import (
     checked_consolidator,
     checked_judge,
 )
-from spanjury.orchestration.wiring.config import CHECKER, EMBEDDED, ModelConfig, PanelConfig
+from spanjury.orchestration.wiring.config import (
+    CHECKER,
+    EMBEDDED,
+    ModelConfig,
+    PanelConfig,
+    SeatConfig,
+)
 from spanjury.orchestration.wiring.examples import with_examples
 from spanjury.orchestration.wiring.models import Guard, Models
 from spanjury.orchestration.wiring.plugins import (
@@ -265,3 +272,30 @@ def _traced(seats: tuple[Seat, ...], tracing: Tracing) -> tuple[Seat, ...]:
     return tuple(
         Seat(name=seat.name, judge=tracing.judge(seat.judge, seat=seat.name)) for seat in seats
     )
+
+
+def rescorable_panel(panel: PanelConfig, *, agents: bool = False) -> PanelConfig:
+    """Return `panel`, or if it names no judge and no model, a panel of judges that can rescore.
+
+    With `agents` these include the judges of trajectories. Raise `ConfigError` if none of them can
+    rescore, or one cannot be built.
+    """
+    if panel.seats or panel.models:
+        return panel
+    usual = (*panel.seats_or_default, *(panel.agent_seats if agents else ()))
+    seats = tuple(filter(_can_rescore, usual))
+    if not seats:
+        names = ", ".join(str(seat.judge) for seat in usual)
+        raise ConfigError(
+            f"none of {names} can say which score follows from an error list: name a judge"
+        )
+    return replace(panel, seats=seats)
+
+
+def _can_rescore(seat: SeatConfig) -> bool:
+    if not isinstance(seat.judge, str):
+        return isinstance(seat.judge, Rescorable)
+    factory = JUDGES.get(seat.judge)
+    if "model" in parameters(factory):
+        return False
+    return isinstance(built(factory, seat.judge, with_reader(factory, seat.options)), Rescorable)

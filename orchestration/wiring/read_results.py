@@ -1,5 +1,13 @@
-"""Read results files: their scores, their spans, or whole rows."""
+"""Files of results, read back for scores, for spans or whole, and exported to other programs."""
 
+from spanjury.adapters.files.results.exports import (
+    MARKED_FORMS,
+    Export,
+    ExportForm,
+    ExportUnit,
+    JudgedTexts,
+    marked_segments,
+)
 from spanjury.adapters.files.results.result_rows import (
     ReportedRow,
     ReportedSeat,
@@ -12,11 +20,17 @@ from spanjury.adapters.files.results.result_rows import (
 )
 
 __all__ = [
+    "MARKED_FORMS",
+    "Export",
+    "ExportForm",
+    "ExportUnit",
+    "JudgedTexts",
     "ReportedRow",
     "ReportedSeat",
     "ResultScores",
     "ResultSpans",
     "SeatWork",
+    "marked_segments",
     "read_reported_rows",
     "read_result_scores",
     "read_result_spans",

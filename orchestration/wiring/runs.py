@@ -8,6 +8,7 @@ from pathlib import Path
 
 from spanjury.adapters.files.line_writer import PART, part_of
 from spanjury.adapters.runs.database import MEMORY_NAME
+from spanjury.adapters.runs.repair import Repaired, repair
 from spanjury.adapters.runs.run_folder import (
     RunContents,
     RunFolder,
@@ -30,6 +31,7 @@ __all__ = [
     "MEMORY_NAME",
     "PART",
     "KeptMemory",
+    "Repaired",
     "RunContents",
     "RunFolder",
     "RunLock",
@@ -46,6 +48,7 @@ __all__ = [
     "part_of",
     "remove_leftover",
     "remove_run",
+    "repair",
     "run_contents",
     "runs_home",
     "unmade_if_refused",

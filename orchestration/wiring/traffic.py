@@ -1,14 +1,15 @@
-"""Live traffic: convert spans and rows to segments, and open the store of arrivals."""
+"""Live traffic: spans and rows become segments, a path their store, and names sinks of scores."""
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
-from spanjury.adapters.files.line_tail import LineTail, TailedLine, TailPosition
+from spanjury.adapters.files.line_writer import ResultLog
+from spanjury.adapters.files.lines import LineTail, TailedLine, TailPosition
 from spanjury.adapters.files.reading.column_map import AS_NAMED, parse_columns
 from spanjury.adapters.files.reading.rows import parse_row
-from spanjury.adapters.files.result_log import ResultLog
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.adapters.runs.traffic_store import (
     Arrival,
@@ -17,6 +18,7 @@ from spanjury.adapters.runs.traffic_store import (
     WaitingTrace,
     outgoing_score,
 )
+from spanjury.adapters.sinks.http_client import HttpSink
 from spanjury.adapters.telemetry.otlp import (
     JSON,
     PROTOBUF,
@@ -27,9 +29,11 @@ from spanjury.adapters.telemetry.otlp import (
     spans_of,
     trace_row,
 )
-from spanjury.judges.core import DataError, Segment
+from spanjury.judges.core import DataError, PluginError, Segment, Sink
 from spanjury.judges.core.keys import digest
 from spanjury.judges.core.notices import noticed_by
+from spanjury.orchestration.wiring.plugins import SINKS, built
+from spanjury.orchestration.wiring.specs import parse_options
 
 __all__ = [
     "JSON",
@@ -48,13 +52,14 @@ __all__ = [
 ]
 
 _ROW = b"row:"
-"""Prefix of a stored row; a span is stored as a JSON object."""
+"""Begins what is kept of a row; a span is kept as an object of JSON."""
 _SPANS = "resourceSpans"
+_METHODS = ("send", "aclose")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """A trace to be judged.
+    """A trace as it is judged.
 
     The other fields are those of `TraceScore` and `TraceRow`; `seconds` is its duration, 0 if
     unknown.
@@ -81,10 +86,10 @@ class Trace:
 
 
 class TrafficReader:
-    """Converts incoming spans and rows to arrivals, and stored arrivals to traces.
+    """Makes arrivals of what comes in, and traces of what was kept.
 
     `columns` map the names of columns, as flags do. A trace waits for more spans for `settle`
-    seconds after its root has arrived, and for `longest` without a root.
+    seconds after its root has come, and for `longest` without one.
     """
 
     def __init__(self, *, columns: Sequence[str] = (), settle: float, longest: float) -> None:
@@ -94,7 +99,7 @@ class TrafficReader:
         self._longest = longest
 
     def span_arrivals(self, spans: Sequence[TraceSpan], *, now: float) -> list[Arrival]:
-        """Return spans in their stored form."""
+        """Return spans as they are kept."""
         return [
             Arrival(
                 trace=span.trace_id,
@@ -107,9 +112,9 @@ class TrafficReader:
         ]
 
     def line_arrivals(self, line: TailedLine, *, now: float) -> list[Arrival]:
-        """Return the arrivals in a line of a file: an OTLP request as JSON, or a row.
+        """Return what a line of a file holds: a request of OTLP as JSON, or a row.
 
-        Raise `DataError` if it contains neither.
+        Raise `DataError` if it holds neither.
         """
         value = parse_json(line.text)
         if isinstance(value, dict) and _SPANS in value:
@@ -126,7 +131,7 @@ class TrafficReader:
         return [Arrival(trace=key, span="", body=body, due=now)]
 
     def trace(self, waiting: WaitingTrace) -> Trace:
-        """Return a trace with its segment; raise `DataError` if it contains no text to judge."""
+        """Return a trace with its segment; raise `DataError` if it holds no text to judge."""
         first = waiting.bodies[0]
         if first.startswith(_ROW):
             segment = self._segment(msgspec.json.decode(first.removeprefix(_ROW)))
@@ -142,7 +147,7 @@ class TrafficReader:
         read = trace_row(spans)
         if read.row is None:
             raise DataError("no span holds a text that a model wrote")
-        with noticed_by(lambda _: None):  # notices about our own column names would be useless
+        with noticed_by(lambda _: None):  # the names of our own rows are no news
             native = self._native_of_spans(read.row)
         return Trace(
             segment=parse_row(native, line=1),
@@ -165,5 +170,39 @@ def _trace_of(segment: Segment) -> str:
 
 
 def _meta(segment: Segment, *names: str) -> str:
-    """Return the first value of `names` in a row's meta; empty if there is none."""
+    """Return the first value of `names` in the meta of a row; empty without one."""
     return next((str(value) for name in names if (value := segment.meta.get(name))), "")
+
+
+def open_sink(spec: str) -> tuple[str, Sink]:
+    """Open a sink and return it with its name, given ``NAME`` or ``NAME:option=value,…``.
+
+    Its connections are opened on the first request. Raise `ConfigError` if there is no such sink,
+    an option does not fit or a key is missing.
+    """
+    name, options = parse_options(spec, what="sink")
+    made = built(SINKS.get(name), name, options)
+    methods = (getattr(made, method, None) for method in _METHODS)
+    if not isinstance(made, Sink) or not all(map(inspect.iscoroutinefunction, methods)):
+        raise PluginError(f"sink {name!r} lacks an async send or aclose: {made!r}")
+    return name, made
+
+
+class Webhook:
+    """An address to which alerts are posted, each as a JSON object.
+
+    A secret address, such as that of a chat program, is given as ``env:VARIABLE``. Raises
+    `ConfigError` if the address is invalid, or looks secret.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._http = HttpSink("webhook", url=url)
+
+    async def send(self, alerts: Sequence[object]) -> None:
+        """Post alerts; raise `SinkError` like a sink."""
+        for alert in alerts:
+            await self._http.request("POST", "", alert)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()

@@ -164,7 +164,7 @@ def moves(
     old = {i: span.severity for i, span in enumerate(errors.spans) if span.severity is not None}
     if not old:
         raise NothingToChangeError("no error has a severity", reason=Unchanged.NO_SEVERITIES)
-    new = {i: _clipped(severity + shift) for i, severity in old.items()}
+    new = {i: min(MAX_SEVERITY, max(MIN_SEVERITY, severity + shift)) for i, severity in old.items()}
     moving = [i for i in old if new[i] != old[i]]
     if not moving:
         end = MAX_SEVERITY if shift > 0 else MIN_SEVERITY
@@ -179,10 +179,6 @@ def _require(*, by: object, only: object) -> None:
         raise PerturbationError(f"by must be 1 to {_WIDEST} levels, got {by!r}")
     if only not in get_args(Only):
         raise PerturbationError(f"only must be one of {', '.join(get_args(Only))}, got {only!r}")
-
-
-def _clipped(severity: int) -> int:
-    return min(MAX_SEVERITY, max(MIN_SEVERITY, severity))
 
 
 def _regraded(spans: Sequence[ErrorSpan], new: Mapping[int, int]) -> list[ErrorSpan]:

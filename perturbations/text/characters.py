@@ -60,7 +60,7 @@ def homoglyphs(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
 
     A reader sees nothing, so nothing is said of the aspects of form.
     """
-    letters = letters_where(text, _has_look_alike)
+    letters = letters_where(text, _LOOK_ALIKES.__contains__)
     drawn = chosen(len(letters.starts), rng, k=k, what="letters with a look-alike")
     return [
         Edit(start, end, _LOOK_ALIKES[text[start]] + text[start + 1 : end])
@@ -71,7 +71,7 @@ def homoglyphs(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
 @text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
 def ocr_errors(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     """Misread `k` letters or digits, some of them two at a time, as a scanner does."""
-    letters = letters_where(text, _is_misread)
+    letters = letters_where(text, _MISREAD.__contains__)
     drawn = chosen(len(letters.starts), rng, k=k, what="letters or digits to misread", apart=True)
     mask = masked(text)
     return [_misread(text, start, end, mask=mask) for start, end in letters.at(drawn)]
@@ -87,14 +87,6 @@ def _misread(text: str, start: int, end: int, *, mask: str) -> Edit:
 
 def _has_case(char: str) -> bool:
     return char.swapcase() != char and char.isalnum()
-
-
-def _has_look_alike(char: str) -> bool:
-    return char in _LOOK_ALIKES
-
-
-def _is_misread(char: str) -> bool:
-    return char in _MISREAD
 
 
 _KEYS = (
@@ -145,7 +137,7 @@ def swap_letters(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
 @text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
 def neighbour_keys(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     """Replace `k` letters or digits by what is on a neighbouring key."""
-    letters = letters_where(text, _is_key)
+    letters = letters_where(text, _NEIGHBOURS.__contains__)
     drawn = chosen(len(letters.starts), rng, k=k, what="letters or digits of a Latin keyboard")
     keys = rng.random(k).tolist()
     return [
@@ -184,7 +176,3 @@ def _beside(letter: str, key: float) -> str:
     """Hit a key beside the one meant: which one, `key` says, from 0 up to 1."""
     near = _NEIGHBOURS[letter[0]]
     return near[int(key * len(near))] + letter[1:]
-
-
-def _is_key(char: str) -> bool:
-    return char in _NEIGHBOURS

@@ -24,7 +24,8 @@ from spanjury.judges.core import (
     TransientModelError,
     UnusableModelError,
 )
-from spanjury.orchestration.engine.metering import Meter, Spending
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.spending import Spending
 from spanjury.testing import ScriptedModel
 
 WRONG_KEY = UnusableModelError("status 401: wrong key")

@@ -10,7 +10,7 @@ from loopback.server import LoopbackServer, Received, unreachable_url
 
 from spanjury.adapters.sinks.opik import trace_uuid
 from spanjury.judges.core import ConfigError, SinkError, SinkRefusedError, TraceScore
-from spanjury.orchestration.wiring.sinks import Webhook, open_sink
+from spanjury.orchestration.wiring.traffic import Webhook, open_sink
 
 pytestmark = pytest.mark.asyncio_only
 

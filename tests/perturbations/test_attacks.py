@@ -7,9 +7,15 @@ import pytest
 from spanjury.judges.core import PerturbationError, ToolCall, Trajectory, Turn
 from spanjury.judges.core.transcript import transcript
 from spanjury.orchestration.wiring.plugins import ATTACKS
-from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked, output_attack
+from spanjury.perturbations.attacks.attack import (
+    Attack,
+    AttackCase,
+    Attacked,
+    agent_case,
+    attacked_agent,
+    output_attack,
+)
 from spanjury.perturbations.attacks.standard import STANDARD_ATTACKS, plain_addition, rounded_length
-from spanjury.perturbations.attacks.trajectories import agent_case, attacked_agent
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import NothingToDamageError, generator_for
 from spanjury.perturbations.text.wordlists import lists

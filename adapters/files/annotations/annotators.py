@@ -4,10 +4,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
+from spanjury.adapters.files.limits import DataLimits
+from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.rows import segment_row, write_segments
-from spanjury.adapters.files.strict_json import excerpt
+from spanjury.adapters.files.strict_json import excerpt, parse_json
 from spanjury.judges.core import DataError, Segment
+from spanjury.judges.core.lazy import lazily
+
+with lazily():
+    import pydantic
+
+R = TypeVar("R", bound="pydantic.BaseModel")
 
 ANNOTATORS = "annotators"
 """Key of a segment's meta that lists its annotators, including those who marked nothing."""
@@ -83,6 +92,31 @@ def _collected(
         except DataError as error:
             yield DataError(f"{path}, line {line}: {error}")
     yield from texts.values()
+
+
+def json_rows(
+    path: Path, read: Callable[[object], Iterable[Segment]], *, limits: DataLimits
+) -> Iterator[tuple[int, Segment | DataError]]:
+    """Yield what `read` makes of each line of JSON, or the fault in it, with the line's number."""
+    for line in read_lines(path, limits=limits):
+        if line.fault:
+            yield line.number, DataError(line.fault)
+        elif text := line.text.strip():
+            try:
+                for segment in read(parse_json(text, depth=limits.depth)):
+                    yield line.number, segment
+            except DataError as error:
+                yield line.number, error
+
+
+def checked_row(kind: type[R], row: object, *, strict: bool | None = None) -> R:
+    """Return a row as one of its `kind`; raise `DataError`, which names the field, if it is not."""
+    try:
+        return kind.model_validate(row, strict=strict)
+    except pydantic.ValidationError as error:
+        problem = error.errors(include_url=False, include_context=False)[0]
+        field = ".".join(map(str, problem["loc"]))
+        raise DataError(f"{field}: got {excerpt(problem['input'])}: {problem['msg']}") from error
 
 
 def _listed(meta: Mapping[str, object]) -> Iterator[str]:

@@ -14,20 +14,20 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from spanjury.adapters.files.annotations.annotators import (
     ANNOTATORS,
     READINGS,
     annotators_of,
+    checked_row,
     collected,
+    json_rows,
 )
 from spanjury.adapters.files.evidence_rows import evidence_rows, position_row
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.line_writer import LineWriter, json_line
-from spanjury.adapters.files.lines import read_lines
 from spanjury.adapters.files.reading.gold import GoldSpan
-from spanjury.adapters.files.strict_json import excerpt, parse_json
 from spanjury.judges.core import DataError, ErrorSpan, Segment
 
 _CATEGORIES, _UNLOCATED = "annotation_span_categories", "unlocated"
@@ -46,28 +46,12 @@ def read_factgenie(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Seg
 
     Raises `DataError` at once if the file does not exist, cannot be read, or has no rows.
     """
-    return collected(path, _rows(path, limits))
+    return collected(path, json_rows(path, _segments, limits=limits))
 
 
-def _rows(path: Path, limits: DataLimits) -> Iterator[tuple[int, Segment | DataError]]:
-    for line in read_lines(path, limits=limits):
-        if line.fault:
-            yield line.number, DataError(line.fault)
-        elif text := line.text.strip():
-            try:
-                yield line.number, _segment(parse_json(text, depth=limits.depth))
-            except DataError as error:
-                yield line.number, error
-
-
-def _segment(row: object) -> Segment:
-    """Return the segment of one line, with one annotator's spans."""
-    try:
-        line = _Line.model_validate(row)
-    except ValidationError as error:
-        problem = error.errors(include_url=False, include_context=False)[0]
-        field = ".".join(map(str, problem["loc"]))
-        raise DataError(f"{field}: got {excerpt(problem['input'])}: {problem['msg']}") from error
+def _segments(row: object) -> Iterator[Segment]:
+    """Yield what one line says."""
+    line = checked_row(_Line, row)
     meta: dict[str, object] = {
         "dataset": line.dataset,
         "split": line.split,
@@ -80,7 +64,7 @@ def _segment(row: object) -> Segment:
         meta[SEGMENT_ID] = line.metadata.segment_id
     if line.metadata.aspects:
         meta[READINGS] = [[who, aspect] for aspect in line.metadata.aspects]
-    return Segment(
+    yield Segment(
         segment_id=f"{line.dataset}/{line.split}/{line.setup_id}/{line.example_idx}",
         output=line.output,
         system=line.setup_id,

@@ -8,24 +8,19 @@ Sources: Tan et al. (2024), JudgeBench, doi:10.48550/arXiv.2410.12784; Malik et 
 RewardBench 2, doi:10.48550/arXiv.2506.01937.
 """
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from spanjury.adapters.files.annotations.annotators import collected
+from spanjury.adapters.files.annotations.annotators import checked_row, collected, json_rows
 from spanjury.adapters.files.limits import USUAL, DataLimits
-from spanjury.adapters.files.lines import read_lines
-from spanjury.adapters.files.strict_json import excerpt, parse_json
 from spanjury.judges.core import DataError, Segment
 
 _TASK = "question-answering"
 _BETTER, _WORSE = 1.0, 0.0
 _LABEL = ""  # the name of the only, anonymous rater
-
-R = TypeVar("R", bound=BaseModel)
 
 
 def read_judgebench(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
@@ -37,7 +32,7 @@ def read_judgebench(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Se
 
     Raises `DataError` at once if the file does not exist, cannot be read, or has no rows.
     """
-    return collected(path, _rows(path, limits, partial(_segments, _Pair, _pair_segments)))
+    return collected(path, json_rows(path, _pair_segments, limits=limits))
 
 
 def read_rewardbench(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[Segment | DataError]:
@@ -46,21 +41,7 @@ def read_rewardbench(path: Path, /, *, limits: DataLimits = USUAL) -> Iterator[S
     Yields the responses of a row under the systems ``chosen-1``, ``rejected-1`` and so on, with
     people's score of the aspect *answer-quality*. Otherwise it is like `read_judgebench`.
     """
-    return collected(path, _rows(path, limits, partial(_segments, _Choice, _choice_segments)))
-
-
-def _rows(
-    path: Path, limits: DataLimits, read: Callable[[object], Iterator[Segment]]
-) -> Iterator[tuple[int, Segment | DataError]]:
-    for line in read_lines(path, limits=limits):
-        if line.fault:
-            yield line.number, DataError(line.fault)
-        elif text := line.text.strip():
-            try:
-                for segment in read(parse_json(text, depth=limits.depth)):
-                    yield line.number, segment
-            except DataError as error:
-                yield line.number, error
+    return collected(path, json_rows(path, _choice_segments, limits=limits))
 
 
 class _Pair(BaseModel):
@@ -85,20 +66,8 @@ class _Choice(BaseModel):
     subset: str = ""
 
 
-def _segments(
-    kind: type[R], segments: Callable[[R], Iterator[Segment]], row: object
-) -> Iterator[Segment]:
-    """Yield the responses of a row; raise `DataError` if the row does not fit its model."""
-    try:
-        read = kind.model_validate(row, strict=True)
-    except ValidationError as error:
-        problem = error.errors(include_url=False, include_context=False)[0]
-        field = ".".join(map(str, problem["loc"]))
-        raise DataError(f"{field}: got {excerpt(problem['input'])}: {problem['msg']}") from error
-    yield from segments(read)
-
-
-def _pair_segments(row: _Pair) -> Iterator[Segment]:
+def _pair_segments(read: object) -> Iterator[Segment]:
+    row = checked_row(_Pair, read, strict=True)
     for name, response in (("A", row.response_A), ("B", row.response_B)):
         yield Segment(
             segment_id=f"{row.pair_id}/{name}",
@@ -111,7 +80,8 @@ def _pair_segments(row: _Pair) -> Iterator[Segment]:
         )
 
 
-def _choice_segments(row: _Choice) -> Iterator[Segment]:
+def _choice_segments(read: object) -> Iterator[Segment]:
+    row = checked_row(_Choice, read, strict=True)
     for kind, responses, score in (
         ("chosen", row.chosen, _BETTER),
         ("rejected", row.rejected, _WORSE),

@@ -6,19 +6,21 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from spanjury.adapters.files.reading.shaped_rows import (
+    Reading,
+    described,
+    read_as,
+    read_trajectory,
+    value_at,
+    whole_conversation,
+)
 from spanjury.adapters.files.reading.shapes import (
     AGENT,
     NATIVE,
-    Reading,
     Shape,
-    described,
     missing_output,
-    read_as,
-    read_trajectory,
     shape_named,
     shape_of,
-    value_at,
-    whole_conversation,
 )
 from spanjury.adapters.files.reading.trajectories import is_conversation
 from spanjury.judges.core import ConfigError, DataError

@@ -5,11 +5,10 @@ rows are a shape, too. `spanjury.adapters.files.reading.foreign_values` unwraps 
 """
 
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, lru_cache
-from types import MappingProxyType
 
 from spanjury.adapters.files.reading.foreign_values import (
     grounds_in,
@@ -17,21 +16,11 @@ from spanjury.adapters.files.reading.foreign_values import (
     passages_of,
     question_in,
     question_of,
-    references_of,
     text_of,
-    turns_of,
 )
-from spanjury.adapters.files.reading.trajectories import (
-    CONVERSATIONS,
-    Conversation,
-    conversation_in,
-    spans_of_errors,
-)
-from spanjury.adapters.files.strict_json import excerpt
-from spanjury.judges.core import ConfigError, DataError
+from spanjury.adapters.files.reading.trajectories import CONVERSATIONS
+from spanjury.judges.core import ConfigError
 from spanjury.judges.core.choices import choices_for
-from spanjury.judges.core.passages import COLLECTIONS
-from spanjury.judges.core.transcript import inputs_of, transcript
 
 NATIVE = "spanjury"
 """The shape of our own rows."""
@@ -42,20 +31,13 @@ CONVERSATION_TASKS = frozenset({AGENT, "agent-conversation", "tool-use"})
 TRAJECTORY = "trajectory"
 """The key of a native row for the `Trajectory` from which output and inputs were made."""
 _QA = "question-answering"
-_KEPT = ("task", "system", "human", "meta")
-"""Native keys that a row of any shape may also have."""
-_KEPT_BESIDE_TEXTS = (*_KEPT, "scores", "aspect", "spans", "references")
-"""The same for rows that are not traces; in traces these keys have other meanings."""
 _MODEL_OUTPUTS = (
     *("output", "prediction", "predictions", "prediction_text", "pred", "predicted_answer"),
     *("predicted_summary", "generated", "generation", "generated_text", "generated_answer"),
     *("generated_summary", "model_output", "model_answer", "model_response", "model_summary"),
     *("system_output", "response", "completion", "candidate", "hypothesis", "decoded"),
 )
-_QUESTIONS = ("question", "query", "user_input", "prompt", "instruction")
-_INNER_QUESTIONS = frozenset(
-    {*_QUESTIONS, "input", "q", "user_query", "user_question", "human_input"}
-)
+QUESTIONS = ("question", "query", "user_input", "prompt", "instruction")
 _CONTEXTS = (
     *("contexts", "context", "retrieved_contexts", "retrieval_context", "passages", "documents"),
     *("retrieved_documents", "source_documents", "chunks", "retrieved_chunks", "search_results"),
@@ -116,7 +98,7 @@ class Shape:
     read: Callable[[object], str | None] = text_of
 
 
-_TURNS = (
+TURNS = (
     Input(header="Question", columns=_CONVERSATIONS, read=question_in),
     Input(header="Context", columns=_CONTEXTS),
     Input(header="Context", columns=_CONVERSATIONS, read=grounds_in),
@@ -203,7 +185,7 @@ SHAPES = (
         name="messages",
         forms=((_CONVERSATIONS[:-1], ("output", "response")),),
         output=("output", "response"),
-        inputs=_TURNS,
+        inputs=TURNS,
         references=("reference", "ideal"),
         system=("model",),
         task=_QA,
@@ -212,7 +194,7 @@ SHAPES = (
         name="messages",
         forms=((_CONVERSATIONS[:-1],),),
         output=_CONVERSATIONS,
-        inputs=_TURNS,
+        inputs=TURNS,
         references=("reference", "ideal"),
         system=("model",),
         task=_QA,
@@ -240,12 +222,12 @@ SHAPES = (
     Shape(
         name="qa",
         forms=(
-            (_QUESTIONS, (*_MODEL_OUTPUTS, "answer")),
+            (QUESTIONS, (*_MODEL_OUTPUTS, "answer")),
             (_CONTEXTS, (*_MODEL_OUTPUTS, "answer")),
         ),
         output=(*_MODEL_OUTPUTS, "answer"),
         inputs=(
-            Input(header="Question", columns=_QUESTIONS, read=question_of),
+            Input(header="Question", columns=QUESTIONS, read=question_of),
             Input(header="Context", columns=_CONTEXTS),
             Input(header="Context", columns=("prompt",), read=grounds_in),
         ),
@@ -256,7 +238,7 @@ SHAPES = (
 )
 """The shapes that are recognised by their columns; the first that fits is used."""
 
-_AGENT = Shape(
+AGENT_SHAPE = Shape(
     name=AGENT,
     forms=((CONVERSATIONS,),),
     output=(),
@@ -266,7 +248,7 @@ _AGENT = Shape(
 )
 """The shape of rows with trajectories, found by `whole_conversation` instead of by columns."""
 
-NAMES = tuple(sorted({shape.name for shape in (*SHAPES, _AGENT)}))
+NAMES = tuple(sorted({shape.name for shape in (*SHAPES, AGENT_SHAPE)}))
 """The names for ``--shape``."""
 
 
@@ -275,7 +257,7 @@ def shape_named(name: str, columns: Collection[str] = ()) -> Shape:
 
     Raises `ConfigError`, listing the choices, if there is none.
     """
-    variants = [shape for shape in (*SHAPES, _AGENT) if shape.name == name]
+    variants = [shape for shape in (*SHAPES, AGENT_SHAPE) if shape.name == name]
     if not variants:
         raise ConfigError(f"unknown shape {name!r}: {choices_for(name, NAMES)}")
     return next((shape for shape in variants if _fits(shape, columns)), variants[-1])
@@ -297,241 +279,9 @@ def _shape_of(columns: frozenset[str]) -> Shape | None:
     return next((shape for shape in SHAPES if _fits(shape, columns)), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A row in our names, and the column of each name's value."""
-
-    row: Mapping[str, object]
-    taken: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-
-
-def whole_conversation(
-    row: Mapping[str, object], *, shape: Shape | None, is_asked: bool
-) -> Conversation | None:
-    """Return the conversation in `row` if it is to be judged as a whole, else None.
-
-    It is judged as a whole if the agent had tools, the row's task is in `CONVERSATION_TASKS`, or
-    `is_asked`. A native row with an output text is never read as a conversation.
-    """
-    if shape is not None and shape.name == NATIVE and isinstance(row.get("output"), str):
-        return None
-    conversation = conversation_in(row)
-    is_whole = is_asked or row.get("task") in CONVERSATION_TASKS
-    return conversation if conversation and (is_whole or conversation.has_tools) else None
-
-
-def read_trajectory(
-    row: Mapping[str, object], conversation: Conversation, *, shape: Shape | None
-) -> Reading:
-    """Return the native row of a row with a `conversation`; `shape` is that of its other columns.
-
-    Errors that name a turn become spans with offsets into the transcript.
-
-    Raises `DataError` if an error names a turn, a call or a value that does not exist.
-    """
-    trajectory = conversation.trajectory
-    shape = _AGENT if shape is None or shape.name == NATIVE else shape
-    made = transcript(trajectory)
-    native: dict[str, object] = {
-        TRAJECTORY: trajectory,
-        "output": made.text,
-        "inputs": inputs_of(trajectory),
-        "task": AGENT,
-    }
-    taken = {TRAJECTORY: "+".join(conversation.columns)}
-    _add_names(shape, row, native=native, taken=taken)
-    used = {*conversation.columns, *taken.values(), *shape.ids}
-    if isinstance(errors := row.get("errors"), list):
-        marks = row.get("spans")
-        native["spans"] = [
-            *(marks if isinstance(marks, list) else ()),
-            *spans_of_errors(errors, made),
-        ]
-        used |= {"errors", "spans"}
-    return Reading({**native, **_kept(shape, row, used)}, taken)
-
-
-def _add_names(
-    shape: Shape, row: Mapping[str, object], *, native: dict[str, object], taken: dict[str, str]
-) -> None:
-    """Add references, system and id of a row to `native`, and their columns to `taken`."""
-    for column, value in _values(row, shape.references):
-        if column != taken.get("output") and (texts := references_of(value)):
-            native["references"], taken["references"] = texts, column
-            break
-    for column, value in _values(row, shape.system):
-        if value and isinstance(value, str):
-            native["system"], taken["system"] = value, column
-            break
-    if parts := [str(value) for _, value in _values(row, shape.ids)]:
-        native["id"] = "/".join(parts)
-
-
 def _fits(shape: Shape, columns: Collection[str]) -> bool:
     return any(
         all(any(name in columns for name in group) for group in form) for form in shape.forms
-    )
-
-
-def read_as(shape: Shape, row: Mapping[str, object]) -> Reading:
-    """Return the native row of a `row` of the `shape`.
-
-    Columns that the shape does not read are kept in ``meta``. Native columns such as ``system`` or
-    ``human`` take precedence over those of the shape.
-
-    Raises `DataError`, with advice, if the row has no text in a column of the output.
-    """
-    if shape.name == NATIVE:
-        return Reading(row)
-    taken: dict[str, str] = {}
-    native: dict[str, object] = {"output": _output(shape, row, taken)}
-    if shape.task:
-        native["task"] = shape.task
-    if inputs := {**dict(_inputs(shape, row, taken)), **_given_inputs(shape, row)}:
-        native["inputs"] = inputs
-    _add_names(shape, row, native=native, taken=taken)
-    used = {column.partition(".")[0] for column in (*taken.values(), *shape.ids)}
-    return Reading({**native, **_kept(shape, row, used)}, taken)
-
-
-def _given_inputs(shape: Shape, row: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the inputs that a row has under our names, or by ``--column``."""
-    inputs = row.get("inputs")
-    return inputs if isinstance(inputs, Mapping) and "inputs" not in shape.spread else {}
-
-
-def _kept(shape: Shape, row: Mapping[str, object], used: Collection[str]) -> dict[str, object]:
-    """Return the native keys of a row that its shape does not use, and other columns as meta."""
-    rest = {key: value for key, value in row.items() if value is not None and key not in used}
-    native = _KEPT if shape.spread else _KEPT_BESIDE_TEXTS
-    kept = {key: rest.pop(key) for key in native if key in rest}
-    rest.pop("inputs", None)
-    if shape.spread:  # a whole trace: its lists and objects are not about the judged text
-        rest = {key: value for key, value in rest.items() if not isinstance(value, Mapping | list)}
-    meta = kept.get("meta", {})
-    if rest and isinstance(meta, Mapping):
-        kept["meta"] = {**rest, **meta}
-    return kept
-
-
-def _output(shape: Shape, row: Mapping[str, object], taken: dict[str, str]) -> str:
-    """Return the text of the first output column present; if it is null, no other one is used."""
-    there = (name for name in shape.output if name in row or value_at(row, name) is not None)
-    column = next(there, None)
-    if column is None:
-        raise DataError(missing_output([*row], shape=shape))
-    value = value_at(row, column)
-    text = shape.read(value)
-    if text is None:
-        advice = f": name it by --column output={column}.KEY" if isinstance(value, Mapping) else ""
-        raise DataError(
-            f"{column}: got {excerpt(value)}, expected a text (shape {shape.name}){advice}"
-        )
-    taken["output"] = column
-    return text
-
-
-def _inputs(
-    shape: Shape, row: Mapping[str, object], taken: dict[str, str]
-) -> Iterator[tuple[str, object]]:
-    """Yield name and text, or passages, of each input; the first of a name is used."""
-    yielded: set[str] = set()
-    declared = (
-        (item.header, column, item.read(value))
-        for item in shape.inputs
-        for column, value in _values(row, item.columns)
-        if column != taken["output"] or item in _TURNS
-    )
-    spread = (
-        (header, f"{column}{key}", text)
-        for column, value in _values(row, shape.spread)
-        for header, key, text in _spread(value)
-    )
-    for header, column, text in (*declared, *spread):
-        if text and header not in yielded:
-            yielded.add(header)
-            taken[header] = column
-            yield header, text
-
-
-def _spread(value: object) -> Iterator[tuple[str, str, object]]:
-    """Yield name, key and value of each input in an object; keys are relative to its column.
-
-    A text becomes the question, as does the user's last turn in a conversation. If there are
-    several questions, the first is called ``Question``, and the others keep their keys.
-    """
-    if turns_of(value):
-        yield "Question", "", question_in(value)
-        yield "Context", "", grounds_in(value)
-    elif isinstance(value, Mapping):
-        taken: set[str] = set()
-        for key, inner in value.items():
-            header = _canonical(str(key))
-            header = str(key) if header in taken else header
-            taken.add(header)
-            if turns_of(inner):
-                yield from ((name, f".{key}", text) for name, _, text in _spread(inner))
-            else:
-                text = passages_of(inner) if header == "Context" else _plain(inner)
-                yield header, f".{key}", text
-    elif (text := text_of(value)) is not None:
-        yield "Question", "", text
-
-
-def _plain(value: object) -> object:
-    text = value if isinstance(value, Mapping) else passages_of(value)
-    return value if text is None else text
-
-
-def _canonical(key: str) -> str:
-    """Return the input's name for a key of questions or passages; other keys unchanged."""
-    folded = key.replace("-", "_").casefold()
-    if folded in _INNER_QUESTIONS:
-        return "Question"
-    return "Context" if folded.replace("_", " ") in COLLECTIONS else key
-
-
-def _values(row: Mapping[str, object], columns: Collection[str]) -> Iterator[tuple[str, object]]:
-    """Yield each of `columns` that has a value, with the value."""
-    for column in columns:
-        if (value := value_at(row, column)) is not None:
-            yield column, value
-
-
-def value_at(row: Mapping[str, object], column: str) -> object:
-    """Return the value of a column, or None; a dot leads into an object.
-
-    Examples
-    --------
-    >>> value_at({"response": {"output": "Yes."}}, "response.output")
-    'Yes.'
-    """
-    if column in row:
-        return row[column]
-    head, dot, rest = column.partition(".")
-    inner = row.get(head) if dot else None
-    if isinstance(inner, list) and inner:
-        inner = inner[0]
-    return value_at(inner, rest) if isinstance(inner, Mapping) else None
-
-
-def described(shape: Shape, taken: Mapping[str, str]) -> str:
-    """Return a notice to the user: the shape that was recognised, and how columns are used."""
-    fields = ("output", "references", "system", TRAJECTORY)
-    settings = ", ".join(
-        f"{name if name in fields else f'inputs.{name}'}={column}"
-        for name, column in taken.items()
-        if name != column
-    )
-    task = f", task={shape.task}" if shape.task else ""
-    if TRAJECTORY in taken:
-        return (
-            f"read as trajectories: {settings}, task={AGENT}"
-            " (the last reply alone: --shape messages; another task: --task NAME)"
-        )
-    return (
-        f"read as rows of the shape {shape.name}: {settings}{task}"
-        " (change it by --shape NAME, --column NAME=COLUMN, --task NAME)"
     )
 
 

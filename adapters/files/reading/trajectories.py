@@ -24,7 +24,6 @@ from spanjury.judges.core import (
     Turn,
 )
 from spanjury.judges.core.lazy import lazily
-from spanjury.judges.core.transcript import Transcript
 
 with lazily():
     import pydantic_core
@@ -150,7 +149,7 @@ def trajectory_of(messages: object, tools: object | Sequence[ToolSpec] = ()) -> 
             listed = listed or tools_of(message.get("result"))
             continue
         is_part = _role(message) is None
-        read = _merged(_pieces(message) if is_part else _of_message(message))
+        read = _read(message)
         if not read and _role(message) == "assistant":
             read = [Turn(role="assistant")]  # a reply without content is still a reply
         if is_part and read and turns and turns[-1].role == read[0].role == "assistant":
@@ -330,56 +329,6 @@ def _message(turn: Turn) -> dict[str, object]:
         named = {"tool_call_id": turn.call_id, "name": turn.name, "is_error": turn.failed}
         message |= {key: value for key, value in named.items() if value}
     return message
-
-
-def spans_of_errors(errors: object, transcript: Transcript) -> list[dict[str, object]]:
-    """Convert errors that name a turn to spans with offsets into `transcript`, as rows list them.
-
-    An error has the keys of a span, and also `turn` and `call`, both counted from 1, and `path`, as
-    in the field ``at`` of results. Its `text` is searched for in that part; without a text, the
-    whole part is marked. An error without a turn is an omission and has no offsets.
-
-    Raises `DataError` if the turn, call or value does not exist, or does not contain the text.
-    """
-    if not isinstance(errors, list) or not all(isinstance(error, Mapping) for error in errors):
-        raise DataError(f"errors: got {excerpt(errors)}, expected a list of objects")
-    spans = []
-    for number, error in enumerate(errors):
-        rest = {key: error[key] for key in error if key not in {"turn", "call", "path"}}
-        if error.get("turn") is None:
-            spans.append(rest)
-            continue
-        try:
-            start, end = _interval(error, transcript)
-        except DataError as problem:
-            raise DataError(f"errors[{number}]: {problem}") from problem
-        spans.append({**rest, "start": start, "end": end, "text": transcript.text[start:end]})
-    return spans
-
-
-def _interval(error: Mapping[str, object], transcript: Transcript) -> tuple[int, int]:
-    turn, call, path = error["turn"], error.get("call") or 0, error.get("path") or ""
-    if not (isinstance(turn, int) and isinstance(call, int) and isinstance(path, str)):
-        raise DataError(f"got {excerpt(error)}, expected the numbers turn and call, and a path")
-    held = transcript.interval(turn, call or (1 if path else 0), path)
-    named = f"turn {turn}{f', call {call}' if call else ''}{f', {path}' if path else ''}"
-    if held is None:
-        turns = {part.position.turn for part in transcript.parts}
-        hint = (
-            f"the agent's turns are {', '.join(map(str, sorted(turns)))}, counted from 1"
-            if turn not in turns
-            else "a call counts from 1; a path is as $.guests[0].name"
-        )
-        raise DataError(f"{named} is not there: {hint}")
-    text = error.get("text")
-    if not text:
-        return held
-    inside = transcript.text[slice(*held)]
-    # As it stands, or as a JSON string within arguments.
-    for quote in (str(text), json.dumps(str(text), ensure_ascii=False)[1:-1]):
-        if (at := inside.find(quote)) >= 0:
-            return held[0] + at, held[0] + at + len(quote)
-    raise DataError(f"{named} does not hold {excerpt(text)}; it is {excerpt(inside)}")
 
 
 def _first_messages(

@@ -1,9 +1,5 @@
-"""Pairs of words in which two texts agree, as n-gram metrics and ROUGE-L count them.
+"""Pairs of words in which two texts agree, as n-gram metrics and ROUGE-L count them."""
 
-Words come from anywhere; `marked_words` splits a text for those who bring none.
-"""
-
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,26 +7,8 @@ from rapidfuzz.distance import LCSseq
 
 from spanjury.judges.core import MetricError
 
-# Chinese characters and Japanese syllables are words of their own, since no space parts them.
-_SINGLE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_SINGLE}]|[^\W{_SINGLE}]+(?:['’][^\W{_SINGLE}]+)*")
 _MOST_CELLS = 2_500_000_000
 """The table of an alignment takes a bit a cell: 300 MB for this many."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkedWord:
-    """A word and where it stands.
-
-    Parameters
-    ----------
-    start, end
-        Half-open offsets in code points.
-    """
-
-    start: int
-    end: int
-    folded: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,20 +24,6 @@ class NgramMatch:
     words: tuple[str, ...]
     output: tuple[int, ...]
     reference: tuple[int, ...]
-
-
-def marked_words(text: str) -> tuple[MarkedWord, ...]:
-    """Return the words of `text` in order: runs of letters, digits and inner apostrophes.
-
-    Examples
-    --------
-    >>> [word.folded for word in marked_words("Don't go, 東京!")]
-    ["don't", 'go', '東', '京']
-    """
-    return tuple(
-        MarkedWord(start=match.start(), end=match.end(), folded=match.group().casefold())
-        for match in _WORD.finditer(text)
-    )
 
 
 def ngram_matches(

@@ -26,7 +26,8 @@ from spanjury.judges.core import (
     kind_of,
     reason_of,
 )
-from spanjury.orchestration.engine.metering import Limits, in_words
+from spanjury.orchestration.engine.metering import Limits
+from spanjury.orchestration.engine.spending import in_words
 from spanjury.orchestration.engine.text_repair.places import (
     Marked,
     SpanEdit,

@@ -27,7 +27,7 @@ with lazily():
     from spanjury.orchestration.studies.faithfulness import exam, findings, tables
     from spanjury.orchestration.studies.faithfulness import outcomes as changed
     from spanjury.orchestration.studies.robustness import attempts
-    from spanjury.orchestration.wiring import config, plots, rescorable
+    from spanjury.orchestration.wiring import config, panels, plots
 
 _TEXTS_OR_RECORD = "name either texts or a record with --replay, not both"
 
@@ -92,7 +92,7 @@ class Faithfulness(PanelStudy[ExamResult]):
         texts, seed = self.texts, self.drawn_by
         segments, aspects = self.read(texts)
         agents = any(segment.trajectory for segment in segments)
-        panel = rescorable.rescorable_panel(self.described, agents=agents)
+        panel = panels.rescorable_panel(self.described, agents=agents)
         if self.recipe:
             damage = conditions.conditions_of(conditions.find_recipe(self.recipe))
             segments = attempts.flawed(segments, damage, seed=seed).segments

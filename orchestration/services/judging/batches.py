@@ -35,7 +35,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.keys import digest
 from spanjury.orchestration.engine.batch import assess_in_order
 from spanjury.orchestration.engine.deferral import Deferral, Requests
-from spanjury.orchestration.engine.metering import NOTHING, Spending
+from spanjury.orchestration.engine.spending import NOTHING, Spending
 from spanjury.orchestration.services.judging.session import RunSession
 from spanjury.orchestration.wiring.batch_files import (
     AnswerFile,

@@ -20,15 +20,9 @@ from spanjury.judges.core import (
     Reply,
     Segment,
 )
-from spanjury.orchestration.engine.metering import (
-    NOTHING,
-    Meter,
-    Spending,
-    expected_of,
-    most_of,
-    spending,
-)
+from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.spending import NOTHING, Spending, expected_of, most_of, spending
 from spanjury.orchestration.services.judging.job import Job, Plan, pairs
 from spanjury.orchestration.services.judging.session import open_session
 from spanjury.orchestration.wiring.models import require_key

@@ -18,7 +18,8 @@ import anyio
 from pydantic import TypeAdapter
 
 from spanjury.judges.core import OverBudgetError, RunStoppedError, TokenPrice, Usage
-from spanjury.orchestration.engine.metering import NOTHING, SEATS, Bound, Limits, Meter, Spending
+from spanjury.orchestration.engine.metering import SEATS, Bound, Limits, Meter
+from spanjury.orchestration.engine.spending import NOTHING, Spending
 from spanjury.orchestration.engine.stopping import GRACE, StopToken
 
 _OTHERS = "others"

@@ -13,7 +13,8 @@ from typing import Literal, Self
 
 from spanjury.judges.core import ConfigError, Memory, RunStoppedError
 from spanjury.judges.core.keys import digest
-from spanjury.orchestration.engine.metering import Limits, Meter, Spending, Unit
+from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.spending import Spending, Unit
 
 Quota = Unit | Literal["rows", "disk"]
 

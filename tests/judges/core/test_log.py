@@ -170,5 +170,5 @@ def test_nothing_of_ours_logs_past_our_own_logger(call: str) -> None:
         and isinstance(node.value, ast.Name)
         and node.value.id in {"logging", "structlog"}
     }
-    silenced = {"litellm_library.py", "http.py", "otlp.py"}  # loggers of LiteLLM, uvicorn, aiohttp
+    silenced = {"litellm_library.py", "transports.py", "otlp.py"}  # of LiteLLM, uvicorn, aiohttp
     assert callers == ({"log.py", "logging.py"} | silenced if call == "getLogger" else set())

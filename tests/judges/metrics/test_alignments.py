@@ -1,7 +1,5 @@
 """Words that two texts share, and how they are aligned."""
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +8,6 @@ from spanjury.judges.core import MetricError
 from spanjury.judges.metrics.overlap.alignments import (
     NgramMatch,
     lcs_alignment,
-    marked_words,
     ngram_matches,
 )
 from spanjury.judges.metrics.words.grams import Tokens, grams, tokenise
@@ -73,29 +70,6 @@ def test_ngrams_that_overlap_themselves_count_at_each_place() -> None:
 def test_an_ngram_of_no_words_is_refused() -> None:
     with pytest.raises(ValueError, match="one word or more, got 0"):
         ngram_matches(["a"], ["a"], n=0)
-
-
-@given(st.text())
-def test_words_stand_at_their_offsets(text: str) -> None:
-    words = marked_words(text)
-    assert all(text[word.start : word.end].casefold() == word.folded for word in words)
-    assert all(word.end <= other.start for word, other in pairwise(words))
-    assert all(word.start < word.end for word in words)
-
-
-@pytest.mark.parametrize(
-    ("text", "folded"),
-    [
-        ("", []),
-        (" \t...", []),
-        ("It's 3,5 O’Neill's", ["it's", "3", "5", "o’neill's"]),
-        ("ﬁ Straße", ["fi", "strasse"]),
-        ("東京へGo", ["東", "京", "へ", "go"]),
-        ("שלום עולם", ["שלום", "עולם"]),
-    ],
-)
-def test_a_text_is_split_into_words(text: str, folded: list[str]) -> None:
-    assert [word.folded for word in marked_words(text)] == folded
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from spanjury.judges.text.non_answers import coded, non_answer, nothing_to_read
+from spanjury.judges.text.non_answers import coded, non_answer
 
 QUESTION = {"Question": "When did the bridge open?", "Context": "The bridge opened in 1932."}
 
@@ -31,7 +31,6 @@ def test_an_output_that_answers_nothing_has_its_category(output: str, category: 
     answer = non_answer(output, QUESTION)
     assert answer is not None
     assert (answer.category, answer.severity) == (category, 5 if category == "empty output" else 4)
-    assert nothing_to_read(output, QUESTION).startswith(category)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +49,6 @@ def test_an_output_that_answers_nothing_has_its_category(output: str, category: 
 )
 def test_an_answer_is_not_a_non_answer(output: str) -> None:
     assert non_answer(output, QUESTION) is None
-    assert nothing_to_read(output, QUESTION) == ""
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from spanjury.orchestration.cli import session
 from spanjury.orchestration.engine.progress import Tracker
 from spanjury.orchestration.services.judging.exam_texts import DEMO
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
-from spanjury.orchestration.wiring.rescorable import rescorable_panel
+from spanjury.orchestration.wiring.panels import rescorable_panel
 
 pytestmark = pytest.mark.usefixtures("empty_folder")
 

@@ -22,10 +22,13 @@ from spanjury.judges.core import (
     SeatReport,
     Unverified,
     Usage,
+    not_about,
 )
-from spanjury.orchestration.cli.run_view import summary_view
+from spanjury.orchestration.cli.run_view import View, summary_view
 from spanjury.orchestration.cli.segment_view import segment_view
-from spanjury.orchestration.engine.summary import Summary, UnsureTexts
+from spanjury.orchestration.cli.shown import Shown
+from spanjury.orchestration.engine.metering import Meter
+from spanjury.orchestration.engine.summary import Summary
 
 FLUENCY = replace(ASPECT, name="fluency")
 TEXT = segment().output
@@ -184,7 +187,7 @@ def test_an_unsure_text_names_the_sentences_that_are_not_verified() -> None:
 
 
 FOREIGN = Report(outcome=Outcome.ABSTAINED, reason="the output is French")
-OTHER_KIND = Report(outcome=Outcome.ABSTAINED, reason="consistency is not about the form")
+OTHER_KIND = not_about(ASPECT, "the form")
 
 
 def test_an_unsure_text_names_the_judges_that_could_not_judge_it_and_what_is_left() -> None:
@@ -227,11 +230,11 @@ def test_an_empty_text_is_shown_as_empty() -> None:
 
 
 def summed(*results: Result) -> str:
-    summary, unsure = Summary(), UnsureTexts()
+    summary = Summary()
     for one in results:
         summary.add(one)
-        unsure.add(one.segment, one.aspect, one.report.decision)
-    return shown(summary_view(summary, unsure=unsure.count))
+    unsure = sum(one.report.decision is Decision.UNSURE for one in results)
+    return shown(summary_view(summary, unsure=unsure))
 
 
 def test_the_table_shows_means_with_their_coverage_and_the_failures() -> None:
@@ -274,7 +277,20 @@ def test_the_table_shows_the_shares_of_the_decisions_and_their_false_alarms() ->
     assert "False" not in summed(result(5, GOOD, **OK))
 
 
-def test_a_text_is_unsure_once_and_only_if_no_aspect_is_faulty() -> None:
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_text_is_unsure_once_and_only_if_no_aspect_is_faulty(
+    as_json: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def viewed(shown: list[Result]) -> str:
+        view = View(
+            total=9, as_json=as_json, shown=Shown(kind="none"), progress=False, meter=Meter()
+        )
+        with view:
+            for one in shown:
+                view.show(one)
+        view.close()
+        return "".join(capsys.readouterr())
+
     first, second, third = (replace(segment(), segment_id=name) for name in "abc")
     by_text = [
         (first, (UNSURE, UNSURE, OK)),
@@ -286,8 +302,8 @@ def test_a_text_is_unsure_once_and_only_if_no_aspect_is_faulty() -> None:
         for text, decisions in by_text
         for fields in decisions
     ]
-    assert "2 texts are unsure: add --model NAME" in summed(*results)
-    assert "unsure:" not in summed(*results[3:6])
+    assert "2 texts are unsure: add --model NAME" in viewed(results)
+    assert "unsure: add" not in viewed(results[3:6])
 
 
 def test_the_table_says_how_many_wrong_texts_are_called_ok_with_the_spread() -> None:

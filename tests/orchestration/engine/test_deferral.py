@@ -24,7 +24,8 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.deferral import Answers, Deferral, DeferredModel
 from spanjury.orchestration.engine.memory import RememberedModel, SilentModel
-from spanjury.orchestration.engine.metering import NOTHING, Limits, Meter, Spending
+from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.spending import NOTHING, Spending
 
 PRICE = TokenPrice(prompt=1e-3, completion=1e-2)
 USAGE = Usage(calls=1, prompt=20, completion=5)

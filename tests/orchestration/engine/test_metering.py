@@ -29,8 +29,9 @@ from spanjury.judges.core import (
     UnusableModelError,
     Usage,
 )
-from spanjury.orchestration.engine.metering import AskedBy, Limits, Meter, Spending
+from spanjury.orchestration.engine.metering import AskedBy, Limits, Meter
 from spanjury.orchestration.engine.seats import Seat, seat_report
+from spanjury.orchestration.engine.spending import Spending
 
 REQUEST = ChatRequest(
     messages=(Message(role="user", content="?" * 64),), decoding=Decoding(max_tokens=10)

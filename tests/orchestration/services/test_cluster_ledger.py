@@ -26,7 +26,8 @@ from spanjury.judges.core import (
     Usage,
 )
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.engine.metering import Bound, Limits, Spending
+from spanjury.orchestration.engine.metering import Bound, Limits
+from spanjury.orchestration.engine.spending import Spending
 from spanjury.orchestration.services.runs import cluster_ledger
 from spanjury.orchestration.services.runs.cluster_job import ClusterJob, chunk_json, read_end
 from spanjury.orchestration.services.runs.cluster_ledger import (

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import Usage
-from spanjury.orchestration.engine.metering import Spending
+from spanjury.orchestration.engine.spending import Spending
 from spanjury.orchestration.services.serving.quotas import QuotaError, Quotas, TenantLedger
 from spanjury.orchestration.services.serving.turns import Turns, has_share
 

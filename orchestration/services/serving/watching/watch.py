@@ -40,8 +40,9 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.batch import pair
-from spanjury.orchestration.engine.metering import Meter, Spending, paid_by
+from spanjury.orchestration.engine.metering import Meter, paid_by
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.spending import Spending
 from spanjury.orchestration.engine.stopping import GRACE
 from spanjury.orchestration.services.judging.check import judge_at_once
 from spanjury.orchestration.services.serving.quotas import QuotaError, Quotas, TenantLedger
@@ -62,7 +63,6 @@ from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
 from spanjury.orchestration.wiring.results import result_line
 from spanjury.orchestration.wiring.runs import open_memory
-from spanjury.orchestration.wiring.sinks import Webhook, open_sink
 from spanjury.orchestration.wiring.traffic import (
     Arrival,
     LineTail,
@@ -72,6 +72,8 @@ from spanjury.orchestration.wiring.traffic import (
     TrafficReader,
     TrafficStore,
     WaitingTrace,
+    Webhook,
+    open_sink,
     outgoing_score,
     read_request,
 )

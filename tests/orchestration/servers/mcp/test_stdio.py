@@ -98,7 +98,7 @@ def test_standard_output_carries_the_protocol_alone() -> None:
 def test_whatever_else_is_printed_goes_to_standard_error() -> None:
     code = """
 import os, anyio
-from spanjury.orchestration.servers.mcp.stdio import held_streams
+from spanjury.orchestration.servers.mcp.transports import held_streams
 async def work(wire):
     await wire.sink.write(await wire.source.readline())
     await wire.sink.flush()

@@ -13,7 +13,7 @@ from fakes.viewed_runs import TOKEN, judge, open_run, results, served_app, write
 
 from spanjury.judges.core import DataError
 from spanjury.orchestration.report.view.page import runs_page
-from spanjury.orchestration.servers.view.runs import MOST_OPENED, create_runs_app
+from spanjury.orchestration.servers.view.app import MOST_OPENED, create_runs_app
 from spanjury.orchestration.services.viewing.runs import RunsView
 from spanjury.orchestration.services.viewing.sources import folder_of_runs
 from spanjury.orchestration.services.viewing.view import View

@@ -1,15 +1,12 @@
 """Error lists that a model changes: it rewords explanations, or explains false errors.
 
 The places and severities are those of the rules. The requests are those of [1], section 3.2,
-in our words.
+in our words. Checks see to it that a note is what was asked for, but none can tell if it sounds
+as grave as it should.
 
 References
 ----------
 .. [1] Terentowicz, Lango, Dušek (2025), How (Un)faithful are Explainable LLM-based NLG Metrics?
-
-Notes on errors that a model writes, and checks that they are what was asked for.
-
-Whether a note sounds as grave as it should, no check can tell.
 """
 
 import re
@@ -47,19 +44,15 @@ from spanjury.perturbations.explanation.perturbation import (
     Push,
     require_errors,
 )
-from spanjury.perturbations.generated.request import (
-    FORM_PACKAGE,
-    FORM_TEMPLATES,
-    GenerationRequest,
-    cleaned,
-)
+from spanjury.perturbations.generated import FORM_TEMPLATES, GenerationRequest, cleaned
+from spanjury.perturbations.generated import PACKAGE as FORM_PACKAGE
 
 _REWORD, _INVENT = "reword.txt", "invent.txt"
 
 _Check = Callable[[str], str]
 """Note -> reason why it cannot be used, as the model is given it, or an empty text."""
 
-_PACKAGE = "spanjury.perturbations.explanation.generated"
+_PACKAGE = "spanjury.perturbations.explanation"
 
 _MOST_TOKENS = 512
 

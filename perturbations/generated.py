@@ -1,37 +1,49 @@
 """Damage that a model writes: asked for in our words, checked, and asked for twice at most.
 
 The kinds are those that [1] had written by a model; rules with the same aim stand in for
-them where there is none.
+them where there is none. A check returns what is wrong, as the model is given it, or an empty
+text.
 
 References
 ----------
 .. [1] Wang et al. (2025), DHP Benchmark: Are LLMs Good NLG Evaluators?, section 3.1, table 2.
-
-Checks that a model did the damage that it was asked for, and nothing else.
-
-Each returns what is wrong, as the model is given it, or an empty text.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
+from typing import NamedTuple
 
 from spanjury.judges.core import (
     ChatModel,
+    ChatRequest,
     ConfigError,
     Decoding,
+    Finish,
+    Message,
     PerturbationError,
+    Reply,
+    ReplySchema,
     choices_for,
     fingerprint,
     signature,
 )
-from spanjury.judges.text import fence, fill_template, folded_words, read_template
+from spanjury.judges.core.strict_schema import strict_schema
+from spanjury.judges.text import (
+    defused,
+    fence,
+    field_mark,
+    fill_template,
+    folded_words,
+    object_in,
+    read_template,
+)
 from spanjury.perturbations.edits import Damage, edits_between
-from spanjury.perturbations.generated.request import FORM_TEMPLATES, GenerationRequest, cleaned
 from spanjury.perturbations.perturbation import (
     Case,
     Effect,
@@ -43,9 +55,19 @@ from spanjury.perturbations.text.discourse import rewrite_and_insert
 from spanjury.perturbations.text.mixtures import fictional_details, grammar_errors
 from spanjury.perturbations.text.passages import passages
 
+_TRIES = 2
+PACKAGE = "spanjury.perturbations"
+_FIELD = "text"
+FORM_TEMPLATES = ("in-json.txt", "reask-in-json.txt")
+"""Templates of `PACKAGE` that go with any prompt."""
+_FENCE = re.compile(r"```[\w-]*\n(?P<text>.*?)\n?```", re.DOTALL)
+_PREAMBLE = re.compile(
+    r"(?:sure|certainly|okay|of course|here(?:'s| is| are)|the (?:changed|revised|modified)|changed"
+    r"|revised|modified)\b[^\n]{0,80}?:\s+",
+    re.IGNORECASE,
+)
+_QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»"))
 _FEWEST_TOKENS = 256
-
-_PACKAGE = "spanjury.perturbations.generated"
 
 _TWINS: Mapping[str, Perturbation] = MappingProxyType(
     {
@@ -65,6 +87,123 @@ _MOST_CHANGED = 0.5  # share of the words beyond which a text is another one
 _NAME_INSIDE = re.compile(r"(?<=[\w,;] )[A-Z]\w+|\d[\d.,]*\d|\d")
 
 _SHORTEST, _LONGEST = 0.4, 2.5  # times the words of a sentence said again
+
+
+class Generated(NamedTuple):
+    """Text that a model wrote in the end."""
+
+    text: str
+    problem: str
+    """Reason why it cannot be used, as the model is given it; empty if it can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationRequest:
+    """Request to a model to write a text.
+
+    Parameters
+    ----------
+    package
+        Its templates ``system.txt`` and ``reask.txt`` go with the prompt.
+    read
+        Reply -> the text that is meant by it.
+    check
+        Text, never empty -> reason why it cannot be used, or an empty text.
+    """
+
+    package: str
+    prompt: str
+    decoding: Decoding
+    read: Callable[[str], str]
+    check: Callable[[str], str]
+
+    async def sent_to(self, model: ChatModel) -> Generated:
+        """Return the first reply that passes, or else the second one.
+
+        A reply that does not pass is sent back once with the reason. Raises `ModelError` if the
+        model gives no reply.
+        """
+        mark = field_mark([self.prompt])
+        request, model = self._request(mark), defused(model)
+        generated = Generated("", "")
+        for _ in range(_TRIES):
+            reply = await model.complete(request)
+            generated = self._generated(reply, mark=mark)
+            if not generated.problem:
+                break
+            request = self._again(request, reply, problem=generated.problem)
+        return generated
+
+    def _request(self, mark: str) -> ChatRequest:
+        """Return what asks for the text alone; where a server takes a schema, in an object."""
+        system = Message(role="system", content=read_template(self.package, "system.txt"))
+        in_json = fill_template(PACKAGE, "in-json.txt", {"code": mark})
+        plain, held = (
+            ChatRequest(
+                messages=(system, Message(role="user", content=prompt)), decoding=self.decoding
+            )
+            for prompt in (self.prompt, f"{self.prompt}\n\n{in_json}")
+        )
+        decoding = replace(self.decoding, schema=_schema(mark))
+        return replace(plain, variants=(replace(held, decoding=decoding),))
+
+    def _generated(self, reply: Reply, *, mark: str) -> Generated:
+        fields = object_in(reply.text) or {}
+        written = fields.get(f"{_FIELD}_{mark}")
+        text = self.read(written if isinstance(written, str) else reply.text)
+        if not isinstance(written, str) and any(name.startswith(f"{_FIELD}_") for name in fields):
+            return Generated(text, "its name is not that of the form")
+        if reply.finish is not Finish.STOP:
+            return Generated(text, f"the reply is not complete ({reply.finish.value})")
+        return Generated(text, self.check(text) if text else "the reply is empty")
+
+    def _again(self, request: ChatRequest, reply: Reply, *, problem: str) -> ChatRequest:
+        """Return the conversation with the reply, and what is wrong with it."""
+        asked = fill_template(self.package, "reask.txt", {"problem": problem})
+        answer = Message(role="assistant", content=reply.text)
+
+        def again(variant: ChatRequest, words: str) -> ChatRequest:
+            messages = (*variant.messages, answer, Message(role="user", content=words))
+            return replace(variant, messages=messages)
+
+        in_json = f"{asked}\n{read_template(PACKAGE, 'reask-in-json.txt')}"
+        variants = tuple(again(variant, in_json) for variant in request.variants)
+        return replace(again(request, asked), variants=variants)
+
+
+def _schema(mark: str) -> ReplySchema:
+    """Return the schema of a text under a name that no text of the request holds."""
+    form = {"type": "object", "properties": {f"{_FIELD}_{mark}": {"type": "string"}}}
+    return ReplySchema(name=_FIELD, text=json.dumps(strict_schema(form, bounded=False)))
+
+
+def cleaned(reply: str, *, text: str, marks: tuple[str, ...] = ()) -> str:
+    r"""Return the text that `reply` gives as the changed form of `text`.
+
+    Code fences, quotation marks around all of it, words that announce it and lines that hold
+    one of `marks` are taken off, each only where `text` itself has nothing of the kind.
+
+    Examples
+    --------
+    >>> cleaned('Here is the changed text:\n"Bo left."', text="Ann left.")
+    'Bo left.'
+    """
+    lines = (line for line in reply.splitlines() if not any(mark in line for mark in marks))
+    meant = "\n".join(lines).strip()
+    fenced = _FENCE.search(meant)
+    if fenced and "```" not in text:
+        meant = fenced["text"].strip()
+    if not _PREAMBLE.match(text):
+        meant = _PREAMBLE.sub("", meant, count=1) if _PREAMBLE.match(meant) else meant
+    return _unquoted(meant, text=text.strip())
+
+
+def _unquoted(meant: str, *, text: str) -> str:
+    for opening, closing in _QUOTES:
+        quoted = meant.startswith(opening) and meant.endswith(closing) and len(meant) > 1
+        if quoted and not (text.startswith(opening) and text.endswith(closing)):
+            return meant[1:-1].strip()
+    return meant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +234,7 @@ class GeneratedPerturbation:
     def signature(self) -> str:
         """The kind, and a digest of all prompts."""
         names = ("system.txt", "ask.txt", "reask.txt", *FORM_TEMPLATES, f"{self.kind}.txt")
-        prompts = fingerprint(*(read_template(_PACKAGE, name) for name in names))
+        prompts = fingerprint(*(read_template(PACKAGE, name) for name in names))
         return signature(self.kind, prompts=prompts)
 
     async def damage(
@@ -121,11 +260,11 @@ class GeneratedPerturbation:
 
     def _request(self, text: str, *, k: int, seed: int | None) -> GenerationRequest:
         fenced = fence({"Text": text})
-        change = fill_template(_PACKAGE, f"{self.kind}.txt", {"count": str(k)})
+        change = fill_template(PACKAGE, f"{self.kind}.txt", {"count": str(k)})
         about = {"material": fenced.text, "mark": fenced.mark, "change": change}
         return GenerationRequest(
-            package=_PACKAGE,
-            prompt=fill_template(_PACKAGE, "ask.txt", about),
+            package=PACKAGE,
+            prompt=fill_template(PACKAGE, "ask.txt", about),
             decoding=_decoding(text, seed=seed),
             read=partial(cleaned, text=text, marks=fenced.marks),
             check=lambda reply: _CHECKS[self.kind](text.strip(), reply, k),

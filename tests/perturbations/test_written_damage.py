@@ -6,8 +6,7 @@ import pytest
 
 from spanjury.judges.core import ConfigError, Finish, PerturbationError, Reply, TransientModelError
 from spanjury.perturbations.edits import Damage
-from spanjury.perturbations.generated import generated_perturbation
-from spanjury.perturbations.generated.request import cleaned
+from spanjury.perturbations.generated import cleaned, generated_perturbation
 from spanjury.perturbations.perturbation import Case, NothingToDamageError
 from spanjury.testing import ScriptedModel
 

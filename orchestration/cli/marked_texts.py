@@ -1,4 +1,4 @@
-"""`spanjury bench spans`: evaluate error spans and decisions on texts with people's marks."""
+"""`spanjury bench spans`, `perturb`: measure judges on texts with marked errors, or make such."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,24 +6,28 @@ from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import ConfigError
+from spanjury.judges.core import ConfigError, counted
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, FileLimit, Task
-from spanjury.orchestration.cli.flags.panel import PanelFlags
+from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, FileLimit, RowLimit, Task
+from spanjury.orchestration.cli.flags.panel import PanelFlags, Seed, WriterFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
 from spanjury.orchestration.cli.study import (
     Output,
     PrintJson,
+    Recipe,
     Require,
     exit_if_missed,
     missed_gates,
 )
 
 with lazily():
+    import anyio
+
     from spanjury.orchestration.cli import console, logging, progress, session
     from spanjury.orchestration.report import files
+    from spanjury.orchestration.services.exams import perturb as perturbing
     from spanjury.orchestration.services.exams import span_bench
     from spanjury.orchestration.studies import card
     from spanjury.orchestration.studies.span_bench import findings
@@ -120,3 +124,33 @@ def spans(
     console.say_files(written)
     finished.require_scores()
     exit_if_missed(missed_gates(gates, report.measures.values()), written=written)
+
+
+def perturb(
+    *,
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="Good texts: a JSONL, CSV or TSV file.")
+    ],
+    recipe: Recipe,
+    output: Annotated[Path, Flag("JSONL file for the damaged texts.", also="-o")],
+    column: Columns = (),
+    limit: RowLimit = None,
+    seed: Seed = None,
+    writer: WriterFlags,
+) -> None:
+    """Damage good texts by a recipe, and mark the damage as gold error spans."""
+    logging.log_to(None)
+    model = writer.config()
+    asked = perturbing.Perturb(
+        data,
+        recipe=recipe,
+        writer=model,
+        columns=column,
+        limit=limit,
+        seed=1 if seed is None else seed,
+        memory=output.with_name(f"{output.name}.memory.sqlite3") if model else None,
+    )
+    damaged, skipped = anyio.run(asked.write, output)
+    for (condition, reason), count in skipped.items():
+        say(f"skipped: {count} x {condition}: {reason}")
+    say(f"{counted(damaged, 'damaged text is', 'damaged texts are')} in {output}")

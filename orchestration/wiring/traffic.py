@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 _ROW = b"row:"
-"""Begins what is kept of a row; a span is kept as an object of JSON."""
+"""Prefix of a stored row; a span is stored as a JSON object."""
 _SPANS = "resourceSpans"
 _METHODS = ("send", "aclose")
 
@@ -86,10 +86,10 @@ class Trace:
 
 
 class TrafficReader:
-    """Makes arrivals of what comes in, and traces of what was kept.
+    """Converts incoming spans and rows to arrivals, and stored arrivals to traces.
 
     `columns` map the names of columns, as flags do. A trace waits for more spans for `settle`
-    seconds after its root has come, and for `longest` without one.
+    seconds after its root has arrived, and for `longest` without a root.
     """
 
     def __init__(self, *, columns: Sequence[str] = (), settle: float, longest: float) -> None:
@@ -99,7 +99,7 @@ class TrafficReader:
         self._longest = longest
 
     def span_arrivals(self, spans: Sequence[TraceSpan], *, now: float) -> list[Arrival]:
-        """Return spans as they are kept."""
+        """Return spans in their stored form."""
         return [
             Arrival(
                 trace=span.trace_id,
@@ -112,9 +112,9 @@ class TrafficReader:
         ]
 
     def line_arrivals(self, line: TailedLine, *, now: float) -> list[Arrival]:
-        """Return what a line of a file holds: a request of OTLP as JSON, or a row.
+        """Return the arrivals in a line of a file: an OTLP request as JSON, or a row.
 
-        Raise `DataError` if it holds neither.
+        Raise `DataError` if it contains neither.
         """
         value = parse_json(line.text)
         if isinstance(value, dict) and _SPANS in value:
@@ -131,7 +131,7 @@ class TrafficReader:
         return [Arrival(trace=key, span="", body=body, due=now)]
 
     def trace(self, waiting: WaitingTrace) -> Trace:
-        """Return a trace with its segment; raise `DataError` if it holds no text to judge."""
+        """Return a trace with its segment; raise `DataError` if it contains no text to judge."""
         first = waiting.bodies[0]
         if first.startswith(_ROW):
             segment = self._segment(msgspec.json.decode(first.removeprefix(_ROW)))
@@ -170,7 +170,7 @@ def _trace_of(segment: Segment) -> str:
 
 
 def _meta(segment: Segment, *names: str) -> str:
-    """Return the first value of `names` in the meta of a row; empty without one."""
+    """Return the first value of `names` in a row's meta; empty if there is none."""
     return next((str(value) for name in names if (value := segment.meta.get(name))), "")
 
 

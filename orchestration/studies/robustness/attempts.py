@@ -9,9 +9,8 @@ from types import MappingProxyType
 from spanjury.judges.core import Aspect, Outcome, PerturbationError, Segment
 from spanjury.judges.core.transcript import segment_of
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
-<<<<<<< /tmp/w/m.py
-from spanjury.orchestration.studies.judging import Judgement, source_of
-from spanjury.orchestration.studies.shares import share_by_source
+from spanjury.orchestration.studies.estimates import grouped, share_by_source
+from spanjury.orchestration.studies.judging import Judgement, overlapping, source_of
 from spanjury.perturbations.attacks.attack import (
     Attack,
     AttackCase,
@@ -19,11 +18,6 @@ from spanjury.perturbations.attacks.attack import (
     agent_case,
     attacked_agent,
 )
-=======
-from spanjury.orchestration.studies.estimates import grouped, share_by_source
-from spanjury.orchestration.studies.judging import Judgement, overlapping, source_of
-from spanjury.perturbations.attacks.attack import Attack, AttackCase, Attacked
->>>>>>> /tmp/w/c.py
 from spanjury.perturbations.attacks.standard import plain_addition, rounded_length
 from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.pairs import Condition, Skipped, case_of, damaged_segment
@@ -37,7 +31,7 @@ REPEAT = "repeat"
 CONTROLS = frozenset({PLAIN, REPEAT})
 """Families of the controls."""
 _NOISE = 1e-9
-"""Differences of scores smaller than this come from rounding."""
+"""Smaller differences of scores are rounding errors."""
 
 Judgements = Mapping[tuple[str, str, str], Judgement]
 """``(judge, segment id, aspect name)`` -> judgement."""

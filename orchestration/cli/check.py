@@ -243,7 +243,8 @@ def _read(path: Path) -> str:
             with path.open("rb") as file:
                 content = file.read(_MOST_BYTES + 1)
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+        advice = ": FILE and --source take paths; --text takes a text" if " " in str(path) else ""
+        raise DataError(f"{path}: cannot be read: {error.strerror}{advice}") from error
     if len(content) > _MOST_BYTES:
         raise DataError(f"{name}: is larger than {_MOST_BYTES:,} bytes: judge its parts")
     try:

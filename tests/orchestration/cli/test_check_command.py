@@ -73,6 +73,7 @@ def test_a_text_without_a_source_gets_no_decision_and_a_hint(folder: Path) -> No
     ("arguments", "code", "problem"),
     [
         (("absent.txt",), ERROR, "absent.txt: cannot be read: No such file"),
+        (("--source", "It opened in 1932."), ERROR, "FILE and --source take paths"),
         (("page.pdf",), ERROR, "page.pdf: is not plain text"),
         (("draft.txt", "--text", "x"), USAGE, "name either FILE or --text"),
         (("-", "--source", "-"), USAGE, "the text or one source, not both"),

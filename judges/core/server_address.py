@@ -1,7 +1,8 @@
-"""The address of a server as a user gives it: plain, or named by an environment variable.
+"""The address of a server as a user gives it: literal, or named by an environment variable.
 
-An address is stored with a run and printed in messages, so it may hold no secret. What has to
-hold one is put into an environment variable and named ``env:NAME``, which is all that is stored.
+An address is stored with a run and printed in messages, so it must not hold a secret. A user puts
+an address with a secret into an environment variable and writes ``env:NAME``, and only that is
+stored.
 """
 
 import os
@@ -16,12 +17,12 @@ _WEB = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 
 
 def check_address(url: str) -> None:
-    """Turn away an address that is none, or that holds what is or looks like a secret.
+    """Check that `url` is an address of a server and holds nothing that looks like a secret.
 
     Raises
     ------
     ConfigError
-        The message does not repeat the secret.
+        If it does not; the message does not repeat the secret.
 
     Examples
     --------
@@ -45,12 +46,12 @@ def check_address(url: str) -> None:
 
 
 def address_of(url: str | None) -> str | None:
-    """Return the address that `url` is, or names.
+    """Return `url`, or the address in the environment variable that it names.
 
     Raises
     ------
     ConfigError
-        If it names a variable that is not set.
+        If the variable is not set, or holds no address of a server.
     """
     named = None if url is None else _NAMED.fullmatch(url)
     if named is None:

@@ -88,7 +88,7 @@ class Haystack:
         return None
 
     def _anywhere(self, quote: str, *, ratio: float) -> _Interval | None:
-        """Return the interval of a short `quote`, only near its n-grams if too much was read already.
+        """Return the interval of a short `quote`; after much reading, search only near its n-grams.
 
         This bound keeps the time for very many quotes from growing with their number times the
         length of the text.

@@ -1,6 +1,6 @@
-"""Pairs of words in which two texts agree, as n-gram metrics and ROUGE-L count them.
+"""Pairs of words in which two texts agree, as counted by n-gram metrics and ROUGE-L.
 
-Words come from anywhere; `marked_words` splits a text for those who bring none.
+Callers can pass any words; `marked_words` splits a text for callers without a tokenizer.
 """
 
 import re
@@ -11,16 +11,16 @@ from rapidfuzz.distance import LCSseq
 
 from spanjury.judges.core import MetricError
 
-# Chinese characters and Japanese syllables are words of their own, since no space parts them.
+# Chinese characters and Japanese syllables are single words, since no spaces separate them.
 _SINGLE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_SINGLE}]|[^\W{_SINGLE}]+(?:['’][^\W{_SINGLE}]+)*")
 _MOST_CELLS = 2_500_000_000
-"""The table of an alignment takes a bit a cell: 300 MB for this many."""
+"""Maximum number of cells of an alignment's table, which takes a bit per cell: 300 MB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedWord:
-    """A word and where it stands.
+    """A word and its offsets.
 
     Parameters
     ----------
@@ -35,12 +35,12 @@ class MarkedWord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NgramMatch:
-    """An n-gram that stands in both texts.
+    """An n-gram that occurs in both texts.
 
     Parameters
     ----------
     output, reference
-        Indices of the words with which it begins, in ascending order, one or more each.
+        Indices of the words with which it begins, ascending, at least one each.
     """
 
     words: tuple[str, ...]
@@ -65,14 +65,14 @@ def marked_words(text: str) -> tuple[MarkedWord, ...]:
 def ngram_matches(
     output: Sequence[str], reference: Sequence[str], *, n: int
 ) -> tuple[NgramMatch, ...]:
-    """Return every n-gram of `output` that `reference` has too, by its first place in `output`.
+    """Return the n-grams common to `output` and `reference`, by first occurrence in `output`.
 
     Raises `ValueError` if `n` is less than 1.
 
     Parameters
     ----------
     n
-        Words an n-gram has, at least 1. Texts that are shorter have none.
+        Number of words of an n-gram, at least 1. Shorter texts have none.
 
     Examples
     --------
@@ -90,8 +90,8 @@ def ngram_matches(
 def lcs_alignment(output: Sequence[str], reference: Sequence[str]) -> tuple[tuple[int, int], ...]:
     """Return the index pairs of a longest common subsequence, both sides ascending.
 
-    Of several longest ones it is always the same. Time and space grow with the product of the
-    lengths, 64 words of a row at once: 2,000 by 2,000 words take some milliseconds. Raises
+    The choice among several longest ones is deterministic. Time and space grow with the product of
+    the lengths, 64 words of a row at once: 2,000 by 2,000 words take some milliseconds. Raises
     `MetricError` if the product of the lengths is above 2.5 thousand million.
 
     References
@@ -108,7 +108,7 @@ def lcs_alignment(output: Sequence[str], reference: Sequence[str]) -> tuple[tupl
             f"cannot align {len(output)} words with {len(reference)}: the product of the lengths"
             f" is above {_MOST_CELLS}; align shorter parts"
         )
-    numbers: dict[str, int] = {}  # equal numbers for equal words: no trust in hashes is needed
+    numbers: dict[str, int] = {}  # equal numbers for equal words, which hashes would not ensure
     left, right = (
         [numbers.setdefault(word, len(numbers)) for word in words] for words in (output, reference)
     )
@@ -121,7 +121,7 @@ def lcs_alignment(output: Sequence[str], reference: Sequence[str]) -> tuple[tupl
 
 
 def _starts(words: Sequence[str], n: int) -> dict[tuple[str, ...], list[int]]:
-    """Return where each n-gram begins, n-grams by their first place."""
+    """Return the indices at which each n-gram begins, n-grams by first occurrence."""
     if n < 1:
         raise ValueError(f"an n-gram has one word or more, got {n}")
     starts: dict[tuple[str, ...], list[int]] = {}

@@ -1,1 +1,1 @@
-"""Classic metrics: numbers computed from an output, its references or its source; each has a card."""
+"""Classic metrics: numbers computed from an output, its references or its source, with cards."""

@@ -99,7 +99,7 @@ class MetricJudge:
         return await in_turn(measure, length=_length(sample))
 
     def _code(self) -> list[str]:
-        """Return the modules that compute; another package's metric has its code in its signature."""
+        """Return the modules that compute; the signature of a foreign metric covers its code."""
         names = (__name__, type(self.metric).__module__)
         return [name for name in names if name.startswith("spanjury.")]
 

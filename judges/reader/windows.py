@@ -47,7 +47,7 @@ class Copies:
     offsets: Mapping[int, int] = field(repr=False)
 
     def holds(self, sentence: str) -> bool:
-        """Return whether the source has the words of `sentence` in sequence and with the same meaning.
+        """Return whether the source has the words of `sentence` in sequence and in the same sense.
 
         A sentence without words is a copy.
         """

@@ -220,7 +220,7 @@ def _candidates(
 
 
 def _matches(output: str, reference: str) -> Iterator[tuple[int, int, int]]:
-    """Yield the starts of equal phrases in both texts, not too far apart, and their longest length."""
+    """Yield the starts of equal phrases in both texts, not too far apart, and their length."""
     held: defaultdict[str, list[int]] = defaultdict(list)
     for of, word in enumerate(reference):
         held[word].append(of)

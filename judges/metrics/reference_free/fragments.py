@@ -20,7 +20,7 @@ from spanjury.judges.metrics.words.grams import Tokens, check_order, check_token
 from spanjury.judges.metrics.words.ids import Ids, contained, in_order, ranked
 from spanjury.stats.arrays import FloatArray
 
-_CROWDED = 20  # occurrences in the source per word of the output, above which a source is repetitive
+_CROWDED = 20  # matches in the source per word of the output, above which a source is repetitive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

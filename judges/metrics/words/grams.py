@@ -213,7 +213,7 @@ def _shared(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
 
 
 def _numbered_within(tokens: Ids, sizes: Ids) -> Ids:
-    """Number the tokens of each of some runs from 0."""
+    """Assign numbers from 0 to the tokens of each of some runs."""
     owners = np.repeat(np.arange(sizes.size), sizes)
     ranks, _ = ranked(owners * (1 + int(tokens.max())) + tokens)
     lowest = np.minimum.reduceat(ranks, (np.cumsum(sizes) - sizes)[sizes > 0])

@@ -20,7 +20,7 @@ def character_ids(text: str) -> Ids:
 
 
 def token_ids(*sides: Sequence[Hashable]) -> list[Ids]:
-    """Number the tokens from 0, equally in all sequences."""
+    """Assign a number from 0 to each token, the same in all sequences."""
     tokens = flat_ids(sides)
     ends = np.cumsum([len(side) for side in sides], dtype=np.int64)
     return np.split(tokens, ends)[:-1]  # without the empty part after the last

@@ -437,7 +437,7 @@ class _Turn:
             yield self._span(REPEATED, explanation, count=count, severity=4)
 
     def _is_repeated(self, count: int, call: ToolCall) -> bool:
-        """Return whether the same call succeeded since the user spoke; a lookup only as the last."""
+        """Return whether the same call succeeded since the user spoke; a lookup only as last."""
         arguments = arguments_of(call)
         turn = self.trajectory.turns[self.number - 1]
         if any(_alike(call, earlier, arguments) for earlier in turn.calls[: count - 1]):

@@ -121,9 +121,7 @@ def reordered(output: Sequence[str], reference: Sequence[str], *, likeness: floa
     >>> reordered("d a b c".split(), "a b c d".split(), likeness=0.0)
     ['a', 'b', 'c', 'd']
     """
-    by_character = sorted(
-        {*output, *reference}
-    )  # so that codes sort like words
+    by_character = sorted({*output, *reference})  # so that codes sort like words
     code = {word: chr(number) for number, word in enumerate(by_character)}
     ours, theirs = ("".join(map(code.__getitem__, words)) for words in (output, reference))
     alike = {

@@ -1,4 +1,4 @@
-"""Damage that a model writes on request, checked before it is believed."""
+"""Damage written by a model on request, and checked before it is used."""
 
 from spanjury.perturbations.generated.perturbation import (
     GeneratedPerturbation,

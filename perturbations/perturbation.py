@@ -139,7 +139,7 @@ class Perturbation:
             damage = Damage.of(case.text, edits)
         except PerturbationError:
             raise
-        except Exception as error:  # the border to rules that are not ours
+        except Exception as error:  # rules of plugins may raise anything
             raise PerturbationError(f"the rule failed: {error!r}") from error
         if damage.text == case.text:
             raise NothingToDamageError("the text is as it was")

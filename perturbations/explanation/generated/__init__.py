@@ -1,4 +1,4 @@
-"""Explanations that a model writes on request, checked before they are believed."""
+"""Explanations written by a model on request, and checked before they are used."""
 
 from spanjury.perturbations.explanation.generated.changes import (
     GeneratedAddition,

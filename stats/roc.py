@@ -67,7 +67,7 @@ def caught_share(scores: ArrayLike, positive: ArrayLike, *, false_alarms: float)
     """Return the share of positive items above the best threshold with few false alarms.
 
     The threshold is optimal for the items given, so that the share is optimistic for others.
-     A threshold above all scores catches none, and is always allowed.
+    A threshold above all scores catches none, and is always allowed.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class Passage:
 def split_passages(inputs: Mapping[str, str], *, size: int = _SIZE) -> tuple[Passage, ...]:
     """Split `inputs` into passages of whole sentences, at most `size` code points each.
 
-    Together the passages hold every character of the inputs except white space between
+    Together the passages contain every character of the inputs except white space between
     sentences. A sentence longer than `size` is cut.
     """
     cut = [(header, text) for header, whole in inputs.items() for text in _pieces(whole, size)]
@@ -76,7 +76,7 @@ def _score(passage: Passage, weights: Mapping[str, float], *, mean: float) -> fl
 
 
 def _rarity(word: str, passages: Sequence[Passage]) -> float:
-    """Return the inverse document frequency, kept positive for words that most passages hold."""
+    """Return the inverse document frequency, kept positive for words that most passages contain."""
     holding = sum(word in passage.words for passage in passages)
     return math.log1p((len(passages) - holding + 0.5) / (holding + 0.5))
 

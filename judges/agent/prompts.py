@@ -1,4 +1,4 @@
-"""Prompts of the agents; the texts are in ``templates`` beside this file."""
+"""Prompts of the agents; the texts are in ``templates`` next to this file."""
 
 from collections.abc import Mapping, Sequence
 

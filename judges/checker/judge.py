@@ -277,7 +277,7 @@ class CheckerJudge:
         ]
         asked = await self._answers(pairs, segment=segment, aspect=aspect)
         usage = checked.usage + asked.usage
-        if asked.unscored:  # the verdicts stand without the phrases
+        if asked.unscored:  # the verdicts are valid without the phrases
             return replace(checked, usage=usage)
         left = iter(asked.answers)
         marked = []

@@ -1,8 +1,8 @@
 """Report that follows from a model's findings about the support of a text by its source.
 
-It is the same for every model that reads a text beside its inputs: it judges grounding, abstains
-without anything to compare, lists the gravest errors, and derives the score from the probability of
-an error alone. Another error list changes that probability (`probability_with`).
+It is the same for every model that reads a text together with its inputs: it judges grounding,
+abstains without anything to compare, lists the gravest errors, and derives the score from the
+probability of an error alone. Another error list changes that probability (`probability_with`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ class Findings:
 
 
 class Examiner(Protocol):
-    """A judge whose model reads texts beside their inputs."""
+    """A judge whose model reads texts together with their inputs."""
 
     @property
     def max_spans(self) -> int:

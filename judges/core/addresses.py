@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 MASK = "[hidden]"
-# In a message an address ends at a space; an address that stands alone is the whole text.
+# In a message an address ends at a space; an address alone is the whole text.
 _IN_TEXT = re.compile(r"(?<=://)[^/\s\"'<>]*@")
 _ALONE = re.compile(r"(?:(?<=://)|^(?!.*://))(?:[^/?#]*@|[^/?#@\[\]]*:(?!\d*(?:[/?#]|$)).*@)")
-"""User name and password of an address that stands alone.
+"""User name and password of an address that is the whole text.
 
 They end at the last ``@`` of the host's part; if the port is not a number, at the last ``@`` of the
-address, since a password may hold characters that should have been encoded."""
+address, since a password may contain characters that should have been encoded."""
 _NAME = (
     r"(?:[\w-]*(?:api[-_]?key|access[-_]?key|token|secret|password|passwd|signature|credential)"
     r"[\w-]*|key|sig|pass|pwd|auth|code|subscription-key)"

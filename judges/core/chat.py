@@ -22,7 +22,7 @@ Reasoning = Literal["none", "low", "medium", "high"] | int
 """Effort of a model's reasoning before its reply, or the maximum number of reasoning tokens."""
 
 _THOUGHT = {"none": 0, "low": 1024, "medium": 4096, "high": 16384}
-_SLACK = 8  # characters that tokens of unreadable bytes may stand for in a row
+_SLACK = 8  # characters that tokens of unreadable bytes may represent in a row
 _CANNOT = (
     "the model cannot say how likely a given text is: {}. Models that run here do"
     " (local/…), and servers that follow grammars and give log-probabilities (llama.cpp, vLLM)"
@@ -95,7 +95,7 @@ class Message:
     An assistant's message may carry `tool_calls`; a tool's message answers the call with the id
     `call_id`. The chat template receives documents separately from the turns. The first `shared`
     characters of a prompt are common to all prompts about the same source, so a server may cache
-    them. A message with `own` holds only the judge's text: chat-template tokens in it reach the
+    them. A message with `own` contains only the judge's text: chat-template tokens in it reach the
     model unescaped.
     """
 
@@ -180,7 +180,7 @@ class ChatRequest:
         Tools that the model may call.
     forced
         The whole reply, if only its likelihood is wanted. The model then generates nothing, and
-        `Reply.logprobs` are those of this text, whatever `decoding` says. A model that cannot do
+        `Reply.logprobs` are those of this text, regardless of `decoding`. A model that cannot do
         this raises `PermanentModelError` or writes another text, which `forced_logprobs` detects.
     variants
         The same question in other forms, best first. A wrapper that knows which forms the server
@@ -337,7 +337,7 @@ class LikelyToken:
 def forced_logprobs(reply: Reply, text: str) -> tuple[LikelyToken, ...]:
     """Return the tokens of `text`, the forced reply, in order and without gaps.
 
-    A token that holds only part of a character is merged with the next token that completes it.
+    A token that contains only part of a character is merged with the next token that completes it.
     Raises `PermanentModelError` if the reply has no log-probabilities or is another text.
 
     Examples

@@ -29,7 +29,7 @@ class IdentityCache(Generic[K, V]):
         self._made: dict[int, tuple[K, V]] = {}  # holds the objects, so that no id is reused
 
     def of(self, thing: K) -> V:
-        """Return the value of `thing`, and make it first if it is not cached."""
+        """Return the value of `thing`, which is created first if it is not cached."""
         held = self._made.get(id(thing))
         if held is not None:
             return held[1]

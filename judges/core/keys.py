@@ -1,7 +1,7 @@
 """Keys under which a memory stores the answers of judges and models.
 
 A key consists of everything that an answer depends on and nothing else. It must stay the same from
-release to release, because the replies behind it were paid for.
+release to release, because the replies stored under it were paid for.
 """
 
 import hashlib

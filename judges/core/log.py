@@ -3,7 +3,7 @@
 As with any library, the logger is quiet until a program adds a handler to it or to the root.
 structlog's configuration belongs to the program and is neither read nor changed. An event has a
 constant name and plain values, in which keys are hidden. An exception appears by its type and where
-it was raised, because its message and the variables of its frames may hold judged text.
+it was raised, because its message and the variables of its frames may contain judged text.
 
 structlog is imported when the first event is logged: this takes 0.1 s, mostly for rich.
 """
@@ -47,7 +47,7 @@ def release_values(token: Token[Mapping[str, str]]) -> None:
 
 
 def kind_of(error: BaseException) -> str:
-    """Return the type of `error`, with a model's HTTP status; its message may hold judged text.
+    """Return the type of `error`, with a model's HTTP status; its message may contain judged text.
 
     Examples
     --------

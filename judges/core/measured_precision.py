@@ -1,6 +1,6 @@
-"""Measured precision of a judge, by category of error, in a file beside its module.
+"""Measured precision of a judge, by category of error, in a file next to its module.
 
-A package of judges may hold ``precision.toml``, with a table for each figure::
+A package of judges may contain ``precision.toml``, with a table for each figure::
 
     [[grounding]]                # the judge's name in a panel
     category = "unsupported number"

@@ -18,7 +18,7 @@ COLLECTIONS = frozenset(
         *("articles", "sources", "chunks", "retrieved chunks", "snippets", "search results"),
     }
 )
-"""Headers under which a list holds passages, in lower case, words separated by spaces."""
+"""Headers under which a list contains passages, in lower case, words separated by spaces."""
 
 _NUMBERED = re.compile(r"(?P<header>.*\S) \[(?P<number>[1-9][0-9]{0,3})\]", re.DOTALL)
 _MOST = 9999

@@ -30,7 +30,7 @@ class Rescoring:
     Parameters
     ----------
     report
-        Report whose spans are the list; its reply holds only the text after the list.
+        Report whose spans are the list; its reply contains only the text after the list.
     method
         How the score was derived.
     expected

@@ -1,7 +1,7 @@
 r"""Removal of keys and passwords from a text before anyone can store, log or read it.
 
 Known secrets are the values of environment variables with names typical of secrets
-(``…_API_KEY``, ``…_TOKEN``), and the secret parts of variables that hold an address. They are
+(``…_API_KEY``, ``…_TOKEN``), and the secret parts of variables that contain an address. They are
 found verbatim and in the forms in which a model or a server may return them: in another case,
 split, reversed, in base64, base32, hexadecimal and percent-encoding, with escapes or HTML
 entities for some or all characters. An ordinary word or a number (``TOKEN=test``) is not a secret,
@@ -125,7 +125,7 @@ class SecretFinder:
 
 
 def is_secret_name(name: str) -> bool:
-    """Return whether a variable or an option called `name` holds a secret.
+    """Return whether a variable or an option called `name` contains a secret.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def _letters_of(text: str) -> str:
 
 
 def _is_ordinary(value: str) -> bool:
-    """Return whether honest texts may hold `value`: a word or two, or a number."""
+    """Return whether honest texts may contain `value`: a word or two, or a number."""
     letters = "".join(_LETTERS.findall(value))
     if len(value) < _SHORTEST:
         return True
@@ -292,7 +292,7 @@ def _is_sure(value: str) -> bool:
 
 
 def _environment() -> tuple[str, ...]:
-    """Return the secrets that environment variables hold now."""
+    """Return the secrets that environment variables contain now."""
     return _environment_secrets(tuple(os.environ.items()))
 
 

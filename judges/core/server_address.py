@@ -17,7 +17,7 @@ _WEB = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 
 
 def check_address(url: str) -> None:
-    """Check that `url` is an address of a server and holds nothing that looks like a secret.
+    """Check that `url` is an address of a server and contains nothing that looks like a secret.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def address_of(url: str | None) -> str | None:
     Raises
     ------
     ConfigError
-        If the variable is not set, or holds no address of a server.
+        If the variable is not set, or contains no address of a server.
     """
     named = None if url is None else _NAMED.fullmatch(url)
     if named is None:

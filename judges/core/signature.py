@@ -1,6 +1,6 @@
 """Signatures: one readable line that describes how a number was computed.
 
-A signature holds no version of spanjury, so that a release alone changes none. People see it
+A signature contains no version of spanjury, so that a release alone changes none. People see it
 `stamped`, with the version at its end.
 """
 

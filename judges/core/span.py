@@ -164,7 +164,7 @@ def gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]:
 
 
 def repetitions_last(items: Iterable[Item], content: Callable[[Item], Hashable]) -> list[Item]:
-    """Move items with repeated content behind the others; each part keeps its order."""
+    """Move items with repeated content after the others; each part keeps its order."""
     met: set[Hashable] = set()
 
     def repeats(item: Item) -> bool:

@@ -15,7 +15,7 @@ class TraceScore:
     trace_id
         Id of the trace: 32 hexadecimal digits from OpenTelemetry, else the id of its row.
     span_id
-        Id of the span that holds the judged text, 16 hexadecimal digits; empty if there is none.
+        Id of the span that contains the judged text, 16 hexadecimal digits; empty if there is none.
     aspect, task
         Names of aspect and task.
     outcome

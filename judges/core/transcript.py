@@ -54,7 +54,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of a transcript: `position` stands at ``text[start:end]``; parts may be nested."""
+    """A part of a transcript: `position` is at ``text[start:end]``; parts may be nested."""
 
     position: Position
     start: int

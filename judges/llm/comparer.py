@@ -37,7 +37,7 @@ from spanjury.judges.text import Locator, fence, fill_template, named_plainly, r
 _PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = ("system.txt", "compare.txt", "typed.txt", "typed-reask.txt")
 _FIELD = "better"
-"""Field of the reply that holds the decision."""
+"""Field of the reply that contains the decision."""
 _RIVALS = 5
 _LEAST_SHARE = 0.5  # minimum probability of the three words together
 _MOST = 8

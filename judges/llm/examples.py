@@ -25,7 +25,7 @@ _BLANKS = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Example:
-    """A text as people reviewed it for an aspect; an empty name stands for any aspect."""
+    """A text as people reviewed it for an aspect; an empty name means any aspect."""
 
     segment: Segment
     aspect: str

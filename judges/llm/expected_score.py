@@ -70,7 +70,7 @@ def expected_score(reply: Reply, *, scale: Scale, written: int) -> Expected:
 def expected_first_word(reply: Reply, *, words: Sequence[str]) -> Expected:
     """Return the expectation over the alternatives to the first token of an answer.
 
-    An alternative that begins exactly one of `words` stands for it; one that may begin several is
+    An alternative that begins exactly one of `words` represents it; one that may begin several is
     ignored. The reply must have log-probabilities and begin with the score; `words` are the
     requested ones, worst first.
     """

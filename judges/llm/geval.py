@@ -145,7 +145,7 @@ class GEval:
         Have the server constrain the reply to a number of the scale by a JSON schema ("schema")
         or a GBNF grammar ("grammar"), or only describe it in the prompt ("text"). "auto" (the
         default) uses the first of them that the model's server does not refuse; with `logprobs`
-        it is "text", since tokens of an object might be taken for the score. Steps written by a
+        it is "text", since tokens of an object might be mistaken for the score. Steps written by a
         model are constrained to a list by a schema, or described in the prompt.
     reasoning
         Effort of reasoning before the reply, as for the annotator.

@@ -1,4 +1,4 @@
-"""Read the requested number from a reply, whatever else the model writes.
+"""Read the requested number from a reply that may contain other text.
 
 Asked for a number alone, models also write ``Coherence: 4``, ``**Score:** 4/5`` or a 4 followed by
 reasons. No reply makes the reader raise an error, and it never guesses a score: if lines disagree,

@@ -44,7 +44,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """Grades that a part of a phrase names, and whether it says nothing else."""
+    """Grades that a part of a phrase names, and whether it contains nothing else."""
 
     grades: frozenset[float]
     pure: bool
@@ -89,7 +89,7 @@ def read_grade(phrase: str, *, scale: Scale, remarks: bool = True) -> Grade:
 def numbers(scale: Scale) -> tuple[str, ...]:
     """Return the spelling of grades as numbers, worst first.
 
-    Labels that are numbers stand for themselves, as in `read_grade`.
+    Labels that are numbers denote themselves, as in `read_grade`.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def _labels(labels: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _number(number: str, *, out_of: str | None, scale: Scale) -> float:
-    """Return the score for a number; a label that is a number stands for its position."""
+    """Return the score for a number; a label that is a number denotes its position."""
     value = float(number.replace(",", "."))
     numeric = _numeric(scale)
     end = scale.labels[-1] if numeric else str(scale.high)

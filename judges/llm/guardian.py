@@ -1,4 +1,4 @@
-"""Guardians: models that were trained to check facts, behind any chat server.
+"""Guardians: models that were trained to check facts, on any chat server.
 
 A guardian is a checker that asks a chat model: the judge `checker` cuts claims and passages, pools
 the answers and writes the report. This module has the prompt forms that the models were trained on.

@@ -9,7 +9,7 @@ compute the likelihood of a text.
 
 On demand it marks spans of words whose likelihood the source does not raise. A token's gain is its
 log-probability with the source minus that without it; a word's gain is the sum over its tokens. A
-source that is restated makes words likelier, names and numbers most of all.
+source that is restated makes words more likely, names and numbers most of all.
 """
 
 from collections.abc import Mapping, Sequence
@@ -89,7 +89,7 @@ class _Thresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likelihood:
-    """Score by the likelihood given the source; on demand mark words that it makes no likelier.
+    """Score by the likelihood given the source; on demand mark words that it makes no more likely.
 
     Raises `ValueError` if a number is out of range.
 
@@ -99,7 +99,7 @@ class Likelihood:
         Model that can compute the likelihood of a text: ``local/…``, or a server that follows
         grammars.
     spans
-        Whether to mark words that the source does not make likelier. Most of them are not errors,
+        Whether to mark words that the source makes no more likely. Most of them are not errors,
         so the default is not to mark them, and the rationale says so. With this option the score
         is in the top band iff there is no span.
     surprise, gain

@@ -39,7 +39,7 @@ _FIELD_WORDS = ("error", "location", "explanation", "severity", "overall")
 """First words of the requested labels, or the second word of "No Error"."""
 _COMPARED_WORDS = 8  # words compared of a label and its value
 _BESIDE = 3  # words of a neighbouring line that are compared
-_COMPARED = 400  # characters that hold these words
+_COMPARED = 400  # characters that contain these words
 _HELD_AS_LINES = frozenset(Label) - GRADED - {Label.TEXT}
 
 
@@ -85,7 +85,7 @@ class Material:
         Parameters
         ----------
         following
-            The text after the line, which may hold the value of its last label.
+            The text after the line, which may contain the value of its last label.
         mark
             A label with this mark is not a copy.
         """

@@ -1,6 +1,6 @@
 """The fields of a reply that are the judge's own, without those that it quotes.
 
-A field counts as quoted if it stands between quotation marks, or may be copied from the material. A
+A field counts as quoted if it is between quotation marks, or may be copied from the material. A
 field in a block (a code fence, after ``>``, indented) is quoted if the same kind of field also
 occurs outside of blocks. A label with the mark of the request is never quoted, because no text can
 know the mark. If a score carries the mark, scores without it do not count. If the material contains

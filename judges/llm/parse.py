@@ -18,7 +18,7 @@ two, `ParsedReply.problem` says what is wrong.
 Sort the fields of a reply into reports: a machine over labelled pieces of lines.
 
 Its state is the report and the error that it is in, and the field that unlabelled lines
-belong to. A reply may hold several reports, when a model starts again after its score.
+belong to. A reply may contain several reports, when a model starts again after its score.
 """
 
 import re
@@ -288,7 +288,7 @@ def _cut_off(own: OwnFields, *, scale: Scale) -> Grade:
 class _ReportDraft:
     """The lines of each field of one report, uninterpreted.
 
-    `scores` holds every score line with the kind of its label.
+    `scores` contains every score line with the kind of its label.
     """
 
     errors: list[_ErrorDraft] = field(default_factory=list)

@@ -62,7 +62,7 @@ Layout = Literal["text", "json"]
 class PromptOptions:
     """Options of the prompt, like the ablations of OpeNLGauge (section 7.3).
 
-    With `evidence`, it asks for words of an input beside each problem. `verdict` was added later:
+    With `evidence`, it asks for words of an input with each problem. `verdict` was added later:
     without a verdict, everything is as in the first prompt, including the fingerprint.
     """
 

@@ -71,7 +71,7 @@ def over_references(
 
 
 def _reducing(reduction: Reduction, *, card: MetricCard) -> Callable[[Sequence[float]], float]:
-    """Return the function that `reduction` stands for."""
+    """Return the function that `reduction` denotes."""
     if callable(reduction):
         return reduction
     if reduction not in get_args(Choice):

@@ -1,6 +1,6 @@
 """Tasks and their aspects, which users name and prompts describe.
 
-`Catalogue.load` reads the TOML files beside this module and the user's own files. It raises
+`Catalogue.load` reads the TOML files next to this module and the user's own files. It raises
 `ConfigError` if anything in them is missing, misspelt or contradictory. A `Rubric` adds weighted
 criteria.
 """

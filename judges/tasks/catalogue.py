@@ -18,7 +18,7 @@ USUAL_TASK = "summarization"
 """Task of a text that is made from a source, if nothing else determines the task."""
 
 ALL_ASPECTS = "all"
-"""Name that stands for every aspect of a task."""
+"""Name that denotes every aspect of a task."""
 
 _MET = Scale(labels=("Not met", "Partly met", "Met"))
 _MET_OR_NOT = Scale(labels=("Not met", "Met"))
@@ -238,7 +238,7 @@ def _is_criterion(name: str) -> bool:
 
 
 def _criterion(name: str, *, task: Task) -> Aspect:
-    """Return the aspect of a criterion; its name holds the criterion on one line."""
+    """Return the aspect of a criterion; its name contains the criterion on one line."""
     return Aspect(
         name=criterion(name.partition(":")[2]),
         task=task,

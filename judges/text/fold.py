@@ -33,7 +33,7 @@ _RUN = re.compile(
     r"[ '.-](?:"
     r"(?<=(['.-]))(?: *+\1)*+ *+"  # marks of one kind count as one mark,
     r"| *+(['.-])(?: *+\2)*+ *+"  # with white space around them as without
-    r"|(?<!\w ) *+| *+(?!\w)"  # white space beside anything but words does not count
+    r"|(?<!\w ) *+| *+(?!\w)"  # white space next to anything but words is ignored
     r"|( ) *+"  # and between words it counts as one space
     r")"
 )
@@ -51,7 +51,7 @@ class Folded:
         For each character before runs were collapsed, the code point from which it was made.
     keys, firsts, widths
         Pieces of `text`: the index at which each begins, the index of its first character
-        before runs were collapsed, and how many such characters each of its own stands for.
+        before runs were collapsed, and how many such characters each of its own represents.
     """
 
     text: str

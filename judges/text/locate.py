@@ -42,9 +42,9 @@ and its passage have in common in the same order."""
 
 _MIN_LENGTH = 5  # in four characters or fewer, three in common mean nothing
 _SHORT = 64  # characters that rapidfuzz compares in one machine word
-_WINDOW_RATIO = 60  # percent: a window as long as the quote may hold only part of the passage
+_WINDOW_RATIO = 60  # percent: a window as long as the quote may contain only part of the passage
 _END_RATIO = 75  # percent: an end of a long quote that fits worse is not in the text
-_MARGIN = 16  # characters beside a window that may belong to the passage
+_MARGIN = 16  # characters next to a window that may belong to the passage
 _GAP_COST = 1.0  # cost of a character missing on one side, in characters in common
 _LONGEST_WORD = 24  # a cut inside a longer string is not moved
 _GRAM = 8
@@ -354,7 +354,7 @@ class Locator:
         return self._elided(quote) if _ELLIPSIS.search(quote) else None
 
     def _elided(self, quote: str) -> _Interval | None:
-        """Return the shortest interval that holds the parts around each ellipsis in order."""
+        """Return the shortest interval that contains the parts around each ellipsis in order."""
         parts = [fold(part).strip(_PUNCTUATION) for part in _ELLIPSIS.split(quote)]
         parts = [part for part in parts if part]
         if len(parts) < 2:  # noqa: PLR2004

@@ -89,7 +89,7 @@ def fence_apart(*groups: Mapping[str, str]) -> tuple[Fenced, ...]:
 def named_plainly(texts: Mapping[str, str], *, most_words: int = _MOST_WORDS) -> dict[str, str]:
     r"""Return `texts` with a plain name for each, in the same order.
 
-    Headers come from the data, but stand outside the fence, also in the instructions. So a header
+    Headers come from the data, but are outside the fence, also in the instructions. So a header
     that is more than a short name (with a line break, a bracket, a colon, a sentence) becomes the
     first line of its text, which gets a name of ours.
 

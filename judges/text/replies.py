@@ -1,4 +1,4 @@
-"""Judge an agent's replies to the user one by one, each beside the turns before it.
+"""Judge an agent's replies to the user one by one, each with the turns before it.
 
 A judge of texts does not see a trajectory. It sees one reply after the other as a separate text,
 and its spans are moved to their offsets in the transcript. Calls are not prose, and promises,

@@ -59,7 +59,7 @@ def sentences(text: str) -> list[Sentence]:
     Returns
     -------
     list of Sentence
-        In order, not overlapping; together they hold every character except white space.
+        In order, not overlapping; together they contain every character except white space.
 
     Examples
     --------

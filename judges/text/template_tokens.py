@@ -3,7 +3,7 @@
 A server's tokenizer reads ``<|im_end|>`` as the end of a message, even inside a judged text. A
 space after the first character turns it into ordinary letters. A text may already contain the form
 with a space, so every form with spaces gets one more, and a reply loses one: a split token is
-restored exactly, whatever it was.
+restored exactly in any case.
 
 A fixed list of tokens always lags behind new models, so a model's own tokenizer can add to it.
 

@@ -15,7 +15,7 @@ _CAPITAL = r"[A-ZÀ-ÖØ-Þ]"
 _NAME_WORD = re.compile(rf"\b(?:{_CAPITAL}[’'])?{_CAPITAL}[\w&]*(?:-\w+)*|\b{_CAPITAL}\.(?= [A-Z])")
 _JOINED = re.compile(r" (?:(?:of|de|van|von|bin|al) )?")
 _LOCATING = re.compile(r"\b(?:in|near|across|outside) $")
-_REACH = 10  # code points before a name in which such a word stands
+_REACH = 10  # code points before a name that contain such a word
 _LONGEST_ACRONYM = 5
 
 

@@ -1,7 +1,7 @@
 """The grouping of correlations of a metric with people: over all outputs, by input or by system.
 
 Scores are tables of systems and inputs. Let ``x[s, i]`` be people's score of system ``s`` on input
-``i``, ``y[s, i]`` the metric's, and ``r`` a correlation [1]:
+``i``, ``y[s, i]`` the metric's, and ``r`` a correlation [1]_:
 
 - ``pooled``, segment level: ``r`` of all cells, ``r({(x[s, i], y[s, i])})``. It is affected by
   inputs that are easy for every system.

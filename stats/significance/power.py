@@ -110,7 +110,7 @@ def items_needed(
     limit = min(FIRST_LIMIT, 2 * most)
     while True:
         powers = _powers(np.arange(1, limit + 1), drop=drop, rise=rise, alpha=alpha)
-        too_few = np.flatnonzero(powers < power)  # 0 stands for one item
+        too_few = np.flatnonzero(powers < power)  # index 0 is one item
         enough = int(too_few[-1]) + 2 if too_few.size else 1
         if 2 * enough <= limit:
             return ItemsNeeded(enough, float(powers[enough - 1]))

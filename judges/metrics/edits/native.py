@@ -1,6 +1,6 @@
 """The compiled part of EED and CharacTER, which an installation may lack.
 
-It computes the same values as the Python code beside it, which is the fallback.
+It computes the same values as the Python code next to it, which is the fallback.
 """
 
 from importlib import import_module

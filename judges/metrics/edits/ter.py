@@ -137,7 +137,7 @@ class _Shift(NamedTuple):
 def fewest_edits(output: Sequence[str], references: Sequence[Sequence[str]]) -> int:
     """Return the minimum number of edits that turn the output into one of the references.
 
-    A reference that cannot be nearer than another, whatever the shifts, is not searched.
+    A reference that cannot be closer than another for any shifts is not searched.
 
     Examples
     --------
@@ -254,7 +254,7 @@ _Steps = list[tuple[int, int]]
 
 
 def _band(output: str, reference: str) -> tuple[list[int], list[int]]:
-    """Return the half-open range of columns of each row; row n stands for n words of the output."""
+    """Return the half-open range of columns of each row; row n represents n words of the output."""
     ratio, end = len(reference) / len(output), len(reference) + 1
     # Otherwise the bands of successive rows would not overlap for very long references.
     width = _BAND if ratio / 2 <= _BAND else math.ceil(ratio / 2 + _BAND)

@@ -5,7 +5,7 @@ from a pronouncing dictionary, as in textstat, or from a rule that was fitted to
 
 By the rule a word has a syllable for each group of vowels (a, e, i, o, u, y), more if a piece of it
 is spoken as two groups (``ia``, ``tled$``), and fewer if a vowel is silent (``ele$``, ``^lifes``).
-The pieces are in ``syllables.toml`` beside this file. They were fitted to CMUdict [1]_ and give the
+The pieces are in ``syllables.toml``. They were fitted to CMUdict [1]_ and give the
 right number for 99.4 of 100 running words (`benchmarks.syllables`).
 
 References
@@ -167,7 +167,7 @@ class Syllables(KeptByWord[int]):
     """The syllables of the words of a `word_list`.
 
     A word that is not in the `dictionary`, a file for `read_dictionary`, is counted by its spelling
-    (`syllable_count`). An empty path stands for no dictionary.
+    (`syllable_count`). An empty path means no dictionary.
     """
 
     def __init__(self, *, dictionary: str = "") -> None:

@@ -256,7 +256,7 @@ class GramCounts:
 
     @property
     def distinct(self) -> int:
-        """The number of distinct n-grams, including those that cross the border of two texts."""
+        """The number of distinct n-grams, including those that cross the boundary of two texts."""
         return self.beginnings.size
 
 
@@ -287,7 +287,7 @@ def gram_counts(words: Ids, texts: Ids, *, max_order: int) -> Iterator[GramCount
         beginnings = before[by_key[np.flatnonzero(new)]]
         grams = np.empty_like(ranks)
         grams[by_key] = ranks
-        whole = np.flatnonzero((texts[: last.size] == texts[order - 1 :])[by_key])  # no border
+        whole = np.flatnonzero((texts[: last.size] == texts[order - 1 :])[by_key])  # no boundary
         held, owners = ranks[whole], texts[by_key[whole]]
         edge = np.diff(held, prepend=-1) != 0
         edge |= np.diff(owners, prepend=-1) != 0

@@ -60,7 +60,7 @@ class _Match(NamedTuple):
 
 
 def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction]:
-    """Return what `output` says otherwise than the sentences of `inputs` it nearly repeats.
+    """Return the contradictions of `output` to sentences of `inputs` that it nearly repeats.
 
     In the order of the output, without overlap.
 

@@ -186,7 +186,7 @@ class Moments:
     bases
         Dates from which texts may count: stated ones, and those such as tomorrow.
     yearless
-        Month and day of dates without a year; a month of 0 stands for any.
+        Month and day of dates without a year; a month of 0 means any.
     weekdays
         Days of the week, 0 for Monday.
     shifts

@@ -151,7 +151,7 @@ def edits_between(clean: str, damaged: str) -> tuple[Edit, ...]:
 
 
 def _spare(tokens: Sequence[str], first: int, last: int, *, room: int) -> int:
-    """Return how many signs and spaces before ``tokens[first:last]`` equal those it begins with."""
+    """Return how many signs and spaces at the start of ``tokens[first:last]`` also follow it."""
     spare = 0
     while (
         spare < room

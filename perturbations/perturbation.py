@@ -224,7 +224,7 @@ def trajectory_perturbation(
 
 
 def generator_for(seed: int, perturbation: str, segment_id: str) -> Generator:
-    """Return the generator of one damage, independent of whatever else is damaged."""
+    """Return the generator of one damage, which does not depend on any other damage."""
     key = f"{seed}\0{perturbation}\0{segment_id}".encode("utf-8", "surrogatepass")
     return Generator(PCG64(_Digest(key)))  # type: ignore[arg-type]  # numpy's stubs are too narrow
 

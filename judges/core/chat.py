@@ -9,7 +9,7 @@ from typing import Literal
 from spanjury.judges.core.errors import PermanentModelError
 
 Role = Literal["system", "user", "assistant", "tool", "document"]
-"""Author of a message; a document holds what the conversation is about and is not a turn of it."""
+"""Author of a message; a document is the subject of the conversation and not a turn of it."""
 
 Form = Literal["bounded-schema", "schema", "grammar", "text"]
 """Form that constrains a reply: a JSON schema, a GBNF grammar, or instructions in the prompt alone.

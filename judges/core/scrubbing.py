@@ -256,7 +256,7 @@ def _encoded(value: str) -> Iterator[str]:
 
 
 def _letters_of(text: str) -> str:
-    """Return the case-folded letters and digits of `text`; fast, as most texts hold no secret."""
+    """Return the case-folded letters and digits of `text`; fast, as few texts have a secret."""
     if text.isascii():
         return text.encode().translate(None, _ASCII_IGNORED).lower().decode()
     return _IGNORED.sub("", text).casefold()

@@ -20,7 +20,7 @@ _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _NUMBERS = r"\[[-+.\d, ]*\](?![(\[:])"
 """Brackets around an interval, which do not make a link."""
 _CODE = r"`[\w-]+`"
-"""A name set off, which contains nothing."""
+"""A name in backticks, which contains no other markup."""
 _WORD = r"(?<=[^\W_])_+(?=[^\W_])"
 """Underscores within a word, which emphasise nothing."""
 _MARKUP = re.compile(

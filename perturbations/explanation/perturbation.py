@@ -46,9 +46,9 @@ class NothingToChangeError(PerturbationError):
     Parameters
     ----------
     message
-        The missing thing.
+        Description of what is missing, for people.
     reason
-        The same as one of a closed set, for counting.
+        The same as a member of a fixed set, for counting.
     """
 
     def __init__(self, message: str, *, reason: Unchanged) -> None:

@@ -1,6 +1,6 @@
-"""Controlled damage to texts, changes of error lists, and attacks: what a plugin is made of.
+"""Controlled damage to texts, changes of error lists, and attacks: the basis of plugins.
 
-The rules themselves load when they are first named, and so do the word lists that they read.
+The rules, and the word lists that they read, are loaded when they are first named.
 """
 
 from spanjury.perturbations.attacks.attack import (

@@ -1,4 +1,4 @@
-"""Edits: where a text was damaged and by what, so that it can be done again and looked for."""
+"""Edits: what was changed in a text and at which offsets, to repeat it and to look for it."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,10 +12,10 @@ from spanjury.judges.core import Trajectory
 from spanjury.judges.text.words import words
 
 _BLANKS_OR_SIGNS = re.compile(r"\s+|\S+")
-_interval = attrgetter("start", "end")  # which other tuples do not have: they are refused
+_interval = attrgetter("start", "end")  # other tuples lack these attributes and are rejected
 
 
-class Edit(NamedTuple):  # a tuple is made in a third of the time that a frozen dataclass takes
+class Edit(NamedTuple):  # created in a third of the time of a frozen dataclass
     """One replacement in a clean text.
 
     Parameters
@@ -23,7 +23,7 @@ class Edit(NamedTuple):  # a tuple is made in a third of the time that a frozen 
     start, end
         Half-open offsets in code points of the clean text; equal for an insertion.
     text
-        What stands there afterwards; empty for a deletion.
+        The replacement; empty for a deletion.
     """
 
     start: int
@@ -32,7 +32,7 @@ class Edit(NamedTuple):  # a tuple is made in a third of the time that a frozen 
 
 
 class Mark(NamedTuple):
-    """An error in a damaged text: its half-open offsets in code points, and why it is one."""
+    """An error in a damaged text: its half-open offsets in code points, and the reason."""
 
     start: int
     end: int
@@ -41,19 +41,19 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
-    """A damaged text, and how it came about.
+    """A damaged text, and the edits that produced it.
 
     Parameters
     ----------
     clean
         The text before.
     edits
-        What was done to it, in order, without overlap.
+        The edits in order, without overlap.
     trajectory
         The damaged trajectory, whose transcript is `text`; None for the damage of a text.
     marks
-        The errors of a damaged trajectory, which need not stand where it was edited: a statement is
-        wrong once the result behind it is gone.
+        The errors of a damaged trajectory. They need not be at the edits: a statement is
+        wrong once the result that it rests on is removed.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Damage:
     Raises
     ------
     ValueError
-        If an edit lies outside the text, before or over the one that precedes it.
+        If an edit lies outside the text, or before or over the preceding one.
     """
 
     clean: str
@@ -86,7 +86,7 @@ class Damage:
 
     @classmethod
     def of(cls, clean: str, edits: Iterable[Edit]) -> "Damage":
-        """Return what `edits`, in any order, do to `clean`; those without effect are left out."""
+        """Return the damage that `edits`, in any order, do to `clean`, without ineffective ones."""
         effective = []
         for edit in edits:
             start, end, text = edit
@@ -97,10 +97,10 @@ class Damage:
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Places of the damage, as half-open offsets in code points of the damaged text.
+        """Intervals of the damage, as half-open offsets in code points of the damaged text.
 
-        What was deleted has left no text: its place is empty, between its old neighbours. Places of
-        a damaged trajectory are those of its marks.
+        A deletion has left no text: its interval is empty, between the former neighbours. The
+        intervals of a damaged trajectory are those of its marks.
         """
         if self.marks:
             return tuple((mark.start, mark.end) for mark in self.marks)
@@ -113,10 +113,9 @@ class Damage:
         return tuple(intervals)
 
     def carried(self, start: int, end: int) -> tuple[int, int]:
-        """Return where ``[start, end)`` of the clean text has come to in the damaged one.
+        """Return the position of ``[start, end)`` of the clean text in the damaged one.
 
-        What was replaced within it is taken along; what is left of a place that was
-        deleted is empty.
+        A replacement inside the interval becomes part of it. The interval of deleted text is empty.
         """
         return self._carried(start, before=True), self._carried(end, before=False)
 
@@ -131,10 +130,10 @@ class Damage:
 
 
 def edits_between(clean: str, damaged: str) -> tuple[Edit, ...]:
-    """Find edits, word by word, that make `damaged` of `clean`.
+    """Find edits, word by word, that turn `clean` into `damaged`.
 
-    For texts that a model or a plugin has rewritten without telling where. What was added
-    or left out begins as late as it can: after the full stop before it, not with it.
+    For texts that a model or a plugin has rewritten without saying where. An insertion or a
+    deletion begins as late as possible: after the full stop before it, and does not include it.
     """
     before, after = _bounds(clean), _bounds(damaged)
     old, new = _between(before, clean), _between(after, damaged)
@@ -152,7 +151,7 @@ def edits_between(clean: str, damaged: str) -> tuple[Edit, ...]:
 
 
 def _spare(tokens: Sequence[str], first: int, last: int, *, room: int) -> int:
-    """Return how many signs and blanks that come before ``tokens[first:last]`` it begins with."""
+    """Return how many signs and spaces at the start of ``tokens[first:last]`` also follow it."""
     spare = 0
     while (
         spare < room
@@ -164,7 +163,7 @@ def _spare(tokens: Sequence[str], first: int, last: int, *, room: int) -> int:
 
 
 def _bounds(text: str) -> list[int]:
-    """Return where words, signs and blanks begin, without a gap, and where the last one ends."""
+    """Return the starts of words, signs and white space, without gaps, and the last end."""
     bounds = [0]
     for start, end in (*((word.start, word.end) for word in words(text)), (len(text), len(text))):
         bounds += (gap.end() for gap in _BLANKS_OR_SIGNS.finditer(text, bounds[-1], start))

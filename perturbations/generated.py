@@ -1,4 +1,4 @@
-"""Damage that a model writes: asked for in our words, checked, and asked for twice at most.
+"""Damage written by a model, which is asked at most twice, and whose reply is checked.
 
 The kinds are those that [1] had written by a model; rules with the same aim stand in for
 them where there is none. A check returns what is wrong, as the model is given it, or an empty
@@ -82,11 +82,11 @@ _Check = Callable[[str, str, int], str]
 
 _WORDS_A_CHANGE = 6  # a long name, or a clause bent by an error
 
-_MOST_CHANGED = 0.5  # share of the words beyond which a text is another one
+_MOST_CHANGED = 0.5  # share of words; with more than this changed, it is another text
 
 _NAME_INSIDE = re.compile(r"(?<=[\w,;] )[A-Z]\w+|\d[\d.,]*\d|\d")
 
-_SHORTEST, _LONGEST = 0.4, 2.5  # times the words of a sentence said again
+_SHORTEST, _LONGEST = 0.4, 2.5  # times the number of words of the sentence that is repeated
 
 
 class Generated(NamedTuple):
@@ -208,14 +208,14 @@ def _unquoted(meant: str, *, text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedPerturbation:
-    """A damage that a model is asked to do; shareable, cancellable at every await.
+    """A kind of damage that a model is asked to do; shareable, cancellable at every await.
 
     Parameters
     ----------
     kind
         Name of its template and of its check.
     twin
-        The rule that has the same aim; its level and its effects hold here, too.
+        The rule that has the same aim, and the same level and effects.
     """
 
     kind: str
@@ -227,7 +227,7 @@ class GeneratedPerturbation:
         return self.twin.level
 
     def effect_on(self, aspect: str) -> Effect | None:
-        """Return what the score on `aspect` should do; None where anything may happen."""
+        """Return what the score on `aspect` should do; None if any change is possible."""
         return self.twin.effect_on(aspect)
 
     @property
@@ -240,12 +240,12 @@ class GeneratedPerturbation:
     async def damage(
         self, case: Case, model: ChatModel, *, k: int = 1, seed: int | None = None
     ) -> Damage:
-        """Have the text of `case` damaged by `model` in about `k` places.
+        """Have the text of `case` damaged by `model` in about `k` positions.
 
-        The likeliest reply is taken. One that does not pass the check is sent back once with the
-        reason. Raises `NothingToDamageError` if the text is empty, or both replies leave it as it
-        was. Raises `PerturbationError` if the second reply does not pass the check either, or `k`
-        is less than 1. Raises `ModelError` if the model gives no reply.
+        The most likely reply is used. One that does not pass the check is sent back once with the
+        reason. Raises `NothingToDamageError` if the text is empty, or both replies leave it
+        unchanged. Raises `PerturbationError` if the second reply does not pass the check either, or
+        `k` is less than 1. Raises `ModelError` if the model gives no reply.
         """
         if k < 1:
             raise PerturbationError(f"k must be 1 or more, got {k!r}")
@@ -272,19 +272,19 @@ class GeneratedPerturbation:
 
 
 def _decoding(text: str, *, seed: int | None) -> Decoding:
-    """Let the reply be several times as long as the text, whose tokens are of 3 to 5 characters."""
+    """Allow a reply several times as long as the text, as a token has 3 to 5 characters."""
     return Decoding(seed=seed, max_tokens=max(_FEWEST_TOKENS, len(text)))
 
 
 def _damage(clean: str, generated: str) -> Damage:
-    """Return what `generated` does to `clean`, whose blanks at both ends stay."""
+    """Return the damage that `generated` does to `clean`, keeping white space at both ends."""
     begin = len(clean) - len(clean.lstrip())
     end = len(clean.rstrip())
     return Damage.of(clean, edits_between(clean, clean[:begin] + generated + clean[end:]))
 
 
 def generated_perturbation(kind: str) -> GeneratedPerturbation:
-    """Return the damage called `kind`.
+    """Return the generated perturbation called `kind`.
 
     Raises `ConfigError` if there is none; the message lists the choices.
     """
@@ -294,7 +294,7 @@ def generated_perturbation(kind: str) -> GeneratedPerturbation:
 
 
 def _check_entities(clean: str, damaged: str, k: int) -> str:
-    """Check that up to `k` names or numbers, and no sentences, became others."""
+    """Check that at most `k` names or numbers were replaced, and no sentence added or removed."""
     if problem := _extent(clean, damaged, k=2 * k):
         return problem
     if len(passages(clean)) != len(passages(damaged)):
@@ -306,7 +306,7 @@ def _check_entities(clean: str, damaged: str, k: int) -> str:
 
 
 def _check_grammar(clean: str, damaged: str, k: int) -> str:
-    """Check that there are `k` changes or more, and that names and numbers are as they were."""
+    """Check that there are at least `k` changes, and that names and numbers are unchanged."""
     if problem := _extent(clean, damaged, k=k):
         return problem
     if len(edits_between(clean, damaged)) < k:
@@ -316,7 +316,7 @@ def _check_grammar(clean: str, damaged: str, k: int) -> str:
 
 
 def _check_insertion(clean: str, damaged: str, k: int) -> str:
-    """Check that `k` sentences were added, each a new wording of the one before it."""
+    """Check that `k` sentences were added, each a rewording of the one before it."""
     before = [passage.text for passage in passages(clean)]
     after = [passage.text for passage in passages(damaged)]
     if len(after) != len(before) + k:
@@ -344,7 +344,7 @@ _CHECKS: Mapping[str, _Check] = MappingProxyType(
 
 
 def _extent(clean: str, damaged: str, *, k: int) -> str:
-    """Say whether nothing, or more than `k` changes can take, is different."""
+    """Return a problem if nothing, or more than `k` changes can explain, is different."""
     before, after = _words(clean), _words(damaged)
     changed = max((before - after).total(), (after - before).total())
     if clean.split() == damaged.split():
@@ -355,7 +355,7 @@ def _extent(clean: str, damaged: str, *, k: int) -> str:
 
 
 def _wording(original: str, added: str) -> str:
-    """Say what is wrong with a sentence that should say `original` in other words."""
+    """Return the problem with a sentence that should express `original` in other words."""
     old, new = folded_words(original), folded_words(added)
     if old == new:
         return f"{added!r} repeats a sentence word for word"
@@ -371,5 +371,5 @@ def _words(text: str) -> Counter[str]:
 
 
 def _is_name(word: str) -> bool:
-    """Say whether a word can be an entity: a number, a name, or a term of some length."""
+    """Return whether a word can be an entity: a number, a name or a long term."""
     return word[0].isdigit() or word[0].isupper() or len(word) > 5  # noqa: PLR2004

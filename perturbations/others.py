@@ -1,7 +1,7 @@
-"""The other texts of a task, from which a rule may take: those that have another input.
+"""The outputs of a task that were written for other inputs, from which a rule may draw.
 
-They are kept once for the whole task. A rule that takes any of them asks for `unlike`, whose cost
-in Python does not depend on how many there are.
+They are stored once for the whole task. A rule that needs any of them calls `unlike`, whose
+cost in Python does not depend on their number.
 """
 
 from collections import defaultdict
@@ -22,9 +22,9 @@ _UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Task:
-    """The outputs of a task: for each the numbers of its text and inputs, and if it has words.
+    """The outputs of a task, with codes of their texts and inputs, and whether each has words.
 
-    `text_codes` maps a text to its number.
+    `text_codes` maps a text to its code.
     """
 
     outputs: Sequence[str]
@@ -37,7 +37,7 @@ class _Task:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OtherTexts(Sequence[str]):
-    """The outputs for other inputs than that of one text: from the next one on, and round."""
+    """The outputs for inputs other than that of one text, in cyclic order from the next one on."""
 
     task: _Task = field(repr=False)
     _: KW_ONLY
@@ -59,7 +59,7 @@ class OtherTexts(Sequence[str]):
         return self._at(np.flatnonzero(self._has_other_input()))[index]
 
     def unlike(self, text: str) -> Sequence[str]:
-        """Return those that hold words, and not the same as `text`."""
+        """Return those that contain words and differ from `text`."""
         task = self.task
         same = task.texts == task.text_codes.get(text, _UNKNOWN)
         return self._at(np.flatnonzero(self._has_other_input() & task.holds_words & ~same))
@@ -75,7 +75,7 @@ class OtherTexts(Sequence[str]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Picked(Sequence[str]):
-    """Some outputs, in the order of the data from the `first` one on, and round."""
+    """Some outputs, in the order of the data but cyclically from the `first` one on."""
 
     outputs: Sequence[str]
     positions: _Codes
@@ -105,7 +105,7 @@ class _Picked(Sequence[str]):
 
 
 def other_texts(segments: Iterable[Segment]) -> Iterator[OtherTexts]:
-    """Yield for each segment the outputs for other inputs of its task."""
+    """Yield, for each segment, the outputs of its task for other inputs."""
     by_task: defaultdict[str, list[Segment]] = defaultdict(list)
     positions = []
     for segment in segments:
@@ -131,7 +131,7 @@ def _task(segments: Sequence[Segment]) -> _Task:
 
 
 def _numbered(items: Iterable[T]) -> dict[T, int]:
-    """Return thing -> its number, from 0 on."""
+    """Return item -> its number, counted from 0."""
     return {thing: number for number, thing in enumerate(dict.fromkeys(items))}
 
 

@@ -1,4 +1,4 @@
-"""Perturbed pairs: clean texts, each beside the text that a perturbation makes of it."""
+"""Perturbed pairs: clean texts, each with its perturbed version."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,24 +18,24 @@ from spanjury.perturbations.perturbation import (
 )
 
 _WRONG, _WRONG_KIND = "wrong", "wrong_kind"
-"""Keys of a segment's meta: a text which is known to be wrong there, and the kind of its error."""
+"""Keys of a segment's meta: a text that is known to be wrong there, and the kind of its error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """A perturbation in one dose, as every text of an exam gets it.
+    """A perturbation with fixed options, which every text of an exam undergoes.
 
     Parameters
     ----------
     generated
-        The damage that a model can be asked for in the rule's place, as many times as the
-        option `k` says; None where there is the rule only.
+        The damage that a model can do instead of the rule, `k` times according to the option;
+        None if there is only the rule.
     level
-        The level that it counts towards.
+        The level in whose average it is included.
     severity
-        1 to 5: how grave the errors are that it makes.
+        1 to 5: the gravity of the errors that it makes.
     weights
-        Aspect -> how much experts think it is harmed, summing to 1; empty where no expert
+        Aspect -> its share of the harm according to experts, summing to 1; empty if no expert
         was asked.
     """
 
@@ -50,15 +50,15 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerturbedPair:
-    """A clean text and the same text damaged.
+    """A clean text and its damaged version.
 
     Parameters
     ----------
     clean, damaged
-        The same segment, but for its output, or its trajectory; the damaged one has an id of its
-        own, and the damage as its gold error spans.
+        The same segment except for its output or its trajectory. The damaged one has its own
+        id, and the damage as its gold error spans.
     written_by
-        Name of the model that made them; empty for a rule.
+        Name of the model that made the damage; empty for a rule.
     """
 
     clean: Segment
@@ -70,7 +70,10 @@ class PerturbedPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A text that a condition could not damage, and why; `written_by` as in `PerturbedPair`."""
+    """A text that a condition could not damage, and the reason.
+
+    `written_by` is as in `PerturbedPair`.
+    """
 
     segment_id: str
     condition: str
@@ -85,8 +88,7 @@ def perturbed_pairs(
 
     The damage of a segment depends neither on the order nor on the number of the conditions. Raises
     `PerturbationError` if a rule fails, naming the condition and the segment. Ids of segments and
-    names of conditions are distinct. Pairs come condition by condition, in the order of the
-    segments.
+    names of conditions are distinct.
 
     Yields
     ------
@@ -103,7 +105,7 @@ def perturbed_pairs(
 
 
 def case_of(segment: Segment, *, others: Sequence[str] = ()) -> Case:
-    """Return the text of `segment` as a rule sees it."""
+    """Return the text of `segment` in the form that rules receive."""
     wrong, kind = (segment.meta.get(key) for key in (_WRONG, _WRONG_KIND))
     return Case(
         text=segment.output,
@@ -118,7 +120,7 @@ def case_of(segment: Segment, *, others: Sequence[str] = ()) -> Case:
 def pair_of(
     segment: Segment, condition: Condition, *, damage: Damage, written_by: str = ""
 ) -> PerturbedPair:
-    """Put the damaged text beside `segment`, under an id of its own, its damage as gold spans."""
+    """Pair `segment` with the damaged text, under its own id, with the damage as gold spans."""
     damaged = replace(
         damaged_segment(segment, damage),
         segment_id=f"{segment.segment_id}#{condition.name}",
@@ -134,7 +136,7 @@ def pair_of(
 
 
 def damaged_segment(segment: Segment, damage: Damage) -> Segment:
-    """Return `segment` with the damaged text, or trajectory, in place of its own."""
+    """Return `segment` with the damaged text or trajectory instead of its own."""
     if damage.trajectory is not None:
         return segment_of(damage.trajectory, segment)
     return replace(segment, output=damage.text)
@@ -156,7 +158,7 @@ def _pair(
 
 
 def _gold(damage: Damage, condition: Condition) -> tuple[ErrorSpan, ...]:
-    """Mark the damage as a judge should; of a deletion the characters beside it are marked."""
+    """Mark the damage as a judge should; for a deletion, the adjacent characters are marked."""
     text = damage.text
     spans = []
     reasons = [mark.explanation for mark in damage.marks] or [
@@ -185,6 +187,6 @@ def _change(was: str, text: str) -> str:
 
 
 def _visible(interval: tuple[int, int], *, length: int) -> tuple[int, int]:
-    """Widen an empty place by the characters beside it."""
+    """Widen an empty interval by the adjacent characters."""
     start, end = interval
     return interval if start < end else (max(0, start - 1), min(length, end + 1))

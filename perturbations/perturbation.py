@@ -21,7 +21,7 @@ EVERY_ASPECT = "*"
 
 
 class NothingToDamageError(PerturbationError):
-    """There is nothing in this text that the perturbation could damage; the message says why."""
+    """The text contains nothing that the perturbation could damage; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +31,12 @@ class Fault:
     Parameters
     ----------
     turn, call, path
-        As in `spanjury.judges.core.transcript.Position`: the number of an assistant's turn, and for
-        a call its number and a JSON path among its arguments.
+        As in `spanjury.judges.core.transcript.Position`: the number of an assistant's turn, and
+        for a call its number and a JSON path among its arguments.
     start, end
-        Half-open offsets in code points of that part; `end` is None for all that follows.
+        Half-open offsets in code points of that part; `end` is None for the rest of it.
     explanation
-        Why it is wrong, as a sentence.
+        The reason why it is wrong, as a sentence.
     """
 
     turn: int
@@ -49,7 +49,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DamagedTrajectory:
-    """A trajectory that a rule has damaged, and what the agent wrote in it that is now wrong."""
+    """A trajectory that a rule has damaged, and those parts of it that are now wrong."""
 
     trajectory: Trajectory
     faults: tuple[Fault, ...]
@@ -61,20 +61,20 @@ Changed = Iterable[Edit] | str | DamagedTrajectory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A text to be damaged, with what a rule may take from around it.
+    """A text to be damaged, with the context that a rule may use.
 
     Parameters
     ----------
     text
         The clean text.
     inputs
-        Header -> text of what it was written for.
+        Header -> text of the input.
     others
         Texts written for other inputs of the same task, in the order of the data.
     wrong
-        A text that is known to be wrong here, as the wrong ending of a story; or empty.
+        A text that is known to be wrong here, such as the wrong ending of a story; or empty.
     wrong_kind
-        The kind of its error; empty where it is not known.
+        The kind of its error; empty if unknown.
     trajectory
         The trajectory whose transcript the text is; None for another text.
     """
@@ -97,14 +97,14 @@ class Perturbation:
         ``rule(case, rng, **options)`` -> edits, or the whole damaged text or trajectory; the same
         for the same arguments. Its keyword parameters are the perturbation's options.
     family
-        Kind of damage, as ``"entities"``.
+        Kind of damage, such as ``"entities"``.
     level
         Level at which it damages.
     effects
-        Aspect -> what its score should do; ``"*"`` for every aspect that is not named. An
-        aspect that is not named at all may do anything.
+        Aspect -> what its score should do; ``"*"`` for every aspect that is not named. Without
+        it, the score of an unnamed aspect may change in any way.
     language
-        ISO code of the one language that the rule knows; empty for any.
+        ISO code of the one language that the rule supports; empty for any.
     """
 
     rule: Callable[..., Changed]
@@ -115,7 +115,7 @@ class Perturbation:
     language: str = ""
 
     def effect_on(self, aspect: str) -> Effect | None:
-        """Return what the score on `aspect` should do; None where anything may happen."""
+        """Return what the score on `aspect` should do; None if any change is possible."""
         return self.effects.get(aspect, self.effects.get(EVERY_ASPECT))
 
     def damage(self, case: Case, rng: Generator, **options: object) -> Damage:
@@ -124,7 +124,7 @@ class Perturbation:
         Raises
         ------
         NothingToDamageError
-            If the rule finds nothing to damage, or leaves the text as it was.
+            If the rule finds nothing to damage, or leaves the text unchanged.
         PerturbationError
             If the rule fails, or returns neither a text, edits of it, nor a trajectory with faults.
         """
@@ -139,7 +139,7 @@ class Perturbation:
             damage = Damage.of(case.text, edits)
         except PerturbationError:
             raise
-        except Exception as error:  # the border to rules that are not ours
+        except Exception as error:  # rules of plugins may raise anything
             raise PerturbationError(f"the rule failed: {error!r}") from error
         if damage.text == case.text:
             raise NothingToDamageError("the text is as it was")
@@ -161,7 +161,7 @@ def text_perturbation(
     family, level, language
         As in `Perturbation`.
     harms, spares
-        Aspects whose scores should fall, and should stay as they are; ``"*"`` for all.
+        Aspects whose scores should fall, and should stay the same; ``"*"`` for all.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def trajectory_perturbation(
 ) -> Callable[[Callable[..., DamagedTrajectory]], Perturbation]:
     """Make a perturbation of ``rule(trajectory, rng, **options)``; see `text_perturbation`.
 
-    A text that is no trajectory is nothing to damage.
+    Raises `NothingToDamageError` for a text that is not a trajectory.
     """
 
     def made(rule: Callable[..., DamagedTrajectory]) -> Perturbation:
@@ -224,13 +224,13 @@ def trajectory_perturbation(
 
 
 def generator_for(seed: int, perturbation: str, segment_id: str) -> Generator:
-    """Return the random numbers of one damage: the same whatever is damaged before or beside it."""
+    """Return the generator of one damage, which does not depend on any other damage."""
     key = f"{seed}\0{perturbation}\0{segment_id}".encode("utf-8", "surrogatepass")
     return Generator(PCG64(_Digest(key)))  # type: ignore[arg-type]  # numpy's stubs are too narrow
 
 
 class _Digest(ISeedSequence):
-    """A digest as the state to begin with; numpy's own way there takes four times as long."""
+    """A digest as the initial state; numpy's own way takes four times as long."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -267,7 +267,7 @@ def _mark(fault: Fault, trajectory: Trajectory) -> Mark:
 
 
 def _checked(changed: Iterable[object]) -> tuple[Edit, ...]:
-    """Return the result of a rule, perhaps not ours, if it is edits; `Damage` checks them."""
+    """Return the result of a rule, possibly a plugin's, if it is edits; `Damage` checks them."""
     edits: list[Edit] = []
     for edit in changed:
         if not (isinstance(edit, Edit) and isinstance(edit.text, str)):

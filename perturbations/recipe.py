@@ -1,6 +1,7 @@
-"""Recipes: which perturbations an exam makes, in what dose, and which aspects should suffer.
+"""Recipes: the perturbations of an exam, their strength, and the aspects that should suffer.
 
-A recipe is built in, and goes by its name, or a TOML file of the user's, and goes by its path::
+A recipe is either built in, and identified by its name, or a TOML file of the user, and
+identified by its path::
 
     task = "summarization"              # optional, as is the next line
     aspects = ["coherence", "fluency"]
@@ -38,21 +39,21 @@ _ITEM_KEYS = frozenset(("name", "perturbation", "options", "level", "degree", "w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecipeItem:
-    """One damage, as all the texts of an exam get it.
+    """One kind of damage that is done to every text of an exam.
 
     Raises `ValueError` if a weight is negative or the weights do not sum to 1.
 
     Parameters
     ----------
     level
-        The level whose average it counts towards.
+        The level in whose average it is included.
     degree
-        Minor or major, or None where there is one dose only.
+        Minor or major; None if there is one strength only.
     written
-        Kind of damage that a model is asked for instead, where there is a model; empty for the
-        rule in any case. The option ``k`` holds for both.
+        Kind of damage that a model is asked for instead, if there is a model; empty to always
+        use the rule. The option ``k`` applies to both.
     weights
-        Aspect -> its share of the harm, summing to 1; empty where nothing is known.
+        Aspect -> its share of the harm, summing to 1; empty if unknown.
     """
 
     name: str
@@ -73,9 +74,9 @@ class RecipeItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """A set of damages that are compared with each other.
+    """A set of perturbations that are compared with each other.
 
-    Raises `ValueError` if there is no item, two have one name, or one gives weight to another
+    Raises `ValueError` if there is no item, two have the same name, or one gives weight to another
     aspect.
 
     Parameters
@@ -85,7 +86,7 @@ class Recipe:
     aspects
         The aspects that are judged; empty for those that the user names.
     items
-        One or more, of different names.
+        At least one, with different names.
     """
 
     name: str
@@ -117,8 +118,7 @@ def recipe_names() -> tuple[str, ...]:
 def find_recipe(name: str) -> Recipe:
     """Return the built-in recipe called `name`, or the one in the TOML file at this path.
 
-    Raises `ConfigError` if there is no such recipe, with the choices, or the file is not as it
-    should be.
+    Raises `ConfigError` if there is no such recipe, with the choices, or the file is not valid.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def _item(table: Mapping[str, object], *, task: str) -> RecipeItem:
 
 
 def _weights(given: object, *, task: str) -> Mapping[str, float]:
-    """Return the weights that a table gives, or that go by a name for `task`."""
+    """Return the weights that a table gives, or those of a name for `task`."""
     if isinstance(given, str):
         weights = _default_weights().get(task, {})
         if given not in weights:

@@ -1,7 +1,7 @@
 """Damage to trajectories: to the arguments and the order of calls, to results, and to replies.
 
-Each rule changes one part of a trajectory and leaves the rest as it was. So an error may stand
-elsewhere than the change: a value in a reply is wrong once the result that gave it is empty.
+Each rule changes one part of a trajectory and leaves the rest unchanged. So an error may be in
+another part than the change: a value in a reply is wrong once the result with it is empty.
 """
 
 import json
@@ -39,17 +39,17 @@ _FAILURE = re.compile(
 _CODE = re.compile(r"[A-Z]{2,4}")
 """Matches codes of airports, currencies and shares, which an agent may know without a result."""
 _LARGEST_SMALL = 12
-"""Numbers up to it stand in many texts by chance."""
+"""Numbers up to this occur in many texts by chance."""
 _SHORTEST = 3
-"""Characters of a value that hardly stands in a text by chance."""
+"""Minimum number of characters of a value that rarely occurs in a text by chance."""
 _MOST_WORDS = 4
-"""Words of a text that can still be a name or a choice."""
+"""Maximum number of words of a text that can still be a name or a choice."""
 _MOST_DAYS = 9
 _TRIALS = 30
 _FREE = frozenset(
     ("body", "limit", "max_results", "message", "note", "offset", "page", "page_size", "q", "query")
 )
-"""Names of arguments whose values no turn has to give."""
+"""Names of arguments whose values need not come from a turn."""
 _ERRORS = (
     "The service is not available at the moment.",
     "The request was rejected: permission denied.",
@@ -72,7 +72,7 @@ def exchange_argument(trajectory: Trajectory, rng: Generator) -> DamagedTrajecto
 
 @trajectory_perturbation(family="calls", level="word", harms=_CALLS)
 def change_argument(trajectory: Trajectory, rng: Generator) -> DamagedTrajectory:
-    """Change a date, a number or an id among the arguments into one that no turn gives."""
+    """Change a date, a number or an id among the arguments into one that occurs in no turn."""
     tokens = _tokens(trajectory.turns)
     changes = [
         (argument, text)
@@ -86,7 +86,7 @@ def change_argument(trajectory: Trajectory, rng: Generator) -> DamagedTrajectory
 
 @trajectory_perturbation(family="calls", level="sentence", harms=_CALLS | {"order"})
 def swap_calls(trajectory: Trajectory, rng: Generator) -> DamagedTrajectory:
-    """Swap two steps, with their results: a call uses a value before a result gives it."""
+    """Swap two steps, with their results: a call uses a value before a result provides it."""
     swaps = [
         (first, second, needed)
         for first, second in pairwise(_steps(trajectory))
@@ -114,7 +114,7 @@ def swap_calls(trajectory: Trajectory, rng: Generator) -> DamagedTrajectory:
 
 @trajectory_perturbation(family="results", level="sentence", harms={"groundedness"})
 def drop_result(trajectory: Trajectory, rng: Generator) -> DamagedTrajectory:
-    """Empty the result of a call, and leave what the agent made of it."""
+    """Empty the result of a call, and keep the replies that use it."""
     drops = [
         (number, faults)
         for number, turn in enumerate(trajectory.turns, 1)
@@ -127,7 +127,7 @@ def drop_result(trajectory: Trajectory, rng: Generator) -> DamagedTrajectory:
 
 @trajectory_perturbation(family="results", level="sentence", harms={"honesty"})
 def fail_result(trajectory: Trajectory, rng: Generator) -> DamagedTrajectory:
-    """Turn the result that a reply tells about into an error, and leave the reply."""
+    """Turn the result that a reply reports into an error, and keep the reply."""
     successes = [number for number in replies(trajectory) if _tells_success(trajectory, number)]
     number = _drawn(successes, rng, what="replies that tell of a call's success")
     text = json.dumps({"error": _drawn(_ERRORS, rng, what="errors")})
@@ -168,7 +168,7 @@ class _Argument:
 
 
 def _arguments(trajectory: Trajectory) -> Iterator[_Argument]:
-    """Yield the values that have to come from a turn: no flags, choices, limits or messages."""
+    """Yield the values that must come from a turn: no flags, choices, limits or messages."""
     for number, turn in enumerate(trajectory.turns, 1):
         for count, call in enumerate(turn.calls, 1):
             schemas = _schemas(trajectory, call)
@@ -194,7 +194,7 @@ def _is_value(value: object) -> TypeGuard[str | float]:
 
 
 class _Alternatives:
-    """The values of a trajectory by the names that they have in arguments and results."""
+    """The values of a trajectory by their names in arguments and results."""
 
     def __init__(self, trajectory: Trajectory) -> None:
         self._values: defaultdict[str, dict[str | float, None]] = defaultdict(dict)
@@ -208,7 +208,7 @@ class _Alternatives:
                         self._keys[value][_key(path)] = None
 
     def of(self, value: str | float) -> tuple[str | float, ...]:
-        """Return the other values, written alike, that share a name with `value`."""
+        """Return the other values, of the same form, that share a name with `value`."""
         others = dict.fromkeys(
             other for key in self._keys.get(value, ()) for other in self._values[key]
         )
@@ -216,7 +216,7 @@ class _Alternatives:
 
 
 def _shape(value: str | float) -> str:
-    """Return the form of an id or a number; that of a name is its kind alone."""
+    """Return the form of an id or a number; for a name only its kind."""
     if not isinstance(value, str):
         return "number"
     if not any(map(str.isdigit, value)):
@@ -268,7 +268,7 @@ def _steps(trajectory: Trajectory) -> list[range]:
 
 
 def _needed(trajectory: Trajectory, first: range, second: range) -> tuple[_Argument, ...]:
-    """Return the arguments of the `second` step that only the results of the `first` one give."""
+    """Return the arguments of the `second` step that only results of the `first` provide."""
     turns = trajectory.turns
     specified = Turn(role="system", text=inputs_of(trajectory).get(TOOLS, ""))
     before = _tokens([specified, *turns[: first.start + 1]])
@@ -284,7 +284,7 @@ def _needed(trajectory: Trajectory, first: range, second: range) -> tuple[_Argum
 
 
 def _without_result(trajectory: Trajectory, number: int) -> tuple[Fault, ...]:
-    """Return what is without a basis once result `number` is empty; nothing if no reply is."""
+    """Return the faults once result `number` is empty; none if no reply is affected."""
     turns = trajectory.turns
     others = [
         turn
@@ -312,7 +312,7 @@ def _without_result(trajectory: Trajectory, number: int) -> tuple[Fault, ...]:
 
 
 def _tells_success(trajectory: Trajectory, number: int) -> bool:
-    """Return whether reply `number` follows a result, and neither of them tells of a failure."""
+    """Return whether reply `number` follows a result, and neither of them reports a failure."""
     result, reply = trajectory.turns[max(0, number - 2)], trajectory.turns[number - 1]
     return (
         result.role == "tool"
@@ -323,7 +323,7 @@ def _tells_success(trajectory: Trajectory, number: int) -> bool:
 
 
 class _Invention(NamedTuple):
-    """A text for ``[start, end)`` of a reply."""
+    """A replacement of ``[start, end)`` of a reply."""
 
     start: int
     end: int
@@ -331,7 +331,7 @@ class _Invention(NamedTuple):
 
 
 def _inventions(trajectory: Trajectory, number: int, rng: Generator) -> Iterator[_Invention]:
-    """Yield a change of each value of reply `number` that stands in a result before it."""
+    """Yield a change of each value of reply `number` that occurs in an earlier result."""
     text = trajectory.turns[number - 1].text
     results = [turn for turn in trajectory.turns[: number - 1] if turn.role == "tool"]
     reported, tokens = _tokens(results), _tokens(trajectory.turns)
@@ -349,7 +349,7 @@ def _inventions(trajectory: Trajectory, number: int, rng: Generator) -> Iterator
 
 
 def _names(text: str) -> Iterator[str]:
-    """Yield the texts in a result that begin with a capital and have no digit."""
+    """Yield the texts of a result that begin with a capital and have no digit."""
     for _, value in json_leaves(_parsed(text)):
         if not isinstance(value, str) or len(value) < _SHORTEST:
             continue
@@ -358,7 +358,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _changed(text: str, rng: Generator, *, tokens: frozenset[str]) -> str:
-    """Return `text` with another date, number or digit, which is none of `tokens`, or nothing."""
+    """Return `text` with another date, number or digit, not among `tokens`; empty if impossible."""
     if not any(map(str.isdigit, text)):
         return ""
     changes = (_change(text, rng) for _ in range(_TRIALS))
@@ -380,20 +380,20 @@ def _change(text: str, rng: Generator) -> str:
 
 
 def _telling(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield offsets and text of the ids, times and larger numbers of a reply."""
+    """Yield the offsets and the text of the ids, times and larger numbers of a reply."""
     for match in _TOKEN.finditer(text):
         if any(map(str.isdigit, match.group())) and _is_telling(match.group()):
             yield match.start(), match.end(), match.group()
 
 
 def _is_telling(token: str) -> bool:
-    """Return whether a value hardly stands in two texts by chance."""
+    """Return whether a value rarely occurs in two texts by chance."""
     number = _number(token)
     return len(token) >= _SHORTEST if number is None else abs(number) > _LARGEST_SMALL
 
 
 def _tokens(turns: Sequence[Turn]) -> frozenset[str]:
-    """Return the values of `turns` as `_normal` writes them, those of calls included."""
+    """Return the values of `turns`, including those of calls, as normalized by `_normal`."""
     texts = [text for turn in turns for text in (turn.text, *(c.arguments for c in turn.calls))]
     tokens = {_normal(match.group()) for text in texts for match in _TOKEN.finditer(text)}
     leaves = {
@@ -406,7 +406,7 @@ def _tokens(turns: Sequence[Turn]) -> frozenset[str]:
 
 
 def _normal(token: str) -> str:
-    """Write a number alike whether it is 1,200 or 1200.0, and a text without capitals."""
+    """Return one form for all notations of a number, such as 1,200 and 1200.0, else lower case."""
     number = _number(token)
     return token.casefold() if number is None else str(number)
 
@@ -417,7 +417,7 @@ def _number(token: str) -> float | None:
 
 
 def _parsed(text: str) -> object:
-    """Return what `text` holds as JSON; nothing if it is none."""
+    """Return `text` parsed as JSON; an empty object if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -425,7 +425,7 @@ def _parsed(text: str) -> object:
 
 
 def _key(path: str) -> str:
-    """Return the name of the value at a JSON path, without its number in a list."""
+    """Return the name of the value at a JSON path, without its index in a list."""
     return re.sub(r"(?:\[\d+\])+$", "", path).rpartition(".")[2]
 
 

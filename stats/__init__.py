@@ -1,7 +1,7 @@
-"""Statistics on plain arrays, for exams and for statistics of your own.
+"""Statistics on plain arrays, for exams and for your own evaluations.
 
-A name is loaded when it is first asked for, since scipy takes half a second. ``docs/statistics.md``
-says which function answers which question.
+A name is loaded when it is first used, since scipy takes half a second. ``docs/statistics.md``
+lists the function for each question.
 """
 
 from importlib import import_module
@@ -74,7 +74,7 @@ __all__ = sorted(_HOMES, key=lambda name: (name.islower(), name))  # noqa: PLE06
 
 
 def __getattr__(name: str) -> object:
-    """Load what is asked for (PEP 562)."""
+    """Load a name on first use (PEP 562)."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,4 +1,4 @@
-"""Differences: by how much each item's score fell when its text was damaged."""
+"""Validation of arrays, mostly of differences: how far an item's score fell after damage."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -7,14 +7,14 @@ FloatArray = NDArray[np.float64]
 
 
 def checked_differences(differences: ArrayLike) -> FloatArray:
-    """Return `differences` as an array, after a look at what is in it.
+    """Return `differences` as a validated array.
 
-    Raise `ValueError` if there is no axis of items, or a value is infinite.
+    Raises `ValueError` if there is no axis of items, or a value is infinite.
 
     Parameters
     ----------
     differences
-        Shape ``(..., items)``; clean minus damaged score. NaN where one of them is missing.
+        Shape ``(..., items)``; clean minus damaged score. NaN if one of them is missing.
     """
     values = np.asarray(differences, dtype=np.float64)
     if values.ndim == 0 or np.isinf(values).any():
@@ -23,7 +23,7 @@ def checked_differences(differences: ArrayLike) -> FloatArray:
 
 
 def one_axis(differences: ArrayLike) -> FloatArray:
-    """Return `differences`, shape ``(items,)``, as an array; raise ValueError for another shape."""
+    """Return `differences` as an array ``(items,)``; raises ValueError for another shape."""
     values = checked_differences(differences)
     if values.ndim != 1:
         raise ValueError(f"expected one axis, of items, got the shape {values.shape}")
@@ -31,7 +31,7 @@ def one_axis(differences: ArrayLike) -> FloatArray:
 
 
 def safe_divide(above: ArrayLike, below: ArrayLike) -> FloatArray:
-    """Divide arrays whose shapes broadcast; NaN, and no warning, where the divisor is 0.
+    """Divide arrays whose shapes broadcast; NaN, without a warning, if the divisor is 0.
 
     Examples
     --------
@@ -47,9 +47,9 @@ def safe_divide(above: ArrayLike, below: ArrayLike) -> FloatArray:
 
 
 def cluster_numbers(clusters: ArrayLike | None, *, items: int) -> NDArray[np.intp]:
-    """Return the number, from 0, of each item's cluster; every item is its own where None.
+    """Return the number of each item's cluster, from 0; if None, every item is its own.
 
-    Labels are of any kind that sorts, shape ``(items,)``; raise ValueError for another shape.
+    Labels are of any sortable type, shape ``(items,)``; raises ValueError for another shape.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def cluster_numbers(clusters: ArrayLike | None, *, items: int) -> NDArray[np.int
 
 
 def checked_share(name: str, share: float) -> float:
-    """Return `share`, called `name`, if it is in ``(0, 1)``; raise ValueError otherwise."""
+    """Return `share`, called `name`, if it is in ``(0, 1)``; raises ValueError otherwise."""
     if not 0 < share < 1:
         raise ValueError(f"expected a {name} in (0, 1), got {share!r}")
     return share

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from spanjury.stats.arrays import FloatArray, checked_share
 
 _BETS = (0.95, 0.5, 0.25, 0.125, 0.0625, 0.03125)
-"""Shares of the largest bet that cannot lose everything; evidence is averaged over them."""
+"""Shares of the largest bet that cannot lose everything; the evidence is averaged over them."""
 _LARGEST = 0.95
 """The largest bet against a mean, which cannot lose everything."""
 _STEPS = 40
-"""Halvings of the interval in which a bound is looked for."""
+"""Number of bisections in the search for a bound."""
 
 
 class BoundedMean(NamedTuple):
@@ -27,16 +27,16 @@ class BoundedMean(NamedTuple):
 def bounded_mean(values: ArrayLike, *, confidence: float = 0.95) -> BoundedMean:
     """Estimate the mean of independent values between 0 and 1, whatever their distribution.
 
-    The interval holds all means against which bets on the values would not have won much: it is
-    valid for any number of values, and narrow where they vary little. Bets follow the variance of
-    the values before, so that the order of the values counts a little [1]_.
+    The interval contains all means against which bets on the values would not have won much. It is
+    valid for any number of values, and narrow if they vary little. Bets depend on the variance of
+    the preceding values, so that the order of the values has a small influence [1]_.
 
     Parameters
     ----------
     values
         Shape ``(n,)``, ``n >= 1``; in ``[0, 1]``. Shares are means of zeros and ones.
     confidence
-        Level of the interval, in ``(0, 1)``; half of the rest lies on each side.
+        Level of the interval, in ``(0, 1)``; half of the error probability is on each side.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def bounded_mean(values: ArrayLike, *, confidence: float = 0.95) -> BoundedMean:
 
 
 def _upper_bound(sample: FloatArray, *, mean: float, limit: float) -> float:
-    """Return the least mean against which bets that it is lower have won ``exp(limit)``."""
+    """Return the smallest mean against which bets that it is lower have won ``exp(limit)``."""
     count = np.arange(1, sample.size + 1)
     means = (0.5 + np.cumsum(sample)) / (count + 1)
     variances = (0.25 + np.cumsum((sample - means) ** 2)) / (count + 1)
@@ -74,7 +74,7 @@ def _upper_bound(sample: FloatArray, *, mean: float, limit: float) -> float:
     low, high = mean, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        # The wealth grows with the mean that the bets are made against.
+        # The wealth increases with the mean that is bet against.
         if np.log1p(bets * (middle - sample)).sum() < limit:
             low = middle
         else:
@@ -84,7 +84,7 @@ def _upper_bound(sample: FloatArray, *, mean: float, limit: float) -> float:
 
 @dataclass(slots=True)
 class _Bet:
-    """Evidence by one bet: summed over all beginnings, and the best beginning's."""
+    """Evidence by one bet: summed over all starting points, and that of the best one."""
 
     total: float = 0.0
     best: float = 1.0
@@ -94,10 +94,10 @@ class _Bet:
 
 @dataclass(slots=True)
 class RisingMean:
-    """Evidence, value after value, that the mean of values in ``[0, 1]`` exceeds a bound.
+    """Sequential evidence that the mean of values in ``[0, 1]`` exceeds a bound.
 
-    It may be looked at after every value. If the mean never exceeds the bound, the evidence
-    reaches a number ``N`` after ``N`` values on average, or later [1]_: an alarm at ``N`` costs at
+    It may be inspected after every value. If the mean never exceeds the bound, the evidence
+    reaches a number ``N`` after ``N`` values on average, or later [1]_: an alarm at ``N`` causes at
     most one false alarm in ``N`` values. The evidence is that of the Shiryaev-Roberts e-detector
     of betting [2]_, averaged over several bets.
 
@@ -134,12 +134,12 @@ class RisingMean:
             raise ValueError(f"expected a bound in (0, 1), got {self.bound!r}")
 
     def add(self, value: float) -> None:
-        """Take one more value into account."""
+        """Update the evidence with one more value."""
         if not 0 <= value <= 1:
             raise ValueError(f"expected a value in [0, 1], got {value!r}")
         for share, bet in zip(_BETS, self.bets, strict=True):
             factor = 1 + share / self.bound * (value - self.bound)
-            # [1] eq. 2.7: a new bet begins with each value, and joins those that run.
+            # [1] eq. 2.7: a new bet starts with each value, in addition to those in progress.
             bet.total = factor * (bet.total + 1)
             if bet.best * factor <= 1:
                 bet.best, bet.count, bet.values = 1.0, 0, 0.0
@@ -150,14 +150,14 @@ class RisingMean:
 
     @property
     def evidence(self) -> float:
-        """The evidence so far, 0 or more."""
+        """The evidence so far, at least 0."""
         return sum(bet.total for bet in self.bets) / len(self.bets)
 
     @property
     def since(self) -> tuple[int, float]:
-        """Number and mean of the values since the likeliest beginning of a rise; (0, 0) for none.
+        """Number and mean of the values since the most likely start of a rise; (0, 0) if none.
 
-        The mean is that of chosen values, and rather too high.
+        The values are selected, so their mean is biased upwards.
         """
         best = max(self.bets, key=lambda bet: bet.best)
         return best.count, best.values / best.count if best.count else 0.0

@@ -1,4 +1,4 @@
-"""Expected calibration error: how far stated probabilities are from the shares that come true."""
+"""Expected calibration error: the deviation of stated probabilities from observed frequencies."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +8,7 @@ from spanjury.stats.roc import by_level
 from spanjury.stats.weighted import Weighted, on_sample
 
 BINS = 10
-# A level whose middle lies on the border of two bins belongs to the upper one despite rounding.
+# A level whose middle is on the border of two bins belongs to the upper one despite rounding.
 _NOISE = 1e-9
 
 
@@ -17,25 +17,25 @@ def calibration_error(
 ) -> float:
     """Return the expected calibration error over bins of equal weight.
 
-    Items with one probability share a bin, so their order does not matter. The error of a finite
-    sample is above 0 even where every probability is right: `error_by_chance` says how far.
+    Items with the same probability share a bin, so their order does not matter. The error of a
+    finite sample is above 0 even if every probability is right: see `error_by_chance`.
 
     Parameters
     ----------
     probabilities
         Shape ``(items,)``; in ``[0, 1]``, or NaN for an item that is skipped.
     positive
-        The same shape; 1 for an item that has the property, 0 for one that has not, or NaN.
+        The same shape; 1 for an item with the property, 0 for one without, or NaN.
     bins
-        How many there are, 1 or more; each holds items of the same weight in all.
+        Number of bins, 1 or more; the items of each have the same total weight.
     balanced
-        Whether the items with the property weigh as much, in all, as those without: the error is
-        then that among items of which half have it, whatever their share in the sample is.
+        Whether the items with the property have the same total weight as those without: the error
+        is then that among items half of which have it, whatever their share in the sample is.
 
     Returns
     -------
     float
-        In ``[0, 1]``; NaN without an item, and where `balanced` without one of either sort.
+        In ``[0, 1]``; NaN without an item, and if `balanced` without items of both kinds.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def calibration_error(
 def calibration_error_effect(
     probabilities: ArrayLike, positive: ArrayLike, *, bins: int = BINS, balanced: bool = False
 ) -> Weighted:
-    """Return the figure of `calibration_error` as an effect for `bootstrap`, shape ``(draws,)``."""
+    """Return the result of `calibration_error` as an effect for `bootstrap`, shape ``(draws,)``."""
     levels, at_levels = by_level(probabilities, positive)
     _check(levels, bins)
 
@@ -72,17 +72,17 @@ def calibration_error_effect(
                 safe_divide(column, column.sum(axis=1, keepdims=True)) for column in (has, lacks)
             )
         weights = has + lacks
-        gaps = _by_bin(weights * levels - has, weights, bins)  # [1] eq. 2: stated less come true
+        gaps = _by_bin(weights * levels - has, weights, bins)  # [1] eq. 2: stated minus observed
         return safe_divide(np.abs(gaps).sum(axis=0), weights.sum(axis=1))
 
     return weighted
 
 
 def error_by_chance(probabilities: ArrayLike, positive: ArrayLike, *, bins: int = BINS) -> Weighted:
-    """Return the effect "calibration error to expect if every probability were right".
+    """Return the effect "expected calibration error if every probability were right".
 
-    The parameters are those of `calibration_error`; what is known of the items says which of them
-    count, and nothing else. The sum of a bin is taken to be normal.
+    The parameters are those of `calibration_error`. `positive` is used only to skip items for which
+    it is NaN. The sum of a bin is assumed to be normal.
     """
     levels, at_levels = by_level(probabilities, positive)
     _check(levels, bins)

@@ -1,10 +1,10 @@
-"""Thresholds whose false-alarm rate is promised for new items of the same kind.
+"""Thresholds whose false-alarm rate is guaranteed for new items of the same kind.
 
-A threshold is set on scores of items without the property, so that few new ones of them exceed it.
-The promise needs no more than that old and new items are exchangeable; it is not that the
-threshold is right for items of another kind. Items of one cluster, as texts about one source, are
-not exchangeable with those of a new one: with clusters the promise is about a new item of a new
-cluster, and it is the clusters that have to be many.
+A threshold is determined from scores of items without the property, so that few new ones exceed it.
+The guarantee only assumes that old and new items are exchangeable; it does not extend to items of
+another kind. Items of one cluster, such as texts about one source, are not exchangeable with those
+of a new one. With clusters, the guarantee is for a new item of a new cluster, and many clusters are
+needed.
 """
 
 import math
@@ -18,25 +18,25 @@ from scipy.special import bdtr, betaincinv
 from spanjury.stats.arrays import FloatArray, checked_share, cluster_numbers, one_axis
 from spanjury.stats.proportions import clustered_proportion
 
-# Products of a rate and a number of items that differ by less than this differ by rounding.
+# Smaller differences between products of a rate and a number of items are due to rounding.
 ROUNDING = 1e-9
-# Bets on the share of alarms of a cluster, as parts of the largest that cannot lose more than all.
-# Half of the largest wins where clusters differ, the largest where there are few.
+# Bets on the share of alarms of a cluster, as fractions of the largest that cannot lose more than
+# all. Half of the largest is better if clusters differ, the largest if there are few.
 _BETS = (0.5, 1.0)
 
 
 class ConformalThreshold(NamedTuple):
-    """A threshold: an item whose score is that or more raises an alarm."""
+    """A threshold: an item whose score is at least this raises an alarm."""
 
     value: float
-    """Infinite where the items are too few for the promise: nothing raises an alarm then."""
+    """Infinite if there are too few items for the guarantee; then nothing raises an alarm."""
     items: int
-    """Items without the property that it was set on."""
+    """Number of items without the property that it was determined from."""
     alarms: int
     """Number of these that raise an alarm."""
     low: float
     high: float
-    """Bounds of the rate of alarms among new items, 95 % sure."""
+    """Bounds of the rate of alarms among new items, with 95 % confidence."""
 
 
 def conformal_threshold(
@@ -48,31 +48,32 @@ def conformal_threshold(
 ) -> ConformalThreshold:
     """Return the lowest threshold that keeps false alarms at `rate` or below.
 
-    Without a confidence the promise is on the average over samples like this one: a new item
-    without the property raises an alarm with a probability of at most `rate` [1]_. With one it is
-    on this sample: with that confidence no more than `rate` of all items without the property
-    raise an alarm, which needs more items [2]_. Where scores are equal, fewer alarms are raised.
+    Without a confidence, the guarantee is for the average over samples like this one: a new item
+    without the property raises an alarm with a probability of at most `rate` [1]_. With one, it is
+    for this sample: with that confidence, at most a share `rate` of all items without the property
+    raise an alarm, which needs more items [2]_. With equal scores, fewer alarms are raised.
 
     Parameters
     ----------
     scores
-        Shape ``(items,)``, finite: of items without the property, higher where it is likelier.
+        Shape ``(items,)``, finite: of items without the property, higher if it is more likely.
     rate
         In ``(0, 1)``.
     confidence
         In ``(0, 1)``, or None.
     clusters
-        Label of the cluster of each item, shape ``(items,)``; without, each is its own. Where some
-        share one, the promise is about an item of a new cluster, every cluster counting alike: on
-        the average [3]_, or with a confidence by a bet on the shares of alarms in the clusters,
-        which wins less than ``1 / (1 - confidence)`` unless their mean is below `rate` [4]_.
+        Label of the cluster of each item, shape ``(items,)``; if None, each is its own. If some
+        share a cluster, the guarantee is for an item of a new cluster, with equal weights of the
+        clusters: on average [3]_, or with a confidence by a bet on the shares of alarms in the
+        clusters, which wins less than ``1 / (1 - confidence)`` unless their mean is below `rate`
+        [4]_.
 
     Returns
     -------
     ConformalThreshold
-        The upper bound of its rate is the exact one of the order statistic that it lies above,
-        and the lower one Clopper and Pearson's; both are 0 where nothing raises an alarm. With
-        clusters they are those of `clustered_proportion`.
+        The upper bound of its rate is the exact one of the order statistic just below it, and
+        the lower one Clopper and Pearson's; both are 0 if nothing raises an alarm. With
+        clusters, they are those of `clustered_proportion`.
 
     Raises
     ------
@@ -109,24 +110,24 @@ def conformal_threshold(
     most = _most_alarms(ordered.size, rate=checked_share("rate", rate), confidence=confidence)
     if most < 0:
         return ConformalThreshold(math.inf, ordered.size, 0, 0.0, 0.0)
-    # An alarm more than may be sets the bound, which scores equal to it must not reach.
+    # The first score in excess of the allowed alarms is the bound; the threshold is above it.
     value = float(np.nextafter(ordered[-most - 1], math.inf))
     alarms = int((ordered >= value).sum())
     low = float(betaincinv(alarms, ordered.size - alarms + 1, 0.025)) if alarms else 0.0
-    # [2] Above the order statistic lies a share of Beta(most + 1, items - most), ties or not.
+    # [2] The share above the order statistic is Beta(most + 1, items - most), even with ties.
     high = float(betaincinv(most + 1, ordered.size - most, 0.975))
     return ConformalThreshold(value, ordered.size, alarms, low, high)
 
 
 def items_for_rate(rate: float, *, confidence: float | None = None, clustered: bool = False) -> int:
-    """Return how many items without the property a threshold of that rate needs at least.
+    """Return the minimum number of items without the property for a threshold of this rate.
 
     Parameters
     ----------
     rate, confidence
         As in `conformal_threshold`.
     clustered
-        Whether some items share a cluster: the number is then that of the clusters.
+        Whether some items share a cluster; the number is then that of the clusters.
 
     Raises
     ------
@@ -159,8 +160,8 @@ def _of_clusters(
         return np.bincount(numbers, weights=values >= level, minlength=sizes.size) / sizes
 
     def keeps(level: float) -> bool:
-        """Say whether the promise holds with alarms from `level` on; it does so on all above."""
-        if confidence is None:  # [3] a new cluster is one more, all of whose items raise an alarm
+        """Return whether the guarantee holds with alarms from `level`; then also above it."""
+        if confidence is None:  # [3] a new cluster is added, all of whose items raise an alarm
             return bool((shares(level).sum() + 1) / (sizes.size + 1) <= rate + ROUNDING)
         won = _mean_log(np.log(_capitals(shares(level), rate)).sum(axis=1))
         return won >= -math.log1p(-confidence) - ROUNDING
@@ -171,7 +172,7 @@ def _of_clusters(
     if not keeps(math.inf):
         return ConformalThreshold(math.inf, values.size, 0, 0.0, 0.0)
     levels = np.unique(values).tolist()
-    # Where all raise an alarm, no promise holds: a level is too low for it.
+    # If all items raise an alarm, the guarantee does not hold, so at least one level is too low.
     bound = levels[bisect_left(levels, 1, key=keeps) - 1]
     value = float(np.nextafter(bound, math.inf))
     raised = np.bincount(numbers, weights=values >= value, minlength=sizes.size)
@@ -182,20 +183,20 @@ def _of_clusters(
 
 
 def _capitals(shares: FloatArray, rate: float) -> FloatArray:
-    """Return what each bet makes of 1 on each cluster, shape ``(bets, clusters)`` [4]."""
+    """Return the capital after each bet of 1 on each cluster, shape ``(bets, clusters)`` [4]."""
     bets = np.array(_BETS)[:, np.newaxis] / (1 - rate)
     return np.asarray(np.maximum(1 + bets * (rate - shares), np.finfo(float).tiny))
 
 
 def _mean_log(logs: FloatArray) -> float:
-    """Return the logarithm of the mean of the capitals whose logarithms are given."""
+    """Return the logarithm of the mean of capitals, given their logarithms."""
     return float(np.logaddexp.reduce(logs.ravel()) - math.log(logs.size))
 
 
 def _most_alarms(items: int, *, rate: float, confidence: float | None) -> int:
-    """Return how many of the items may raise an alarm; -1 where not even none keeps the promise."""
+    """Return the maximum number of items that may raise an alarm; -1 if even 0 is too many."""
     if confidence is None:
         return min(math.floor(rate * (items + 1) + ROUNDING), items) - 1
     missed = 1 - checked_share("confidence", confidence)
-    # The true rate exceeds `rate` as often as a binomial count is no more than the alarms.
+    # P(true rate > `rate`) is the probability that a binomial count is at most the alarms.
     return int((bdtr(np.arange(items), items, rate) <= missed + ROUNDING).sum()) - 1

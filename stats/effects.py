@@ -1,4 +1,4 @@
-"""Effect sizes: how far scores fall, whatever the number of items."""
+"""Effect sizes: how far scores fall, independent of the number of items."""
 
 from typing import NamedTuple
 
@@ -23,28 +23,28 @@ class DifferenceEffects(NamedTuple):
     used: int
     """Items with a difference."""
     missing: int
-    """Items without."""
+    """Items without a difference."""
     drop_share: float
     """Share of the used items whose score fell."""
     rise_share: float
-    """Share of them whose score rose."""
+    """Share of the used items whose score rose."""
     net_drop: float
-    """The first share minus the second: P(drop) - P(rise), in ``[-1, 1]``."""
+    """The drop share minus the rise share: P(drop) - P(rise), in ``[-1, 1]``."""
     rank_biserial: float
-    """Matched-pairs rank-biserial correlation, in ``[-1, 1]``; NaN where nothing changed."""
+    """Matched-pairs rank-biserial correlation, in ``[-1, 1]``; NaN if nothing changed."""
     mean_drop: float
     """In points of the scale."""
 
 
 class ScaleEffects(NamedTuple):
-    """The same in the light of the scale: who had room to fall, and who has none left."""
+    """The same relative to the scale: how many scores could fall, and how many are at an end."""
 
     used: int
     """Items with both scores."""
     with_room: int
-    """Those of them whose clean score is above the worst."""
+    """Items whose clean score is above the worst."""
     drop_per_headroom: float
-    """Mean difference over mean room to fall, among items with room; 1 if all fell to the worst."""
+    """Mean difference over mean headroom, among items with headroom; 1 if all fell to the worst."""
     clean_floor: float
     """Share of clean scores at the worst."""
     clean_ceiling: float
@@ -61,12 +61,12 @@ def difference_effects(differences: ArrayLike) -> DifferenceEffects:
     Parameters
     ----------
     differences
-        Shape ``(items,)``; clean minus damaged score, NaN where one of them is missing.
+        Shape ``(items,)``; clean minus damaged score, NaN if one of them is missing.
 
     Returns
     -------
     DropEffects
-        Shares and means are NaN where every item is missing.
+        Shares and means are NaN if every item is missing.
 
     Raises
     ------
@@ -103,12 +103,12 @@ def scale_effects(clean: ArrayLike, damaged: ArrayLike, *, low: float, high: flo
         Scores, shape ``(items,)`` each, in ``[low, high]``; NaN where missing. Pairs with
         one score are skipped.
     low, high
-        The worst and the best score there is.
+        The worst and the best score of the scale.
 
     Returns
     -------
     ScaleEffects
-        Shares are NaN without a pair, and the difference per headroom without one that has room.
+        Shares are NaN without a pair, and the drop per headroom without one that has headroom.
 
     Raises
     ------

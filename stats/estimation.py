@@ -27,16 +27,16 @@ def estimated_total(
     sample
         Shape ``(n,)``, ``1 <= n <= population``; drawn without replacement. Finite.
     population
-        How many values there are.
+        Number of values in the population.
     confidence
         Level of the interval, in ``(0, 1)``.
 
     Returns
     -------
     TotalEstimate
-        With Student's interval [1]_, narrowed by the share that was drawn. The bounds are
-        NaN for a sample of one from a larger population. They may be negative where the
-        values may not.
+        With Student's interval [1]_, corrected for the finite population. The bounds are
+        NaN for a sample of one from a larger population. They may be negative even if the
+        values cannot be.
 
     Raises
     ------

@@ -1,12 +1,12 @@
-"""Flagging: which damaged texts a score sets apart from texts that are not worse.
+"""Flagging: the damaged texts that a score separates from texts that are not worse.
 
-A text is flagged if its score lies below a cut-off. The cut-off is the highest one that flags at
-most a given share of the texts that are not worse: those are the false alarms. Nothing else of a
-text is known, neither its clean twin nor the scores of the others, so that the flagged share of
-damaged texts is what would be caught in use.
+A text is flagged if its score is below a cut-off. The cut-off is the highest one that flags at
+most a given share of the texts that are not worse; these are the false alarms. Nothing else about
+a text is used, neither its clean version nor the scores of the others, so that the flagged share
+of damaged texts is the share that would be caught in practice.
 
-Scores come text by text, clean and changed ones of one text in one column: a bootstrap of texts
-draws them together, and every draw sets its own cut-off.
+Scores are ordered by text, with clean and changed versions of a text in one column. So a bootstrap
+of texts draws them together, and every draw determines its own cut-off.
 """
 
 import math
@@ -24,15 +24,15 @@ from spanjury.stats.arrays import (
 )
 from spanjury.stats.weighted import Weighted
 
-# Sums of counts differ from a share of their total by this much through rounding alone.
+# Sums of counts may differ from a share of their total by this much because of rounding.
 NOISE = 1e-9
 
 
 def cutoff(spared: ArrayLike, *, rate: float) -> float:
     """Return the highest cut-off below which at most a share `rate` of the scores lies.
 
-    Scores at the cut-off are not flagged, so that ties never raise the share of false alarms
-    above `rate`: where all scores are alike, none is flagged.
+    Scores at the cut-off are not flagged, so that ties never increase the share of false alarms
+    above `rate`: if all scores are equal, none is flagged.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def flagged(spared: ArrayLike, scores: ArrayLike, *, rate: float) -> Weighted:
     Returns
     -------
     Weighted
-        The cut-off is that of the draw. NaN without a score of either sort.
+        The cut-off is that of the draw. NaN unless there are scores of both kinds.
 
     Raises
     ------
@@ -102,10 +102,10 @@ def flagged(spared: ArrayLike, scores: ArrayLike, *, rate: float) -> Weighted:
 
 
 def auroc_of_drops(spared: ArrayLike, scores: ArrayLike) -> Weighted:
-    """Return the effect "area under the ROC curve", where a lower score says "damaged".
+    """Return the effect "area under the ROC curve", where a lower score means "damaged".
 
-    It is the chance that a damaged text has a lower score than one that is not worse, ties
-    counting half [1]_: 1 if all have, .5 if the scores tell nothing.
+    It is the probability that a damaged text has a lower score than one that is not worse, with
+    ties counted half [1]_: 1 if all have, 0.5 if the scores are uninformative.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def auroc_of_drops(spared: ArrayLike, scores: ArrayLike) -> Weighted:
     Returns
     -------
     Weighted
-        In ``[0, 1]``; NaN without a score of either sort.
+        In ``[0, 1]``; NaN unless there are scores of both kinds.
 
     Raises
     ------
@@ -144,10 +144,10 @@ def auroc_of_drops(spared: ArrayLike, scores: ArrayLike) -> Weighted:
 
 
 def most_by_chance(texts: int, *, clean: int, rate: float, confidence: float = 0.95) -> int:
-    """Return how many of `texts` are flagged at most, by chance, at a cut-off of `clean` others.
+    """Return the maximum number of `texts` flagged by chance, at a cut-off from `clean` others.
 
-    The cut-off is an order statistic: which share of all texts lies below it is not known, but
-    beta distributed, whatever the scores are [1]_. Texts with the scores of these very others
+    The cut-off is an order statistic: the share of all texts below it is unknown, but beta
+    distributed, whatever the scores are [1]_. If the texts were the others themselves, the number
     would vary less.
 
     Parameters
@@ -157,12 +157,12 @@ def most_by_chance(texts: int, *, clean: int, rate: float, confidence: float = 0
     rate
         Rate of false alarms among `clean`, in ``(0, 1)``.
     confidence
-        Level of the two-sided interval whose upper end this is, in ``(0, 1)``.
+        Level of the two-sided interval whose upper bound is returned, in ``(0, 1)``.
 
     Returns
     -------
     int
-        The quantile of the beta-binomial distribution. Ties make the chance of more smaller.
+        The quantile of the beta-binomial distribution. With ties, more are even less likely.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def most_by_chance(texts: int, *, clean: int, rate: float, confidence: float = 0
 
 
 class _Pool:
-    """Scores of texts that are not worse, in ascending order, with the text that each is of."""
+    """Scores of texts that are not worse, in ascending order, with the text of each."""
 
     def __init__(self, spared: ArrayLike) -> None:
         scores = checked_differences(spared)
@@ -205,13 +205,13 @@ class _Pool:
         self._starts = np.append(starts, order.size)
 
     def lower(self, counts: FloatArray) -> FloatArray:
-        """Return how much counts below each level, and in all: ``(draws, levels + 1)``."""
+        """Return the weight below each level, and the total: ``(draws, levels + 1)``."""
         sums = np.zeros((len(counts), self._texts.size + 1))
         np.cumsum(counts[:, self._texts], axis=1, out=sums[:, 1:])
         return sums[:, self._starts]
 
     def cutoffs(self, counts: FloatArray, *, rate: float) -> FloatArray:
-        """Return the cut-off of each draw, shape ``(draws,)``; NaN where nothing counts."""
+        """Return the cut-off of each draw, shape ``(draws,)``; NaN without any weight."""
         lower = self.lower(counts)
         total = lower[:, -1]
         if not self.levels.size:
@@ -222,6 +222,6 @@ class _Pool:
 
 
 def _shaped(effects: list[FloatArray], draws: int, cells: FloatArray) -> FloatArray:
-    """Return effects cell by cell as ``(draws, ...)``, in the shape of the cells."""
+    """Return the effects of all cells as ``(draws, ...)``, in the shape of the cells."""
     columns = np.stack(effects, axis=1) if effects else np.empty((draws, 0))
     return columns.reshape(draws, *cells.shape[:-1])

@@ -1,7 +1,7 @@
-"""Functions that only fall, or only rise, fitted to numbers that need not.
+"""Functions that never rise, or never fall, fitted to arbitrary data.
 
-The fits take what a number is made of and the number itself, and return the function of least
-squares among those that never turn: what the data cannot say otherwise is flat.
+The fits return the least-squares function among the monotone ones: it is flat wherever the data
+contradict the direction.
 """
 
 from typing import NamedTuple
@@ -14,40 +14,40 @@ from spanjury.stats.arrays import FloatArray
 
 
 class DecreasingFit(NamedTuple):
-    """A function that never rises, at the places where it was seen."""
+    """A function that never rises, at the observed points."""
 
     knots: FloatArray
     """Shape ``(k,)``, ascending, distinct."""
     values: FloatArray
-    """Shape ``(k,)``, never ascending."""
+    """Shape ``(k,)``, never rising."""
 
 
 class IncreasingFit(NamedTuple):
-    """A function that never falls, at the places where it was seen."""
+    """A function that never falls, at the observed points."""
 
     knots: FloatArray
     """Shape ``(k,)``, ascending, distinct."""
     values: FloatArray
-    """Shape ``(k,)``, never descending."""
+    """Shape ``(k,)``, never falling."""
 
 
 class DecreasingSteps(NamedTuple):
-    """``best - x @ steps``: it never rises in any column of ``x``."""
+    """``best - x @ steps``: it never rises in any column of `x`."""
 
     best: float
-    """The places at which every column is 0."""
+    """The value if every column is 0."""
     steps: FloatArray
-    """Shape ``(columns,)``, none below 0."""
+    """Shape ``(columns,)``, none negative."""
 
 
 def decreasing_fit(x: ArrayLike, y: ArrayLike) -> DecreasingFit:
-    """Fit the function of `x` that never rises and is nearest to `y`.
+    """Fit the function of `x` that never rises and is closest to `y`.
 
     Parameters
     ----------
     x, y
-        Shape ``(n,)``, ``n >= 1``, finite. Equal `x` are one place, with the mean of their
-        `y`, weighted by how many they are.
+        Shape ``(n,)``, ``n >= 1``, finite. Equal `x` form one point, with the mean of their
+        `y`, weighted by their number.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def decreasing_fit(x: ArrayLike, y: ArrayLike) -> DecreasingFit:
 
 
 def increasing_fit(x: ArrayLike, y: ArrayLike, *, weights: ArrayLike = 1.0) -> IncreasingFit:
-    """Fit the function of `x` that never falls and is nearest to `y`.
+    """Fit the function of `x` that never falls and is closest to `y`.
 
     Parameters
     ----------
@@ -112,10 +112,10 @@ def increasing_fit(x: ArrayLike, y: ArrayLike, *, weights: ArrayLike = 1.0) -> I
 
 
 def centred_fit(x: ArrayLike, y: ArrayLike, *, weights: ArrayLike = 1.0) -> IncreasingFit:
-    """Fit as `increasing_fit`, and keep of each flat stretch its centre only [1]_.
+    """Fit like `increasing_fit`, and keep only the centre of each flat stretch [1]_.
 
-    Straight lines between the centres rise strictly, so that the fit ties nothing between the
-    first of them and the last, and is nearer to a function that rises than one with steps.
+    Straight lines between the centres rise strictly, so that the fit has no ties between the
+    first and the last centre, and is closer to a rising function than a fit with steps.
 
     Parameters
     ----------
@@ -149,15 +149,15 @@ def centred_fit(x: ArrayLike, y: ArrayLike, *, weights: ArrayLike = 1.0) -> Incr
 
 
 def decreasing_steps(x: ArrayLike, y: ArrayLike) -> DecreasingSteps:
-    """Fit ``y = best - x @ steps`` with no step below 0.
+    """Fit ``y = best - x @ steps`` with no negative step.
 
-    With columns that say "is at least k" it is an ordinal fit: the steps between the
-    levels are as large as the data make them, and never go the wrong way.
+    With columns that indicate "is at least k", it is an ordinal fit: the steps between the
+    levels are estimated from the data, and never have the wrong sign.
 
     Parameters
     ----------
     x
-        Shape ``(n, columns)``, ``n >= 1``, one column or more, finite.
+        Shape ``(n, columns)``, ``n >= 1``, at least one column, finite.
     y
         Shape ``(n,)``, finite.
 
@@ -175,7 +175,7 @@ def decreasing_steps(x: ArrayLike, y: ArrayLike) -> DecreasingSteps:
     columns, values = _finite("x", x, dimensions=2), _finite("y", y, dimensions=1)
     _same_length(columns, values)
     centre = columns.mean(axis=0)
-    # Around the means there is no constant left to fit, and all unknowns are >= 0.
+    # After subtracting the means, there is no constant to fit, and all unknowns are >= 0.
     steps, _ = nnls(centre - columns, values - values.mean())
     return DecreasingSteps(float(values.mean() + centre @ steps), steps)
 

@@ -1,4 +1,4 @@
-"""Paired comparisons: strengths of items that win, tie and lose against each other."""
+"""Paired comparisons: strengths of items from their wins, ties and losses against each other."""
 
 import math
 from typing import NamedTuple
@@ -20,15 +20,15 @@ _CONVERGED = 1e-9
 
 
 class BradleyTerry(NamedTuple):
-    """Strengths of items, and the effects that the model removes from them."""
+    """Strengths of items, and the effects that the model separates from them."""
 
     strengths: FloatArray
     """Shape ``(items,)``: log-odds against an item of average strength; their mean is 0."""
     shares: FloatArray
-    """Shape ``(items,)``: expected share of wins, ties half, against each other item equally often
-    and without an effect of position, in ``[0, 1]``."""
+    """Shape ``(items,)``: expected share of wins, with ties counted half, against each other item
+    equally often and without an effect of position, in ``[0, 1]``."""
     position: float
-    """Log-odds that the item shown first gains over the other; NaN if no order is known."""
+    """Advantage of the item shown first in log-odds; NaN if no order is known."""
     tie: float
     """Log of Davidson's parameter of ties; NaN if there is no tie."""
 
@@ -53,18 +53,18 @@ def bradley_terry(
     Parameters
     ----------
     items
-        Shape ``(comparisons, 2)``; numbers of two different items, from 0 without a gap.
+        Shape ``(comparisons, 2)``; numbers of two different items, from 0 without gaps.
     points
         Shape ``(comparisons,)``; 1 if the first item wins, 0 if the second does, 0.5 for a tie, NaN
         for a comparison to skip.
     shown_first
         Shape ``(comparisons,)``; 1, -1 or 0 as above; None for no order.
     weights
-        Shape ``(comparisons,)``; how often each counts, at least 0; None for once.
+        Shape ``(comparisons,)``; weight of each, at least 0; None for 1.
     prior
-        Wins and losses against an item of average strength that each item is taken to have
-        besides, and the same for the effects; above 0. It keeps the strength of an item that won
-        always finite; maximum likelihood is the limit at 0.
+        Number of additional wins and losses of each item against an item of average strength, and
+        the same for the effects; above 0. It keeps the strength of an item that always won finite;
+        maximum likelihood is the limit at 0.
 
     Raises
     ------
@@ -105,15 +105,15 @@ def bradley_terry_effect(
     clusters: ArrayLike | None = None,
     prior: float = 0.5,
 ) -> Weighted:
-    """Return the fit as a function of how often each cluster counts, for `bootstrap`.
+    """Return the fit as a function of the weight of each cluster, for `bootstrap`.
 
     Parameters
     ----------
     items, points, shown_first, prior
         As in `bradley_terry`.
     clusters
-        Shape ``(comparisons,)``; labels of the clusters that are drawn together, as sources are;
-        every comparison is its own where None.
+        Shape ``(comparisons,)``; labels of the clusters that are drawn together, such as sources;
+        if None, every comparison is its own cluster.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def bradley_terry_effect(
 
 
 def win_shares(items: ArrayLike, points: ArrayLike) -> FloatArray:
-    """Return each item's share of wins, ties half, whomever it met: the trivial estimate.
+    """Return each item's share of wins, with ties counted half, against any opponents.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def win_shares(items: ArrayLike, points: ArrayLike) -> FloatArray:
 
 
 class _Table(NamedTuple):
-    """Comparisons sorted into cells: what met in which order, and how it ended.
+    """Comparisons sorted into cells by meeting (two items in an order) and outcome.
 
     The cell of meeting m and outcome k is ``3 * m + k``.
     """
@@ -218,7 +218,7 @@ class _Table(NamedTuple):
         return 3 * len(self.meetings)
 
     def fits(self, counts: FloatArray, *, prior: float) -> "_Fits":
-        """Return the fit to each row of how often the cells count, shape ``(draws, cells)``."""
+        """Return the fit to each row of cell weights, shape ``(draws, cells)``."""
         if not prior > 0:
             raise ValueError(f"expected a prior above 0, got {prior!r}")
         by_outcome = counts.reshape(len(counts), -1, 3)
@@ -235,7 +235,7 @@ class _Table(NamedTuple):
         )
 
     def _design(self) -> FloatArray:
-        """Return what each parameter adds to each outcome, shape ``(meetings, 3, items + 2)``."""
+        """Return the design: parameters by outcome, shape ``(meetings, 3, items + 2)``."""
         first, second, order = self.meetings.T
         rows = np.arange(len(self.meetings))
         design = np.zeros((len(rows), 3, self.items + 2))
@@ -260,9 +260,9 @@ def _maxima(
 ) -> FloatArray:
     """Return the parameters with the highest posterior in each draw, by Newton's method.
 
-    The posterior is strictly concave: its model is multinomial and linear, and so is the prior's.
+    The posterior is strictly concave, since the model and the prior are multinomial and linear.
     `design` has the shape ``(meetings, 3, parameters)``, `counts` ``(draws, meetings, 3)`` and
-    `has_ties` ``(draws,)``: where there are none, they have no chance.
+    `has_ties` ``(draws,)``: in draws without ties, ties have probability 0.
     """
     draws, meetings, _ = counts.shape
     parameters = design.shape[-1]
@@ -277,7 +277,7 @@ def _maxima(
         scores[~has_ties, :, _TIE] = -np.inf
         chances = np.exp(scores - logsumexp(scores, axis=2, keepdims=True))
         expected = met[:, :, np.newaxis] * chances
-        # The prior's comparisons are won as often as lost: log expit(v) + log expit(-v).
+        # The prior has equally many wins and losses: log expit(v) + log expit(-v).
         likely = expit(values)
         gradient = (counts - expected).reshape(draws, -1) @ flat + prior * (1 - 2 * likely)
         mean = np.einsum("dmk,mkp->dmp", chances, design)
@@ -294,7 +294,7 @@ def _maxima(
 def _expected_shares(strengths: FloatArray, *, tie: FloatArray) -> FloatArray:
     """Return expected shares against all others, shape ``(draws, items)``."""
     difference = strengths[:, :, np.newaxis] - strengths[:, np.newaxis]
-    # A win and half a tie, of a win, a loss and a tie in the proportions of the model.
+    # A win plus half a tie, over win, loss and tie in the proportions of the model.
     win, loss = np.exp(difference / 2), np.exp(-difference / 2)
     drawn = np.exp(tie)[:, np.newaxis, np.newaxis]
     shares = (win + drawn / 2) / (win + loss + drawn)

@@ -1,4 +1,4 @@
-"""Estimates from the parts of a prediction-powered one: tuning, error, interval."""
+"""Estimates from the parts of a prediction-powered one: tuning, error and interval."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,18 +8,18 @@ from scipy.special import stdtr, stdtrit
 
 from spanjury.stats.arrays import FloatArray, safe_divide
 
-# Marked clusters below which two numbers, a mean and a slope, cannot be parted from noise.
+# Minimum number of marked clusters for a tuning; with fewer, a slope is mostly noise.
 LEAST_TUNED = 3
 
-# The most that a cluster is taken to pull the estimate to itself, so that no error is infinite.
+# Upper limit of the leverage of a cluster, so that no error is infinite.
 MOST_PULL = 0.9
 
-# A share of a judge's variation that is rounding.
+# A share of a judge's variation that is due to rounding.
 ROUNDING = 1e-20
 
 
 class PoweredEstimate(NamedTuple):
-    """A mean of people's scores or a difference of two, with the help of a judge."""
+    """A mean of people's scores, or a difference of two, estimated with the help of a judge."""
 
     value: float
     low: float
@@ -27,38 +27,41 @@ class PoweredEstimate(NamedTuple):
     error: float
     """The standard error; NaN with marks in fewer than two clusters."""
     p: float
-    """Two-sided, that it is 0: agrees with the interval."""
+    """Two-sided p of the null hypothesis of 0; agrees with the interval."""
     tuning: float
-    """People's points that a point of the judge counts; 0: the judge is not used."""
+    """Weight of a point of the judge in people's points; 0 if the judge is not used."""
     plain: float
-    """The estimate of people's marks alone, and its bounds."""
+    """The estimate from people's marks alone; its bounds follow."""
     plain_low: float
     plain_high: float
     marked: int
     items: int
     clusters: int
-    """Those with a mark: of the system that has fewer, for a difference."""
+    """Clusters with a mark; for a difference, those of the system that has fewer."""
     effective_marks: float
-    """Number of marks that would give that error without a judge; infinite if it is 0."""
+    """Number of marks that would give this error without a judge; infinite if it is 0."""
     floor: float
-    """The standard error that more marks of these items leave, of the items themselves."""
+    """The limit of the standard error as more of these items are marked, due to the items."""
     plain_error: float
-    """The standard error of people's marks alone."""
+    """The standard error of the estimate from people's marks alone."""
 
 
 class Parts(NamedTuple):
-    """Estimates by people, and by the judge what it would be with all items less that."""
+    """The parts: people's estimate, and what each cluster contributes to it and to the gap.
+
+    `gap` is the judge's mean over all items minus its mean over the marked ones.
+    """
 
     plain: float
     gap: float
     people: FloatArray
-    """Shape ``(clusters,)``: by how much each cluster moves `plain`."""
+    """Shape ``(clusters,)``: contribution of each cluster to `plain`."""
     judge: FloatArray
-    """And minus `gap`."""
+    """The same for minus `gap`."""
     whole: FloatArray
-    """And the judge's mean over all items."""
+    """The same for the judge's mean over all items."""
     share: FloatArray
-    """Each cluster's share of the weights of what is marked."""
+    """Each cluster's share of the total weight of marked items."""
     marked: int
     items: int
     clusters: int
@@ -67,9 +70,9 @@ class Parts(NamedTuple):
 def tuned_estimate(
     parts: Parts, *, confidence: float, given: float | None = None
 ) -> PoweredEstimate:
-    """Return the estimate of least error, and that of people alone, from its parts.
+    """Return the estimate of least error, and that of people alone, from the parts.
 
-    A tuning that is given is taken as a constant: it was chosen from much more than these parts.
+    A `given` tuning is considered constant: it was chosen from much more data than these parts.
     """
     tuned = parts.clusters >= LEAST_TUNED
     tuning = (common_tuning([parts]) if tuned else 0.0) if given is None else given
@@ -108,9 +111,9 @@ def tuned_estimate(
 
 
 def common_tuning(parts: Sequence[Parts]) -> float:
-    """Return the slope that leaves the least variance, summed over estimates.
+    """Return the slope with the least variance, summed over estimates.
 
-    0 for a judge that says nothing.
+    0 for an uninformative judge.
     """
     varied = sum(float(part.judge @ part.judge) for part in parts)
     if varied <= ROUNDING * sum(float(part.whole @ part.whole) for part in parts):
@@ -119,7 +122,7 @@ def common_tuning(parts: Sequence[Parts]) -> float:
 
 
 def _plain_error(parts: Parts) -> float:
-    """Return Student's error of people's marks alone."""
+    """Return Student's error of the estimate from people's marks alone."""
     if parts.clusters < 2:  # noqa: PLR2004 - two, to vary
         return np.nan
     varied = parts.people @ parts.people
@@ -127,10 +130,10 @@ def _plain_error(parts: Parts) -> float:
 
 
 def _tuned_error(parts: Parts, *, tuning: float, chosen: bool) -> float:
-    """Return the error from what is left at each cluster, raised by its own pull.
+    """Return the error from the residuals of the clusters, corrected for their leverage.
 
-    Of a tuning that was chosen from these parts a cluster pulls at the tuning, too, and its whole
-    pull is made up for (HC3); else half of it, as is right for a plain mean (HC2).
+    If the tuning was chosen from these parts, a cluster influences the tuning, too, and its whole
+    leverage is corrected (HC3); otherwise half of it, which is right for a plain mean (HC2).
     """
     residuals = parts.people - tuning * parts.judge
     if not chosen:

@@ -1,7 +1,7 @@
-"""Means of people's scores over many items of which people have marked few and a judge all.
+"""Means of people's scores over many items, few marked by people and all by a judge.
 
-The judge's mean over all items is corrected by what it misses on those that people marked, so
-that the estimate is unbiased however bad the judge is; the better it is, the narrower the interval.
+The judge's mean over all items is corrected by its mean error on those that people marked. So the
+estimate is unbiased however bad the judge is, and the better it is, the narrower the interval.
 """
 
 import numpy as np
@@ -34,23 +34,23 @@ def powered_mean(
 ) -> PoweredEstimate:
     """Estimate the mean that people would give by prediction-powered inference [1]_.
 
-    The judge's part is tuned for the least error [2]_: a judge on another scale does no harm,
-    and one that knows nothing gets a tuning near 0.
+    The weight of the judge is tuned for the least error [2]_: a judge on another scale does no
+    harm, and an uninformative one gets a tuning near 0.
 
     Parameters
     ----------
     people
         Shape ``(items,)``; finite, or NaN for items without a mark. The marked ones are
-        drawn at random, or by chances that `weights` make up for.
+        drawn with equal probability, or with probabilities that `weights` correct for.
     judged
         Shape ``(items,)``; finite. An item that is NaN is skipped, whether marked or not.
     weights
-        Shape ``(items,)``; one over the chance that an item had to be marked, or anything in
-        proportion to it: finite and above 0 for the marked ones, never looked at for others.
+        Shape ``(items,)``; the reciprocal of the probability that an item was marked, or
+        something proportional to it: finite and above 0 for marked items, ignored for others.
     clusters
-        Shape ``(items,)``; labels of items that are correlated, such as outputs for one input.
+        Shape ``(items,)``; labels of correlated items, such as outputs for one input.
     tuning
-        One that was chosen from much more than these marks, as by `powered_tuning`; None for
+        A tuning chosen from much more than these marks, such as by `powered_tuning`; None for
         the one of least error here.
     confidence
         Level of the interval, in ``(0, 1)``.
@@ -58,9 +58,9 @@ def powered_mean(
     Returns
     -------
     PoweredEstimate
-        For items like these: its interval is Student's, of the linearised estimate's variation
-        between clusters [3]_, with a degree of freedom less for the tuning. With marks in fewer
-        than three clusters it is that of people alone. NaN without a mark.
+        For items like these. Its interval is Student's, from the variation of the linearized
+        estimate between clusters [3]_, with a degree of freedom less for the tuning. With marks
+        in fewer than three clusters, it is that of people alone. NaN without a mark.
 
     Raises
     ------
@@ -69,9 +69,9 @@ def powered_mean(
 
     Notes
     -----
-    The tuning is chosen from the same marks. In simulations on a skewed scale 93 of 100 intervals
-    of 95 % held the mean with ten marks and 94 with thirty, where of those of people alone 92 and
-    93 did; with forty marks and chances of one that differ tenfold it was 92 against 93.
+    The tuning is chosen from the same marks. In simulations on a skewed scale, 93 of 100 intervals
+    of 95 % contained the mean with ten marks and 94 with thirty, compared to 92 and 93 for people
+    alone. With forty marks and probabilities that differ tenfold, it was 92 compared to 93.
 
     References
     ----------
@@ -106,7 +106,7 @@ def powered_difference(
     tuning: float | None = None,
     confidence: float = 0.95,
 ) -> PoweredEstimate:
-    """Estimate by how much people's mean of one system is above another's on the same inputs.
+    """Estimate the difference of people's means of two systems on the same inputs.
 
     Parameters
     ----------
@@ -116,17 +116,17 @@ def powered_difference(
     weights
         Shape ``(2, inputs)`` or ``(inputs,)``; as in `powered_mean`.
     clusters
-        Shape ``(inputs,)``; each input is one where None, so that systems are compared in pairs.
+        Shape ``(inputs,)``; if None, each input is one, so that systems are compared in pairs.
     tuning, confidence
         As in `powered_mean`.
 
     Returns
     -------
     PoweredEstimate
-        Marks and items are counted in outputs. Both systems have one tuning, the one of least
-        error of the difference: it is one judge on one scale, few marks bear one slope better
-        than two, and those that are best for each mean are not so for their difference. It
-        remains unbiased where the judge leans to a system.
+        Marks and items are counted in outputs. Both systems have the same tuning, that of least
+        error of the difference: it is one judge on one scale, few marks support one slope better
+        than two, and the best tunings of the means are not the best for their difference. The
+        estimate is unbiased even if the judge favours a system.
 
     Raises
     ------
@@ -165,10 +165,10 @@ def powered_tuning(
     weights: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
 ) -> float:
-    """Return the tuning that leaves several systems' means the least error, all together.
+    """Return the tuning with the least total error of the means of several systems.
 
-    Few marks of each system bear no slope of its own: that of least error for the means of all
-    [1]_ is steadier, and each mean is unbiased whatever the tuning is.
+    A few marks of a system do not suffice for a separate slope. The slope with the least error
+    over all means [1]_ is more stable, and each mean is unbiased whatever the tuning is.
 
     Parameters
     ----------
@@ -182,8 +182,8 @@ def powered_tuning(
     Returns
     -------
     float
-        People's points that a point of the judge counts; 0 without marks, or for a judge that
-        says nothing of these items.
+        Weight of a point of the judge in people's points; 0 without marks, or for a judge that
+        is uninformative on these items.
 
     Raises
     ------
@@ -211,10 +211,10 @@ def powered_tuning(
 def marks_needed(
     estimate: PoweredEstimate, *, confidence: float = 0.95, power: float = 0.5
 ) -> float:
-    """Return how many more marks an interval needs that excludes 0, if the value stays as it is.
+    """Return the number of additional marks for an interval that excludes 0, at the same value.
 
-    The part of the variance that comes of marks is taken to fall as they grow in number, and the
-    part that comes of the items to stay [1]_.
+    The variance due to marks is assumed to be inversely proportional to their number, and the
+    variance due to items to stay constant [1]_.
 
     Parameters
     ----------
@@ -223,13 +223,13 @@ def marks_needed(
     confidence
         Level of the interval, in ``(0, 1)``.
     power
-        The chance that it excludes 0, in ``(0, 1)``.
+        The probability that it excludes 0, in ``(0, 1)``.
 
     Returns
     -------
     float
-        A whole number, of outputs; 0 where the marks suffice; infinite where not even marks of
-        all items would do, so that it takes more items. NaN where the error is.
+        An integer number of outputs; 0 if the marks suffice; infinite if even marks of
+        all items do not suffice, so that more items are needed. NaN if the error is NaN.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def _pair(people: ArrayLike, judged: ArrayLike) -> tuple[FloatArray, FloatArray]
 def _all_parts(
     scores: FloatArray, *, weights: ArrayLike | None, clusters: ArrayLike | None
 ) -> list[Parts]:
-    """Return the parts of each row of shape ``(2, rows, items)``, people before the judge."""
+    """Return the parts of each row of an array ``(2, rows, items)``, people before the judge."""
     _, rows, items = scores.shape
     given = np.ones(items) if weights is None else np.asarray(weights, dtype=np.float64)
     if given.shape not in {(items,), (rows, items)}:

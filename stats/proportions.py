@@ -1,4 +1,4 @@
-"""Proportions of trials that come in clusters, as attacks on one text do."""
+"""Proportions of trials in clusters, such as attacks on one text."""
 
 from typing import NamedTuple
 
@@ -25,16 +25,16 @@ def clustered_proportion(
 ) -> Proportion:
     """Estimate a proportion from clusters of correlated trials.
 
-    The interval is Wilson's [1]_ with the effective number of trials in place of the number
-    [2]_: as many independent trials as would have the variance that the ratio estimator has
-    between the clusters [3]_. The variance is taken with one more cluster, of average size, all
-    of whose trials went the rarer way: where few trials succeed or none does, the clusters that
-    are there tell little of their variance. Where none does, each cluster counts as one trial.
+    The interval is Wilson's [1]_ with the effective number of trials instead of the number
+    [2]_: the number of independent trials with the variance that the ratio estimator has
+    between the clusters [3]_. The variance is computed with an additional cluster of average size,
+    all of whose trials have the rarer outcome, because the clusters reveal little about their
+    variance if few trials succeed. If none does, each cluster counts as one trial.
 
     Parameters
     ----------
     successes, trials
-        Shape ``(clusters,)``; whole numbers with ``0 <= successes <= trials``. A cluster
+        Shape ``(clusters,)``; integers with ``0 <= successes <= trials``. A cluster
         without trials is skipped.
     confidence
         Level of the interval, in ``(0, 1)``.
@@ -52,8 +52,9 @@ def clustered_proportion(
 
     Notes
     -----
-    It is wide rather than narrow: in simulations with 10 to 100 clusters, shares of .02 to .95 and
-    correlations within clusters of .02 to .9, 96 to 100 of 100 intervals of 95 % held the share.
+    The interval is conservative: in simulations with 10 to 100 clusters, shares of 0.02 to 0.95 and
+    correlations within clusters of 0.02 to 0.9, 96 to 100 of 100 intervals of 95 % contained the
+    share.
 
     References
     ----------
@@ -85,9 +86,9 @@ def clustered_proportion(
 
 
 def _effective_trials(hits: FloatArray, tries: FloatArray, *, share: float) -> float:
-    """Return as how many independent trials the clusters count."""
+    """Return the number of independent trials that the clusters are equivalent to."""
     size = float(tries.mean())
-    hits = np.append(hits, size if share <= 0.5 else 0.0)  # noqa: PLR2004  the rarer way
+    hits = np.append(hits, size if share <= 0.5 else 0.0)  # noqa: PLR2004  the rarer outcome
     tries = np.append(tries, size)
     total = float(tries.sum())
     share = float(hits.sum()) / total

@@ -18,26 +18,26 @@ from spanjury.stats.weighted import Weighted
 
 IntArray = NDArray[np.int64]
 
-# Items below which a partial correlation is 1, -1 or undefined.
+# Minimum number of items; with fewer, a partial correlation is 1, -1 or undefined.
 LEAST_ITEMS = 4
 
-# Squares that are rounding, of ranks between 0 and 1.
+# Squares of ranks between 0 and 1 that are due to rounding.
 NOISE = 1e-12
 
 
 class Redundancy(NamedTuple):
-    """Partial correlations of raters given people, and what they amount to."""
+    """Partial correlations of raters given people, and the resulting effective number."""
 
     partial: FloatArray
-    """Shape ``(raters, raters)``, in ``[-1, 1]``; 1 of each with itself, NaN where undefined."""
+    """Shape ``(raters, raters)``, in ``[-1, 1]``; 1 on the diagonal, NaN if undefined."""
     low: FloatArray
     high: FloatArray
     """Their bounds."""
     items: IntArray
-    """Shape ``(raters, raters)``: items that people and both raters have scored."""
+    """Shape ``(raters, raters)``: number of items that people and both raters have scored."""
     effective: float
-    """As many independent raters would err as little together; more than there are where they err
-    in opposite ways."""
+    """The number of independent raters whose joint error would be as small; above the number of
+    raters if their errors are opposite."""
     effective_low: float
     effective_high: float
 
@@ -51,32 +51,32 @@ def rater_redundancy(
     draws: int = 1000,
     confidence: float = 0.95,
 ) -> Redundancy:
-    """Tell how far raters agree where people do not explain it.
+    """Return the agreement of raters that people's scores do not explain.
 
-    For each two it is the partial rank correlation given people's scores: Spearman's of the
-    three, joined by the formula for a partial correlation [1]_. The number of independent raters
-    is ``k / (1 + (k - 1) * mean)`` of the mean partial correlation [2]_.
+    For each pair it is the partial rank correlation given people's scores: Spearman's of the
+    three, combined by the formula for a partial correlation [1]_. The number of independent raters
+    is ``k / (1 + (k - 1) * mean)`` with the mean partial correlation [2]_.
 
     Parameters
     ----------
     people
         Shape ``(items,)``; finite, or NaN where missing.
     raters
-        Shape ``(raters, items)``, two raters or more; finite, or NaN. Each two are compared on
+        Shape ``(raters, items)``, at least two raters; finite, or NaN. Each pair is compared on
         the items that people and both of them have scored.
     rng
-        Draws clusters, with replacement; ranks are taken afresh in each draw.
+        Generator to draw clusters, with replacement; ranks are computed in each draw.
     clusters
-        Shape ``(items,)``; labels of items that are correlated, or None if each is alone.
+        Shape ``(items,)``; labels of groups of correlated items; None if all are independent.
     draws, confidence
         As in `bootstrap` and `percentile_interval`.
 
     Returns
     -------
     Redundancy
-        NaN with fewer than four items, with scores that are all alike, or that people's scores
-        explain wholly. The number of raters is NaN without a pair, or where they contradict each
-        other so much that it would be infinite.
+        NaN with fewer than four items, or with scores that are all equal or completely explained
+        by people's scores. The number of raters is NaN without a pair, or if they contradict each
+        other so strongly that it would be infinite.
 
     Raises
     ------
@@ -85,8 +85,8 @@ def rater_redundancy(
 
     Notes
     -----
-    People's scores are noisy themselves: what two raters see of the quality and people missed
-    counts as their redundancy. It is an upper bound, the looser the less people agree.
+    People's scores are noisy themselves: quality that two raters perceive and people missed
+    counts as their redundancy. It is an upper bound, which is looser if people agree less.
 
     References
     ----------
@@ -136,7 +136,7 @@ def rater_redundancy(
 
 
 def _effective(partial: FloatArray, raters: int) -> FloatArray:
-    """Return the number of independent raters, of pairs in the last axis, [2] eq. 5."""
+    """Return the number of independent raters from pairs in the last axis, [2] eq. 5."""
     defined = ~np.isnan(partial)
     mean = safe_divide(np.where(defined, partial, 0.0).sum(axis=-1), defined.sum(axis=-1))
     size = 1 + (raters - 1) * mean
@@ -152,7 +152,7 @@ def _table(pairs: FloatArray, *, raters: int) -> FloatArray:
 
 
 def _partial(scores: FloatArray, where: NDArray[np.intp]) -> Weighted:
-    """Return the partial correlation of two raters given people, who come first of three."""
+    """Return the partial correlation of two raters given people, who are the first of three."""
     if scores.shape[1] < LEAST_ITEMS:
         return lambda counts: np.full(len(counts), np.nan)
     rankings = [_ranking(row) for row in scores]
@@ -175,7 +175,7 @@ def _partial(scores: FloatArray, where: NDArray[np.intp]) -> Weighted:
 
 
 def _ranking(scores: FloatArray) -> Weighted:
-    """Return the midrank of each item in each draw, as a share of the items drawn."""
+    """Return the midrank of each item in each draw, relative to the number of items drawn."""
     order = np.argsort(scores, kind="stable")
     starts = np.flatnonzero(np.diff(scores[order], prepend=-np.inf) != 0)
     group = np.unique(scores, return_inverse=True)[1]
@@ -190,7 +190,7 @@ def _ranking(scores: FloatArray) -> Weighted:
 
 
 def _correlation(first: FloatArray, second: FloatArray, counts: FloatArray) -> FloatArray:
-    """Return Pearson's of centred rows, whose items count so often; NaN where one is constant."""
+    """Return Pearson's correlation of centred rows weighted by `counts`; NaN if one is constant."""
     left_squares, right_squares, both = (
         (counts * left * right).sum(axis=1)
         for left, right in ((first, first), (second, second), (first, second))

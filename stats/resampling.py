@@ -1,8 +1,8 @@
-"""The bootstrap: how effects vary with other items of the same sort.
+"""The bootstrap: how effects would vary with other items of the same kind.
 
-Items are drawn with replacement, each with all its perturbations and aspects: these stay as
-dependent in a draw as they are in the sample, so that effects may be averaged or subtracted
-draw by draw, and two judges are compared on the same items.
+Items are drawn with replacement, each with all its perturbations and aspects. Their dependence in
+a draw is the same as in the sample, so that effects may be averaged or subtracted draw by draw, and
+two judges are compared on the same items.
 """
 
 from collections.abc import Callable
@@ -15,18 +15,18 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.stats.arrays import FloatArray, checked_differences, checked_share
 from spanjury.stats.weighted import Weighted, net_drop, on_sample
 
-# Counts held at a time; 10,000 draws of 400 items, or 32 MB.
+# Counts in memory at a time; 10,000 draws of 400 items, or 32 MB.
 BLOCK = 4_000_000
 
-# Differences of scores smaller than this come from rounding.
+# Smaller differences of scores are due to rounding.
 NOISE = 1e-12
 
 
 class Resampled(NamedTuple):
     """Effects in the sample, and in samples drawn from it.
 
-    Row i of `draws` is made of the same items in every cell. Means over cells, differences
-    between them and their intervals come of doing the same to both arrays.
+    Row i of `draws` consists of the same items in every cell. Means over cells, differences
+    between cells and their intervals result from the same operation on both arrays.
     """
 
     estimate: FloatArray
@@ -43,7 +43,7 @@ class Interval(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A figure and the bounds of its interval; NaN where undefined."""
+    """A value and the bounds of its interval; NaN if undefined."""
 
     value: float = np.nan
     low: float = np.nan
@@ -51,7 +51,7 @@ class Estimate(NamedTuple):
 
 
 class EffectDifference(NamedTuple):
-    """Differences between the effects on one judge and on another, one by one."""
+    """Differences between the effects on two judges, one by one."""
 
     difference: FloatArray
     low: FloatArray
@@ -68,13 +68,13 @@ def bootstrap(effect: Weighted, *, items: int, rng: Generator, draws: int = 10_0
     Parameters
     ----------
     effect
-        A function of how often each item counts, from `spanjury.stats.weighted`.
+        A function of the weight of each item, from `spanjury.stats.weighted`.
     items
-        How many there are, at least 1.
+        Number of items, at least 1.
     rng
-        Draws the items; the same state draws the same ones for every effect.
+        Generator of the draws; the same state draws the same items for every effect.
     draws
-        How many samples of `items` items to draw, at least 1.
+        Number of samples of `items` items to draw, at least 1.
 
     Raises
     ------
@@ -102,8 +102,8 @@ def percentile_interval(resampled: Resampled, *, confidence: float = 0.95) -> In
     Returns
     -------
     Interval
-        NaN where every draw is undefined. Without any width where all items are alike: that
-        says nothing of items not seen, of which up to ``3 / items`` may differ [1]_.
+        NaN if every draw is undefined. Of width 0 if all items are equal, which gives no
+        information on unseen items: a share of up to ``3 / items`` may differ [1]_.
 
     Raises
     ------
@@ -127,10 +127,10 @@ def percentile_interval(resampled: Resampled, *, confidence: float = 0.95) -> In
 
 
 def two_sided_p(resampled: Resampled) -> FloatArray:
-    """Return twice the share of draws on the far side of 0, in the shape of the estimate.
+    """Return twice the share of draws on the opposite side of 0, in the shape of the estimate.
 
-    It inverts `percentile_interval`, and is never 0: one more draw is counted on the far
-    side. NaN where every draw is undefined.
+    It inverts `percentile_interval`, and is never 0: one more draw is counted on that
+    side. NaN if every draw is undefined.
     """
     draws = resampled.draws
     defined = np.sum(~np.isnan(draws), axis=0)
@@ -157,15 +157,15 @@ def effect_difference(
 ) -> EffectDifference:
     """Compare the effects on two judges by a bootstrap of items that both have judged.
 
-    Discernment scores cannot be compared: they are p-values, and grow with the items.
+    Discernment scores cannot be compared: they are p-values, and grow with the number of items.
 
     Parameters
     ----------
     first, second
         Differences of the judges, shape ``(..., items)`` each, items in the same order; finite, or
-        NaN where missing. An item that one lacks is skipped in both.
+        NaN where missing. An item that is missing in one is skipped in both.
     rng
-        Draws the items.
+        Generator of the draws.
     effect
         ``effect(differences)`` -> the effect to compare.
     draws, confidence

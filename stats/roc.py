@@ -1,8 +1,7 @@
-"""The ROC curve: how well a score tells items that have a property from items that have not.
+"""The ROC curve: how well a score separates items with a property from items without it.
 
-A higher score says that the item more likely has it. An item without a score, or of which it is
-not known whether it has the property, is NaN and skipped. Items with one score pass a threshold
-together.
+A higher score means that the item is more likely to have it. An item is NaN and skipped if it has
+no score, or if its property is unknown. Items with the same score pass a threshold together.
 """
 
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.stats.arrays import FloatArray, one_axis, safe_divide
 from spanjury.stats.weighted import Weighted, on_sample
 
-# Shares that come of counts differ from a bound by this much through rounding alone.
+# Shares computed from counts may differ from a bound by this much because of rounding.
 NOISE = 1e-12
 ByLevel = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 """Counts, shape ``(draws, items)`` -> items with and without the property at each level."""
@@ -27,12 +26,12 @@ def auroc(scores: ArrayLike, positive: ArrayLike) -> float:
     scores
         Shape ``(items,)``; finite, or NaN for an item that is skipped.
     positive
-        The same shape; 1 for an item that has the property, 0 for one that has not, or NaN.
+        The same shape; 1 for an item with the property, 0 for one without, or NaN.
 
     Returns
     -------
     float
-        In ``[0, 1]``; NaN without an item of either sort.
+        In ``[0, 1]``; NaN unless there are items of both kinds.
 
     Raises
     ------
@@ -52,7 +51,7 @@ def auroc(scores: ArrayLike, positive: ArrayLike) -> float:
 
 
 def auroc_effect(scores: ArrayLike, positive: ArrayLike) -> Weighted:
-    """Return the figure of `auroc` as an effect for `bootstrap`, shape ``(draws,)``."""
+    """Return the result of `auroc` as an effect for `bootstrap`, shape ``(draws,)``."""
     _, at_levels = by_level(scores, positive)
 
     def weighted(counts: FloatArray) -> FloatArray:
@@ -67,20 +66,20 @@ def auroc_effect(scores: ArrayLike, positive: ArrayLike) -> Weighted:
 def caught_share(scores: ArrayLike, positive: ArrayLike, *, false_alarms: float) -> float:
     """Return the share of positive items above the best threshold with few false alarms.
 
-    The threshold is the one that suits the items at hand best, so that the share is optimistic
-    for others. A threshold above all scores catches none, and is always allowed.
+    The threshold is optimal for the items given, so that the share is optimistic for others.
+    A threshold above all scores catches none, and is always allowed.
 
     Parameters
     ----------
     scores, positive
         As in `auroc`.
     false_alarms
-        The largest share of the other items that may be above the threshold, in ``[0, 1]``.
+        Maximum share of the other items that may be above the threshold, in ``[0, 1]``.
 
     Returns
     -------
     float
-        In ``[0, 1]``; NaN without an item of either sort.
+        In ``[0, 1]``; NaN unless there are items of both kinds.
 
     Raises
     ------
@@ -98,9 +97,9 @@ def caught_share(scores: ArrayLike, positive: ArrayLike, *, false_alarms: float)
 
 
 def caught_effect(scores: ArrayLike, positive: ArrayLike, *, false_alarms: float) -> Weighted:
-    """Return the figure of `caught_share` as an effect for `bootstrap`, shape ``(draws,)``.
+    """Return the result of `caught_share` as an effect for `bootstrap`, shape ``(draws,)``.
 
-    Every draw has a threshold of its own.
+    Every draw has its own threshold.
     """
     if not 0 <= false_alarms <= 1:
         raise ValueError(f"expected a share in [0, 1], got {false_alarms!r}")
@@ -118,9 +117,9 @@ def caught_effect(scores: ArrayLike, positive: ArrayLike, *, false_alarms: float
 
 
 def by_level(scores: ArrayLike, positive: ArrayLike) -> tuple[FloatArray, ByLevel]:
-    """Return the distinct scores, ascending, and what counts the items of either sort at each.
+    """Return the distinct scores, ascending, and a function counting both kinds of items at each.
 
-    Raise `ValueError` as `auroc` does.
+    Raises `ValueError` under the conditions of `auroc`.
     """
     values, has = one_axis(scores), one_axis(positive)
     if values.shape != has.shape or not np.isin(has[~np.isnan(has)], (0, 1)).all():
@@ -130,7 +129,7 @@ def by_level(scores: ArrayLike, positive: ArrayLike) -> tuple[FloatArray, ByLeve
     levels, starts = np.unique(values[kept], return_index=True)
 
     def counted(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        if not kept.size:  # there is no level to add up
+        if not kept.size:  # there is no level to sum over
             return np.zeros((len(counts), 0)), np.zeros((len(counts), 0))
         drawn, sort = counts[:, kept], has[kept]
         having, lacking = (

@@ -1,4 +1,4 @@
-"""Samples drawn by strata, with the chance of each item, and means that make up for them."""
+"""Stratified samples with the inclusion probability of each item, and means weighted by it."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from spanjury.stats.arrays import (
     safe_divide,
 )
 
-# Parts of an item, or of all weight, that are rounding.
+# Fractions of an item, or of the total weight, that are due to rounding.
 ROUNDING = 1e-9
 
 
@@ -25,11 +25,11 @@ class StratifiedSample(NamedTuple):
     chosen: NDArray[np.intp]
     """Shape ``(size,)``, ascending: indices of items."""
     inclusion: FloatArray
-    """Shape ``(items,)``: the chance that each item had, chosen or not; above 0."""
+    """Shape ``(items,)``: inclusion probability of each item, chosen or not; above 0."""
 
 
 class WeightedMean(NamedTuple):
-    """A mean over all items from some of them, and the bounds of its confidence interval."""
+    """A mean over all items estimated from some of them, and its confidence interval."""
 
     value: float
     low: float
@@ -37,11 +37,11 @@ class WeightedMean(NamedTuple):
     error: float
     """The standard error."""
     items: int
-    """Values that count."""
+    """Number of values used."""
     clusters: int
-    """Clusters with one."""
+    """Number of clusters with a value."""
     effective: float
-    """Number of values of equal chances that would weigh as much."""
+    """Number of equally probable values with the same weight."""
 
 
 def stratified(
@@ -52,23 +52,24 @@ def stratified(
     least: int = 1,
     weights: ArrayLike | None = None,
 ) -> StratifiedSample:
-    """Draw items from strata, without replacement, each item of a stratum with the same chance.
+    """Draw items from strata without replacement, with equal probability within a stratum.
 
     Parameters
     ----------
     strata
         Shape ``(items,)``; labels of any kind that sorts.
     size
-        How many items to draw: at least `least` of each stratum, or all of it where it is
-        smaller, and no more than there are.
+        Number of items to draw: at least `least` from each stratum, or all of it if it is
+        smaller, and at most all items.
     rng
-        Draws them.
+        Generator of the draws.
     least
-        Minimum drawn from each stratum, at least 1, so that each item has a chance.
+        Minimum number from each stratum, at least 1, so that each item can be drawn.
     weights
-        Shape ``(items,)``, finite, at least 0: how much is to be learnt from each item. A stratum
-        gets its part of their sum: in proportion to its items where None, and with the standard
-        deviation that is expected of an item the one of least error [1]_.
+        Shape ``(items,)``, finite, at least 0: the expected information of each item. The size of
+        a stratum is proportional to the sum of its weights. If None, it is proportional to the
+        number of items. With the expected standard deviation of each item, the error is
+        minimal [1]_.
 
     Raises
     ------
@@ -114,26 +115,25 @@ def weighted_mean(
     clusters: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> WeightedMean:
-    """Estimate the mean over all items from those that were drawn, by Hájek's ratio [1]_.
+    """Estimate the mean over all items from the drawn ones by Hájek's ratio [1]_.
 
     Parameters
     ----------
     values
-        Shape ``(n,)``: of the items that were drawn; finite, or NaN where missing, which is
-        skipped.
+        Shape ``(n,)``: of the drawn items; finite, or NaN where missing, which is skipped.
     inclusion
-        Shape ``(n,)``, in ``(0, 1]``: the chance that each had to be drawn.
+        Shape ``(n,)``, in ``(0, 1]``: inclusion probability of each.
     clusters
-        Shape ``(n,)``; labels of items that are correlated, or None if each is alone.
+        Shape ``(n,)``; labels of groups of correlated items; None if all are independent.
     confidence
         Level of the interval, in ``(0, 1)``.
 
     Returns
     -------
     WeightedMean
-        With Student's interval, of the linearised ratio's variation between clusters [2]_, for
-        items like these: not narrowed by the share that was drawn, nor by what strata explain,
-        so wide rather than narrow. NaN without a value, and for the bounds with fewer than two
+        With Student's interval, from the variation of the linearized ratio between clusters
+        [2]_, for items like these. It takes neither the sampled share nor the strata into account,
+        and so is conservative. NaN without a value, and for the bounds with fewer than two
         clusters.
 
     Raises
@@ -185,14 +185,14 @@ def _checked_weights(weights: ArrayLike | None, *, items: int) -> FloatArray:
 def _allocated(
     parts: FloatArray, lowest: NDArray[np.intp], counts: NDArray[np.intp], *, size: int
 ) -> NDArray[np.intp]:
-    """Return how many items to draw of each stratum: `size` of all, in proportion to `parts`.
+    """Return the number of items to draw from each stratum: `size` in all, proportional to `parts`.
 
-    No stratum gets fewer than its lowest or more than it has; parts of an item go to those that
+    No stratum gets fewer than its minimum or more than it has; remainders go to the strata that
     lack the most.
     """
-    # Where all the weight is used up, what remains is shared out by number.
+    # If all the weight is used up, the rest is allocated by number of items.
     parts = parts / (float(parts.sum()) or 1.0) + ROUNDING * counts / counts.sum()
-    # The sum is a line between the scales at which a stratum leaves its lowest or is used up.
+    # The sum is linear between the scales at which a stratum leaves its minimum or is used up.
     scales = np.sort(np.concatenate([lowest / parts, counts / parts]))
     sums = np.clip(scales[:, np.newaxis] * parts, lowest, counts).sum(axis=1)
     wanted = np.clip(np.interp(size, sums, scales) * parts, lowest, counts)

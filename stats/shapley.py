@@ -1,4 +1,4 @@
-"""Shapley values: a fair share of what a group attains for each of its players."""
+"""Shapley values: a fair division of what a group achieves among its players."""
 
 from collections.abc import Callable
 from math import comb
@@ -8,24 +8,24 @@ from numpy.typing import ArrayLike
 
 from spanjury.stats.arrays import FloatArray
 
-# Players of whom all subsets are few enough.
+# Maximum number of players for which all subsets are evaluated.
 MOST_PLAYERS = 12
 
 
 def subset_worths(worth: Callable[[frozenset[int]], float], *, players: int) -> FloatArray:
-    """Ask for the worth of every subset of players.
+    """Compute the worth of every subset of players.
 
     Parameters
     ----------
     worth
-        Worth of some players, who are numbered from 0; asked once a subset, the empty one first.
+        Worth of a set of players, numbered from 0; called once a subset, the empty one first.
     players
         From 1 to 12.
 
     Returns
     -------
     FloatArray
-        Shape ``(2**players,)``: bit i of an index says that player i is there.
+        Shape ``(2**players,)``: bit i of an index is set if player i is in the subset.
 
     Raises
     ------
@@ -47,21 +47,21 @@ def subset_worths(worth: Callable[[frozenset[int]], float], *, players: int) -> 
 
 
 def shapley_values(worths: ArrayLike) -> FloatArray:
-    """Share the worth of all players out among them [1]_, exactly.
+    """Divide the worth of all players among them exactly [1]_.
 
-    A player gets what it adds on average over all orders in which players may come.
+    A player gets its average contribution over all orders in which players may join.
 
     Parameters
     ----------
     worths
         Shape ``(2**players,)``, of 1 to 12 players, as `subset_worths` returns them; finite, or
-        NaN where undefined. That of no player comes first, and need not be 0.
+        NaN if undefined. That of no player comes first, and need not be 0.
 
     Returns
     -------
     FloatArray
-        Shape ``(players,)``; sums to the worth of all less that of none. All NaN where a worth
-        is.
+        Shape ``(players,)``; sums to the worth of all minus that of none. All NaN if a worth
+        is NaN.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Effects as functions of how often each item counts.
+"""Effects as functions of the weight of each item.
 
-The sample as it is counts each item once; a bootstrap sample counts some of them twice and
-others never. An effect that is written as a function of these counts is resampled for every
+The sample itself counts each item once; a bootstrap sample counts some of them twice and others
+never. An effect that is written as a function of these counts is resampled for every
 perturbation and aspect at once, by a matrix product.
 """
 
@@ -26,12 +26,12 @@ def ratio(numerators: ArrayLike, denominators: ArrayLike = 1.0) -> Weighted:
         Shape ``(..., items)``; finite or NaN.
     denominators
         The same, or a shape that broadcasts to it. An item that is NaN in one of the two is
-        skipped of both sums.
+        skipped in both sums.
 
     Returns
     -------
     Weighted
-        NaN where the denominators sum to 0.
+        NaN if the denominators sum to 0.
 
     Raises
     ------
@@ -54,27 +54,28 @@ def ratio(numerators: ArrayLike, denominators: ArrayLike = 1.0) -> Weighted:
 
 
 def mean_drop(differences: ArrayLike) -> Weighted:
-    """Return the effect "mean of `differences`", shape ``(..., items)``; raise as `ratio` does."""
+    """Return the effect "mean of `differences`", shape ``(..., items)``; raises like `ratio`."""
     return ratio(differences)
 
 
 def net_drop(differences: ArrayLike) -> Weighted:
-    """Return the effect P(drop) - P(rise), in ``[-1, 1]``; raise as `ratio` does.
+    """Return the effect P(drop) - P(rise), in ``[-1, 1]``; raises like `ratio`.
 
-    It knows nothing of how far scores move: a judge of 1-5 and one of 0-100 can be compared.
+    It does not depend on the size of changes, so judges with scales of 1-5 and 0-100 can be
+    compared.
     """
     return ratio(np.sign(checked_differences(differences)))
 
 
 def per_headroom(clean: ArrayLike, damaged: ArrayLike, *, low: float) -> Weighted:
-    """Return the effect "mean difference in units of the room that scores had to fall".
+    """Return the effect "mean difference in units of the headroom of the scores".
 
     Parameters
     ----------
     clean, damaged
         Scores, shape ``(..., items)``; finite or NaN.
     low
-        The worst score of the scale. Items whose clean score is there are skipped.
+        The worst score of the scale. Items with this clean score are skipped.
 
     Raises
     ------
@@ -92,14 +93,14 @@ def rank_biserial(differences: ArrayLike) -> Weighted:
     Parameters
     ----------
     differences
-        Shape ``(..., items)``; finite or NaN. Means of repeated scores should come as sums:
-        rounding errors break ties.
+        Shape ``(..., items)``; finite or NaN. For repeated scores pass integer sums: rounding
+        errors of means break ties.
 
     Returns
     -------
     Weighted
-        ``(R+ - R-) / (R+ + R-)`` over Wilcoxon's rank sums without the zeros [1]_; NaN where
-        all differences are 0. One drop among a hundred zeros is 1: read it beside the net drop.
+        ``(R+ - R-) / (R+ + R-)`` of Wilcoxon's rank sums without the zeros [1]_; NaN if
+        all differences are 0. One drop among a hundred zeros gives 1, so also see the net drop.
 
     Raises
     ------
@@ -123,14 +124,14 @@ def rank_biserial(differences: ArrayLike) -> Weighted:
 
 
 def _rank_biserial(differences: FloatArray, counts: FloatArray) -> FloatArray:
-    """Return the correlation of one cell in each draw, by its distinct sizes of difference."""
+    """Return the correlation of one cell in each draw, computed from the distinct sizes."""
     changed = np.flatnonzero(np.abs(differences) > 0)  # neither 0 nor missing
     sizes, which = np.unique(np.abs(differences[changed]), return_inverse=True)
     signed = np.zeros((changed.size, sizes.size))
     signed[np.arange(changed.size), which] = np.sign(differences[changed])
     moved = counts[:, changed]
     tied = moved @ np.abs(signed)
-    # The midrank of a size: all smaller ones, and the middle of those that are tied there.
+    # The midrank of a size: the number of smaller ones, plus the middle of those tied with it.
     midranks = np.cumsum(tied, axis=1) - (tied - 1) / 2
     surplus = np.sum(midranks * (moved @ signed), axis=1)
     total = np.sum(midranks * tied, axis=1)
@@ -138,15 +139,15 @@ def _rank_biserial(differences: FloatArray, counts: FloatArray) -> FloatArray:
 
 
 def of_items(values: ArrayLike, function: Callable[[FloatArray], ArrayLike]) -> Weighted:
-    """Return any effect at all, worked out draw by draw: slow, but for every function.
+    """Return an effect that is computed draw by draw: slow, but for any function.
 
     Parameters
     ----------
     values
         Shape ``(..., items)``; finite or NaN.
     function
-        ``function(sample)`` -> effects, where `sample` holds the items that were drawn, as
-        often as they were, in the shape ``(..., items)``.
+        ``function(sample)`` -> effects, where `sample` contains the drawn items, with
+        repetitions, in the shape ``(..., items)``.
 
     Raises
     ------
@@ -165,12 +166,12 @@ def of_items(values: ArrayLike, function: Callable[[FloatArray], ArrayLike]) -> 
 
 
 def on_sample(effect: Weighted, *, items: int) -> FloatArray:
-    """Return `effect` in the sample as it is, where each of `items` counts once."""
+    """Return `effect` in the sample itself, in which each of `items` counts once."""
     value: FloatArray = effect(np.ones((1, items)))[0]
     return value
 
 
 def _flat(cells: FloatArray) -> FloatArray:
-    """Return an array of the shape ``(cells, items)``, also for no items."""
+    """Return an array of the shape ``(cells, items)``, even without items."""
     *before, items = cells.shape
     return cells.reshape(math.prod(before), items)

@@ -1,4 +1,4 @@
-"""Judges that are agents: one model over any `ChatModel`, and a judge that searches.
+"""Judges that are agents: a pydantic-ai model over any `ChatModel`, and a judge that searches.
 
-They need asyncio, as pydantic-ai does.
+They need asyncio, because pydantic-ai does.
 """

@@ -1,10 +1,9 @@
-"""One conversation of an agent with a `ChatModel`, and how it ended.
+"""One conversation of an agent with a `ChatModel`, and its result.
 
-One pydantic-ai model over any `ChatModel`, so that agents pass the same gateway.
-
-It promises that a conversation reaches `ChatModel.complete` byte for byte as the agent
-holds it, and that a `ModelError` comes out of the agent's run as it was raised. A message that
-no `ChatModel` takes (pictures, files, tools of a provider) raises `ConfigError`.
+`AgentModel` is a pydantic-ai model over any `ChatModel`, so that agents use the same gateway. A
+conversation reaches `ChatModel.complete` byte for byte as the agent holds it, and the agent's run
+raises a `ModelError` unchanged. A message that no `ChatModel` accepts (pictures, files, a
+provider's tools) raises `ConfigError`.
 """
 
 import json
@@ -72,11 +71,11 @@ class Conversation(Generic[O_co]):
     Parameters
     ----------
     output
-        What the agent handed in and its checks accepted; None where it handed in nothing.
+        The agent's output, after it passed the checks; None if there is none.
     outcome
         `Outcome.SCORED` iff there is an output.
     reason
-        Why there is none.
+        Why there is no output.
     reply
         The last text that the model wrote, word for word.
     """
@@ -98,7 +97,7 @@ async def converse(
     decoding: Decoding,
     toolsets: Sequence[AbstractToolset[D]] = (),
 ) -> Conversation[O_co]:
-    """Run `agent` on `prompt` until it hands in an output or gives up.
+    """Run `agent` on `prompt` until it returns an output or gives up.
 
     Raises `ConfigError` if the event loop is not asyncio's, which pydantic-ai needs, and
     `ModelError` if the model gives no reply; a `ModelRefusedError` becomes an outcome
@@ -110,7 +109,7 @@ async def converse(
         Its outcome is `REFUSED` if the model declines, `TRUNCATED` if its last reply broke
         off, `UNPARSEABLE` if its answers never pass the checks or `limits` are reached.
     """
-    if not hasattr(current_token().native_token, "call_soon"):  # as asyncio's loops have
+    if not hasattr(current_token().native_token, "call_soon"):  # only asyncio's loops have it
         raise ConfigError("agents need asyncio: run them with anyio's asyncio backend, not trio")
     recorder = _Recorder(defused(model))
     outcome, reason, output = Outcome.SCORED, "", None
@@ -142,7 +141,7 @@ async def converse(
 
 
 def _fault(error: UnexpectedModelBehavior) -> str:
-    """Say what was wrong with the last answer, on one line."""
+    """Return what was wrong with the last answer, on one line."""
     cause = error.__cause__
     if isinstance(cause, ToolRetryError):
         return f"no answer passed the checks: {'; '.join(problem(cause.tool_retry).splitlines())}"
@@ -158,7 +157,7 @@ def _is_json(text: str) -> bool:
 
 
 def _held(request: ChatRequest, output: OutputObjectDefinition) -> tuple[ChatRequest, ...]:
-    """Return `request` held to the form of the output, with its limits and without."""
+    """Return variants of `request` with the output's schema, with and without limits of lengths."""
     return tuple(
         replace(request, decoding=replace(request.decoding, schema=schema))
         for schema in _schemas(output.name or "output", json.dumps(output.json_schema))
@@ -175,7 +174,7 @@ def _schemas(name: str, schema: str) -> tuple[ReplySchema, ...]:
 
 
 class _Recorder:
-    """A `ChatModel` that remembers what another one replied during one conversation."""
+    """A `ChatModel` that records the replies of another one during one conversation."""
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
@@ -198,7 +197,7 @@ class _Recorder:
         return bool(self._replies) and self._replies[-1].finish is Finish.LENGTH
 
     async def complete(self, request: ChatRequest) -> Reply:
-        # pydantic-ai before 2.68 asks again, only to run into the same limit.
+        # pydantic-ai before 2.68 repeats the request, which would reach the same limit.
         if self.broke_off and not self._replies[-1].tool_calls and not _is_json(self.reply):
             raise UnexpectedModelBehavior("the reply broke off")
         reply = await self._model.complete(request)
@@ -207,13 +206,13 @@ class _Recorder:
 
 
 class AgentModel(Model[None]):
-    """A pydantic-ai model that asks a `ChatModel`.
+    """A pydantic-ai model that calls a `ChatModel`.
 
     Parameters
     ----------
     decoding
-        How every reply is drawn, the likeliest by default; the settings of an agent or a
-        run are not looked at.
+        Decoding of every reply, by default greedy; the settings of an agent or a run are
+        ignored.
     """
 
     def __init__(self, model: ChatModel, *, decoding: Decoding = _LIKELIEST) -> None:
@@ -228,7 +227,7 @@ class AgentModel(Model[None]):
 
     @property
     def system(self) -> str:
-        """The provider, as pydantic-ai understands it: ours, whatever model is behind us."""
+        """The provider's name for pydantic-ai: always ours, whichever `ChatModel` is called."""
         return "spanjury"
 
     def prepare_messages(
@@ -236,11 +235,11 @@ class AgentModel(Model[None]):
         messages: list[ModelMessage],
         model_request_parameters: ModelRequestParameters | None = None,  # noqa: ARG002 - inherited
     ) -> list[ModelMessage]:
-        """Return `messages` as they are.
+        """Return `messages` unchanged.
 
-        pydantic-ai would break up marks such as ``<|im_end|>`` and add notes about texts that
-        contain ``<system>`` or ``<pyai:``; a judged text may contain any of them, and must be
-        judged as it stands.
+        pydantic-ai would break up tokens such as ``<|im_end|>`` and add notes about texts that
+        contain ``<system>`` or ``<pyai:``. A judged text may contain any of them, and must be
+        judged unchanged.
         """
         return messages
 
@@ -250,11 +249,11 @@ class AgentModel(Model[None]):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """Ask the `ChatModel`.
+        """Call the `ChatModel`.
 
-        Raises `ModelError` as the `ChatModel` does, `ModelRefusedError` for a reply that is a
-        refusal, which asking again would only repeat, and `ConfigError` if a message holds
-        something that cannot be said in text.
+        Raises the `ChatModel`'s `ModelError`, `ModelRefusedError` for a reply that is a refusal,
+        since a retry would only repeat it, and `ConfigError` if a message cannot be expressed as
+        text.
         """
         _, parameters = self.prepare_request(model_settings, model_request_parameters)
         instructions = InstructionPart.join(parameters.instruction_parts or []) or ""
@@ -264,7 +263,7 @@ class AgentModel(Model[None]):
             decoding=self._decoding,
             tools=to_tools(tools),
         )
-        # Beside tools some servers refuse a schema, and others let it keep the model from a call.
+        # With tools, some servers refuse a schema, and in others the schema prevents tool calls.
         if parameters.output_object and not (tools or self._decoding.grammar):
             request = replace(request, variants=_held(request, parameters.output_object))
         reply = await self._model.complete(request)
@@ -282,11 +281,11 @@ _FINISH_REASONS: dict[Finish, FinishReason] = {
 
 
 def to_messages(history: Sequence[ModelMessage], *, instructions: str) -> tuple[Message, ...]:
-    """Return `history` as a conversation.
+    """Convert `history` to messages.
 
-    System prompts at its beginning and `instructions` become one system message: the chat templates
-    of many open models take one, in the first place. Raises `ConfigError` if a message holds
-    something that cannot be said in text.
+    System prompts at its beginning and `instructions` become one system message, because the chat
+    templates of many open models accept only one, at the beginning. Raises `ConfigError` if a
+    message cannot be expressed as text.
     """
     messages = [message for item in history for message in _messages(item)]
     first = list(takewhile(lambda message: message.role == "system", messages))
@@ -308,10 +307,10 @@ def to_tools(definitions: Iterable[ToolDefinition]) -> tuple[ToolSpec, ...]:
 
 
 def to_response(reply: Reply, *, model_name: str, turn: int) -> ModelResponse:
-    """Return `reply` as the answer to the conversation's `turn`-th request.
+    """Convert `reply` to the answer to the conversation's `turn`-th request.
 
-    A tool call that comes without an id is given one that is unique in the conversation
-    and the same on every run.
+    A tool call without an id gets one that is unique in the conversation and the same on every
+    run.
     """
     calls = [
         ToolCallPart(call.name, call.arguments, tool_call_id=call.call_id or f"call-{turn}-{index}")
@@ -327,7 +326,7 @@ def to_response(reply: Reply, *, model_name: str, turn: int) -> ModelResponse:
 
 
 def problem(part: RetryFeedbackPart | ToolReturnPart) -> str:
-    """Say what is wrong with an answer, one fault a line, without quoting the answer."""
+    """Return what is wrong with an answer, one fault per line, without quoting the answer."""
     if not isinstance(part.content, list):
         return str(part.content)
     faults = ((".".join(map(str, error["loc"])), error["msg"]) for error in part.content)
@@ -369,7 +368,7 @@ def _text(part: UserPromptPart) -> str:
 
 
 def _assistant_message(response: ModelResponse) -> Message:
-    """Return what the model said; its reasoning is not said back to it."""
+    """Return the model's text and calls as a message, without its reasoning."""
     texts: list[str] = []
     calls: list[ToolCall] = []
     for part in response.parts:
@@ -383,6 +382,6 @@ def _assistant_message(response: ModelResponse) -> Message:
 
 
 def _call(part: ToolCallPart) -> ToolCall:
-    """Return the call as the model wrote it, malformed or not."""
+    """Return the call as the model wrote it, even if malformed."""
     arguments = part.args if isinstance(part.args, str) else part.args_as_json_str()
     return ToolCall(call_id=part.tool_call_id, name=part.tool_name, arguments=arguments)

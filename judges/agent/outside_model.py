@@ -1,6 +1,6 @@
-"""A `ChatModel` over any model of pydantic-ai, as a host that runs agents has it already.
+"""A `ChatModel` over any pydantic-ai model, such as one of a host program that runs agents.
 
-It speaks of text only, and translates what the model raises into our errors.
+It supports text only, and translates the model's errors into ours.
 """
 
 from collections.abc import Sequence
@@ -45,21 +45,21 @@ from spanjury.judges.core import ModelTimeoutError as OurTimeoutError
 _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
 _UNUSABLE = (ModelAuthenticationError, ModelNotFoundError)
 _NEVER = frozenset({401, 403, 404})
-"""Statuses of a wrong key or name: every request would fail."""
+"""HTTP statuses of a wrong key or name, with which every request fails."""
 _FAILING = 500
-"""Servers that fail, from this status on, may answer another time; so may busy ones."""
+"""HTTP statuses from this one on may be transient, as are those of a busy server."""
 _BUSY = frozenset({408, 425, 429})
 
 
 class OutsideModel:
-    """A model of pydantic-ai that is asked for texts."""
+    """A pydantic-ai model that answers text prompts."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
 
     @property
     def signature(self) -> str:
-        """The provider and the name of the model, as pydantic-ai has them."""
+        """Provider and name of the model in pydantic-ai."""
         return signature("pydantic-ai", model=f"{self._model.system}:{self._model.model_name}")
 
     async def complete(self, request: ChatRequest) -> Reply:
@@ -78,7 +78,7 @@ class OutsideModel:
 
 
 def _translated(error: AgentRunError, name: str) -> ModelError:
-    """Return our error; the server's words stay out, since it may repeat a key in them."""
+    """Return our error, without the server's message, which may repeat a key."""
     kind = type(error).__name__
     status = error.status_code if isinstance(error, ModelHTTPError) else None
     message = f"{name} gave no reply: {kind}" + (f" {status}" if status else "")
@@ -106,7 +106,7 @@ def _history(messages: Sequence[Message]) -> list[ModelMessage]:
 
 
 def _settings(decoding: Decoding) -> ModelSettings:
-    """Return the limit alone: many hosts' models refuse a temperature, and theirs is their own."""
+    """Return only the token limit, because many hosts' models refuse or preset a temperature."""
     return ModelSettings(max_tokens=decoding.max_tokens)
 
 

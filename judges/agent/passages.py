@@ -1,4 +1,4 @@
-"""A long source in passages, and the passages that have most to do with a query.
+"""Split a long source into passages, and rank them by relevance to a query.
 
 Ranking is Okapi BM25: Robertson and Zaragoza (2009), "The Probabilistic Relevance
 Framework: BM25 and Beyond", section 3.4, with the usual parameters.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from spanjury.judges.text import folded_words, sentences
 
 _SIZE = 500
-"""Code points of a passage: a few sentences."""
+"""Maximum number of code points of a passage: a few sentences."""
 _K1 = 1.2
 _B = 0.75
 
@@ -36,10 +36,10 @@ class Passage:
 
 
 def split_passages(inputs: Mapping[str, str], *, size: int = _SIZE) -> tuple[Passage, ...]:
-    """Cut `inputs` into passages of whole sentences, at most `size` code points each.
+    """Split `inputs` into passages of whole sentences, at most `size` code points each.
 
-    Together the passages hold every character of the inputs but blanks between sentences.
-    A sentence longer than `size` is cut.
+    Together the passages contain every character of the inputs except white space between
+    sentences. A sentence longer than `size` is cut.
     """
     cut = [(header, text) for header, whole in inputs.items() for text in _pieces(whole, size)]
     return tuple(
@@ -68,7 +68,7 @@ def _score(passage: Passage, weights: Mapping[str, float], *, mean: float) -> fl
     shared = weights.keys() & passage.words.keys()
     relative = passage.words.total() / mean if shared else 1.0
     saturation = _K1 * (1 - _B + _B * relative)
-    # sorted: a sum over a set would come out differently from run to run in its last digit
+    # sorted, because the last digit of a sum over a set would vary from run to run
     return sum(
         weights[word] * passage.words[word] / (saturation + passage.words[word])
         for word in sorted(shared)
@@ -76,13 +76,13 @@ def _score(passage: Passage, weights: Mapping[str, float], *, mean: float) -> fl
 
 
 def _rarity(word: str, passages: Sequence[Passage]) -> float:
-    """Return the inverse document frequency, kept positive for words that most passages hold."""
+    """Return the inverse document frequency, kept positive for words that most passages contain."""
     holding = sum(word in passage.words for passage in passages)
     return math.log1p((len(passages) - holding + 0.5) / (holding + 0.5))
 
 
 def _pieces(text: str, size: int) -> Iterator[str]:
-    """Fill each piece with as many sentences as fit."""
+    """Yield pieces of as many sentences as fit."""
     start = end = 0
     for sentence in sentences(text):
         if end > start and sentence.end - start > size:

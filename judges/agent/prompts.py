@@ -1,4 +1,4 @@
-"""Prompts of the agents; their words lie beside this file in ``templates``."""
+"""Prompts of the agents; the texts are in ``templates`` next to this file."""
 
 from collections.abc import Mapping, Sequence
 
@@ -33,7 +33,7 @@ def fill(name: str, about: Mapping[str, str]) -> str:
 
 
 def prompt_fingerprint() -> str:
-    """Return a digest of all the fixed words."""
+    """Return a digest of all templates."""
     return fingerprint(*map(read, _TEMPLATES))
 
 
@@ -47,7 +47,7 @@ def task_prompt(
     max_lookups: int,
     mark: str,
 ) -> str:
-    """Return the question: the judged text, the quality, and what can be looked up."""
+    """Return the prompt: the judged text, the aspect, and the passages that can be looked up."""
     output = aspect.task.output_header
     labels = aspect.scale.labels
     about = {

@@ -1,6 +1,7 @@
-"""The search agent: its tools, the report that it hands in, and what is checked of it.
+"""The search agent: its tools, the report that it returns, and the checks of the report.
 
-pydantic-ai takes as long to load as all the rest of a command; only who searches loads this.
+pydantic-ai takes as long to import as all the rest of a command, so only a search imports this
+module.
 """
 
 import json
@@ -37,7 +38,7 @@ class Evidence:
     Parameters
     ----------
     scale
-        The labels that a report may have.
+        The scale whose labels a report may have.
     mark
         The mark that a report must repeat.
     """
@@ -57,13 +58,13 @@ def lookup_tools(*, retries: int) -> FunctionToolset[Evidence]:
 
 
 async def search_source(context: RunContext[Evidence], query: str) -> str:
-    """Find the passages that have most to do with `query`."""
+    """Find the passages most relevant to `query`."""
     passages = best_passages(context.deps.passages, query, limit=context.deps.hits)
     return _fenced(passages) if passages else read("nothing-found")
 
 
 async def read_passage(context: RunContext[Evidence], number: int) -> str:
-    """Read one passage; `ModelRetry` if there is none of that number."""
+    """Return one passage; raise `ModelRetry` if there is none with that number."""
     passages = context.deps.passages
     if not 1 <= number <= len(passages):
         raise ModelRetry(f"number: must be 1 to {len(passages)}, got {number}")
@@ -78,7 +79,7 @@ _Line = Annotated[str, Field(json_schema_extra={"maxLength": 400})]
 """A text whose length only servers that enforce a schema limit: this stops endless repetition."""
 
 
-class Finding(BaseModel):  # noqa: D101  the model would be sent it
+class Finding(BaseModel):  # noqa: D101  pydantic-ai would send a docstring to the model
     quote: _Line
     explanation: _Line
     severity: Annotated[int, Field(ge=MIN_SEVERITY, le=MAX_SEVERITY)]
@@ -93,7 +94,7 @@ class Review(BaseModel):  # noqa: D101  as above
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchAgent:
-    """An agent with its tools; it may hold many conversations at once."""
+    """An agent with its tools; it can run many conversations concurrently."""
 
     agent: Agent[Evidence, Review]
     tools: FunctionToolset[Evidence]
@@ -108,7 +109,7 @@ class SearchAgent:
         max_requests: int,
         max_lookups: int,
     ) -> Conversation[Review]:
-        """Have `model` search and report; without passages there is nothing to look up.
+        """Run a conversation in which `model` searches and reports; no tools without passages.
 
         Raises `ModelError` if the model gives no reply.
         """
@@ -124,13 +125,13 @@ class SearchAgent:
 
 
 def search_agent(output: Literal["prompted", "tool"], *, retries: int) -> SearchAgent:
-    """Return an agent whose report is sent back up to `retries` times if a check fails."""
+    """Return an agent; a report that fails a check is sent back up to `retries` times."""
     return SearchAgent(agent=_agent(output, retries=retries), tools=lookup_tools(retries=retries))
 
 
 def _agent(output: Literal["prompted", "tool"], *, retries: int) -> Agent[Evidence, Review]:
     handed_in = (
-        PromptedOutput(Review, template=False)  # the form stands in the prompt
+        PromptedOutput(Review, template=False)  # the prompt states the form
         if output == "prompted"
         else ToolOutput(Review, name="hand_in", description=read("hand_in"))
     )
@@ -157,7 +158,7 @@ def _agent(output: Literal["prompted", "tool"], *, retries: int) -> Agent[Eviden
 
 
 def _answers(context: RunContext[Evidence]) -> Iterator[str]:
-    """Yield the last answer as it was written: a parser keeps the last of two fields."""
+    """Yield the last answer as written, because a parser keeps only the last of two equal keys."""
     for part in context.messages[-1].parts:
         if isinstance(part, TextPart):
             yield part.content[part.content.find("{") : part.content.rfind("}") + 1]
@@ -166,13 +167,13 @@ def _answers(context: RunContext[Evidence]) -> Iterator[str]:
 
 
 def _doubled_key(answer: str) -> str:
-    """Return a key that an object in `answer` has twice; empty if there is none."""
+    """Return a key that occurs twice in an object of `answer`; empty if there is none."""
     doubled: list[str] = []
 
     def note(pairs: list[tuple[str, object]]) -> None:
         times = Counter(key for key, _ in pairs)
         doubled.extend(key for key, count in times.items() if count > 1)
 
-    with suppress(ValueError, RecursionError):  # what is no JSON was refused before
+    with suppress(ValueError, RecursionError):  # an answer that is not JSON was refused before
         json.loads(answer, object_pairs_hook=note)
     return doubled[0] if doubled else ""

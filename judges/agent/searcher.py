@@ -1,9 +1,9 @@
-"""The searcher: a judge for long sources, an agent that looks things up before it reports.
+"""The searcher: a judge for long sources, an agent that looks passages up before it reports.
 
-It never sees the source whole: it is given the judged text and two tools, one that finds
-passages and one that reads on. An aspect that looks at no input gets no tools. It promises
-a report for every conversation that ends; what a model says that is not a report becomes an
-outcome. It raises `ModelError` where the model gives no reply, and needs asyncio.
+It never sees the whole source. It gets the judged text and two tools, one that finds passages and
+one that reads on. There are no tools for an aspect that reads no input. Every conversation that
+ends gives a report; a reply that is not a report becomes an outcome. It raises `ModelError` if the
+model gives no reply, and needs asyncio.
 """
 
 from dataclasses import dataclass, field
@@ -38,19 +38,19 @@ class Searcher:
     Parameters
     ----------
     model
-        The model that is asked. It must be able to call tools, unless it judges only
-        aspects that look at no input.
+        The model. It must support tool calls, unless it judges only aspects that read no
+        input.
     output
-        How the report is handed in: as JSON in the reply ("prompted", the default) or by a
+        How the report is returned: as JSON in the reply ("prompted", the default) or by a
         call of an output tool ("tool"). More models manage the first: a `ChatRequest`
         cannot force a call, and a model that can call the simple search tools may still
         fail at the nested arguments of a report.
     max_lookups, max_requests
-        The most tool calls, and the most replies, that one assessment may take.
+        Maximum number of tool calls and of replies in one assessment.
     retries
         How often a report that fails its checks is sent back.
     temperature, seed, max_tokens
-        How each reply is drawn.
+        Decoding of each reply.
     """
 
     model: ChatModel
@@ -69,8 +69,8 @@ class Searcher:
         limits = (self.max_errors, self.hits, self.max_lookups, self.max_requests)
         if min(limits) < 1 or self.retries < 0:
             raise ValueError(f"limits must be positive and retries not negative: {limits!r}")
-        self._decoding()  # a bad option is refused now, not at the first segment
-        # A frozen dataclass is set up through the back door, once.
+        self._decoding()  # raises for a bad option now, not at the first segment
+        # A frozen dataclass allows no other assignment.
         agent = search_agent.search_agent(self.output, retries=self.retries)
         object.__setattr__(self, "_agent", agent)
 
@@ -94,8 +94,8 @@ class Searcher:
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
-        """Return a digest of the first prompt, and of what its replies are checked against."""
-        asked = self._prompt(segment, aspect, ())  # to cut long sources twice would take long
+        """Return a digest of the first prompt and of the texts that replies are checked against."""
+        asked = self._prompt(segment, aspect, ())  # without passages: cutting is slow
         sources = chain.from_iterable(aspect.view(segment.inputs).items())
         return digest(asked, canonical(aspect), segment.output, *sources)
 
@@ -129,7 +129,7 @@ class Searcher:
 
 
 def _mark(segment: Segment, aspect: Aspect) -> AnswerMark:
-    """Return the mark that the answer must repeat, which no judged text can know."""
+    """Return the mark that the answer must repeat, which no judged text contains."""
     texts = named_plainly(aspect.view(segment.inputs)).values()
     return AnswerMark.of([*texts, segment.output], key="label")
 

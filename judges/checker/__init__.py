@@ -1,1 +1,1 @@
-"""The judge `checker`: any model that says whether a passage supports a claim takes a seat."""
+"""The judge `checker`: makes a judge of any model that decides if a passage supports a claim."""

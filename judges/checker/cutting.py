@@ -1,6 +1,6 @@
-"""Cutting: an output into claims and its source into passages, by the tokens of a checker.
+"""Cut an output into claims and its source into passages, measured in a checker's tokens.
 
-The sentences of a source are counted by the words that they share with a claim.
+The sentences of a source are ranked by the words that they share with a claim.
 """
 
 import heapq
@@ -15,13 +15,13 @@ from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.tokens import Token, tokens
 
 _RECORD_LINE = re.compile(r"[^|:\t,{}]{0,40}[|:\t,{}]")
-"""Beginning of a row of a table, of a key with its value, or of a turn of a dialogue."""
+"""Beginning of a table row, of a key with its value, or of a turn of a dialogue."""
 
 _RECORD_LINES = 0.8
-"""Share of such lines from which lines are passages, and not parts of wrapped prose."""
+"""Minimum share of such lines for lines to be passages rather than parts of wrapped prose."""
 
 _RECORD_END = re.compile(r"\n|(?<=\}),?[^\S\n]*(?!\n)")
-"""End of a line, or of an object in JSON that stands on one line with others."""
+"""End of a line, or of a JSON object that shares its line with others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class SourceSentence:
     input
         Header of the input.
     tokens
-        Its words and marks, with offsets in that input.
+        Its words and punctuation marks, with offsets in that input.
     """
 
     input: str
@@ -41,32 +41,32 @@ class SourceSentence:
 
     @property
     def start(self) -> int:
-        """Its first code point in the input."""
+        """Offset of its first code point in the input."""
         return self.tokens[0].start
 
     @property
     def end(self) -> int:
-        """The code point behind it in the input."""
+        """Offset after its last code point in the input."""
         return self.tokens[-1].end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StemIndex:
-    """Stems of the content words in the parts of a source.
+    """Index of the content-word stems in the parts of a source.
 
     Parameters
     ----------
     size
         Number of parts.
     where
-        Stem -> the positions of the parts that hold it, ascending.
+        Stem -> the positions of the parts that contain it, ascending.
     """
 
     size: int
     where: Mapping[str, Sequence[int]]
 
     def weights(self, claim: Iterable[Token]) -> dict[str, float]:
-        """Return the stems that a claim shares with the source, with a weight: high if rare."""
+        """Return the stems that a claim shares with the source, with high weights if rare."""
         return {
             token.stem: log(1 + self.size / len(self.where[token.stem]))
             for token in claim
@@ -74,14 +74,14 @@ class StemIndex:
         }
 
     def likeliest(self, weights: Mapping[str, float], *, limit: int) -> dict[int, set[str]]:
-        """Return the stems of each part that has any of `weights`; at most `limit` parts."""
+        """Return at most `limit` parts, with the stems of `weights` that each contains."""
         shared: dict[int, set[str]] = {}
         for stem in sorted(weights, key=lambda stem: (-weights[stem], stem)):
             for at in self.where[stem]:
                 shared.setdefault(at, set()).add(stem)
         if len(shared) <= limit:
             return shared
-        # Exact, so that the order of a set, another in each process, decides nothing.
+        # `fsum` is exact, so the result does not depend on set order, which varies by process.
         sums = {at: fsum(weights[stem] for stem in stems) for at, stems in shared.items()}
         likeliest = heapq.nlargest(limit, shared, key=lambda at: (sums[at], -at))
         return {at: shared[at] for at in likeliest}
@@ -101,7 +101,7 @@ def stem_index(parts: Sequence[Iterable[Token]]) -> StemIndex:
 
 
 def source_intervals(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the sentences of a source; those of data and dialogues are records or lines."""
+    """Yield the sentences of a source, or the records or lines of data and dialogues."""
     lines = [line for line in text.splitlines() if line.strip()]
     records = sum(_RECORD_LINE.match(line.strip()) is not None for line in lines)
     if records < max(1, _RECORD_LINES * len(lines)) or (len(lines) == 1 and "}" not in text):
@@ -116,28 +116,28 @@ def source_intervals(text: str) -> Iterator[tuple[int, int]]:
 
 Interval = tuple[int, int]
 Counting = Callable[[Sequence[str]], list[int]]
-"""Returns how many tokens each text has."""
+"""Function that returns the number of tokens of each text."""
 
 _WORD = re.compile(r"\w")
 _PRONOUN = re.compile(
     r"\W*(?:he|she|it|they|this|these|those|that|such|his|her|hers|its|their|theirs)\b",
     re.IGNORECASE,
 )
-_CLAIM_SHARE = 2  # a claim takes one part in so many of the room at most
-_OVERLAP_SHARE = 4  # a sentence that stands in two passages, of the tokens of one
+_CLAIM_SHARE = 2  # a claim takes at most one half of the room
+_OVERLAP_SHARE = 4  # a sentence in two passages takes at most a quarter of the tokens of one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimText:
-    """A stretch of an output that a checker reads as one claim.
+    """Part of an output that a checker reads as one claim.
 
     Parameters
     ----------
     start, end
         Half-open offsets in code points of the output.
     claims
-        The claims in it that are reported on, as intervals of the output. What stands around them
-        is read along with them: it says what a pronoun means.
+        The claims in it that are reported on, as intervals of the output. The text around them is
+        context, for example to resolve a pronoun.
     """
 
     start: int
@@ -147,12 +147,12 @@ class ClaimText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """Sentences that follow each other in the inputs.
+    """Consecutive sentences of the inputs.
 
     Parameters
     ----------
     text
-        Their text. Where they go from one input to the next, an empty line stands between them.
+        Their text, with an empty line between sentences of different inputs.
     """
 
     sentences: Sequence[SourceSentence]
@@ -162,12 +162,12 @@ class Passage:
 def claim_texts(
     output: str, *, unit: ClaimUnit, room: int, count_tokens: Counting
 ) -> list[ClaimText]:
-    """Cut `output` into what a checker reads as claims, in order; none where it has no word.
+    """Cut `output` into the texts that a checker reads as claims, in order; none without a word.
 
-    Each sentence with a word is a claim, and each part of a sentence that takes more than half of
-    `room` tokens. A checker of sentences reads the sentence before it, too, where a pronoun leads.
-    A checker of texts reads as many claims at once as take half of the room; one of answers takes
-    them for one claim.
+    Each sentence with a word is a claim, and so is each part of a sentence that takes more than
+    half of `room` tokens. If a sentence begins with a pronoun, a checker of sentences also reads
+    the sentence before it. A checker of texts reads as many claims at once as fit into half of the
+    room; a checker of answers reads them as one claim.
     """
     most = max(1, room // _CLAIM_SHARE)
     cut = _fitting(output, sentence_intervals(output), most=most, count_tokens=count_tokens)
@@ -202,10 +202,10 @@ def claims_with_passages(
     passage_tokens: int = 0,
     passage_sentences: int = 0,
 ) -> list[tuple[ClaimText, list[Passage]]]:
-    """Return what a checker reads as claims, each with its best `limit` passages; 0 for all.
+    """Return the texts that a checker reads as claims, each with its best `limit` passages.
 
-    A passage has at most `passage_tokens` tokens, 0 for as many as the longest claim leaves room
-    for, and at most `passage_sentences` sentences, 0 for any number.
+    `limit` is 0 for all passages. A passage has at most `passage_tokens` tokens, 0 for as many as
+    the longest claim leaves room for, and at most `passage_sentences` sentences, 0 for no limit.
     """
     texts = claim_texts(output, unit=unit, room=room, count_tokens=count_tokens)
     if not texts:
@@ -226,7 +226,7 @@ def passages_of(
 ) -> list[Passage]:
     """Cut the inputs into passages of at most `most` tokens, in order.
 
-    A passage holds whole sentences, at most `most_sentences` unless that is 0; a sentence of more
+    A passage holds whole sentences, at most `most_sentences` unless that is 0. A sentence with more
     tokens is cut between words. The last sentence of a passage is the first of the next, unless it
     is the only one or takes more than a quarter of the tokens.
     """
@@ -248,9 +248,9 @@ def passages_of(
 def best_passages(
     claims: Sequence[str], passages: Sequence[Passage], *, limit: int
 ) -> list[list[Passage]]:
-    """Return for each claim the passages that share most with it, the rarer words the weightier.
+    """Return for each claim the passages that share most words with it, weighted by rarity.
 
-    They are at most `limit`, 0 for all, and stay in the order of the source.
+    There are at most `limit`, 0 for all, in the order of the source.
     """
     if not limit or len(passages) <= limit:
         return [list(passages) for _ in claims]
@@ -265,10 +265,9 @@ def best_passages(
 
 
 def phrases(text: str, claim: Interval) -> list[Interval]:
-    """Return what can be left out of a claim in `text`, the shortest first.
+    """Return the parts that can be left out of a claim in `text`, shortest first.
 
-    That is each word that carries more than grammar, and each run of such words side by side; not
-    what is all of the claim's.
+    These are the content words and the runs of adjacent content words, except the whole claim.
     """
     start, end = claim
     content = [
@@ -300,9 +299,9 @@ def _passage(sentences: Sequence[SourceSentence], inputs: Mapping[str, str]) -> 
 def _packed(
     sizes: Sequence[int], *, most: int, overlaps: bool, members: int = 0
 ) -> Iterator[Interval]:
-    """Yield the intervals of `sizes` whose sums are at most `most`, each as long as it can be.
+    """Yield intervals of `sizes` whose sums are at most `most`, each as long as possible.
 
-    An interval has at most so many `members`, 0 for any number.
+    An interval has at most `members` items, 0 for no limit.
     """
     first = 0
     while first < len(sizes):
@@ -322,7 +321,7 @@ def _packed(
 def _fitting(
     text: str, intervals: Iterator[Interval], *, most: int, count_tokens: Counting
 ) -> Iterator[Interval]:
-    """Yield `intervals` of `text`; those of more than `most` tokens in parts."""
+    """Yield `intervals` of `text`, splitting those of more than `most` tokens."""
     waiting = list(intervals)
     sizes = count_tokens([text[start:end] for start, end in waiting])
     for (start, end), size in zip(waiting, sizes, strict=True):
@@ -332,6 +331,6 @@ def _fitting(
         middle = (start + end) // 2
         blank = text.rfind(" ", start, middle)
         halves = (start, blank), (blank + 1, end)
-        if blank <= start:  # one long word, or none: scripts without blanks
+        if blank <= start:  # one long word, or a script without spaces
             halves = (start, middle), (middle, end)
         yield from _fitting(text, iter(halves), most=most, count_tokens=count_tokens)

@@ -1,4 +1,4 @@
-"""Evidence: the clause of a source that is nearest to words of an output, and how it is quoted.
+"""Evidence: the source clause nearest to words of an output, and how it is quoted.
 
 Neighbouring words that are likely wrong become one finding, a run.
 """
@@ -11,18 +11,17 @@ from spanjury.judges.core import ErrorSpan, Evidence, Likelihoods, Located
 from spanjury.judges.text.tokens import Token, is_negation
 
 CONTRADICTED, ABSENT, UNSUPPORTED = "contradicted", "not in the source", "not supported"
-"""Categories of errors; the last where a model does not tell the first two apart."""
+"""Categories of errors; the last if a model does not distinguish the first two."""
 
 _ENDING = frozenset('.,;:!?…()[]{}|"“”«»—–')
-"""Marks that end a run; others, as hyphens and signs of currencies, stand within names."""
+"""Punctuation that ends a run; other marks, such as hyphens, occur within names."""
 
 _HYPHENS = frozenset("-‐‑")
 _JOINED = 3  # tokens of two words with a hyphen between them
 LEAST_ABSENT = 0.8
 """Probability from which words are reported that the source says nothing of.
 
-Below it people agree in less than half of the cases (CLIFF and SummEdits SciTLDR).
-"""
+Below it people agree in less than half of the cases (CLIFF and SummEdits SciTLDR)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +31,7 @@ class Run:
     Parameters
     ----------
     probability
-        That of the likeliest error among them.
+        The highest probability of an error among them.
     """
 
     first: int
@@ -44,11 +43,11 @@ class Run:
 def runs(
     tokens: Sequence[Token], likelihoods: Sequence[Likelihoods], *, threshold: float
 ) -> Iterator[Run]:
-    """Yield the stretches of words whose probability of an error is at least `threshold`.
+    """Yield the runs of words whose probability of an error is at least `threshold`.
 
-    One word of grammar between two marked words is marked, too. Words of grammar at the ends are
-    left out, negations excepted, unless there are no others. No word with hyphens is cut. Where the
-    source only says nothing of them, one word's probability must be .8.
+    A single function word between two marked words is marked, too. Function words at the ends are
+    left out, except negations, unless there are no other words. A hyphenated word is never cut. If
+    the source merely does not mention the words, one of them must have a probability of 0.8.
     """
     marked = [
         token.is_word and 1.0 - likely.supported >= threshold
@@ -57,7 +56,7 @@ def runs(
     _mark_whole(tokens, marked)
     for stretch in _stretches(tokens, marked):
         first, stop = _trimmed(tokens, *stretch)
-        if not any(marked[first:stop]):  # a negation that was not marked, between words that were
+        if not any(marked[first:stop]):  # an unmarked negation between marked words
             first, stop = stretch
         inside = [likelihoods[at] for at in range(first, stop) if marked[at]]
         contradicted = sum(likely.contradicted for likely in inside)
@@ -69,7 +68,7 @@ def runs(
 
 
 def _stretches(tokens: Sequence[Token], marked: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Yield where marked words stand that nothing but one token of grammar divides."""
+    """Yield the runs of marked words that at most one function word interrupts."""
     first = stop = -1
     for at in (at for at, bad in enumerate(marked) if bad):
         between = tokens[stop:at]
@@ -99,15 +98,15 @@ def _trimmed(tokens: Sequence[Token], first: int, stop: int) -> tuple[int, int]:
 
 
 def _mark_whole(tokens: Sequence[Token], marked: list[bool]) -> None:
-    """Mark all parts of a word with hyphens of which one is marked."""
+    """Mark all parts of a hyphenated word if one of them is marked."""
     joints = [at for at in range(1, len(tokens) - 1) if _hyphened(tokens[at - 1 : at + 2])]
-    for at in (*joints, *reversed(joints)):  # from either end, so that it reaches the other
+    for at in (*joints, *reversed(joints)):  # both ways, so that marks spread to both ends
         if marked[at - 1] or marked[at + 1]:
             marked[at - 1] = marked[at] = marked[at + 1] = True
 
 
 def _hyphened(tokens: Sequence[Token]) -> bool:
-    """Say whether these are two words that a hyphen joins."""
+    """Return whether the tokens are two words joined by a hyphen."""
     return (
         len(tokens) == _JOINED
         and tokens[1].text in _HYPHENS
@@ -118,17 +117,17 @@ def _hyphened(tokens: Sequence[Token]) -> bool:
 
 _NEAR = 6  # tokens around a run, whose words say what it is about
 
-_WEIGHTS = (3.0, 2.0, 1.0)  # of a word in the run, near it, and elsewhere in its claim
+_WEIGHTS = (3.0, 2.0, 1.0)  # weight of a word in the run, near it, and elsewhere in its claim
 
-_QUOTED = 24  # tokens of a sentence that is quoted whole
+_QUOTED = 24  # maximum number of tokens of a sentence that is quoted whole
 
-_REACH = 12  # tokens from the shared words in which a clause should end
+_REACH = 12  # maximum number of tokens from the shared words to the end of a clause
 
-_LETTERS = 200  # that a quote has at most, whatever stands between its tokens
+_LETTERS = 200  # maximum length of a quote in code points
 
-_SHARED = 3  # words that carry meaning, which a clause has of a claim apart from a run
+_SHARED = 3  # minimum number of content words outside the run that clause and claim share
 
-_SHARE = 0.5  # of such words of the claim
+_SHARE = 0.5  # minimum share of the claim's content words outside the run
 
 _PAUSES = frozenset(",;:()—–")
 
@@ -148,14 +147,14 @@ class Clause:
         return sum(map(is_negation, inside)) % 2 == 1
 
     def evidence(self, inputs: Mapping[str, str]) -> Evidence:
-        """Return it as evidence."""
+        """Return the clause as evidence."""
         start = self.sentence.tokens[self.first].start
         end = self.sentence.tokens[self.stop - 1].end
         text = inputs[self.sentence.input][start:end]
         return Evidence(input=self.sentence.input, start=start, end=end, text=text)
 
     def quote(self, inputs: Mapping[str, str]) -> str:
-        """Return its text on one line, with dots where the sentence goes on."""
+        """Return its text on one line, with an ellipsis where the sentence goes on."""
         text = _shortened(self.evidence(inputs).text.rstrip("."))
         before = "…" if self.first else ""
         after = "…" if self.stop < len(self.sentence.tokens) - 1 and text[-1:] != "…" else ""
@@ -165,9 +164,9 @@ class Clause:
 def nearest(
     run: Run, tokens: Sequence[Token], sentences: Sequence[SourceSentence]
 ) -> Clause | None:
-    """Return the clause that shares most with a run of a claim's tokens and those around it.
+    """Return the clause that shares most words with a run of a claim and the tokens around it.
 
-    None if none shares a word with them.
+    None if no clause shares a word with them.
     """
     weights = _weights(run, tokens)
     sums = [
@@ -180,7 +179,7 @@ def nearest(
 
 
 def is_about_same(near: Clause, run: Run, tokens: Sequence[Token]) -> bool:
-    """Say whether a clause shares so many words around `run` that it is about the same."""
+    """Return whether a clause shares enough words around `run` to be about the same topic."""
     outside = (*tokens[: run.first], *tokens[run.stop :])
     around = {token.stem for token in outside if token.is_content}
     inside = {token.stem for token in near.sentence.tokens[near.first : near.stop]}
@@ -199,7 +198,7 @@ def error_span(
 ) -> ErrorSpan:
     """Return a run of a claim's tokens as an error, explained by the nearest clause of the source.
 
-    `is_evidence` says whether that clause is about the same, so that it is the evidence, too.
+    `is_evidence` says whether the clause is about the same topic, and is therefore evidence.
     """
     start, end = tokens[run.first].start, tokens[run.stop - 1].end
     quote = near.quote(inputs) if near else ""
@@ -217,7 +216,7 @@ def error_span(
 
 
 def _explanation(category: str, text: str, near: str) -> str:
-    """Say why `text` is an error; `near` quotes what the source has in its place, or is empty."""
+    """Return why `text` is an error; `near` quotes the nearest source clause, or is empty."""
     if category == CONTRADICTED:
         return f"The source says: '{near}'." if near else "The source says otherwise."
     verb = "says" if category == ABSENT else "supports"
@@ -226,13 +225,13 @@ def _explanation(category: str, text: str, near: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Put `text` on one line, and cut what is too long to be quoted."""
+    """Put `text` on one line, and cut it if it is too long for a quote."""
     line = " ".join(text.split())
     return line if len(line) <= _LETTERS else f"{line[:_LETTERS].rstrip()}…"
 
 
 def _weights(run: Run, tokens: Sequence[Token]) -> dict[str, float]:
-    """Return how much each content word tells of what a run is about."""
+    """Return for each content word how much it says about the topic of a run."""
     weights: dict[str, float] = {}
     for at, token in enumerate(tokens):
         if not token.is_content:
@@ -244,7 +243,7 @@ def _weights(run: Run, tokens: Sequence[Token]) -> dict[str, float]:
 
 
 def _clause(sentence: SourceSentence, weights: Mapping[str, float]) -> Clause:
-    """Cut a long sentence to what lies around the words that it shares."""
+    """Cut a long sentence to the part around the words that it shares."""
     tokens = sentence.tokens
     if len(tokens) <= _QUOTED:
         return Clause(sentence=sentence, first=0, stop=len(tokens))
@@ -261,14 +260,14 @@ def _clause(sentence: SourceSentence, weights: Mapping[str, float]) -> Clause:
 
 
 def _pause_before(tokens: Sequence[Token], at: int, *, least: int) -> int:
-    """Go back from `at` to where a clause begins, or to `least`."""
+    """Move back from `at` to the beginning of a clause, or to `least`."""
     while at > least and tokens[at - 1].text not in _PAUSES:
         at -= 1
     return at
 
 
 def _after_pause(tokens: Sequence[Token], at: int, *, most: int) -> int:
-    """Go on from `at` to where a clause ends, or to `most`."""
+    """Move on from `at` to the end of a clause, or to `most`."""
     while at < most and tokens[at].text not in _PAUSES:
         at += 1
     return at

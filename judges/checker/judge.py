@@ -1,9 +1,8 @@
-"""The judge `checker`: a model says of each claim of a text whether a passage supports it.
+"""The judge `checker`: a model decides for each claim of a text whether a passage supports it.
 
-A claim is supported as well as by the passage that supports it best, and a text is as likely wrong
-as the claim in it that is most likely wrong, as in MiniCheck (Tang et al. 2024, sections 2 and 4).
-``pool="mean"`` averages over the claims, as SummaC (Laban et al. 2022) and AlignScore (Zha et al.
-2023) do.
+A claim is supported as well as by its best passage, and a text is as likely wrong as its most
+likely wrong claim, as in MiniCheck (Tang et al. 2024, sections 2 and 4). ``pool="mean"`` averages
+over the claims, as SummaC (Laban et al. 2022) and AlignScore (Zha et al. 2023) do.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,57 +58,57 @@ from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.tokens import Token, tokens
 from spanjury.judges.text.turns import LONG, in_turn
 
-_BATCH = 16  # pairs that are checked between two points where the work may be cancelled
+_BATCH = 16  # pairs checked between two points at which the work can be cancelled
 _LEAST_ROOM = 2  # one token of a passage and one of a claim
-_SEVERITY = 4  # of an error: a checker says that it is wrong, not how much it matters
+_SEVERITY = 4  # fixed, because a checker does not say how much an error matters
 Pool = Literal["worst", "mean"]
 """Probability of an error in a text: that of its worst claim, or the mean over its claims."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckerJudge:
-    """Have a checker say of each claim of a text whether a passage of the inputs supports it.
+    """Have a checker decide for each claim of a text whether a passage of the inputs supports it.
 
-    It judges aspects of the kind ``"grounding"`` and abstains on others, without an input that the
-    aspect may look at, on an output that makes no claim and, without `any_language`, on what is not
-    English. The score falls with the probability of an error alone. For another list of errors,
-    that probability is changed by what the errors add or take away (`probability_with`).
+    It judges aspects of the kind ``"grounding"`` and abstains on others. It also abstains without
+    an input that the aspect may read, on an output without claims and, without `any_language`, on
+    texts that are not English. The score depends only on the probability of an error. For another
+    error list, that probability is changed by the errors added or removed (`probability_with`).
 
     Raises `ValueError` if a number is out of range.
 
     Parameters
     ----------
     checker
-        The model, or what asks a chat model.
+        The checker, with a model of its own or a chat model.
     threshold
         Probability of an error, above 0, from which a claim is an error, and from which a word of
-        it is marked where the checker has probabilities for words.
+        it is marked if the checker has probabilities for words.
     vouched
         Probability of an error, above 0, from which a claim below the threshold is reported as
         unverified.
     passages
-        The most passages that a claim is checked with: those that share most words with it. 0 for
-        all.
+        Maximum number of passages to check a claim with, those that share most words with it.
+        0 for all.
     passage_tokens
-        The most tokens of a passage; 0 for as many as the checker has room for.
+        Maximum number of tokens of a passage; 0 for as many as the checker has room for.
     passage_sentences
-        The most sentences of a passage; 0 for as many as its tokens take.
+        Maximum number of sentences of a passage; 0 for as many as its tokens allow.
     pool
         ``"worst"``: a text is as likely wrong as its worst claim. ``"mean"``: the mean of its
-        claims' probabilities, which is the share of wrong claims to expect. That is never above the
-        probability that any claim is wrong, and one wrong claim in a long text moves it little.
+        claims' probabilities, which is the expected share of wrong claims. It never exceeds the
+        probability that any claim is wrong, and one wrong claim in a long text hardly changes it.
     subtract_contradiction
         Whether the probability of an error of a claim is ``(1 - supported + contradicted) / 2``,
-        each with the passage for which it is highest, in place of ``1 - supported``. It needs a
-        checker that tells contradictions from silence.
+        each with the passage for which it is highest, instead of ``1 - supported``. It needs a
+        checker that distinguishes contradicted claims from those that the source does not mention.
     phrases
-        Whether a checker without probabilities for words is asked again about each claim that is
-        an error, with one phrase left out at a time: the shortest phrase is marked without which
-        the claim is none.
+        Whether to repeat the check of each wrong claim with one phrase left out at a time, if the
+        checker has no probabilities for words. The shortest phrase without which the claim is no
+        error is marked.
     any_language
-        Whether the checker reads more than English.
+        Whether the checker reads languages other than English.
     max_spans
-        The most errors of a report; the score counts all.
+        Maximum number of errors in a report; the score counts all.
     """
 
     blind_spots: ClassVar[str] = (
@@ -159,17 +158,17 @@ class CheckerJudge:
         )
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Check the output against the inputs that `aspect` may look at.
+        """Check the output against the inputs that `aspect` may read.
 
-        Raises `JudgeError` if the checker cannot be loaded or run; `ModelError` if it asks a chat
-        model, and that gives no reply.
+        Raises `JudgeError` if the checker cannot be loaded or run, and `ModelError` if its chat
+        model gives no reply.
         """
         return await assessed(self, segment, aspect)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
-        """Return the score that `spans` make, in place of those that are reported."""
+        """Return the score for `spans` instead of the reported errors."""
         return await rescored(self, segment, aspect, spans=spans)
 
     async def examine(self, segment: Segment, aspect: Aspect) -> Findings | Report:
@@ -204,7 +203,7 @@ class CheckerJudge:
         )
 
     def _sources(self, segment: Segment, aspect: Aspect) -> Mapping[str, str]:
-        """Return the inputs that passages are made of."""
+        """Return the inputs from which passages are made."""
         apart = self.checker.apart if isinstance(self.checker, AskedChecker) else ()
         return {
             header: text
@@ -217,7 +216,7 @@ class CheckerJudge:
     ) -> "_Checked":
         """Check all claims."""
         output = segment.output
-        # What is short takes as long to check as what is long to look at: all goes to a thread.
+        # Checking even a short text takes long, so every text goes to a thread.
         read = await in_turn(partial(self._readings, output, inputs), length=LONG + 1, stays=True)
         if not read:
             return _Checked(unscored=abstention("the output makes no claim"))
@@ -250,7 +249,7 @@ class CheckerJudge:
     async def _answers(
         self, pairs: Sequence[ClaimPair], *, segment: Segment, aspect: Aspect
     ) -> CheckedPairs:
-        """Ask about all pairs; in a thread a batch at a time, cancellable between the batches."""
+        """Check all pairs; in a thread, in batches, between which the work can be cancelled."""
         if isinstance(self.checker, AskedChecker):
             return await self.checker.ask(pairs, segment=segment, aspect=aspect)
         answers: list[ClaimSupport] = []
@@ -263,7 +262,7 @@ class CheckerJudge:
     async def _with_phrases(
         self, checked: "_Checked", *, segment: Segment, aspect: Aspect
     ) -> "_Checked":
-        """Return what was checked; wrong claims without words have the phrase that decides."""
+        """Mark the deciding phrase in each wrong claim without words."""
         findings, output = checked.claims, segment.output
         candidates = [
             phrases(output, (finding.start, finding.end))
@@ -278,7 +277,7 @@ class CheckerJudge:
         ]
         asked = await self._answers(pairs, segment=segment, aspect=aspect)
         usage = checked.usage + asked.usage
-        if asked.unscored:  # the verdicts stand without it
+        if asked.unscored:  # the verdicts are valid without the phrases
             return replace(checked, usage=usage)
         left = iter(asked.answers)
         marked = []
@@ -296,7 +295,7 @@ class CheckerJudge:
         return replace(checked, claims=tuple(marked), usage=usage)
 
     def _readings(self, output: str, inputs: Mapping[str, str]) -> list["_Reading"]:
-        """Return what is to be checked: each claim with its passages."""
+        """Return the claims to check, each with its passages."""
         count_tokens, room = self.checker.count_tokens, self.checker.room()
         if room < _LEAST_ROOM:
             raise JudgeError(f"{self.checker.signature} has room for {room!r} tokens only")
@@ -336,8 +335,8 @@ class _Word:
 class _Finding:
     """A claim, and the answer on it with the passage that supports it best.
 
-    Its text was read as the claim from `read_from` on. `opposed` is the passage that contradicts it
-    most, with the probability that it does; None where the checker tells of no contradiction.
+    The checker read the text from `read_from` on as the claim. `opposed` is the passage that
+    contradicts it most, with the probability of contradiction; None if the checker gives none.
     """
 
     read_from: int
@@ -354,7 +353,7 @@ class _Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Checked:
-    """The claims of a text, or the report without a score; and what a chat model replied."""
+    """The claims of a text, or the report without a score; and the replies of a chat model."""
 
     claims: tuple[_Finding, ...] = ()
     unscored: Report | None = None
@@ -365,9 +364,9 @@ class _Checked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
-    """A text that is read as one claim, and the passages that it is checked with.
+    """A text that is read as one claim, and its passages.
 
-    `by_word` says whether a claim in it is as well supported as its worst word.
+    `by_word` says whether a claim in it is only as well supported as its worst word.
     """
 
     text: ClaimText
@@ -375,7 +374,7 @@ class _Reading:
     by_word: bool
 
     def findings(self, answers: Sequence[ClaimSupport], *, subtracts: bool) -> Iterator[_Finding]:
-        """Yield one finding for each claim; `answers` has one a passage."""
+        """Yield one finding for each claim; `answers` has one for each passage."""
         for claim in self.text.claims:
             read = [self._of_claim(claim, answer) for answer in answers]
             best = max(range(len(read)), key=lambda at: (read[at][0], -at))
@@ -401,7 +400,7 @@ class _Reading:
             )
 
     def _of_claim(self, claim: Interval, answer: ClaimSupport) -> tuple[float, tuple[_Word, ...]]:
-        """Return how well a passage supports a claim in the text that was read, and its words."""
+        """Return how well a passage supports a claim within the text, and the claim's words."""
         offset = self.text.start
         words = tuple(
             _Word(start=offset + word.start, end=offset + word.end, wrong=1.0 - word.supported)
@@ -414,7 +413,7 @@ class _Reading:
 
 
 def _error_probability(supported: float, against: float | None, *, subtracts: bool) -> float:
-    """Return how likely a claim is wrong that a source contradicts with probability `against`."""
+    """Return the probability of an error in a claim; `against` is that of contradiction."""
     if not subtracts:
         return 1.0 - supported
     if against is None:
@@ -426,7 +425,7 @@ def _error_probability(supported: float, against: float | None, *, subtracts: bo
 
 
 def _without(phrase: Interval, finding: _Finding, output: str) -> str:
-    """Return the text that was read as a claim with a phrase left out."""
+    """Return the text of a claim with a phrase left out."""
     rest = output[finding.read_from : phrase[0]] + output[phrase[1] : finding.end]
     return " ".join(rest.split())
 
@@ -434,14 +433,14 @@ def _without(phrase: Interval, finding: _Finding, output: str) -> str:
 def _error_spans(
     finding: _Finding, output: str, inputs: Mapping[str, str], *, threshold: float
 ) -> Iterator[ErrorSpan]:
-    """Yield the errors of a wrong claim: its runs of wrong words, otherwise all of it.
+    """Yield the errors of a wrong claim: its runs of wrong words, or else the whole claim.
 
-    The evidence is the nearest clause of the passage that decided.
+    The evidence is the nearest clause of the deciding passage.
     """
     category, passage = UNSUPPORTED, finding.passage
     if finding.opposed is not None:
         against, opposing = finding.opposed
-        # Silence has what is left of 1; where that is more, the passage says nothing of it.
+        # The rest up to 1 is the probability that the passage does not mention the claim.
         is_contradicted = against >= max(0.0, 1.0 - finding.supported - against)
         category = CONTRADICTED if is_contradicted else ABSENT
         passage = opposing if is_contradicted else passage
@@ -479,9 +478,9 @@ def _error_spans(
 
 
 def _likelihoods(token: Token, words: Sequence[_Word]) -> Likelihoods:
-    """Return those of a token: it is as wrong as the worst of `words` that it shares a letter with.
+    """Return the likelihoods of a token: as wrong as the worst of the `words` that it overlaps.
 
-    What is wrong counts as contradicted, since a checker does not tell this of words.
+    Wrong words count as contradicted, since a checker does not distinguish this for words.
     """
     own = (word.wrong for word in words if word.start < token.end and token.start < word.end)
     wrong = max(own, default=0.0)

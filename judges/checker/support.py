@@ -1,7 +1,7 @@
-"""Support: the report that follows from what a model finds a source not to support.
+"""Report that follows from a model's findings about the support of a text by its source.
 
-It is the same for every model that reads a text beside its inputs: it judges grounding, abstains
-where there is nothing to compare, lists the gravest errors, and derives the score from the
+It is the same for every model that reads a text together with its inputs: it judges grounding,
+abstains without anything to compare, lists the gravest errors, and derives the score from the
 probability of an error alone. Another error list changes that probability (`probability_with`).
 """
 
@@ -31,25 +31,25 @@ from spanjury.judges.text.replies import by_reply
 from spanjury.judges.text.words import folded_words
 
 ENGLISH = "this judge reads English"
-"""Clause on the languages that a judge reads."""
+"""Clause that states the language that a judge reads."""
 
 _READ = "Latin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """All that a model finds in a text.
+    """All findings of a model about a text.
 
     Parameters
     ----------
     error_probability
-        Probability that the text has an error, with the errors `spans`.
+        Probability that the text has an error, given the errors `spans`.
     spans, unverified
-        Errors, and sentences that have none but may be wrong, in the order of the text.
+        Errors, and sentences without errors that may be wrong, in the order of the text.
     read, copied
         Number of sentences that the model read, and of those that the source has word for word.
     is_stated
-        Whether the model states the probability; otherwise it makes a score, and is not reported.
+        Whether the model states the probability; otherwise it only determines the score.
     note, reply, usage
         A remark for the rationale, and the replies and calls of a chat model.
     """
@@ -66,15 +66,15 @@ class Findings:
 
 
 class Examiner(Protocol):
-    """A judge that has a model read texts beside their inputs."""
+    """A judge whose model reads texts together with their inputs."""
 
     @property
     def max_spans(self) -> int:
-        """The most errors of a report; the score counts all."""
+        """Maximum number of errors in a report; the score counts all."""
         ...
 
     async def examine(self, segment: Segment, aspect: Aspect) -> Findings | Report:
-        """Return what the model finds, or a report without a score."""
+        """Return the model's findings, or a report without a score."""
         ...
 
 
@@ -93,9 +93,9 @@ async def assessed(examiner: Examiner, segment: Segment, aspect: Aspect) -> Repo
 async def rescored(
     examiner: Examiner, segment: Segment, aspect: Aspect, *, spans: Sequence[ErrorSpan]
 ) -> Rescoring:
-    """Return the score that `spans` make, in place of the errors that are reported.
+    """Return the score for `spans` instead of the reported errors.
 
-    Errors that the model found and `max_spans` keeps out of the report count as before.
+    Errors that the model found, but that `max_spans` keeps out of the report, count as before.
     """
     if segment.trajectory is not None:
         report = await assessed(examiner, segment, aspect)
@@ -123,7 +123,7 @@ def obstacle(
     Parameters
     ----------
     reads
-        Clause that says which languages the judge reads; empty for any.
+        Clause that states the languages that the judge reads; empty for any.
     """
     if aspect.kind != "grounding":
         return not_about(aspect, "what the inputs support")
@@ -134,7 +134,7 @@ def obstacle(
 
 
 def _foreign(output: str, inputs: Mapping[str, str]) -> str:
-    """Say which text is not English; empty if all may be."""
+    """Return which text is not English; empty if all may be."""
     apart = passages_in(inputs)
     whole = {} if len(apart) == len(inputs) else {"input": "\n\n".join(inputs.values())}
     for name, text in {"output": output, **whole, **apart}.items():
@@ -149,7 +149,7 @@ def _foreign(output: str, inputs: Mapping[str, str]) -> str:
 def _report(
     findings: Findings, spans: Sequence[ErrorSpan], *, aspect: Aspect, max_spans: int
 ) -> Report:
-    """Return the report with the score that `spans` make."""
+    """Return the report with the score that follows from `spans`."""
     probability = probability_with(
         spans, probability=findings.error_probability, own=findings.spans
     )

@@ -1,9 +1,8 @@
 """Types, errors and ports of judging.
 
-Nothing here imports anything but the standard library; everything else builds on it.
-Not loaded with the rest, since their import takes long and not everyone needs them: the registry
-of plugins (`core.registry`), the keys of a memory (`core.keys`) and digests of code
-(`core.code_digest`).
+This package imports only the standard library; everything else builds on it. Three modules are
+not imported here, because they load slowly and few callers need them: the registry of plugins
+(`core.registry`), the keys of a memory (`core.keys`) and digests of code (`core.code_digest`).
 """
 
 from spanjury.judges.core.addresses import without_secrets

@@ -1,17 +1,17 @@
-"""Secrets in the address of a server: finds them, and masks them."""
+"""Find and mask secrets in the address of a server."""
 
 import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
 MASK = "[hidden]"
-# In a message an address ends at a blank; alone it is all of the text.
+# In a message an address ends at a space; an address alone is the whole text.
 _IN_TEXT = re.compile(r"(?<=://)[^/\s\"'<>]*@")
 _ALONE = re.compile(r"(?:(?<=://)|^(?!.*://))(?:[^/?#]*@|[^/?#@\[\]]*:(?!\d*(?:[/?#]|$)).*@)")
-"""User name and password of an address that stands alone.
+"""User name and password of an address that is the whole text.
 
 They end at the last ``@`` of the host's part; if the port is not a number, at the last ``@`` of the
-address, since a password may hold characters that should have been encoded."""
+address, since a password may contain characters that should have been encoded."""
 _NAME = (
     r"(?:[\w-]*(?:api[-_]?key|access[-_]?key|token|secret|password|passwd|signature|credential)"
     r"[\w-]*|key|sig|pass|pwd|auth|code|subscription-key)"
@@ -47,9 +47,9 @@ def without_credentials(text: str, *, mask: str = "") -> str:
 def without_secrets(url: str) -> str:
     """Return an address with a mask for all that is, or looks like, a secret in it.
 
-    Masked are user name and password, all parameters but a version, all of a fragment, and
-    elements of the path that look like a key: named so, or a run of letters and digits that
-    is not a word, a version or a UUID.
+    The mask replaces user name and password, all parameters except a version, the whole
+    fragment, and each element of the path that looks like a key: its name says so, or it is a
+    run of letters and digits that is not a word, a version or a UUID.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def without_secrets(url: str) -> str:
 
 
 def address_secrets(url: str) -> Iterator[str]:
-    """Yield what is, or looks like, a secret in an address, as it stands there."""
+    """Yield each part of an address that is, or looks like, a secret, as it is written there."""
     if credentials := _ALONE.search(url):
         user = credentials[0].removesuffix("@")
         yield user
@@ -94,9 +94,9 @@ def _looks_secret(element: str) -> bool:
 
 
 def _is_random(run: str) -> bool:
-    """Say whether `run` has digits and is not a name: names are words for the most part.
+    """Return whether `run` has a digit and is not a name, which consists mostly of words.
 
-    A short run must be mixed in case, too.
+    A short run must also mix upper and lower case.
     """
     if not any(map(str.isdigit, run)):
         return False

@@ -11,12 +11,12 @@ from spanjury.judges.core.scale import Scale
 from spanjury.judges.core.segment import Segment
 
 NOT_IN_KEYS: Mapping[str, bool] = MappingProxyType({"in_keys": False})
-"""Metadata of a field that no answer depends on, once the inputs are as it says."""
+"""Metadata of a field that no answer depends on, beyond its effect on the inputs."""
 
 Kind = Literal["grounding", "form", "content", "structure", "appeal", "action"]
-"""Question that an aspect asks: is it supported by the inputs; is it well formed sentence by
-sentence; does it say the right things; does it hang together; does it please a reader; does an
-agent act rightly."""
+"""Question that an aspect asks: whether the inputs support the text (grounding), whether each
+sentence is well formed (form), whether it says the right content (content), whether it is coherent
+(structure), whether it pleases a reader (appeal), and whether an agent acts correctly (action)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Task:
     Parameters
     ----------
     name
-        The name it is asked for by.
+        The name that users and requests give.
     description
         One sentence for a judge: what a system was given and what it had to write.
     output_header
@@ -35,12 +35,12 @@ class Task:
         Canonical header of each input -> the names that rows give it (any case).
         The first header is given to an input that comes as a plain string.
     whole
-        Canonical headers of inputs that are one text even where a list comes under a header that
-        names passages in other tasks, as the turns of a dialogue under ``Context``.
+        Canonical headers of inputs that are one text, even if a list stands under a header that
+        names passages in other tasks, such as the turns of a dialogue under ``Context``.
     aliases
         Other names of the task.
     default_aspects
-        The aspects judged when none is asked for.
+        The aspects that are judged if a request names none.
     """
 
     name: str
@@ -54,9 +54,9 @@ class Task:
     default_aspects: tuple[str, ...] = ()
 
     def canonical_header(self, header: str) -> str | None:
-        """Return the task's own name for an input `header`, or None if it knows none.
+        """Return the task's own name for an input `header`, or None if the task has no such input.
 
-        A passage, as ``Context [2]``, is called as the list that it is of.
+        A passage such as ``Context [2]`` has the name of its list.
         """
         headers, spelt = _HEADERS.of(self), _spelt(header)
         if spelt not in headers and spelt.endswith("]"):
@@ -64,7 +64,7 @@ class Task:
         return headers.get(spelt)
 
     def fit(self, segment: Segment) -> Segment:
-        """Return `segment` with those inputs in one piece that are one text to the task."""
+        """Return `segment` with the passages of each input in `whole` joined into one text."""
         if not self.whole:
             return segment
         inputs = passages_together(
@@ -78,7 +78,7 @@ def _spelt(header: str) -> str:
 
 
 def _headers(task: Task) -> dict[str, str]:
-    """Return every folded name of an input of `task` with the canonical one."""
+    """Map every case-folded name of an input of `task` to its canonical header."""
     canonicals: dict[str, str] = {}
     for canonical, names in task.input_headers.items():
         for name in (canonical, *names):
@@ -91,33 +91,33 @@ _HEADERS = IdentityCache[Task, dict[str, str]](_headers)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aspect:
-    """One quality of a text; the same word in another task is another aspect.
+    """One quality of a text; an aspect of the same name in another task is another aspect.
 
     Parameters
     ----------
     name
-        The name it is asked for by, unique within its task.
+        The name that users and requests give, unique within its task.
     task
-        The task that gives it its meaning.
+        The task in which the aspect has its meaning.
     definition
         What is judged, in one or two sentences.
     kind
-        What it asks about; offline judges decide by it whether they can judge.
+        The question it asks; offline judges use it to decide whether they can judge the aspect.
     confusable
-        Other aspects that a judge should not mix it up with, in words.
+        Descriptions of other aspects that a judge should not confuse with this one.
     worst, best
-        What a text of the lowest and of the highest score is like.
+        Descriptions of a text with the lowest and with the highest score.
     inputs
-        Canonical headers of the inputs it may look at; None for all, empty for none.
+        Canonical headers of the inputs that a judge may read; None for all, empty for no input.
     needs
-        Canonical headers of the inputs without which it cannot be judged.
+        Canonical headers of the inputs without which the aspect cannot be judged.
     scale
         The scale of its scores.
     criteria
-        Of a rubric, the aspects that its score is the weighted mean of; empty for an aspect that a
-        judge reads the text for.
+        For a rubric, the criteria whose weighted mean is its score; empty for an aspect that a
+        judge evaluates directly.
     rubric
-        Of a criterion, the name of the rubric through which it counts; empty for none.
+        For a criterion, the name of its rubric; otherwise empty.
     """
 
     name: str
@@ -135,15 +135,15 @@ class Aspect:
 
     @property
     def spoken(self) -> str:
-        """The name as a sentence has it: blanks for hyphens, a criterion in quotation marks."""
+        """Name as it appears in a sentence: spaces for hyphens, a criterion in quotation marks."""
         _, _, stated = self.name.partition(": ")
         return f'"{stated}"' if stated else self.name.replace("-", " ")
 
     def view(self, inputs: Mapping[str, str]) -> dict[str, str]:
-        """Return the part of `inputs` that the aspect may look at, in order.
+        """Return the `inputs` that a judge of this aspect may read, in order.
 
-        An input whose header the task does not know is hidden only from an aspect that
-        looks at none: hiding a source by accident is worse than showing too much.
+        An input with a header unknown to the task is hidden only if the aspect reads no inputs:
+        hiding a source by accident is worse than showing too much.
         """
         if self.inputs is None:
             return dict(inputs)
@@ -157,10 +157,10 @@ class Aspect:
         }
 
     def lacking(self, inputs: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the headers that the aspect needs and `inputs` has no text for.
+        """Return the headers that the aspect needs and for which `inputs` has no text.
 
-        An input whose header the task does not know may be what is needed, so nothing is
-        lacking where there is one.
+        Nothing counts as lacking if an input has a header unknown to the task, because that input
+        may be the one that is needed.
         """
         headers = {
             self.task.canonical_header(header) for header, text in inputs.items() if text.strip()
@@ -175,12 +175,12 @@ class Criterion:
     Parameters
     ----------
     aspect
-        What a judge reads the text for; on a scale of two labels it is met or not, on a longer one
-        it is graded.
+        The aspect that a judge evaluates. On a scale of two labels the criterion is met or not; on
+        a longer scale it is graded.
     weight
-        Its share of the rubric's score, beside the weights of the others; positive.
+        Positive weight of the criterion in the rubric's score, relative to the other weights.
     must
-        Whether the text is faulty without it.
+        Whether a text that does not meet it is faulty.
     """
 
     aspect: Aspect
@@ -189,5 +189,5 @@ class Criterion:
 
     @property
     def is_graded(self) -> bool:
-        """True if it is met by degrees."""
+        """True if the criterion is met by degrees."""
         return len(self.aspect.scale.labels) > 2  # noqa: PLR2004  met, or not

@@ -1,4 +1,4 @@
-"""Requests to a model, its replies, and the likelihood of a text that was forced on it."""
+"""Requests to a model, its replies, and the likelihood of a forced reply."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,21 +9,20 @@ from typing import Literal
 from spanjury.judges.core.errors import PermanentModelError
 
 Role = Literal["system", "user", "assistant", "tool", "document"]
-"""Writer of a message; a document is what the conversation is about, and no turn of it."""
+"""Author of a message; a document is the subject of the conversation and not a turn of it."""
 
 Form = Literal["bounded-schema", "schema", "grammar", "text"]
-"""Means by which a reply is held to its form: a JSON schema, a GBNF grammar, or words alone.
+"""Form that constrains a reply: a JSON schema, a GBNF grammar, or instructions in the prompt alone.
 
-A schema is bounded if it limits the length of texts and lists, which ends the loops of small models
-and which OpenAI and Anthropic refuse.
-"""
+A schema is bounded if it limits the length of strings and arrays. This ends the loops of small
+models, but OpenAI and Anthropic refuse such limits."""
 
 
 Reasoning = Literal["none", "low", "medium", "high"] | int
-"""Effort of a model's thought before it replies, or the most tokens of it."""
+"""Effort of a model's reasoning before its reply, or the maximum number of reasoning tokens."""
 
 _THOUGHT = {"none": 0, "low": 1024, "medium": 4096, "high": 16384}
-_SLACK = 8  # characters that tokens of unreadable bytes may stand for in a row
+_SLACK = 8  # characters that tokens of unreadable bytes may represent in a row
 _CANNOT = (
     "the model cannot say how likely a given text is: {}. Models that run here do"
     " (local/…), and servers that follow grammars and give log-probabilities (llama.cpp, vLLM)"
@@ -31,9 +30,9 @@ _CANNOT = (
 
 
 def thought_tokens(reasoning: Reasoning | None) -> int:
-    """Return for how many tokens of thought there is to be room; 0 where nothing is said of it.
+    """Return the number of tokens to reserve for reasoning; 0 if `reasoning` is None.
 
-    Raises `ValueError` if it is neither a word of `Reasoning` nor a number of 1 or more.
+    Raises `ValueError` if `reasoning` is neither a word of `Reasoning` nor a number of 1 or more.
 
     Examples
     --------
@@ -50,7 +49,7 @@ def thought_tokens(reasoning: Reasoning | None) -> int:
 
 
 def effort_of(reasoning: Reasoning) -> str:
-    """Return the word for a number of tokens of thought; a word as it is.
+    """Return the word for a number of reasoning tokens; a word is returned unchanged.
 
     Examples
     --------
@@ -73,7 +72,7 @@ class Finish(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A model's wish to call a tool; `arguments` is the JSON text that it wrote."""
+    """A tool call that a model requests; `arguments` is the JSON text that it wrote."""
 
     call_id: str
     name: str
@@ -93,11 +92,11 @@ class ToolSpec:
 class Message:
     """One message of a conversation.
 
-    An assistant's message may carry `tool_calls`; a tool's message answers the call
-    named by `call_id`. Documents reach the chat template apart from the turns. The first `shared`
-    characters of a prompt are those of every prompt about the same source: a server may be asked
-    to keep them. A message that is the judge's `own` holds no text of others: tags in it reach the
-    model as they are.
+    An assistant's message may carry `tool_calls`; a tool's message answers the call with the id
+    `call_id`. The chat template receives documents separately from the turns. The first `shared`
+    characters of a prompt are common to all prompts about the same source, so a server may cache
+    them. A message with `own` contains only the judge's text: chat-template tokens in it reach the
+    model unescaped.
     """
 
     role: Role
@@ -115,11 +114,11 @@ class ReplySchema:
     Parameters
     ----------
     name
-        Kind of reply, in letters, digits, ``-`` and ``_``; the same for every text.
+        Kind of reply, in letters, digits, ``-`` and ``_``; the same for every judged text.
     text
-        The schema, written as JSON: objects that require all of their fields and allow no other.
+        The schema as JSON. Its objects require all of their fields and allow no others.
     bounded
-        Whether it limits lengths.
+        Whether the schema limits lengths.
     """
 
     name: str
@@ -129,26 +128,26 @@ class ReplySchema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
-    """Settings by which a reply is drawn from a model.
+    """Decoding parameters of a reply.
 
     Parameters
     ----------
     temperature
-        0 for the likeliest reply.
+        Sampling temperature; 0 for the most likely reply.
     seed
-        Passed to servers that take one; None leaves it to them.
+        Passed to servers that accept one; None leaves the choice to the server.
     max_tokens
-        Upper limit of the reply, in tokens.
+        Maximum length of the reply, in tokens.
     grammar
-        A GBNF grammar that the reply must follow; only servers that take grammars
-        (llama.cpp, vLLM) honour it, so an adapter refuses it where it knows better.
+        A GBNF grammar that the reply must follow. Only servers that support grammars
+        (llama.cpp, vLLM) honour it; an adapter raises an error if its server does not.
     schema
-        A JSON Schema that the reply must follow; None for none.
+        A JSON Schema that the reply must follow, or None.
     logprobs
-        How many of the likeliest tokens to report at each place; 0 for none.
+        Number of most likely tokens to report at each position; 0 reports none.
     reasoning
-        How much the model is to think first; `max_tokens` include the thought. None says nothing
-        of it to the server.
+        Effort of reasoning before the reply; `max_tokens` includes the reasoning. If None, the
+        request does not mention it.
     """
 
     temperature: float = 0.0
@@ -167,29 +166,28 @@ class Decoding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """A conversation to be continued by a model.
+    """A conversation that a model is to continue.
 
     Parameters
     ----------
     messages
         The conversation so far, oldest first.
     prefix
-        How the assistant's reply must begin; the reply's text does not repeat it.
+        The beginning of the assistant's reply; the reply's text does not repeat it.
     decoding
-        How the reply is drawn.
+        Decoding parameters.
     tools
         Tools that the model may call.
     forced
-        The whole reply, where it is given and only its likelihood is wanted: the model draws
-        nothing, and `Reply.logprobs` are those of this text, whatever the decoding says. A
-        model that cannot do so raises `PermanentModelError`, or writes what it likes:
-        `forced_logprobs` tells.
+        The whole reply, if only its likelihood is wanted. The model then generates nothing, and
+        `Reply.logprobs` are those of this text, regardless of `decoding`. A model that cannot do
+        this raises `PermanentModelError` or writes another text, which `forced_logprobs` detects.
     variants
-        The same question in other forms, best first. Whoever knows which forms the server takes
-        sends one of them in place of this request; to anyone else they are nothing.
+        The same question in other forms, best first. A wrapper that knows which forms the server
+        accepts sends one of them instead of this request; every other model ignores them.
     logprobs_near
-        Words of the reply, in lower case, near which log-probabilities matter: those of tokens
-        elsewhere may be dropped. Empty if all matter.
+        Words of the reply, in lower case, near which log-probabilities matter; those of other
+        tokens may be dropped. Empty if all matter.
     """
 
     messages: tuple[Message, ...]
@@ -202,7 +200,7 @@ class ChatRequest:
 
     @property
     def form(self) -> Form:
-        """The form to which the server is asked to hold the reply."""
+        """Form in which the server is asked to constrain the reply."""
         if (schema := self.decoding.schema) is not None:
             return "bounded-schema" if schema.bounded else "schema"
         return "grammar" if self.decoding.grammar else "text"
@@ -210,7 +208,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenLogprob:
-    """The log-probability of one written token, and of its likeliest rivals."""
+    """The log-probability of one generated token, and those of the likeliest alternatives."""
 
     token: str
     logprob: float
@@ -219,9 +217,9 @@ class TokenLogprob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens and calls spent; sums with ``+``.
+    """Tokens and calls spent; ``+`` adds two of them.
 
-    `cached` is a part of `prompt`, `reasoning` a part of `completion`.
+    `prompt` includes `cached`, and `completion` includes `reasoning`.
     """
 
     calls: int = 0
@@ -249,16 +247,16 @@ class Reply:
     text
         The reply without its reasoning and without the request's prefix.
     finish
-        Why it ends.
+        Why the reply ends.
     reasoning
-        What the server hands over as reasoning, apart from the reply.
+        Reasoning that the server returns separately from the reply.
     usage
         Tokens spent on this call.
     logprobs
-        One entry a token, where asked for and given; only the tokens near certain words where the
-        request names such words.
+        One entry for each token, if requested and available; only the tokens near certain words
+        if the request names such words.
     tool_calls
-        Tools that the model wants called.
+        Tool calls that the model requests.
     """
 
     text: str
@@ -271,14 +269,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateTokens:
-    """Tokens by which a model's chat template separates messages, and who named them.
+    """Tokens by which a model's chat template separates messages, and the source that lists them.
 
     Parameters
     ----------
     tokens
-        Each as it is spelt.
+        The tokens as they are spelt.
     source
-        One line: the tokenizer or file that named them.
+        One line: the tokenizer or file that lists them.
     """
 
     tokens: tuple[str, ...]
@@ -287,14 +285,14 @@ class TemplateTokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenPrice:
-    """The price of a model, in dollars a token.
+    """The price of a model, in dollars per token.
 
     Parameters
     ----------
     prompt, completion
-        For what it reads and what it writes, reasoning included.
+        Price of input tokens and of output tokens, reasoning included.
     cached
-        For the part of the prompt that the server had read before; None for the price of
+        Price of the part of the prompt that the server had cached; None if it costs the same as
         the rest.
     """
 
@@ -303,7 +301,7 @@ class TokenPrice:
     cached: float | None = None
 
     def cost(self, usage: Usage) -> float:
-        """Return what `usage` costs, in dollars.
+        """Return the cost of `usage`, in dollars.
 
         Examples
         --------
@@ -316,7 +314,7 @@ class TokenPrice:
         return read + self.completion * usage.completion
 
     def in_batch(self) -> "TokenPrice":
-        """Return the price of the same tokens in a batch, which providers answer for half of it.
+        """Return the price of the same tokens in a batch, for which providers charge half.
 
         Examples
         --------
@@ -329,7 +327,7 @@ class TokenPrice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LikelyToken:
-    """A stretch of a text that a model reads as one token, and its log-probability there."""
+    """A part of a text that a model reads as one token, and the token's log-probability."""
 
     start: int
     end: int
@@ -337,11 +335,10 @@ class LikelyToken:
 
 
 def forced_logprobs(reply: Reply, text: str) -> tuple[LikelyToken, ...]:
-    """Return the tokens of `text`, which was forced on a model, in order and without gaps.
+    """Return the tokens of `text`, the forced reply, in order and without gaps.
 
-    Tokens that hold a part of a character are one with the next that ends a character.
-
-    Raises `PermanentModelError` if the reply has no log-probabilities, or is another text.
+    A token that contains only part of a character is merged with the next token that completes it.
+    Raises `PermanentModelError` if the reply has no log-probabilities or is another text.
 
     Examples
     --------
@@ -358,7 +355,7 @@ def forced_logprobs(reply: Reply, text: str) -> tuple[LikelyToken, ...]:
 
 
 def _laid_over(written: Sequence[TokenLogprob], text: str) -> tuple[LikelyToken, ...]:
-    """Find each token in `text`, behind the one before."""
+    """Align the tokens with `text`: find each one after the end of the one before."""
     tokens: list[LikelyToken] = []
     start, unplaced = 0, 0.0
     for token in written:

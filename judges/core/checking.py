@@ -1,4 +1,4 @@
-"""Checking: what a checker is asked and what it answers (`spanjury.judges.core.ports.Checker`)."""
+"""Questions to a checker and its answers (`spanjury.judges.core.ports.Checker`)."""
 
 from dataclasses import dataclass
 from math import exp, inf, log
@@ -9,8 +9,8 @@ from spanjury.judges.core.reading import Label
 from spanjury.judges.core.report import Report
 
 ClaimUnit = Literal["sentence", "text", "answer"]
-"""Unit that a checker was trained to read as a claim: one sentence, a whole text whose words it
-judges, or a whole answer that it judges as one."""
+"""Unit that a checker was trained to read as a claim: one sentence, a whole text in which it judges
+each word, or a whole answer that it judges at once."""
 
 
 class ClaimPair(NamedTuple):
@@ -40,14 +40,15 @@ class ClaimSupport:
     supported
         Probability, 0 to 1, that the passage supports the claim.
     contradicted
-        Probability that it says otherwise; None where the checker does not tell this from silence.
+        Probability that the passage contradicts the claim; None if the checker does not
+        distinguish contradicted claims from those that the passage does not mention.
     words
-        The same for each word, in order; empty where the checker gives no probability for words.
+        The support of each word, in order; empty if the checker gives no probability for words.
     is_stated
-        Whether `supported` is a probability that the model states; otherwise it is 0 or 1, for the
+        Whether the model states `supported` as a probability; otherwise it is 0 or 1, after the
         answer alone.
     explanation
-        The reason that the model gives; empty for none.
+        The model's reason, or empty.
 
     Raises
     ------
@@ -70,7 +71,7 @@ class ClaimSupport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledPair:
-    """A pair to learn from.
+    """A labelled training pair.
 
     Parameters
     ----------
@@ -80,7 +81,8 @@ class LabelledPair:
         The wrong parts of the claim: half-open offsets in code points, and their labels. None if
         only the label of the whole claim is known.
     group
-        Pairs of one group are learnt from together, as a right claim and its wrong twin.
+        Pairs with the same group are trained on together, such as a correct claim and its wrong
+        twin.
     """
 
     pair: ClaimPair
@@ -91,7 +93,7 @@ class LabelledPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """The constants that were fitted to a checker on texts that it did not learn from.
+    """Calibration constants of a checker, fitted to texts that it was not trained on.
 
     Parameters
     ----------
@@ -99,8 +101,8 @@ class Calibration:
         The log odds of an error are multiplied by the slope, above 0, and the intercept is added
         (Platt scaling [1]_; the inverse of the slope is called a temperature).
     threshold, vouched
-        Calibrated probability of an error, above 0 and at most 1, from which a claim is an error,
-        and from which it is not vouched for.
+        Calibrated probabilities of an error, above 0 and at most 1: from `threshold` on a claim is
+        an error, and from `vouched` on it cannot be vouched for.
 
     Raises
     ------
@@ -129,7 +131,7 @@ class Calibration:
                 raise ValueError(f"{name} must be above 0 and at most 1, got {value!r}")
 
     def calibrated(self, probability: float) -> float:
-        """Return the calibrated probability of an error; 0 and 1 stay as they are.
+        """Return the calibrated probability of an error; 0 and 1 stay unchanged.
 
         Examples
         --------
@@ -144,20 +146,20 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedPairs:
-    """Answers of a model on pairs, and what they took.
+    """A model's answers on pairs, with their cost.
 
     Parameters
     ----------
     answers
-        One a pair, in order; empty if a reply is no answer.
+        One for each pair, in order; empty if a reply could not be read as an answer.
     unscored
-        The report on a reply that is no answer; None if all are.
+        The report on a reply that could not be read; None if all could.
     reply
         The replies, word for word.
     usage
         Calls and tokens of all pairs.
     note
-        Sentence with which the rationale of a report ends; empty for none.
+        Last sentence of the report's rationale, or empty.
     """
 
     answers: tuple[ClaimSupport, ...] = ()

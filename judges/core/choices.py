@@ -1,13 +1,13 @@
-"""The end of a message about an unknown name: the nearest name, and all that could be named."""
+"""The end of a message about an unknown name: the nearest name, and all valid names."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-_SIMILAR = 0.6  # least similarity of a name that may be meant; 1 is equal
+_SIMILAR = 0.6  # minimum similarity of a suggestion; 1 means equal
 
 
 def choices_for(name: str, names: Iterable[str]) -> str:
-    """Return the choices in place of an unknown name, with the one that is probably meant.
+    """Return the valid names for an error message, with the one that was probably meant.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def choices_for(name: str, names: Iterable[str]) -> str:
 
 
 def nearest_name(name: str, names: Iterable[str]) -> str:
-    """Return the name that `name` probably stands for; empty if none is like it.
+    """Return the name that was probably meant by `name`; empty if none is similar.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Digests of code: they change when the rules of a judge do, and not when a version does."""
+"""Digests of code, which change with the rules of a judge but not with a release."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from spanjury.judges.core.signature import fingerprint
 from spanjury.judges.core.version import VERSION
 
 _CORE = "spanjury.judges.core"
-"""Types, errors and ports: they are in every import, and compute nothing."""
+"""Package of types, errors and ports. Every module imports it, and it computes no score."""
 
 _IMPORTED = re.compile(r"^\s*from (\.*\w[\w.]*) import ", re.MULTILINE)
 _NAMED = re.compile(r'"([a-z]\w*(?:\.\w+)+)"')
@@ -22,19 +22,19 @@ _NAMED = re.compile(r'"([a-z]\w*(?:\.\w+)+)"')
 def code_digest(*modules: str) -> str:
     """Return 12 hexadecimal digits that change whenever the code of `modules` does.
 
-    Their code is their source, that of all modules of the same distribution that they import
-    by ``from … import``, and the data files of packages that they name in a string, as they
-    do to read templates. `spanjury.judges.core` is left out. It takes about a millisecond,
-    the first time.
+    The digest covers their source, that of all modules of the same distribution that they
+    import by ``from … import``, and the data files of packages that they name in a string, as
+    modules do to read templates. It leaves out `spanjury.judges.core`. The first call takes
+    about a millisecond.
 
     Parameters
     ----------
     modules
-        Names of imported modules; a judge's own is ``__name__``.
+        Names of imported modules; a judge passes its own ``__name__``.
 
     Examples
     --------
-    A judge whose reports are made again when its rules change, and kept otherwise::
+    A judge whose stored reports are recomputed only when its rules change::
 
         @property
         def signature(self) -> str:
@@ -54,11 +54,11 @@ def code_digest(*modules: str) -> str:
 
 
 def _source(module: str) -> str:
-    """Return the source of `module`; where it was installed without, what changes with it."""
+    """Return the source of `module`, or the version if it was installed without source."""
     spec = find_spec(module)
     read = getattr(spec.loader, "get_source", None) if spec else None
     source: str | None = read(module) if read else None
-    if read is None and spec is not None and spec.has_location:  # pytest has a loader of its own
+    if read is None and spec is not None and spec.has_location:  # pytest's has no `get_source`
         source = decode_source(Path(spec.origin or "").read_bytes())
     return VERSION if source is None else source
 
@@ -74,7 +74,7 @@ def _imported(module: str, source: str) -> Iterator[str]:
 
 
 def _data(package: str, *, root: frozenset[str]) -> Iterator[str]:
-    """Yield names and texts of the files beside the code of `package`, if it is one of ours."""
+    """Yield names and texts of the data files of `package`, if it belongs to our distribution."""
     if package.partition(".")[0] not in root:
         return
     spec = find_spec(package)

@@ -1,4 +1,4 @@
-"""Result of a consolidator: merged spans, each with the spans it was made of."""
+"""Result of a consolidator: merged spans, each with the spans from which it was made."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from spanjury.judges.core.span import ErrorSpan
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class SpanRef:
-    """The `index`-th span of the report of `seat`."""
+    """Reference to the `index`-th span of the report of `seat`."""
 
     seat: str
     index: int
@@ -20,19 +20,19 @@ class Consolidation:
     Parameters
     ----------
     spans
-        The merged spans; each names in `found_by` the seats that found it.
+        The merged spans; the `found_by` of each names the seats that found it.
     sources
-        For each merged span, the seats' spans it was made of; never empty.
+        For each merged span, the seats' spans from which it was made; never empty.
     left_out
-        Seats' spans that no merged span was made of.
+        Seats' spans that are part of no merged span.
     consolidator
-        Name of what did the work, and why if it was not what was asked for.
+        Name of the consolidator that did the work, and the reason if it was not the requested one.
 
     Raises
     ------
     ValueError
-        If spans and sources do not pair up, a span has no source or other seats than its
-        sources, or a seat's span is accounted for twice.
+        If spans and sources differ in number, a span has no source or names other seats than its
+        sources do, or a seat's span is accounted for twice.
     """
 
     spans: tuple[ErrorSpan, ...]

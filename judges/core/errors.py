@@ -3,36 +3,36 @@
 ::
 
     EvaluationError
-    |-- ConfigError             what was asked for does not exist or does not fit
+    |-- ConfigError             something requested does not exist, or settings do not fit together
     |   |-- PluginError         a plugin is unknown, doubled, broken or of the wrong shape
-    |   `-- ClosedModelError    a model is asked after it was closed, or from another event loop
-    |-- DataError               a row or a file cannot be read; names the place
+    |   `-- ClosedModelError    a model is called after it was closed, or from another event loop
+    |-- DataError               a row or a file cannot be read; names file and line
     |-- StoreError              a result cannot be written
-    |-- ServiceError            a service cannot begin: its address is taken, its folder in use
+    |-- ServiceError            a service cannot start: its address is taken, its folder in use
     |-- SinkError               a service did not take scores; sending them again may help
-    |   `-- SinkRefusedError    it refuses these scores, and may take others
+    |   `-- SinkRefusedError    it refuses these scores, but may take others
     |-- PerturbationError       a text cannot be damaged
-    |-- MetricError             a metric cannot measure what it is given
-    |-- RunStoppedError         a run stopped before its end, on request or at a limit
-    |   |-- OverBudgetError     a call does not fit into what is left of a budget
+    |-- MetricError             a metric cannot measure a text or a corpus
+    |-- RunStoppedError         a run ended early, on request or at a limit
+    |   |-- OverBudgetError     a call would exceed the rest of a budget
     |   `-- DeferredError       a request waits for the reply of a batch
-    |-- RunFailedError          a run cannot go on, because a model answers nothing at all
+    |-- RunFailedError          a run cannot go on, because a model is unusable or does not answer
     |-- ModelError              a model gave no usable reply
     |   |-- TransientModelError     trying again may help
     |   |   |-- ModelTimeoutError       no reply within the time limit
-    |   |   `-- OverloadedModelError    the server has more to do than it takes on
-    |   |       `-- RateLimitedModelError   we ask it more often than it allows
+    |   |   `-- OverloadedModelError    the server is overloaded
+    |   |       `-- RateLimitedModelError   we exceed its rate limit
     |   `-- PermanentModelError     trying again will not help: this request fails
-    |       |-- ModelRefusedError       the provider's policy forbids a reply to it
-    |       |-- FormRefusedError        the server may not take the form that the reply is to have
+    |       |-- ModelRefusedError       the provider's policy forbids a reply
+    |       |-- FormRefusedError        the server may not support the requested form of the reply
     |       |-- LogprobsRefusedError    the server may not give log-probabilities
     |       `-- UnusableModelError      every request fails: key, name or address are wrong
     `-- JudgeError              a judge could not assess this segment
         `-- ParseError          its reply cannot be read; keeps the reply
 
-A `ModelError` or `JudgeError` costs one seat of a panel one report; ``outcome`` says
-what becomes of that report. The errors in `RUN_ENDING` cost the whole run, whichever judge
-meets them: judges do not handle them. No error is ever turned into a score.
+A `ModelError` or `JudgeError` costs one seat of a panel one report, which gets the error's
+``outcome``. The errors in `RUN_ENDING` end the whole run, whichever judge raises them: judges do
+not catch them. No error is ever turned into a score.
 """
 
 from collections.abc import Iterator
@@ -42,16 +42,16 @@ from typing import ClassVar
 
 
 class Outcome(StrEnum):
-    """The closed set of ends that an assessment can come to."""
+    """The ways in which an assessment can end."""
 
     SCORED = "scored"
-    """There is a score."""
+    """The report has a score."""
     ABSTAINED = "abstained"
-    """The judge does not judge this aspect, or has nothing to judge it by."""
+    """The judge does not judge this aspect, or lacks the inputs for it."""
     UNPARSEABLE = "unparseable"
-    """There is a reply, but no report can be read from it."""
+    """No report can be read from the reply."""
     TRUNCATED = "truncated"
-    """The reply broke off at the token limit, before the score."""
+    """The reply ended at the token limit, before the score."""
     REFUSED = "refused"
     """The model or its provider declined."""
     TIMED_OUT = "timed_out"
@@ -61,17 +61,17 @@ class Outcome(StrEnum):
 
 
 USABLE = frozenset({Outcome.SCORED, Outcome.ABSTAINED})
-"""There is an answer; with every other outcome a judge has failed."""
+"""Outcomes in which the judge answered; every other outcome is a failure."""
 UNANSWERED = frozenset({Outcome.TIMED_OUT, Outcome.BACKEND_FAILED})
-"""No model and no judge answered: to ask again pays nothing twice."""
+"""Outcomes without any answer: asking again pays for nothing twice."""
 
 
 class EvaluationError(Exception):
-    """The root of the tree: catch it to catch everything that spanjury raises."""
+    """Root of all errors that spanjury raises on purpose."""
 
 
 class ConfigError(EvaluationError):
-    """The requested thing does not exist, or the settings do not fit together."""
+    """Something requested does not exist, or the settings do not fit together."""
 
 
 class PluginError(ConfigError):
@@ -79,7 +79,7 @@ class PluginError(ConfigError):
 
 
 class ClosedModelError(ConfigError):
-    """A model is asked after its panel was closed, or from another event loop than the panel's.
+    """A model is called after its panel was closed, or from an event loop other than the panel's.
 
     The caller's program must change: no further call can succeed.
     """
@@ -94,18 +94,18 @@ class StoreError(EvaluationError):
 
 
 class ServiceError(EvaluationError):
-    """A service cannot begin: its address is taken, or its folder is in use."""
+    """A service cannot start: its address is taken, or its folder is in use."""
 
 
 class SinkError(EvaluationError):
-    """A service did not take scores: it was not reached, is busy or did not accept our key.
+    """A service did not take scores: it was unreachable or busy, or it rejected our key.
 
     Parameters
     ----------
     message
         What happened, without keys.
     retry_after
-        Seconds that the service asked us to wait, or None where it did not say.
+        Seconds that the service asked us to wait, or None if it did not say.
     """
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
@@ -114,7 +114,7 @@ class SinkError(EvaluationError):
 
 
 class SinkRefusedError(SinkError):
-    """A service refuses these scores, and may take others: a trace of them is unknown to it."""
+    """A service refuses these scores, for example because it does not know their trace."""
 
 
 class PerturbationError(EvaluationError):
@@ -122,22 +122,22 @@ class PerturbationError(EvaluationError):
 
 
 class MetricError(EvaluationError):
-    """A metric cannot measure a text or a corpus: something that it needs is missing."""
+    """A metric cannot measure a text or a corpus, because it lacks something that it needs."""
 
 
 class RunStoppedError(EvaluationError):
-    """A run ended before its end, by a limit or by its user; what was done is kept."""
+    """A run ended early, at a limit or at its user's request; finished work is kept."""
 
 
 class OverBudgetError(RunStoppedError):
-    """A call is not sent, since it does not fit into what is left of a budget.
+    """A call is not sent because it would exceed the rest of a budget.
 
-    A cascade goes on without its reply; elsewhere it ends the run as any limit does.
+    A cascade goes on without the reply; elsewhere this ends the run, as any limit does.
     """
 
 
 class DeferredError(RunStoppedError):
-    """A request is to be answered by a batch, and its reply is not there yet.
+    """A request is to be answered by a batch whose reply has not arrived yet.
 
     ``is_written`` says whether all such requests are in a file for the user to send.
     """
@@ -146,18 +146,19 @@ class DeferredError(RunStoppedError):
 
 
 class RunFailedError(EvaluationError):
-    """A run cannot go on, because a model cannot be used or does not answer; what was done is kept.
+    """A run cannot go on, because a model is unusable or does not answer; finished work is kept.
 
-    Replies that the run still waited for do not count as failures of its rows: a resume asks again.
+    Replies that the run still waited for do not count as failures of their rows: a resumed run asks
+    for them again.
     """
 
 
 class ModelError(EvaluationError):
     """A model gave no usable reply.
 
-    ``status`` is the HTTP status that its server gave, where it did: logs name it in place
-    of the message, in which a server may repeat what it was sent. ``was_sent`` says whether the
-    request may have reached it, and have been paid.
+    ``status`` is the HTTP status that its server returned, if any. Logs name it instead of the
+    message, in which a server may repeat the request. ``was_sent`` says whether the request may
+    have reached the server and been charged.
     """
 
     outcome: ClassVar[Outcome] = Outcome.BACKEND_FAILED
@@ -166,14 +167,14 @@ class ModelError(EvaluationError):
 
 
 class TransientModelError(ModelError):
-    """A failure that another try may cure.
+    """A failure that a retry may fix.
 
     Parameters
     ----------
     message
         What happened, without keys or prompts.
     retry_after
-        Seconds that the server asked us to wait, or None where it did not say.
+        Seconds that the server asked us to wait, or None if it did not say.
     """
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
@@ -188,19 +189,19 @@ class ModelTimeoutError(TransientModelError):
 
 
 class OverloadedModelError(TransientModelError):
-    """The server has more to do than it takes on: fewer calls at once would help."""
+    """The server is overloaded: fewer concurrent calls would help."""
 
 
 class RateLimitedModelError(OverloadedModelError):
-    """The server is well, but we ask it more often than it allows."""
+    """The server works, but we exceed its rate limit."""
 
 
 class PermanentModelError(ModelError):
-    """A failure that will repeat: the request asks what the model cannot do or may not answer."""
+    """A failure that will repeat: the model cannot fulfil the request, or may not answer it."""
 
 
 class ModelRefusedError(PermanentModelError):
-    """The provider declined to answer as a matter of policy."""
+    """The provider's policy forbids an answer."""
 
     outcome = Outcome.REFUSED
 
@@ -208,24 +209,24 @@ class ModelRefusedError(PermanentModelError):
 class FormRefusedError(PermanentModelError):
     """The server refuses a request that asks for a JSON schema or a grammar.
 
-    It may be for the schema, or for something else: the same request without it tells.
+    The schema need not be the cause: whether the same request without it succeeds shows this.
     """
 
 
 class LogprobsRefusedError(PermanentModelError):
     """The server refuses a request that asks for log-probabilities.
 
-    It may be for them, or for something else: the same request without them tells. ``names_them``
-    says whether the server speaks of them.
+    They need not be the cause: whether the same request without them succeeds shows this.
+    ``names_them`` says whether the server's message mentions them.
     """
 
     names_them: bool = True
 
 
 class UnusableModelError(PermanentModelError):
-    """The model cannot be used with what was given, whatever it is asked.
+    """The model rejects every request with these settings.
 
-    The key is missing or wrong, the model or its provider is unknown, the address is not its.
+    The key is missing or wrong, the model or provider is unknown, or the address is wrong.
     """
 
 
@@ -259,14 +260,14 @@ RUN_ENDING: tuple[type[EvaluationError], ...] = (
     RunFailedError,
     ClosedModelError,
 )
-"""Errors that end the whole run: no border to foreign code may make one judge's failure of them."""
+"""Errors that end the whole run; they must never be turned into the failure of one judge."""
 
 
 @contextmanager
 def first_error_alone() -> Iterator[None]:
-    """Raise the first error of a task group in place of the group.
+    """Raise the first error of a task group instead of the group.
 
-    For a group whose tasks work on one thing: what follows the first error follows from it.
+    Use it for a group whose tasks work on one result: later errors follow from the first.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Former names of fields: files that an earlier version wrote are read as those of today."""
+"""Former names of fields: files of earlier versions are read with today's names."""
 
 from collections.abc import Mapping
 
@@ -6,14 +6,15 @@ from collections.abc import Mapping
 def with_todays_names(
     values: object, former: Mapping[str, str], *, texts: Mapping[str, str] | None = None
 ) -> object:
-    """Return the table `values` with the names of today; anything else stays unchanged.
+    """Return the table `values` with today's names; any other value stays unchanged.
 
     Parameters
     ----------
     former
-        Former name -> name of today. Where a table has both, the former stays: it is unknown.
+        Former name -> today's name. If a table has both, the former name stays, to be reported
+        as unknown.
     texts
-        Former text -> text of today, in the fields that `former` names.
+        Former text -> today's text, in the fields that `former` renames.
     """
     if not isinstance(values, Mapping):
         return values

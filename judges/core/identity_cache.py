@@ -1,20 +1,20 @@
-"""A small cache of what is made of objects that come again and again, as the aspects of a run do.
+"""A small cache, by identity, of values made from objects that recur, such as the aspects of a run.
 
-Such an object need not be hashable, and comparing it would take as long as making the value.
+Such objects need not be hashable, and comparing them would take as long as making the value.
 """
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
 _MOST = 1000
-"""Number of objects that are held, should each segment come with its own."""
+"""Maximum number of objects held, in case each segment brings its own."""
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
 class IdentityCache(Generic[K, V]):
-    """The values that `make` returned for the latest objects, which must not change.
+    """Cache of the values that `make` returned for the latest objects, which must not change.
 
     Examples
     --------
@@ -26,10 +26,10 @@ class IdentityCache(Generic[K, V]):
 
     def __init__(self, make: Callable[[K], V]) -> None:
         self._make = make
-        self._made: dict[int, tuple[K, V]] = {}  # holds the objects, so that no other gets an id
+        self._made: dict[int, tuple[K, V]] = {}  # holds the objects, so that no id is reused
 
     def of(self, thing: K) -> V:
-        """Return the value of `thing`, made if it is not held."""
+        """Return the value of `thing`, which is created first if it is not cached."""
         held = self._made.get(id(thing))
         if held is not None:
             return held[1]

@@ -1,7 +1,7 @@
-"""Keys under which a memory holds what judges and models said.
+"""Keys under which a memory stores the answers of judges and models.
 
-A key is made of what an answer depends on and of nothing else. It must stay the same from
-release to release, for behind it lie replies that were paid for.
+A key consists of everything that an answer depends on and nothing else. It must stay the same from
+release to release, because the replies stored under it were paid for.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from spanjury.judges.core.segment import Segment
 from spanjury.judges.core.span import ErrorSpan
 
 _LAYOUT = b"1"
-"""Raised when keys change: what was written under the former ones is then not found."""
+"""Version of the keys, raised when they change: entries under former keys are then not found."""
 
 _FIRST_FIELDS: Mapping[type, tuple[str, ...]] = MappingProxyType(
     {
@@ -47,19 +47,18 @@ _FIRST_FIELDS: Mapping[type, tuple[str, ...]] = MappingProxyType(
         ToolSpec: ("name", "description", "parameters"),
     }
 )
-"""The fields that are always written, in this order: those of version 0.1.0.
+"""Fields that are always written, in this order: those of version 0.1.0.
 
-A field that is not here came later, and is written where it differs from its default: so a
-request that does without it has the key that it always had. Nothing is ever added here.
-One whose metadata say ``in_keys=False`` is never written.
-"""
+A field that is not listed here was added later and is written only if it differs from its default,
+so requests that do not use it keep their keys. Nothing may ever be added here. A field whose
+metadata has ``in_keys=False`` is never written."""
 
 
 _CONTROLS = bytes(code for code in (*range(32), 127) if chr(code) != "\n")
 
 
 def digest(*parts: str | bytes) -> str:
-    """Return 32 hexadecimal digits: `fingerprint`'s 12 are too few for 10^8 keys."""
+    """Return 32 hexadecimal digits, because the 12 of `fingerprint` are too few for 10^8 keys."""
     whole = [_LAYOUT]
     for part in parts:
         data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
@@ -68,7 +67,7 @@ def digest(*parts: str | bytes) -> str:
 
 
 def canonical(value: ChatRequest | Aspect | Scale | tuple[ErrorSpan, ...]) -> bytes:
-    """Write `value` as keys hold it: alike in every release, however many fields are added.
+    """Serialize `value` for a key: identical in every release, however many fields are added.
 
     Examples
     --------
@@ -81,7 +80,7 @@ def canonical(value: ChatRequest | Aspect | Scale | tuple[ErrorSpan, ...]) -> by
 
 
 def _chat(request: ChatRequest) -> str:
-    """Write a plain request as ``json.dumps`` would: there is one for every call of a model."""
+    """Write a plain request as ``json.dumps`` would, but faster: each model call needs one."""
     written = f'{{"messages": [{", ".join(map(_message, request.messages))}]'
     decoding = _DECODINGS.of(request.decoding)
     return f'{written}, "prefix": {_quoted(request.prefix)}, "decoding": {decoding}, "tools": []}}'
@@ -95,13 +94,13 @@ def _message(message: Message) -> str:
 
 
 def asked_about(segment: Segment, aspect: bytes) -> tuple[str | bytes, ...]:
-    """Return all that a judge may see of `segment`, asked about an aspect that is `canonical`."""
+    """Return all that a judge may see of `segment`, and an aspect in its `canonical` form."""
     return (
         aspect,
         segment.output,
         segment.system,
         segment.task,
-        str(len(segment.inputs)),  # or a reference could be taken for an input
+        str(len(segment.inputs)),  # otherwise a reference could pass for an input
         *chain.from_iterable(segment.inputs.items()),
         *segment.references,
         *(() if segment.before is None else ("before", segment.before)),
@@ -109,7 +108,7 @@ def asked_about(segment: Segment, aspect: bytes) -> tuple[str | bytes, ...]:
 
 
 def report_key(judge: Judge, segment: Segment, aspect: Aspect) -> str:
-    """Return a digest of all that the report of `judge` on `segment` depends on."""
+    """Return a digest of everything that the report of `judge` on `segment` depends on."""
     if isinstance(judge, KeyedJudge):
         return digest(judge.signature, judge.report_key(segment, aspect))
     return digest(judge.signature, *asked_about(segment, canonical(aspect)))
@@ -131,7 +130,7 @@ def _plain(value: object) -> object:
 
 @cache
 def _fields(kind: type) -> tuple[tuple[str, ...], tuple["Field[object]", ...]]:
-    """Return the first fields of a dataclass, and those that came later, by name."""
+    """Return the fields of version 0.1.0 of a dataclass, and its later fields sorted by name."""
     if not is_dataclass(kind):
         raise TypeError(f"a key cannot hold {kind.__name__}")
     first = _FIRST_FIELDS.get(kind, ())
@@ -144,7 +143,7 @@ def _fields(kind: type) -> tuple[tuple[str, ...], tuple["Field[object]", ...]]:
 
 
 def _quoted(text: str) -> str:
-    """Write `text` as ``json.dumps`` would, which reads each character slowly."""
+    """Write `text` as ``json.dumps`` does; plain ASCII avoids its slow loop over characters."""
     if not text.isascii() or len(text.encode().translate(None, _CONTROLS)) < len(text):
         return encode_basestring_ascii(text)
     escaped = text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
@@ -155,5 +154,5 @@ _DECODINGS = IdentityCache[Decoding, str](lambda decoding: json.dumps(decoding, 
 
 
 def _default(field: "Field[object]") -> object:
-    """Return the default of `field`; without one its value always differs."""
+    """Return the default of `field`; `MISSING` if it has none, so that its value always differs."""
     return field.default if field.default_factory is MISSING else field.default_factory()

@@ -1,12 +1,12 @@
-"""Lazy loading: libraries that take long, the modules that need them, and values made once.
+"""Lazy loading of slow libraries and of the modules that need them, and values made once.
 
 A package whose modules need such a library makes them lazy by its ``__getattr__``::
 
     def __getattr__(name: str) -> ModuleType:
         return lazy_module(__name__, name, extra="plots")
 
-``from package import module`` then loads nothing, and type checkers see the module as it is.
-Whatever is imported out of the module itself, ``from package.module import thing``, loads it.
+``from package import module`` then loads nothing, and type checkers see the real module. Importing
+a name from the module itself, ``from package.module import thing``, loads it.
 """
 
 import sys
@@ -26,10 +26,10 @@ T = TypeVar("T")
 
 
 def library(name: str, *, extra: str = "", package: str = "") -> ModuleType:
-    """Import a module that takes long, or may not be installed.
+    """Import a module that loads slowly or may not be installed.
 
-    Raises `ConfigError` if it, or what it imports, is not installed; names the `extra` or the
-    `package` to install.
+    Raises `ConfigError` if the module, or one that it imports, is not installed; the message names
+    the `extra` or the `package` to install.
     """
     try:
         return import_module(name)
@@ -42,10 +42,10 @@ def library(name: str, *, extra: str = "", package: str = "") -> ModuleType:
 
 
 def lazy_module(package: str, name: str, *, extra: str = "") -> ModuleType:
-    """Return the module `name` of `package`, which is imported when something in it is used.
+    """Return the module `name` of `package`, which is imported when one of its names is first used.
 
-    Raises `AttributeError` if there is no such module. What `library` raises comes when something
-    of it is used.
+    Raises `AttributeError` if there is no such module. The errors of `library` are raised at the
+    first use.
     """
     module = f"{package}.{name}"
     if name.startswith("_") or find_spec(module) is None:
@@ -54,13 +54,13 @@ def lazy_module(package: str, name: str, *, extra: str = "") -> ModuleType:
 
 
 def require(module: ModuleType) -> None:
-    """Import a lazy module now, before anything is paid for; raise as `library` does."""
+    """Import a lazy module now, before anything is paid for; raises the errors of `library`."""
     if isinstance(module, _LazyModule):
         module.load()
 
 
 class _LazyModule(ModuleType):
-    """Stands for a module until something in it is used."""
+    """Placeholder for a module until one of its names is used."""
 
     def __init__(self, name: str, *, extra: str) -> None:
         super().__init__(name)
@@ -71,16 +71,16 @@ class _LazyModule(ModuleType):
         return library(self.__name__, extra=self._extra)
 
     def __getattr__(self, name: str) -> object:
-        if name.startswith("__"):  # asked by tools that look at modules, and use none
+        if name.startswith("__"):  # tools that inspect modules read these
             raise AttributeError(name)
         value: object = getattr(self.load(), name)
         return value
 
 
 class Once(Generic[T]):
-    """Make a value at the first call of `get`, whichever thread comes first; keep it.
+    """A value made by `make` at the first call of `get`, in whichever thread, and then kept.
 
-    Where `make` raises, the next call tries again.
+    If `make` raises, the next call tries again.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -89,23 +89,23 @@ class Once(Generic[T]):
         self._made: list[T] = []
 
     def get(self) -> T:
-        """Return the value; blocks while it is made."""
+        """Return the value; blocks while another thread makes it."""
         with self._lock:
             if not self._made:
                 self._made.append(self._make())
             return self._made[0]
 
     def peek(self) -> T | None:
-        """Return the value, or None if it was not needed yet."""
+        """Return the value, or None if it has not been made yet."""
         return self._made[0] if self._made else None
 
 
 class _WaitingModule(ModuleType):
-    """A module whose code runs when one of its names is first used, by whichever thread."""
+    """A module whose code runs when one of its names is first used, in whichever thread."""
 
     def __getattribute__(self, name: str) -> object:
         spec: ModuleSpec = ModuleType.__getattribute__(self, "__spec__")
-        # Who imports a module that is there already asks for its specification, and uses nothing.
+        # Importing a module that is already loaded reads its `__spec__`, which is no use of it.
         if name != "__spec__":
             with spec.loader_state.lock:
                 spec.loader_state.execute(self)
@@ -114,10 +114,10 @@ class _WaitingModule(ModuleType):
 
 
 class _Waiting(Loader):
-    """Loads a module that is executed when it is used, by the loader that Python has for it."""
+    """Loader that defers execution by Python's own loader until the module is used."""
 
     def __init__(self, loader: Loader) -> None:
-        self.lock = threading.RLock()  # who executes the module may use it meanwhile
+        self.lock = threading.RLock()  # reentrant: a module may use itself while it runs
         self._loader = loader
         self._begun = False
 
@@ -126,7 +126,7 @@ class _Waiting(Loader):
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Have the module wait."""
+        """Defer the execution of the module."""
         spec = module.__spec__
         assert spec is not None
         spec.loader, spec.loader_state = self._loader, self
@@ -134,25 +134,25 @@ class _Waiting(Loader):
         module.__class__ = _WaitingModule
 
     def execute(self, module: ModuleType) -> None:
-        """Execute the module unless that is done or under way; the caller holds the lock."""
+        """Execute the module unless this is done or in progress; the caller holds the lock."""
         if self._begun:
             return
         self._begun = True
         try:
             self._loader.exec_module(module)
         except BaseException:
-            self._begun = False  # the next to use it tries again
+            self._begun = False  # the next use tries again
             raise
         module.__class__ = ModuleType
 
 
 class _LazyFinder(MetaPathFinder):
-    """Finds modules where Python does, and has them executed when they are first used."""
+    """Finds modules as Python does, and defers their execution to the first use."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the specification of a module whose loader waits."""
+        """Return the specification of a module whose loader defers its execution."""
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
             spec.loader = _Waiting(spec.loader)
@@ -161,11 +161,11 @@ class _LazyFinder(MetaPathFinder):
 
 @contextmanager
 def lazily() -> Iterator[None]:
-    """Execute the modules that the block imports only when one of their names is used.
+    """Defer the execution of the modules imported in the block until one of their names is used.
 
-    In the block stand whole modules, as ``from package import module`` or ``import library``: a
-    name that is taken out of a module uses it. Type checkers and the layer check read these
-    imports as any other.
+    The block must import whole modules, as ``from package import module`` or ``import library``:
+    importing a name from a module uses it. Type checkers and the layer check read these imports
+    as any others.
     """
     finder = _LazyFinder()
     sys.meta_path.insert(0, finder)

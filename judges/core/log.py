@@ -1,11 +1,11 @@
 """Events of spanjury: structlog's, through the standard library's logger ``spanjury``.
 
-The logger is quiet until a program gives it, or the root, a handler, as with any library;
-structlog's configuration is the program's, and is neither read nor changed. An event has a
-constant name and plain values; keys are hidden in them, and an exception appears by its type and
-where it was raised: its message, and the variables of its frames, may hold judged text.
+As with any library, the logger is quiet until a program adds a handler to it or to the root.
+structlog's configuration belongs to the program and is neither read nor changed. An event has a
+constant name and plain values, in which keys are hidden. An exception appears by its type and where
+it was raised, because its message and the variables of its frames may contain judged text.
 
-structlog is imported with the first event that is logged: that takes 0.1 s, mostly for rich.
+structlog is imported when the first event is logged: this takes 0.1 s, mostly for rich.
 """
 
 import logging
@@ -29,7 +29,7 @@ LOGGER = "spanjury"
 Value = str | int | float | bool | list[str] | None
 
 _CALLER = 6
-"""Frames from where structlog calls the logger to the caller of an `EventLog`."""
+"""Number of frames from structlog's call of the logger to the caller of an `EventLog`."""
 _MOST_FRAMES = 20
 _bound: ContextVar[Mapping[str, str]] = ContextVar("bound", default=MappingProxyType({}))
 
@@ -37,17 +37,17 @@ logging.getLogger(LOGGER).addHandler(logging.NullHandler())
 
 
 def bind_values(**values: str) -> Token[Mapping[str, str]]:
-    """Add `values` to every event that this task logs, until they are released."""
+    """Add `values` to every event that this task logs, until `release_values` removes them."""
     return _bound.set({**_bound.get(), **values})
 
 
 def release_values(token: Token[Mapping[str, str]]) -> None:
-    """Take back what the call of `bind_values` that returned `token` added."""
+    """Remove the values that were added by the call of `bind_values` that returned `token`."""
     _bound.reset(token)
 
 
 def kind_of(error: BaseException) -> str:
-    """Return the type of `error`, with a model's status: its message may hold judged text.
+    """Return the type of `error`, with a model's HTTP status; its message may contain judged text.
 
     Examples
     --------
@@ -60,12 +60,13 @@ def kind_of(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EventLog:
-    """A front of the logger ``spanjury`` that takes events.
+    """Facade of the logger ``spanjury`` that takes events.
 
-    An event has the values that were bound by `bind_values`, and those that the program bound by
+    An event has the values bound by `bind_values` and those that the program bound by
     ``structlog.contextvars``. A record's message is the event with its values. A handler that
-    wants them apart takes ``record.event``, a text, and ``record.values``, a dict of texts,
-    numbers and lists of texts, or renders the record by structlog's ``ProcessorFormatter``.
+    needs them separately reads ``record.event``, a string, and ``record.values``, a dict of
+    strings, numbers and lists of strings, or renders the record by structlog's
+    ``ProcessorFormatter``.
 
     Examples
     --------
@@ -73,23 +74,23 @@ class EventLog:
     """
 
     def debug(self, event: str, **values: object) -> None:
-        """Log what only a developer wants to know."""
+        """Log an event for developers."""
         _log(logging.DEBUG, event, values)
 
     def info(self, event: str, **values: object) -> None:
-        """Log what went well."""
+        """Log an event of normal operation."""
         _log(logging.INFO, event, values)
 
     def warning(self, event: str, **values: object) -> None:
-        """Log what went wrong and was dealt with."""
+        """Log a problem that was handled."""
         _log(logging.WARNING, event, values)
 
     def error(self, event: str, **values: object) -> None:
-        """Log what went wrong."""
+        """Log a failure."""
         _log(logging.ERROR, event, values)
 
     def exception(self, event: str, **values: object) -> None:
-        """Log the exception that is being handled, by its type and where it was raised."""
+        """Log the exception being handled, by its type and where it was raised."""
         error = sys.exception()
         where = {"error": kind_of(error), "frames": _frames(error)} if error else {}
         _log(logging.ERROR, event, {**where, **values})
@@ -114,7 +115,7 @@ _engine = Once(_make_engine)
 
 
 class _Message(dict[str, Value]):
-    """An event and its values: a dict for structlog's renderers, a line for any other handler."""
+    """An event and its values: a dict for structlog's renderers, one line for other handlers."""
 
     def __str__(self) -> str:
         values = (f"{name}={value!r}" for name, value in self.items() if name != "event")
@@ -124,7 +125,7 @@ class _Message(dict[str, Value]):
 def _as_record(
     logger: object, method: str, values: MutableMapping[str, object]
 ) -> tuple[tuple[object], dict[str, object]]:
-    """Return what the standard library's logger is called with: values without keys."""
+    """Return the arguments for the standard library's logger, with keys hidden in the values."""
     message = _Message((name, _safe(value)) for name, value in values.items())
     apart = {name: value for name, value in message.items() if name != "event"}
     extra = {"event": message["event"], "values": apart, "_logger": logger, "_name": method}
@@ -132,7 +133,7 @@ def _as_record(
 
 
 def _safe(value: object) -> Value:
-    """Return `value` without keys, and as a text if it is of no plain type."""
+    """Return `value` with keys hidden; a value of no plain type becomes a string."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, list | tuple):
@@ -141,7 +142,7 @@ def _safe(value: object) -> Value:
 
 
 def _frames(error: BaseException) -> list[str]:
-    """Return where `error` was raised, the innermost frame last."""
+    """Return the frames from which `error` was raised, innermost last."""
     frames = [
         f"{Path(frame.f_code.co_filename).name}:{line} in {frame.f_code.co_name}"
         for frame, line in walk_tb(error.__traceback__)

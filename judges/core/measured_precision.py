@@ -1,11 +1,11 @@
-"""The precision of a judge, category by category, as it was measured: a file beside its module.
+"""Measured precision of a judge, by category of error, in a file next to its module.
 
-A package of judges may hold ``precision.toml``, with a table for each figure::
+A package of judges may contain ``precision.toml``, with a table for each figure::
 
-    [[grounding]]                # the name that the judge has in a panel
+    [[grounding]]                # the judge's name in a panel
     category = "unsupported number"
-    precision = 0.85             # the share of the errors of this category that people marked, too
-    spans = 120                  # how many errors that is a share of
+    precision = 0.85             # share of the errors of this category that people marked, too
+    spans = 120                  # number of errors that the share was counted on
     data = "dev_cliff, XSum"
 """
 
@@ -25,7 +25,7 @@ class MeasuredPrecision:
     Raises
     ------
     ValueError
-        If the share is none, or is one of no errors.
+        If the share is not 0 to 1, or was counted on no errors.
     """
 
     category: str
@@ -41,7 +41,7 @@ class MeasuredPrecision:
 
 
 def measured_precision(name: str, judge: object) -> tuple[MeasuredPrecision, ...]:
-    """Return what was measured of the judge called `name`; nothing where no file says any.
+    """Return the measured precisions of the judge called `name`; empty if its package has no file.
 
     Parameters
     ----------

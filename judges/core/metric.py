@@ -1,8 +1,8 @@
-"""Metrics: numbers that a formula or a small model makes of texts, without reading them.
+"""Metrics: numbers computed from texts by a formula or a small model, without understanding them.
 
-A metric implements `SegmentMetric`, `CorpusMetric` or both. It is synchronous and knows no
-event loop: `orchestration` decides whether it runs in a thread, in a process or alone. Its card
-says what a reader must know before believing its number.
+A metric implements `SegmentMetric`, `CorpusMetric` or both. It is synchronous and uses no event
+loop: `orchestration` decides whether it runs in a thread, in a process or alone. Its card says what
+a reader must know before trusting its number.
 """
 
 import math
@@ -13,16 +13,16 @@ from typing import Literal, Protocol, runtime_checkable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One output with all that a metric may know of it.
+    """One output with everything that a metric may use.
 
     Parameters
     ----------
     output
-        The text that is measured; may be empty, which is measured too.
+        The measured text; may be empty, and is measured all the same.
     references
-        Texts that people would have accepted; how many a metric takes, its card says.
+        Texts that people would have accepted; the card says how many the metric uses.
     source
-        What the system was given, its inputs one after another.
+        The system's inputs, one after another.
     """
 
     output: str
@@ -31,25 +31,25 @@ class Sample:
 
 
 class Metric(Protocol):
-    """Properties that every metric has.
+    """Properties of every metric.
 
-    A plugin of the group ``spanjury.metrics`` is a callable that returns a metric, as a class
-    does; its keyword parameters are its options. Its card is a TOML file of the same name in
-    a package that the group ``spanjury.metric_cards`` names.
+    A plugin of the group ``spanjury.metrics`` is a callable that returns a metric, such as a class;
+    its keyword parameters are its options. Its card is a TOML file of the same name in a package
+    registered in the group ``spanjury.metric_cards``.
     """
 
     @property
     def signature(self) -> str:
-        """Everything about the metric that can change a number, as `core.signature` writes it."""
+        """Everything about the metric that can change a number, as written by `core.signature`."""
         ...
 
 
 @runtime_checkable
 class SegmentMetric(Metric, Protocol):
-    """A metric that scores each output; over a corpus it is the mean."""
+    """A metric that scores each output; its score of a corpus is the mean."""
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
-        """Return one score a sample, in their order.
+        """Return one score for each sample, in order.
 
         An empty text is scored as the card says, never left out. Unless the card says
         otherwise, a score does not depend on the other samples.
@@ -57,23 +57,26 @@ class SegmentMetric(Metric, Protocol):
         Raises
         ------
         MetricError
-            If a sample lacks what the metric needs; names its index.
+            If a sample lacks an input that the metric needs; the message names its index.
         """
         ...
 
 
 @runtime_checkable
 class CorpusMetric(Metric, Protocol):
-    """A metric that scores a corpus as a whole, and not by the mean of its segments."""
+    """A metric that scores a corpus as a whole rather than by the mean of its segments."""
 
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return the score of one or more samples; raises as `score_segments`."""
+        """Return the score of one or more samples; raises the errors of `score_segments`."""
         ...
 
 
 @runtime_checkable
 class MergeableMetric(CorpusMetric, Protocol):
-    """A corpus metric of sums: resampled or sharded corpora are scored without reading again."""
+    """A corpus metric that is a function of summed statistics.
+
+    A resampled or sharded corpus is scored without reading its texts again.
+    """
 
     def statistics(self, samples: Sequence[Sample], /) -> Sequence[Sequence[float]]:
         """Return a row of counts for each sample, all of one length."""
@@ -102,52 +105,53 @@ Runs = Literal["native", "python", "model", "process"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricCard:
-    """A metric, described.
+    """Description of a metric.
 
     Parameters
     ----------
     name, title
-        What it is called on the command line, and in print.
+        Name on the command line, and name in print.
     family
-        Name that variants of one metric share, as ``"rouge"``; its own name if it has none.
+        Name that variants of one metric share, such as ``"rouge"``; its own name if it has none.
     category
-        By what it measures.
+        Kind of measurement.
     summary, formula
-        What it says, in a sentence, and how it is worked out.
+        Its meaning in a sentence, and how it is computed.
     low, high
         Its bounds; may be infinite.
     direction
-        Which scores are better; "neither" for those that describe and do not judge.
+        Which scores are better; "neither" for metrics that describe and do not evaluate.
     levels
         Whether it scores segments, a corpus as a whole, or both.
     references
-        How many it takes of each sample: "many" are used together, of "one" the best is taken.
+        Number of references used per sample: "many" are used together, "one" takes the best of
+        them.
     needs_source
         Whether it reads the source.
     batch_dependent
-        Whether a segment's score depends on the segments beside it.
+        Whether a segment's score depends on the other segments of the batch.
     trained, supervised
-        Whether something in it was learned, and from people's ratings.
+        Whether it has learned parameters, and whether they come from human ratings.
     dimensions, tasks
-        Which qualities it is used for, and on what; no tasks for any.
+        Qualities and tasks that it is used for; no tasks means any.
     paper, library, licence
-        Where it comes from, who computes it here, under which terms.
+        Its source, the library that computes it here, and the licence.
     limits
-        What it cannot see, or gets wrong.
+        Errors that it misses or misjudges.
     empty
-        By which convention an empty output or reference is scored.
+        Convention for scoring an empty output or reference.
     runs
-        Where it may run: "native" code that frees the interpreter, "python" that does not,
-        a "model" that is loaded once, or a "process" with an environment of its own.
+        Where it may run: "native" code that releases the GIL, "python" code that does not,
+        a "model" that is loaded once, or a "process" with its own environment.
     shares
-        Whether it takes its words from `Corpus`, so that it is measured in one go with others
+        Whether it takes its words from `Corpus`, so that it is measured in one pass with others
         that do.
     requires
-        Modules that must be there.
+        Modules that must be installed.
     extra
-        The optional part of spanjury that installs them; empty if it is always there.
+        The extra of spanjury that installs them; empty if they are always installed.
     weights
-        Whether the user names a model.
+        Whether the user chooses a model.
 
     Raises
     ------
@@ -184,7 +188,7 @@ class MetricCard:
     weights: bool = False
 
     def __post_init__(self) -> None:
-        if not self.low < self.high:  # nor if one is not a number
+        if not self.low < self.high:  # NaN fails this comparison, too
             raise ValueError(f"bounds {self.low!r} to {self.high!r} hold nothing")
         if not self.levels:
             raise ValueError("a metric scores segments, a corpus or both; levels is empty")
@@ -193,6 +197,6 @@ class MetricCard:
 
     @property
     def best(self) -> float:
-        """The end of the scale that is better; NaN where neither is."""
+        """The better end of the scale; NaN if neither is."""
         ends = {"higher": self.high, "lower": self.low, "neither": math.nan}
         return ends[self.direction]

@@ -19,28 +19,28 @@ _WEB = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """Options by which a model is reached.
+    """Connection options of a model.
 
     Parameters
     ----------
     base_url
-        Where the server answers; None for the provider's own address.
+        Address of the server; None for the provider's own.
     max_connections
-        How many calls may be under way at once, at each server.
+        Maximum number of concurrent calls to each server.
     min_connections
-        How many may be under way at least, however overloaded the server says it is.
+        Minimum number of concurrent calls, however overloaded the server says it is.
     timeout
         Seconds that one attempt may take, from request to last byte.
     attempts
-        How often a call is tried in all when it fails transiently.
+        Number of tries of a call, the first included, while it fails with transient errors.
     requests_per_minute, tokens_per_minute
-        How many requests, and tokens of prompt and reply together, may be sent in a
-        minute to all servers of the model; None for as many as there are.
+        Maximum number of requests, and of prompt and reply tokens together, per minute over all
+        servers of the model; None for no limit.
 
     Raises
     ------
     ValueError
-        If a number is not positive, or there are a larger minimum than maximum.
+        If a number is not positive, or the minimum exceeds the maximum.
     """
 
     base_url: str | None = None

@@ -1,6 +1,7 @@
-"""Notices: what a user should know about a call that succeeds, said once each.
+"""Notices: messages to the user about a call that succeeds, each shown once.
 
-A notice is no warning, since nothing is wrong, and no event of the log, since it is for a person.
+A notice is not a warning, since nothing is wrong, and not an event of the log, since it is
+for a person.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ _receiver: ContextVar[Callable[[str], None] | None] = ContextVar("receiver", def
 
 
 def notice(text: str) -> None:
-    """Hand `text` to whoever receives notices; nothing happens if they have no receiver."""
+    """Pass `text` to the current receiver of notices, if there is one."""
     receiver = _receiver.get()
     if receiver is not None:
         receiver(text)
@@ -19,7 +20,7 @@ def notice(text: str) -> None:
 
 @contextmanager
 def noticed_by(receiver: Callable[[str], None]) -> Iterator[None]:
-    """Hand every notice to `receiver`, each text once, for ``with``.
+    """Pass each distinct notice to `receiver` once, within a ``with`` block.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pairs: two texts about the same inputs, and which of them a judge prefers."""
+"""Pairs: two texts about the same inputs, and a judge's preference between them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ class Preference(StrEnum):
 
     @property
     def swapped(self) -> "Preference":
-        """The same preference if the two texts exchange their names."""
+        """The preference after the two texts exchange their names."""
         return _SWAPPED[self]
 
 
@@ -33,7 +33,7 @@ class TextPair:
     Parameters
     ----------
     a, b
-        The texts, of which a judge is shown `a` first.
+        The texts; a judge is shown `a` first.
 
     Raises
     ------
@@ -66,24 +66,25 @@ class PairReport:
     preference
         The better text; not None iff the outcome is `Outcome.SCORED`.
     probability
-        Probability that A is preferred, half the probability of a tie included, 0 to 1; None where
-        the judge states none.
+        Probability that A is preferred plus half the probability of a tie, 0 to 1; None if the
+        judge states none.
     explanation
-        Why it is preferred.
+        Reason for the preference.
     spans_a, spans_b
-        The words of either text that speak against it and made the difference.
+        The words of each text that speak against it and made the difference.
     reason
         Why there is no preference; required without one.
     reply
-        What a model wrote, word for word; empty for judges that ask none.
+        The model's reply, word for word; empty for judges without a model.
     usage
         Tokens spent.
 
     Raises
     ------
     ValueError
-        If the preference is no `Preference`, there is one without the outcome `Outcome.SCORED` or
-        the reverse, neither a preference nor a reason, or a probability out of range.
+        If the preference is not a `Preference`, if a preference comes without the outcome
+        `Outcome.SCORED` or the reverse, if both preference and reason are missing, or if the
+        probability is out of range.
     """
 
     outcome: Outcome = Outcome.SCORED
@@ -108,7 +109,7 @@ class PairReport:
 
     @property
     def swapped(self) -> "PairReport":
-        """The same report if the two texts exchange their names."""
+        """The report after the two texts exchange their names."""
         return replace(
             self,
             preference=self.preference and self.preference.swapped,
@@ -120,7 +121,7 @@ class PairReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A judge's reports on a pair in each order, and what follows from them.
+    """A judge's reports on a pair in each order, and the resulting preference.
 
     Parameters
     ----------
@@ -129,9 +130,8 @@ class Comparison:
     signature
         Everything about the judge that can change its preference.
     orders
-        The report of the judge that was shown A first, then that of the judge that was shown B
-        first; both name the texts as the pair does. One alone for a judge whose preference cannot
-        depend on the order.
+        The report with A shown first, then the report with B shown first; both name the texts as
+        the pair does. Only one report if the judge's preference cannot depend on the order.
     """
 
     pair: TextPair
@@ -140,7 +140,7 @@ class Comparison:
 
     @property
     def outcome(self) -> Outcome:
-        """`Outcome.SCORED` if each order has a preference, else how the first failed."""
+        """`Outcome.SCORED` if each order has a preference, else that of the first failure."""
         failed = (report.outcome for report in self.orders if report.preference is None)
         return next(failed, Outcome.SCORED)
 
@@ -151,7 +151,7 @@ class Comparison:
 
     @property
     def preference(self) -> Preference | None:
-        """The preference of both orders, and a tie if they differ; None if one has none."""
+        """The preference of both orders, or a tie if they differ; None if either order has none."""
         if self.outcome is not Outcome.SCORED:
             return None
         first, *others = (report.preference for report in self.orders)
@@ -166,7 +166,7 @@ class Comparison:
 
     @property
     def probability(self) -> float | None:
-        """Mean probability of the orders that A is preferred; None if one states none."""
+        """Mean probability over the orders that A is preferred; None if an order states none."""
         stated = [report.probability for report in self.orders if report.probability is not None]
         if self.outcome is not Outcome.SCORED or len(stated) < len(self.orders):
             return None
@@ -174,17 +174,17 @@ class Comparison:
 
     @property
     def explanation(self) -> str:
-        """The explanations of the orders, each once, in a line each."""
+        """The distinct explanations of the orders, one per line."""
         return "\n".join(dict.fromkeys(filter(None, (r.explanation for r in self.orders))))
 
     @property
     def spans_a(self) -> tuple[ErrorSpan, ...]:
-        """The words of A that made the difference in any order, each once."""
+        """The words of A that made the difference in any order, without duplicates."""
         return _distinct([span for report in self.orders for span in report.spans_a])
 
     @property
     def spans_b(self) -> tuple[ErrorSpan, ...]:
-        """The words of B that made the difference in any order, each once."""
+        """The words of B that made the difference in any order, without duplicates."""
         return _distinct([span for report in self.orders for span in report.spans_b])
 
     @property
@@ -194,6 +194,6 @@ class Comparison:
 
 
 def _distinct(spans: Sequence[ErrorSpan]) -> tuple[ErrorSpan, ...]:
-    """Return the spans of different words; the first of those that mark the same stays."""
+    """Return the spans without those that mark the same words as an earlier one."""
     by_words = {(span.interval, span.text): span for span in reversed(spans)}
     return tuple(span for span in spans if by_words[span.interval, span.text] is span)

@@ -1,9 +1,9 @@
-"""Passages: the texts of a list, each an input of its own, as retrieval finds them for a question.
+"""Passages: texts of a list that become separate inputs, such as those retrieved for a question.
 
 A list under a header that names a collection of passages becomes ``Context [1]``, ``Context [2]``
-and so on, so that evidence can say which it is from. Any other list is one text, line by line: the
-turns of a conversation, or the paragraphs of an article. A header says which it is in most tasks;
-where it does not, the task does (`spanjury.judges.core.Task.whole`).
+and so on, so that evidence can name its passage. Any other list becomes one text, one item a line:
+the turns of a conversation, or the paragraphs of an article. In most tasks the header decides; a
+task can override it (`spanjury.judges.core.Task.whole`).
 """
 
 import re
@@ -18,18 +18,17 @@ COLLECTIONS = frozenset(
         *("articles", "sources", "chunks", "retrieved chunks", "snippets", "search results"),
     }
 )
-"""Headers under which a list holds passages, in lower case, words apart by blanks."""
+"""Headers under which a list contains passages, in lower case, words separated by spaces."""
 
 _NUMBERED = re.compile(r"(?P<header>.*\S) \[(?P<number>[1-9][0-9]{0,3})\]", re.DOTALL)
 _MOST = 9999
 
 
 def passages_apart(inputs: Mapping[str, str | Sequence[str]]) -> dict[str, str]:
-    r"""Return `inputs` with one text a header, in order.
+    r"""Return `inputs` with one text per header, in order.
 
-    A list of several passages gets as many headers; the number in one is the place in the list,
-    counted from 1. A list of one text is that text. A list whose numbered headers are taken
-    stays together.
+    A list of several passages gets as many headers, numbered from 1 in the order of the list. A
+    list of one text becomes that text. A list stays one text if a numbered header is taken.
 
     Examples
     --------
@@ -50,9 +49,9 @@ def passages_apart(inputs: Mapping[str, str | Sequence[str]]) -> dict[str, str]:
 def passages_together(
     inputs: Mapping[str, str], *, whole: Callable[[str], bool]
 ) -> Mapping[str, str]:
-    r"""Return `inputs` with the passages of a header that is `whole` as one text, line by line.
+    r"""Return `inputs` with the passages of each header that is `whole` joined by line breaks.
 
-    The opposite of `passages_apart` for these headers.
+    This is the inverse of `passages_apart` for these headers.
 
     Examples
     --------
@@ -71,7 +70,7 @@ def passages_together(
 
 @lru_cache(maxsize=1024)
 def unnumbered(header: str) -> str:
-    """Return the header of the list that a passage is of; any other header as it is.
+    """Return the header of a passage's list; any other header is returned unchanged.
 
     Examples
     --------
@@ -83,12 +82,12 @@ def unnumbered(header: str) -> str:
 
 
 def passages_in(inputs: Mapping[str, str]) -> dict[str, str]:
-    """Return those of `inputs` that are passages of a list."""
+    """Return the `inputs` that are passages of a list."""
     return {header: text for header, text in inputs.items() if unnumbered(header) != header}
 
 
 def listed(headers: Sequence[str]) -> tuple[str, ...]:
-    """Return names for `headers` in a sentence, in order: passages in a row have one.
+    """Return names of `headers` for a sentence, in order; consecutive passages share one.
 
     Examples
     --------

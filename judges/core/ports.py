@@ -1,4 +1,4 @@
-"""The seams: what the core asks of judges, models, files and plugins.
+"""Ports: the protocols of judges, models, files and plugins that the core uses.
 
 Implementations live in `judges`, `adapters` and other people's packages;
 `orchestration.wiring` joins them by name.
@@ -33,33 +33,33 @@ from spanjury.judges.core.trace_score import TraceScore
 
 @runtime_checkable
 class Judge(Protocol):
-    """Assess one aspect of one segment; shareable, cancellable at every await.
+    """A judge of one aspect of one segment; shareable, cancellable at every await.
 
-    A plugin of the group ``spanjury.judges`` is a callable that returns one, as a class
-    does. Its keyword parameters are its options; one named ``model`` is handed the
-    `ChatModel` of its seat, one named ``reading`` the `WindowReader` in the folder that the
-    option ``weights`` names, and one named ``checker`` the `Checker` that its options describe.
+    A plugin of the group ``spanjury.judges`` is a callable that returns a judge, such as a class.
+    Its keyword parameters are its options. A parameter named ``model`` receives the `ChatModel` of
+    its seat, ``reading`` the `WindowReader` in the folder given by the option ``weights``, and
+    ``checker`` the `Checker` that its options describe.
     """
 
     @property
     def signature(self) -> str:
-        """Everything about the judge that can change a number, as `core.signature` writes it.
+        """Everything about the judge that can change a number, as written by `core.signature`.
 
-        Its reports are remembered under it: `core.code_digest` has it change with the rules.
+        Its reports are stored under it; use `core.code_digest` so that it changes with the rules.
         """
         ...
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Return what the judge finds; raise `JudgeError` or `ModelError` if it cannot."""
+        """Return the judge's report; raise `JudgeError` or `ModelError` if it cannot assess."""
         ...
 
 
 @runtime_checkable
 class ForthrightJudge(Protocol):
-    """A judge that says what it cannot see; `spanjury judges` shows it."""
+    """A judge that states what it cannot see; `spanjury judges` shows it."""
 
     blind_spots: str
-    """One line: the errors that it passes by for want of any means to see them."""
+    """One line: the errors that the judge has no means to detect."""
 
 
 @runtime_checkable
@@ -72,18 +72,18 @@ class LicensedPlugin(Protocol):
 
 @runtime_checkable
 class KeyedJudge(Judge, Protocol):
-    """A judge that knows more exactly than by its signature what its reports depend on.
+    """A judge that knows more precisely than its signature what its reports depend on.
 
-    The reports of any other depend on its signature, on all of the aspect, and on all that a
-    judge may see of a segment.
+    The reports of any other judge depend on its signature, on the whole aspect, and on everything
+    that a judge may see of a segment.
     """
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
-        """Return what changes, besides the signature, when its report on `segment` may.
+        """Return a key that changes whenever the report on `segment` may, for a fixed signature.
 
-        For a judge that asks a model that is a digest of the prompt for this segment, word
-        for word. The replies are remembered by themselves: where the key changes, and not
-        what is asked, they are read again, and nothing is asked twice.
+        A judge that asks a model returns a digest of the exact prompt for this segment. Replies are
+        stored separately: if this key changes but the prompt does not, they are read again and no
+        call is repeated.
 
         Raises
         ------
@@ -95,36 +95,36 @@ class KeyedJudge(Judge, Protocol):
 
 @runtime_checkable
 class PairJudge(Protocol):
-    """Say which of two texts is better on one aspect; shareable, cancellable at every await.
+    """A judge of which of two texts is better on one aspect; shareable, cancellable at every await.
 
-    A plugin of the group ``spanjury.pair_judges`` is a callable that returns one, as a class
-    does. Its keyword parameters are its options; one named ``model`` is handed a `ChatModel`, one
-    named ``panel`` the panel of the run, which has the method `assess` of a `Judge`.
+    A plugin of the group ``spanjury.pair_judges`` is a callable that returns one, such as a class.
+    Its keyword parameters are its options. A parameter named ``model`` receives a `ChatModel`, and
+    ``panel`` the panel of the run, which has the method `assess` of a `Judge`.
 
-    It is asked about each pair in both orders, one call an order. A preference that turns with the
-    order becomes a tie.
+    Each pair is judged in both orders, one call for each. A preference that changes with the order
+    becomes a tie.
     """
 
     @property
     def signature(self) -> str:
-        """Everything that can change a preference, as `core.signature` writes it."""
+        """Everything that can change a preference, as written by `core.signature`."""
         ...
 
     async def compare(self, pair: TextPair, aspect: Aspect) -> PairReport:
-        """Return which text is better, A being shown first.
+        """Return which text is better when A is shown first.
 
-        Raise `JudgeError` or `ModelError` if it cannot be said.
+        Raise `JudgeError` or `ModelError` if this cannot be decided.
         """
         ...
 
 
 @runtime_checkable
 class OrderFreePairJudge(PairJudge, Protocol):
-    """A pair judge whose preference may not depend on the order of the texts."""
+    """A pair judge whose preference may be independent of the order of the texts."""
 
     @property
     def is_order_free(self) -> bool:
-        """Return True if it cannot: it is then asked about each pair once."""
+        """Return True if it is independent: each pair is then judged only once."""
         ...
 
 
@@ -134,9 +134,9 @@ class ChatModel(Protocol):
 
     @property
     def signature(self) -> str:
-        """Name of the model and whatever else decides what it answers.
+        """Name of the model and everything else that determines its answers.
 
-        Replies are remembered under it: the version of a client's library is not part of it.
+        Replies are stored under it, so the version of a client library is not part of it.
         """
         ...
 
@@ -151,38 +151,38 @@ class PricedModel(ChatModel, Protocol):
 
     @property
     def price(self) -> TokenPrice | None:
-        """Return the price, or None where it is not known."""
+        """Return the price, or None if it is unknown."""
         ...
 
 
 @runtime_checkable
 class FormedModel(ChatModel, Protocol):
-    """A model whose server may hold a reply to a form."""
+    """A model whose server may constrain a reply to a form."""
 
     @property
     def forms(self) -> frozenset[Form]:
-        """Return the forms that it may take besides words; a request tells whether it does."""
+        """Return the forms besides text that it may accept; only a request shows if it does."""
         ...
 
 
 @runtime_checkable
 class TokenizedModel(ChatModel, Protocol):
-    """A model whose tokenizer may be asked for its special tokens."""
+    """A model whose tokenizer can list its special tokens."""
 
     async def template_tokens(self) -> TemplateTokens | None:
-        """Return the tokens, or None where the tokenizer cannot be asked.
+        """Return the tokens, or None if the tokenizer is not accessible.
 
         Raises
         ------
         ModelError
-            If it did not answer, and may another time.
+            If it did not answer now but may do so later.
         """
         ...
 
 
 @runtime_checkable
 class BoundedModel(ChatModel, Protocol):
-    """A model that bounds the time of its own calls, to the last byte of the reply."""
+    """A model that limits the time of its own calls, up to the last byte of the reply."""
 
     @property
     def longest_call(self) -> float:
@@ -191,81 +191,81 @@ class BoundedModel(ChatModel, Protocol):
 
 
 class CallReservation(Protocol):
-    """A call that may be sent, and is accounted for by the most that it may take."""
+    """Permission to send a call, which is accounted for at its maximum cost until settled."""
 
     async def settle(self, usage: Usage | None) -> None:
-        """Put what the call took in the place of that; None where it is unknown."""
+        """Replace the maximum by the actual usage; None if it is unknown."""
         ...
 
 
 class CallAccount(Protocol):
-    """Keep account of the calls of one model."""
+    """Account of the calls of one model."""
 
     async def reserve(self, request: ChatRequest, *, maker: str = "") -> CallReservation:
-        """Return once a call may be sent, which is on disk by then; `maker` says who makes it.
+        """Wait until a call may be sent and its reservation is on disk; `maker` names the caller.
 
         Raises
         ------
         RunStoppedError
-            If a limit does not allow for it.
+            If a limit does not allow the call.
         """
         ...
 
 
 class Memory(Protocol):
-    """Keep the replies of judges and models, so that none is asked for twice."""
+    """Storage of the replies of judges and models, so that none is requested twice."""
 
     def get(self, key: str) -> bytes | None:
-        """Return what was put last under `key`, or None; quick enough for an event loop.
+        """Return the latest value of `key`, or None; fast enough for an event loop.
 
         Raises
         ------
         StoreError
-            If it cannot be read, or is not what was put.
+            If the value cannot be read, or is corrupt.
         """
         ...
 
     async def put(self, key: str, value: bytes) -> None:
-        """Keep `value` under `key`, in place of what was there; durable on return.
+        """Store `value` under `key`, replacing any earlier value; durable on return.
 
-        A put that is cancelled may or may not have been kept.
+        A cancelled put may or may not have been stored.
 
         Raises
         ------
         StoreError
-            If it cannot be kept; everything put before is there still.
+            If the value cannot be stored; earlier values are still there.
         """
         ...
 
     async def put_soon(self, key: str, value: bytes) -> None:
-        """Keep `value` with what is put next, or at the end: for what can be made again.
+        """Store `value` with the next put, or at the end; for values that can be made again.
 
         `get` returns it at once. It is lost if the process is killed before.
 
         Raises
         ------
         StoreError
-            As `put`.
+            See `put`.
         """
         ...
 
 
 class ModelOpener(Protocol):
-    """A plugin of the group ``spanjury.models``: open a model for as long as it is needed."""
+    """A plugin of the group ``spanjury.models``: opens a model for as long as it is needed."""
 
     def __call__(
         self, name: str, *, options: ModelOptions
     ) -> AbstractAsyncContextManager[ChatModel]:
-        """Return a context that owns the model called `name` and its connections."""
+        """Return a context manager that owns the model called `name` and its connections."""
         ...
 
 
 @runtime_checkable
 class Consolidator(Protocol):
-    """Make one list of spans of a verdict.
+    """Merges the spans of a verdict into one list.
 
     A plugin of the group ``spanjury.consolidators`` is a callable that returns one; a
-    parameter named ``model`` is handed a `ChatModel`.
+    parameter named ``model`` receives a `ChatModel`.
     """
 
     @property
@@ -274,28 +274,28 @@ class Consolidator(Protocol):
         ...
 
     async def consolidate(self, verdict: Verdict) -> Consolidation:
-        """Merge the seats' spans; every one of them is taken up or left out, by name."""
+        """Merge the seats' spans; each is named either as a source or as left out."""
         ...
 
 
 class Aggregation(Protocol):
-    """A plugin of the group ``spanjury.aggregations``: the seats' scores -> one."""
+    """A plugin of the group ``spanjury.aggregations``: combines the seats' scores into one."""
 
     def __call__(self, scores: Sequence[float], /) -> float:
-        """Return the panel's score for one or more `scores`, which may be in any order."""
+        """Return the panel's score for one or more `scores`, in any order."""
         ...
 
 
 class Source(Protocol):
     """A plugin of the group ``spanjury.sources``: read segments from a file.
 
-    It is named after the file ending that it reads (``jsonl`` for ``*.jsonl`` and
-    ``*.jsonl.gz``), yields one `Segment` a row as it goes, and a `DataError` in place of
-    a row that cannot be read.
+    It is named after the file extension that it reads (``jsonl`` for ``*.jsonl`` and
+    ``*.jsonl.gz``). It lazily yields one `Segment` per row, or a `DataError` for a row that
+    cannot be read.
     """
 
     def __call__(self, path: Path, /) -> Iterator[Segment | DataError]:
-        """Read `path`; raise `DataError` at once if it is missing or not a file of this kind."""
+        """Read `path`; raise `DataError` at once if it is missing or of another kind."""
         ...
 
 
@@ -303,21 +303,22 @@ class Source(Protocol):
 class Sink(Protocol):
     """A service that takes the scores of live traffic.
 
-    A plugin of the group ``spanjury.sinks`` is a callable that returns one, as a class does; its
-    keyword parameters are its options. It is used in one event loop of asyncio.
+    A plugin of the group ``spanjury.sinks`` is a callable that returns one, such as a class; its
+    keyword parameters are its options. It is used in one asyncio event loop.
     """
 
     async def send(self, scores: Sequence[TraceScore], /) -> None:
-        """Return once the service has all of `scores`, which are one or more.
+        """Send one or more `scores`, and return once the service has all of them.
 
-        A score may come again, if it is unknown whether the service has it: `score_id` tells.
+        A score may be sent again if it is unknown whether the service has it; its `score_id` stays
+        the same.
 
         Raises
         ------
         SinkError
-            If it has not, and the same scores are to be sent later.
+            If the service does not have them, and the same scores are to be sent later.
         SinkRefusedError
-            If it refuses one of them. They are then sent one by one.
+            If the service refuses one of them. They are then sent one by one.
         """
         ...
 
@@ -330,9 +331,9 @@ class Sink(Protocol):
 class Checker(Protocol):
     """A model that says whether passages support claims.
 
-    A plugin of the group ``spanjury.checkers`` is a callable that returns one, as a class does;
-    its keyword parameters are its options. One object serves all threads. One that asks a chat
-    model is an `AskedChecker`.
+    A plugin of the group ``spanjury.checkers`` is a callable that returns one, such as a class;
+    its keyword parameters are its options. One object serves all threads. A checker that asks a
+    chat model is an `AskedChecker`.
     """
 
     @property
@@ -342,13 +343,13 @@ class Checker(Protocol):
 
     @property
     def unit(self) -> ClaimUnit:
-        """Return what it reads as a claim. If it is ``"text"``, its answers have words."""
+        """Return the unit that it reads as a claim. If it is ``"text"``, its answers have words."""
         ...
 
     def room(self) -> int:
-        """Return the most tokens that a passage and a claim have together, 2 or more.
+        """Return the maximum number of tokens of a passage and a claim together, 2 or more.
 
-        It may load the model; raise `JudgeError` as `check` does.
+        It may load the model; raises `JudgeError` as `check` does.
         """
         ...
 
@@ -357,9 +358,9 @@ class Checker(Protocol):
         ...
 
     def check(self, pairs: Sequence[ClaimPair]) -> list[ClaimSupport]:
-        """Return one answer a pair, in order; blocking. No pair changes the answer on another.
+        """Return one answer for each pair, in order; blocking. Pairs do not affect each other.
 
-        The end of a passage that has no room may be left out, the end of a claim never.
+        A passage that is too long may be cut at its end; a claim is never cut.
 
         Raises
         ------
@@ -373,7 +374,7 @@ class Checker(Protocol):
 class AskedChecker(Protocol):
     """A checker whose answers come from a chat model; a plugin of the same group.
 
-    A parameter named ``model`` is handed the `ChatModel` of its seat.
+    A parameter named ``model`` receives the `ChatModel` of its seat.
     """
 
     @property
@@ -388,24 +389,24 @@ class AskedChecker(Protocol):
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """Return the canonical headers of inputs of which no passages are made.
+        """Return the canonical headers of inputs that are not cut into passages.
 
-        It shows them in places of their own, as the question that an answer is about.
+        The prompt shows them separately, such as the question that an answer is about.
         """
         ...
 
     def room(self) -> int:
-        """Return the most tokens that a passage and a claim have together, 2 or more."""
+        """Return the maximum number of tokens of a passage and a claim together, 2 or more."""
         ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return about how many tokens each text has, rather too many than too few."""
+        """Return an estimate of the tokens of each text, rather too high than too low."""
         ...
 
     async def ask(
         self, pairs: Sequence[ClaimPair], *, segment: Segment, aspect: Aspect
     ) -> CheckedPairs:
-        """Return the answers on pairs of `segment`; no call waits for another.
+        """Return the answers on pairs of `segment`; the calls run concurrently.
 
         Raises
         ------

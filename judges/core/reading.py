@@ -1,4 +1,4 @@
-"""Reading: the seam between the judge `reader` and the small model that reads for it."""
+"""Interface between the judge `reader` and the small model that reads for it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,23 +6,23 @@ from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 ROOM = 134
-"""Words and marks of a window on both sides, unless a reader has room for more: their pieces rarely
-exceed 192."""
+"""Words and punctuation marks of a window, sentence and source together, unless a reader has room
+for more: they rarely exceed 192 word pieces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """One sentence of an output and the part of its source that it is compared with.
+    """One sentence of an output and the part of its source to compare it with.
 
     Parameters
     ----------
     words
-        The words and marks of the sentence, in order.
+        The words and punctuation marks of the sentence, in order.
     kinds
         A small number for each of `words`: its lexical relation to the source.
     source
-        The words and marks of the source's sentences, in the source's order. A model that has no
-        room for all of them leaves out the end.
+        The words and punctuation marks of the source's sentences, in the order of the source. A
+        model that has no room for all of them leaves out the end.
     source_kinds
         A small number for each of `source`: its lexical relation to the sentence.
     """
@@ -42,22 +42,23 @@ class Label(IntEnum):
     ABSENT = 2
     """Not in the source."""
     ERROR = 3
-    """Contradicted or not in the source: it is not said which."""
+    """Contradicted or not in the source: the label does not distinguish them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledWindow:
-    """A window to learn from.
+    """A labelled training window.
 
     Parameters
     ----------
     words
-        The labels of its words, in order. Where all are unknown and the sentence has an error,
-        some of its words carry it.
+        The labels of its words, in order. If all are unknown and the sentence has an error, some
+        of its words have the sentence's label.
     sentence
         The label of the sentence.
     group
-        Windows of one group are learnt from together, as a clean sentence and its damaged twin.
+        Windows of one group are trained on together, such as a clean sentence and its damaged
+        twin.
     """
 
     window: Window
@@ -67,7 +68,7 @@ class LabelledWindow:
 
 
 class Likelihoods(NamedTuple):
-    """Probabilities that something is supported, contradicted, or not in the source; sum 1."""
+    """Probabilities of being supported, contradicted, or not in the source; they sum to 1."""
 
     supported: float
     contradicted: float
@@ -81,9 +82,9 @@ class WindowReading:
     Parameters
     ----------
     words
-        Those of each word of the sentence, in order.
+        Likelihoods of each word of the sentence, in order.
     sentence
-        Those of the sentence as a whole.
+        Likelihoods of the sentence as a whole.
     """
 
     words: tuple[Likelihoods, ...]
@@ -104,7 +105,7 @@ class WindowReader(Protocol):
         ...
 
     def read(self, windows: Sequence[Window]) -> list[WindowReading]:
-        """Return one reading a window, in order; blocking.
+        """Return one reading for each window, in order; blocking.
 
         Raises
         ------

@@ -1,7 +1,7 @@
-"""Plugins by entry point: ours and anyone's come the same way, one line each.
+"""Plugins by entry point: spanjury's own and other packages' are registered the same way.
 
-A plugin that cannot be loaded, or that claims a name which is taken, costs itself and no
-command: `Registry.broken` lists it with its package and the reason.
+A plugin that cannot be loaded, or that claims a name in use, breaks no command: `Registry.broken`
+lists it with its package and the reason.
 """
 
 import sys
@@ -16,7 +16,7 @@ from spanjury.judges.core.errors import PluginError
 from spanjury.judges.core.scrubbing import reason_of
 
 OUR_PACKAGE = "spanjury"
-"""The package whose plugins keep their names, whoever else claims these."""
+"""Package whose plugins keep their names if another package claims the same ones."""
 
 P_co = TypeVar("P_co", covariant=True)
 
@@ -25,12 +25,12 @@ _POINTS = "entry_points.txt"
 
 
 @cache
-def _declared(path: tuple[str, ...]) -> Mapping[str, list[EntryPoint]]:  # noqa: ARG001  where they lie
-    """Read the entry points of our groups, once; of a package installed twice, the imported one."""
+def _declared(path: tuple[str, ...]) -> Mapping[str, list[EntryPoint]]:  # noqa: ARG001  a key
+    """Read the entry points of our groups once; a package installed twice counts as imported."""
     declared: dict[str, list[EntryPoint]] = {}
     seen: set[str] = set()
     for package in distributions():
-        # A package that does not name us is not parsed: there are hundreds.
+        # Parsing is slow, and of the hundreds of packages few have entry points for us.
         if OUR_PACKAGE not in (package.read_text(_POINTS) or "") or package.name in seen:
             continue
         seen.add(package.name)
@@ -41,13 +41,13 @@ def _declared(path: tuple[str, ...]) -> Mapping[str, list[EntryPoint]]:  # noqa:
 
 @cache
 def _package(origin: Distribution | None) -> tuple[str, str]:
-    """Return name and version of a package; to ask it reads all that it says of itself."""
+    """Return name and version of a package; cached, because they are read from all its metadata."""
     return (origin.name, origin.version) if origin else ("", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
-    """A plugin as its package declares it; `origin` is the package, `target` the code."""
+    """A plugin as its package declares it; `origin` is the package, `target` the entry point."""
 
     group: str
     name: str
@@ -68,9 +68,9 @@ class BrokenPlugin:
     Parameters
     ----------
     missing
-        The module whose absence is the reason, as that of an optional library; or empty.
+        The missing module that is the reason, such as an optional library; otherwise empty.
     shadowed
-        Whether its name is in use all the same: another package's plugin has it.
+        Whether another package's plugin uses the name.
     """
 
     plugin: Plugin
@@ -79,24 +79,23 @@ class BrokenPlugin:
     shadowed: bool = False
 
     def __str__(self) -> str:
-        """Return the reason with the package that it is about."""
+        """Return the reason with the plugin's package."""
         origin = f"{self.plugin.origin} {self.plugin.version}".strip()
         return f"broken ({origin}): {self.reason}"
 
 
 @dataclass(frozen=True)  # no slots: on 3.11 `Registry[P](…)` fails with them
 class Registry(Generic[P_co]):
-    """The plugins of one entry-point group, each of the shape ``P_co``.
+    """The plugins of one entry-point group, each of type ``P_co``.
 
-    A name that two packages claim is ours if one of them is spanjury. Otherwise neither
-    package gets it: which of the two would be loaded must not depend on the order in which
-    they were installed.
+    If two packages claim a name, spanjury has it if it is one of them. Otherwise neither gets it,
+    because the order of installation must not decide which is loaded.
     """
 
     group: str
 
     def names(self) -> tuple[str, ...]:
-        """Return the names that can be asked for, sorted."""
+        """Return the names of the plugins, sorted."""
         return tuple(sorted({point.name for point in self._points()}))
 
     def plugins(self) -> tuple[Plugin, ...]:
@@ -107,13 +106,13 @@ class Registry(Generic[P_co]):
     def get(self, name: str) -> P_co:
         """Load the plugin called `name`.
 
-        Raises `PluginError` if the name is unknown, two packages other than ours claim it, or what
-        it points to cannot be imported; the message names the packages, or the choices.
+        Raises `PluginError` if the name is unknown, if two packages other than ours claim it, or if
+        its target cannot be imported. The message names the packages or the valid names.
         """
         point = self._chosen(name)
         try:
             loaded = point.load()
-        except (Exception, SystemExit) as error:  # a plugin's import runs code that is not ours
+        except (Exception, SystemExit) as error:  # importing a plugin runs foreign code
             origin = self._described(point).origin
             raise PluginError(
                 f"{self.group} plugin {name!r} ({point.value}, of the package {origin})"
@@ -141,7 +140,7 @@ class Registry(Generic[P_co]):
         return None
 
     def _chosen(self, name: str) -> EntryPoint:
-        """Return the one entry point that may have the name."""
+        """Return the entry point that the name belongs to."""
         claims = [point for point in self._points() if point.name == name]
         if not claims:
             kind = self.group.rpartition(".")[2].removesuffix("s").replace("_", " ")

@@ -1,4 +1,4 @@
-"""A report: what a judge, or a panel of them, says of one aspect of one segment."""
+"""Report of a judge, or of a panel, on one aspect of one segment."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,60 +16,62 @@ _FORMER_UNSURE = "doubtful"
 
 
 class Decision(StrEnum):
-    """The advice of a report."""
+    """The recommendation of a report."""
 
     OK = "ok"
     """No error was found, or only slight ones."""
     UNSURE = "unsure"
-    """The judges cannot tell: a person or another judge should look."""
+    """The judges cannot tell: a person or another judge should check."""
     FAULTY = "faulty"
     """The text has an error."""
 
     @classmethod
     def _missing_(cls, value: object) -> "Decision | None":
-        """Read the former word for `UNSURE`, as in older results, filters and requests."""
+        """Accept the former word for `UNSURE`, which older results, filters and requests use."""
         return cls.UNSURE if value == _FORMER_UNSURE else None
 
 
 class Ground(StrEnum):
-    """The kind of thing that a decision rests on."""
+    """The evidence that a decision rests on."""
 
     PROBABILITY = "probability"
-    """The probability of an error, beside thresholds."""
+    """The probability of an error, compared with thresholds."""
     SPANS = "spans"
-    """The errors that were marked, by their severity."""
+    """The marked errors, by their severity."""
     SCORE = "score"
-    """A low score of judges that mark no error."""
+    """A low score from judges that mark no errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionBasis:
-    """The ground of a decision, and how often it is wrong.
+    """The ground of a decision, and its error rate.
 
     Parameters
     ----------
     ground
-        What decided.
+        The evidence that decided.
     reason
-        The same in a sentence.
+        The same as a sentence.
     threshold
-        The probability that was reached or, for ``ok``, was not; None where none decided.
+        The probability threshold that was reached or, for ``ok``, not reached; None if no
+        threshold decided.
     false_alarms
         Share of the texts without error that get this decision or a graver one, 0 to 1; None
-        where it is not known, and for ``ok``, which is no alarm.
+        if it is unknown, and for ``ok``, which is not an alarm.
     misses
-        Share of the texts with an error that are called ``ok``, 0 to 1; None where it is not
-        known, and for any other decision.
+        Share of the texts with an error that are called ``ok``, 0 to 1; None if it is unknown,
+        and for any other decision.
     spread
-        Lowest and highest of this share over kinds of text; None where they are not known.
+        Lowest and highest value of this share over kinds of text; None if unknown.
     measured_on
-        The texts that the share was counted on; empty where it is not known.
+        The texts on which the share was measured; empty if it is unknown.
 
     Raises
     ------
     ValueError
-        If a number is out of range, a threshold comes without the probability for ground or the
-        reverse, there are two shares, or a share comes without the texts that it was counted on.
+        If a number is out of range, if a threshold comes without the ground probability or the
+        reverse, if both shares are stated, or if a share comes without the texts on which it was
+        measured.
     """
 
     ground: Ground
@@ -95,17 +97,17 @@ class DecisionBasis:
 
     @property
     def share(self) -> float | None:
-        """Return how often the decision is wrong: its false alarms, or its misses."""
+        """Return the error rate of the decision: its false alarms, or its misses."""
         return self.misses if self.false_alarms is None else self.false_alarms
 
 
 GRAVE = 4
-"""The severity from which an error makes a text unusable without changes."""
+"""Minimum severity of an error that makes a text unusable without changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unverified:
-    """A sentence of which a judge cannot tell whether it has an error.
+    """A sentence in which a judge cannot tell whether there is an error.
 
     Parameters
     ----------
@@ -120,8 +122,8 @@ class Unverified:
     words
         The words that it could not verify.
     is_binding
-        Whether the judge has a reason that no other judge can outweigh: the text is then at least
-        as likely wrong as the sentence.
+        Whether no other judge can outweigh the reason: the text is then at least as likely wrong
+        as the sentence.
 
     Raises
     ------
@@ -156,19 +158,19 @@ class Report:
     outcome
         How the assessment ended.
     score
-        On the scale of the aspect; a number iff the outcome is `Outcome.SCORED`.
+        Score on the scale of the aspect; not None iff the outcome is `Outcome.SCORED`.
     spans
-        The errors found; empty for a text without any.
+        The errors found; empty if there are none.
     rationale
-        Why the score is what it is.
+        Explanation of the score.
     reason
         Why there is no score; required without one.
     reply
-        What a model wrote, word for word; empty for judges that ask none.
+        The model's reply, word for word; empty for judges without a model.
     usage
         Tokens spent.
     error_probability
-        Probability that the text has an error of this aspect, 0 to 1; None where the judge
+        Probability that the text has an error of this aspect, 0 to 1; None if the judge
         estimates none.
     unverified
         The sentences that the judge neither vouches for nor marks an error in.
@@ -224,9 +226,9 @@ class SeatReport:
     signature
         Everything about its judge that can change a number.
     report
-        What it said.
+        The judge's report.
     seconds
-        Wall-clock time it took.
+        Wall-clock time that it took.
     """
 
     seat: str
@@ -250,7 +252,7 @@ class StopReason(StrEnum):
 class Unasked:
     """The seats that a cascade did not ask, and why.
 
-    Raises `ValueError` if there is none, or no reason.
+    Raises `ValueError` if there is no seat or no reason.
 
     Parameters
     ----------
@@ -261,8 +263,8 @@ class Unasked:
     reason
         The reason as a sentence, with its numbers.
     score
-        The score of the whole panel that the reports of the others let expect; None for what
-        the aggregation makes of their scores.
+        Expected score of the whole panel, predicted from the reports of the other seats; None to
+        aggregate their scores instead.
     """
 
     seats: tuple[str, ...]
@@ -279,7 +281,7 @@ class Unasked:
 class Verdict:
     """Reports of the seats of a panel on one aspect of one segment.
 
-    `unasked` names those that were not asked; None where all were.
+    `unasked` names the seats that were not asked; None if all were.
     """
 
     segment: Segment
@@ -290,7 +292,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PanelReport(Report):
-    """Report of a panel, with the seats that it was made of.
+    """Report of a panel, with the reports of its seats.
 
     Parameters
     ----------
@@ -299,24 +301,24 @@ class PanelReport(Report):
     seats
         The report of every seat that was asked, in the order of the panel.
     unasked
-        The seats that were not asked, and why; None where all were.
+        The seats that were not asked, and why; None if all were.
     aggregation
-        How the score was made of the seats' scores.
+        How the score was computed from the seats' scores.
     consolidator
-        How the spans were made of the seats' spans, and what went wrong if anything did.
+        How the spans were merged from the seats' spans, and what went wrong if anything did.
     set_aside
-        Names of the outlier seats whose spans the consolidator did not see.
+        Names of the outlier seats whose spans were withheld from the consolidator.
     left_out
-        How many of the seats' spans it saw and did not take up, over the limit of spans.
+        Number of the seats' spans that the consolidator left out because of the limit of spans.
     decision, basis
-        Whether the text can be used unchanged, and what says so; both None without a score.
+        Whether the text can be used unchanged, and the basis of this; both None without a score.
 
     Raises
     ------
     ValueError
-        If there is a decision without its basis or without a score, the text is ``ok`` with an
-        error of severity `GRAVE` or more by anything but its score, or ``faulty`` without any
-        error or a probability at its threshold.
+        If there is a decision without its basis or without a score, if the text is ``ok`` with an
+        error of severity `GRAVE` or more on any ground but its score, or if it is ``faulty`` with
+        neither an error nor a probability at its threshold.
     """
 
     signature: str = ""
@@ -330,7 +332,7 @@ class PanelReport(Report):
     basis: DecisionBasis | None = None
 
     def __post_init__(self) -> None:
-        # A class with slots is made twice, and `super()` without arguments knows the first only.
+        # `slots=True` creates the class a second time; `super()` refers to the first.
         Report.__post_init__(self)
         if (self.decision is None) != (self.basis is None):
             raise ValueError(f"decision {self.decision!r} with the basis {self.basis!r}")
@@ -343,7 +345,7 @@ class PanelReport(Report):
             raise ValueError("faulty without an error or a probability over its threshold")
 
     def __repr__(self) -> str:
-        """Say in a line what came of it; the fields say the rest."""
+        """Summarize the report in one line."""
         errors = counted(len(self.spans), "error")
         score = self.outcome.value if self.score is None else f"score {self.score:.2f}"
         decision = self.decision.value if self.decision else "no decision"
@@ -351,7 +353,7 @@ class PanelReport(Report):
 
     @property
     def cannot_tell(self) -> bool:
-        """True if the probability of an error is too high to vouch for the text, and no more."""
+        """True if the text is unsure only because the probability of an error is too high."""
         by = self.basis.ground if self.basis else None
         is_known = by is Ground.PROBABILITY and self.error_probability is not None
         return self.decision is Decision.UNSURE and is_known
@@ -364,30 +366,30 @@ class PanelReport(Report):
 
 
 def is_grave(span: ErrorSpan) -> bool:
-    """Say whether the text cannot be used unchanged if `span` is right."""
+    """Return whether `span`, if right, makes the text unusable without changes."""
     return (span.severity or 0) >= GRAVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Result:
-    """A panel's report together with what it is about: one row of the results."""
+    """A panel's report together with its segment and aspect: one row of the results."""
 
     segment: Segment
     aspect: Aspect
     report: PanelReport
 
     def __repr__(self) -> str:
-        """Name the segment and the aspect, with the report in short."""
+        """Name the segment and the aspect, with a summary of the report."""
         return f"<Result {self.segment.segment_id!r}, {self.aspect.name}: {self.report!r}>"
 
 
 def still_unverified(
     lists: Iterable[Sequence[Unverified]], spans: Sequence[ErrorSpan]
 ) -> tuple[Unverified, ...]:
-    """Return the sentences of several judges in order of place, each once.
+    """Return the unverified sentences of several judges, sorted by position, without overlaps.
 
-    Of sentences that overlap, a binding one stays, or else the one with the highest probability.
-    One that holds a part of a marked error is left out: the judges have said what they think of it.
+    Of overlapping sentences a binding one is kept, or else the one with the highest probability.
+    A sentence that overlaps a marked error is left out, because the judges have reported on it.
     """
     kept: list[Unverified] = []
     marked = [span.interval for span in spans if span.interval is not None]

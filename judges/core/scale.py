@@ -1,4 +1,4 @@
-"""The ordinal scale that a score lives on, and the score that a probability of an error gives."""
+"""The ordinal scale of a score, and the score that corresponds to a probability of an error."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from math import exp, fsum, log1p
 from spanjury.judges.core.span import ErrorSpan
 
 _WEIGHTS = (0.2, 0.4, 0.6, 0.8, 1.0)
-"""Share of a span's probability that counts, by severity."""
+"""Factor of a span's probability, by severity."""
 _UNGRADED = 3
-"""Severity of a span that has none."""
+"""Severity assumed for a span without one."""
 _UNSTATED = 0.5
-"""Probability of a span that has none."""
+"""Probability assumed for a span without one."""
 _MOST = 0.999
-"""The most that one span counts: none makes a text certainly wrong, and no list certainly right."""
+"""Upper limit of a span's weight: no span makes a text certainly wrong, no list certainly right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """An ordinal scale: labels from worst to best, with the scores 1, 2, … n.
+    """An ordinal scale: labels from worst to best, with the scores 1, 2, …, n.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Scale:
     Raises
     ------
     ValueError
-        If there are fewer than two labels, or two that differ in case only.
+        If there are fewer than two labels, or two that differ only in case.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Scale:
         return len(self.labels)
 
     def value(self, label: str) -> int | None:
-        """Return the score of `label`, whatever its case, or None if it is not a label."""
+        """Return the score of `label`, ignoring case, or None if it is not a label."""
         folded = label.strip().casefold()
         for score, named in enumerate(self.labels, start=1):
             if named.casefold() == folded:
@@ -86,16 +86,17 @@ def score_of_probability(probability: float, scale: Scale) -> float:
 def probability_with(
     spans: Sequence[ErrorSpan], *, probability: float, own: Sequence[ErrorSpan]
 ) -> float:
-    """Return the probability of an error in a text with the errors `spans` in place of `own`.
+    """Return the probability of an error in a text with the errors `spans` instead of `own`.
 
-    Each error divides the odds that the text is right by the probability that it leaves the text
-    right: the complement of its own probability, weighed by its severity. The same errors give the
-    same probability, more of them a higher one, and fewer a lower one.
+    The probability that the text is right is multiplied, for each error in `spans`, by the
+    probability that this error leaves the text right: the complement of its own probability,
+    weighted by severity. It is divided likewise for each error in `own`. Equal lists give the
+    same probability, more errors a higher one, and fewer errors a lower one.
 
     Parameters
     ----------
     probability
-        The probability of an error, 0 to 1, with the errors `own`.
+        The probability of an error, 0 to 1, for the errors `own`.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-r"""Keys and passwords, taken out of a text before anyone can store, log or read it.
+r"""Removal of keys and passwords from a text before anyone can store, log or read it.
 
-Known secrets are the values of environment variables that are named as secrets are
-(``…_API_KEY``, ``…_TOKEN``), and what is secret in those that hold an address. They are
-looked for as they are and as a model or a server may give them back: in other letters of
-case, split, reversed, in base64, base32, hexadecimal and percent-encoded, with escapes or HTML
-entities for some characters or all. An ordinary word or a number (``TOKEN=test``) is not a secret:
-it would be found in honest texts.
+Known secrets are the values of environment variables with names typical of secrets
+(``…_API_KEY``, ``…_TOKEN``), and the secret parts of variables that contain an address. They are
+found verbatim and in the forms in which a model or a server may return them: in another case,
+split, reversed, in base64, base32, hexadecimal and percent-encoding, with escapes or HTML
+entities for some or all characters. An ordinary word or a number (``TOKEN=test``) is not a secret,
+because it would be found in honest texts.
 """
 
 import base64
@@ -35,11 +35,11 @@ __all__ = [
 ]
 
 _SHORTEST = 6
-"""Characters of a secret, and of a form of it; shorter ones are within ordinary words."""
+"""Minimum number of characters of a secret and its forms; shorter ones occur in ordinary words."""
 _SURE = 8
-"""Letters and digits, both, of a secret that is looked for also in pieces."""
+"""Minimum length of a secret with both letters and digits that is also looked for in pieces."""
 _PASSPHRASE = 16
-"""Letters of a secret that has no digit."""
+"""Minimum number of letters of a secret without digits."""
 _SECRET_NAME = re.compile(
     r"(?:KEYS?|TOKENS?|SECRETS?|PASSWORDS?|PASSPHRASE|CREDENTIALS?|COOKIE"
     r"|(?:^|_)(?:PASS|PASSWD|PAT|AUTH|BEARER|SECRET_\w+)|_PWD)$",
@@ -51,14 +51,14 @@ _NO_LETTERS = re.compile(r"[\W\d_]+")
 _IGNORED = re.compile(r"[\W_]+")
 _ASCII_IGNORED = bytes(code for code in range(128) if not chr(code).isalnum())
 _FRESH = 0.1
-"""Seconds for which the secrets of the environment are taken as they were read."""
+"""Seconds for which the secrets read from the environment are reused."""
 _ESCAPE = re.compile(
     r"[&\\](?:(?<=&)(?:#(?P<decimal>\d{1,7});?|#[xX](?P<entity>[\da-fA-F]{1,6});?"
     r"|(?P<name>[a-zA-Z]{2,8};))"
     r"|(?<=\\)(?:u(?P<four>[\da-fA-F]{4})|x(?P<two>[\da-fA-F]{2})|U(?P<eight>[\da-fA-F]{8})"
     r"|[uU]\{(?P<braced>[\da-fA-F]{1,6})\}))"
 )
-"""A character as HTML, JSON and programming languages write it."""
+"""A character escaped as in HTML, JSON or programming languages."""
 _SCHEME = re.compile(r"\b(bearer|basic)\s+[^\s\"',;}]+", re.IGNORECASE)
 _KEY = re.compile(r"\b(?:sk|pk|rk|gsk|hf|xai|AIza)[-_]?[A-Za-z0-9_-]{16,}")
 
@@ -66,8 +66,8 @@ _KEY = re.compile(r"\b(?:sk|pk|rk|gsk|hf|xai|AIza)[-_]?[A-Za-z0-9_-]{16,}")
 def scrub(text: str, *, secrets: Iterable[str] = ()) -> str:
     """Return `text` with every secret replaced by `MASK`, for messages and logs.
 
-    Hidden are known secrets, as `hide` does, credentials and keys in addresses, what
-    follows ``Bearer``, and whatever looks like a provider's key.
+    This replaces known secrets, as `hide` does, credentials and keys in addresses, the word
+    after ``Bearer``, and every word that looks like a provider's key.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def scrub(text: str, *, secrets: Iterable[str] = ()) -> str:
 def hide(text: str, *, secrets: Iterable[str] = ()) -> str:
     """Return `text` with `secrets`, and those of the environment, replaced by `MASK`.
 
-    A text that holds none is returned unchanged.
+    A text without secrets is returned unchanged.
 
     Examples
     --------
@@ -94,15 +94,15 @@ def hide(text: str, *, secrets: Iterable[str] = ()) -> str:
 
 
 def secret_intervals(text: str, *, secrets: Iterable[str] = ()) -> list[tuple[int, int]]:
-    """Return where secrets stand in `text`, in ascending order; they may overlap."""
+    """Return the offsets of secrets in `text`, in ascending order; they may overlap."""
     return _secrets((*_environment(), *filter(None, secrets))).intervals(text)
 
 
 class SecretFinder:
     """Finds the secrets of the environment in many texts, one soon after the other.
 
-    To read the environment takes longer than to search a text, so it is read ten times a second
-    at most.
+    Reading the environment takes longer than searching a text, so it is read at most ten times a
+    second.
     """
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class SecretFinder:
         self._until = -math.inf
 
     def intervals(self, text: str) -> list[tuple[int, int]]:
-        """Return where secrets stand in `text`, in ascending order; they may overlap."""
+        """Return the offsets of secrets in `text`, in ascending order; they may overlap."""
         if not text:
             return []
         if (now := time.monotonic()) >= self._until:
@@ -125,7 +125,7 @@ class SecretFinder:
 
 
 def is_secret_name(name: str) -> bool:
-    """Say whether a variable or an option of that name holds a secret.
+    """Return whether a variable or an option called `name` contains a secret.
 
     Examples
     --------
@@ -136,24 +136,24 @@ def is_secret_name(name: str) -> bool:
 
 
 def reason_of(error: Exception, *, kind: bool = False) -> str:
-    """Return what `error` says, for a report, or its ``repr`` if it says nothing or `kind`."""
+    """Return the message of `error` for a report; its ``repr`` if it has none or `kind` is true."""
     return hide(repr(error) if kind else str(error) or repr(error))
 
 
 @dataclass(frozen=True, slots=True)
 class _Secrets:
-    """Secrets in all forms, folded.
+    """Secrets in all forms, case-folded.
 
-    The letters and digits of `forms` are matched with those of a text, whatever stands between
-    them; `exact` forms are matched literally.
+    `forms` are matched with the letters and digits of a text, regardless of other characters
+    between them; `exact` forms are matched literally.
     """
 
     forms: tuple[str, ...]
     exact: tuple[str, ...]
 
     def intervals(self, text: str) -> list[tuple[int, int]]:
-        """Return where secrets stand in `text`."""
-        if not self.exact:  # then there are no forms of any, either
+        """Return the offsets of secrets in `text`."""
+        if not self.exact:  # without exact forms there are no other forms
             return []
         intervals = self._intervals(text)
         bare = _ESCAPE.sub(_character_of, text) if "\\" in text or "&" in text else text
@@ -172,7 +172,7 @@ class _Secrets:
         return [*self._pieces(text), *self._literals(text)]
 
     def _pieces(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield where forms are, from their first letter to their last."""
+        """Yield the offsets of forms, from their first letter to their last."""
         letters: list[str] = []
         origins: list[int] = []
         for index, character in enumerate(text):
@@ -192,7 +192,7 @@ class _Secrets:
 
 
 def _origins_without_escapes(text: str) -> list[tuple[int, int]]:
-    """Return where each character of `text` stands once its escapes are undone."""
+    """Return the offsets in `text` of each character that remains once escapes are decoded."""
     origins: list[tuple[int, int]] = []
     end = 0
     for match in _ESCAPE.finditer(text):
@@ -218,7 +218,7 @@ def _occurrences(text: str, form: str) -> Iterator[int]:
 
 
 def _without(text: str, holes: Iterable[tuple[int, int]]) -> str:
-    """Return `text` with a mask in place of each hole; holes that touch are one."""
+    """Return `text` with a mask for each hole; adjacent holes get one mask."""
     parts: list[str] = []
     end = 0
     for start, stop in holes:
@@ -242,12 +242,12 @@ def _secrets(values: tuple[str, ...]) -> _Secrets:
 
 
 def _encoded(value: str) -> Iterator[str]:
-    """Yield `value` as it looks in other encodings, letters and digits only."""
+    """Yield the letters and digits of `value` in other encodings."""
     data = value.encode("utf-8", "surrogatepass")
     for encode, bits, group in ((base64.b64encode, 6, 3), (base64.b32encode, 5, 5)):
-        for shift in range(group):  # it may stand anywhere in what was encoded
+        for shift in range(group):  # the secret may begin at any byte of the encoded group
             text = encode(b"\0" * shift + data).decode()
-            # Its first characters, and its last, hold bits of what stands beside it.
+            # The first and last characters also encode bits of the neighbouring bytes.
             yield _letters_of(text[-(-8 * shift // bits) : 8 * (shift + len(data)) // bits])
     yield data.hex()
     for written in (quote(value, safe="", errors="replace"), unquote(value), escape(value)):
@@ -256,14 +256,14 @@ def _encoded(value: str) -> Iterator[str]:
 
 
 def _letters_of(text: str) -> str:
-    """Return the letters and digits of `text`, folded; quick, for most texts hold no secret."""
+    """Return the case-folded letters and digits of `text`; fast, as few texts have a secret."""
     if text.isascii():
         return text.encode().translate(None, _ASCII_IGNORED).lower().decode()
     return _IGNORED.sub("", text).casefold()
 
 
 def _is_ordinary(value: str) -> bool:
-    """Say whether honest texts may hold `value`: a word or two, or a number."""
+    """Return whether honest texts may contain `value`: a word or two, or a number."""
     letters = "".join(_LETTERS.findall(value))
     if len(value) < _SHORTEST:
         return True
@@ -276,7 +276,7 @@ def _is_ordinary(value: str) -> bool:
 
 
 def _is_words(value: str) -> bool:
-    """Say whether `value` is made of words and what separates words."""
+    """Return whether `value` consists of words and separators."""
     return all(map(_is_word, _LETTERS.findall(value))) and not re.search(r"[^\w\s.-]", value)
 
 
@@ -285,14 +285,14 @@ def _is_word(value: str) -> bool:
 
 
 def _is_sure(value: str) -> bool:
-    """Say whether `value` is found by chance in no honest text, even in pieces."""
+    """Return whether `value` is too long to occur by chance in an honest text, even in pieces."""
     letters = _letters_of(value)
     mixed = any(map(str.isdigit, letters)) and any(map(str.isalpha, letters))
     return len(letters) >= (_SURE if mixed else _PASSPHRASE)
 
 
 def _environment() -> tuple[str, ...]:
-    """Return the secrets that environment variables hold now."""
+    """Return the secrets that environment variables contain now."""
     return _environment_secrets(tuple(os.environ.items()))
 
 

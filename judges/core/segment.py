@@ -1,4 +1,4 @@
-"""A segment: one system's output for one input, with all that a judge may know of it."""
+"""A segment: one system's output for one input, with all that a judge may use."""
 
 import copyreg
 import hashlib
@@ -27,7 +27,7 @@ def _reduced(proxy: _Proxy) -> tuple[Callable[..., _Proxy], tuple[dict[object, o
 
 
 # Python can neither copy nor pickle read-only mappings, and segments, tasks and reports hold them.
-if MappingProxyType not in copyreg.dispatch_table:  # whoever came first can do so
+if MappingProxyType not in copyreg.dispatch_table:  # another package may have registered it
     copyreg.pickle(MappingProxyType, _reduced)
 
 
@@ -38,35 +38,35 @@ class Segment:
     Parameters
     ----------
     segment_id
-        Unique within a data set; made of output and inputs where it is empty.
+        Unique within a data set; if empty, it is derived from output and inputs.
     output
-        The text that is judged; may be empty, which is judged too.
+        The judged text; may be empty, and is judged all the same.
     inputs
-        Header -> text of what the system was given, as ``{"Article": "…"}``.
+        Header -> text of each input of the system, such as ``{"Article": "…"}``.
     task
-        Name of the task; empty where the run decides.
+        Name of the task; empty if the run decides.
     references
         Texts that people would have accepted.
     system
-        Who wrote the output.
+        Name of the system that wrote the output.
     human
-        Aspect -> rater -> score; a score without a named rater has the rater ``""``.
+        Aspect -> rater -> score; the rater of an anonymous score is ``""``.
     gold
         Error spans marked by people.
     meta
-        Whatever else the row holds; judges never see it.
+        Other fields of the row; judges never see them.
     before
-        The text before the output, where the output is a sentence of a longer text, which may go
-        on behind it. It helps to understand the output and is not judged. None if the output is
-        the whole text.
+        The text before the output, if the output is a sentence of a longer text, which may
+        continue after it. It helps to understand the output and is not judged. None if the output
+        is the whole text.
     trajectory
-        What output and inputs were made of (`spanjury.judges.core.transcript.segment_of`) if the
-        output is an agent's; None for a text.
+        The trajectory from which output and inputs were made
+        (`spanjury.judges.core.transcript.segment_of`), if the output is an agent's; else None.
 
     Raises
     ------
     ValueError
-        If the output is no text, or the inputs do not map headers to texts.
+        If the output is not a string, or the inputs do not map headers to strings.
     """
 
     segment_id: str = ""
@@ -98,7 +98,7 @@ class Segment:
 
 
 def _check_texts(output: object, inputs: object) -> None:
-    """Refuse what a caller without a type checker may take for an output and inputs."""
+    """Refuse arguments of wrong types, which a caller without a type checker may pass."""
     if not isinstance(output, str):
         raise ValueError(f"output must be a text, got {type(output).__name__}")  # noqa: TRY004  as every invariant here
     if not isinstance(inputs, Mapping) or not _are_texts((*inputs, *inputs.values())):

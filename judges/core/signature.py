@@ -1,7 +1,7 @@
-"""Signatures: what computes a number, in one readable line.
+"""Signatures: one readable line that describes how a number was computed.
 
-A signature names what computes and holds no version of spanjury, so that a release by itself
-changes none. People are shown it `stamped`, with the version at its end.
+A signature contains no version of spanjury, so that a release alone changes none. People see it
+`stamped`, with the version at its end.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ def signature(name: str, /, **parts: object) -> str:
 
 
 def stamped(signature: str) -> str:
-    """Return `signature` as people are shown it: with the version of spanjury at its end.
+    """Return `signature` as people see it, with the version of spanjury at its end.
 
     Examples
     --------
@@ -49,5 +49,5 @@ def stamped(signature: str) -> str:
 
 
 def unstamped(signature: str) -> str:
-    """Return `signature` without the version of spanjury, whichever it is."""
+    """Return `signature` without the version of spanjury."""
     return signature.partition(_STAMP)[0]

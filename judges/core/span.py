@@ -13,7 +13,7 @@ class Evidence:
     Parameters
     ----------
     input
-        Header of the input, as the segment names it.
+        Header of the input in the segment.
     start, end
         Half-open offsets in code points of that input.
     text
@@ -22,7 +22,7 @@ class Evidence:
     Raises
     ------
     ValueError
-        If the offsets do not hold the text.
+        If the offsets do not fit the text.
     """
 
     input: str
@@ -42,16 +42,16 @@ Item = TypeVar("Item")
 
 
 class Located(StrEnum):
-    """Way in which the quote of an error was found in the text."""
+    """Method by which the quote of an error was located in the text."""
 
     EXACT = "exact"
     """Character for character."""
     NORMALISED = "normalised"
-    """Up to case, white space, quotation marks, dashes and Unicode composition."""
+    """Up to case, white space, quotation marks, dashes and Unicode normalization."""
     FUZZY = "fuzzy"
-    """Nearly: most of its characters, in order."""
+    """Approximately: most of its characters, in order."""
     UNLOCATED = "unlocated"
-    """Not located: an omission, or a quote that is not in the text."""
+    """Not located: an omission, or a quote that does not occur in the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,23 +62,23 @@ class ErrorSpan:
     ----------
     text
         The marked part of the output, ``output[start:end]``; for an unlocated error the
-        judge's own quote, or empty for an omission, which has no place.
+        judge's own quote, or empty for an omission, which has no position.
     start, end
         Half-open offsets in code points of the output; both None iff unlocated.
     explanation
         Why it is an error.
     severity
-        1 (hardly matters) to 5 (ruins the text); None where the judge gave none.
+        1 (hardly matters) to 5 (ruins the text); None if the judge gave none.
     category
-        What sort of error it is, in the judge's words; empty where it gave none.
+        Kind of error, in the judge's words; empty if it gave none.
     located
-        How the place was found.
+        How the span was located.
     found_by
         Names of the seats that found it; filled in by the panel.
     evidence
-        Places in the source that support or contradict it.
+        Passages of the source that support or contradict it.
     probability
-        Probability that it is an error, 0 to 1; None where the judge estimates none.
+        Probability that it is an error, 0 to 1; None if the judge estimates none.
 
     Raises
     ------
@@ -121,8 +121,8 @@ class ErrorSpan:
         return self.start, self.end
 
     def credited_to(self, by: tuple[str, ...]) -> "ErrorSpan":
-        """Return the same error, found by these seats."""
-        return ErrorSpan(  # `dataclasses.replace` takes twice as long, for every error of a run
+        """Return the same error with the seats `by` in `found_by`."""
+        return ErrorSpan(  # `dataclasses.replace` takes twice as long; this runs for every error
             text=self.text,
             explanation=self.explanation,
             severity=self.severity,
@@ -136,24 +136,23 @@ class ErrorSpan:
         )
 
     def moved(self, by: int) -> "ErrorSpan":
-        """Return the same error in a text that begins `by` code points earlier."""
+        """Return the same error, with its offsets moved by `by` code points."""
         if self.start is None or self.end is None:
             return self
         return replace(self, start=self.start + by, end=self.end + by)
 
     @property
     def hallucinated(self) -> bool:
-        """True if the judge quotes something that the text does not contain."""
+        """True if the judge quotes words that the text does not contain."""
         return self.start is None and bool(self.text)
 
 
 def gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]:
-    """Return at most `limit` of `spans`: the gravest, of these the likeliest.
+    """Return at most `limit` of `spans`: the gravest, and among equally grave ones the likeliest.
 
-    They are in order of place; omissions come last.
-
-    A span that repeats another's quote and explanation comes behind all others, so that a text
-    cannot hide its errors behind one that it repeats.
+    They are sorted by position; omissions come last. Spans that repeat another's quote and
+    explanation are kept only if room remains, so that a text cannot hide its errors behind one
+    that it repeats.
     """
     in_order = sorted(spans, key=lambda span: (span.start is None, span.start or 0, span.end or 0))
     ranked = sorted(
@@ -165,7 +164,7 @@ def gravest(spans: Sequence[ErrorSpan], *, limit: int) -> tuple[ErrorSpan, ...]:
 
 
 def repetitions_last(items: Iterable[Item], content: Callable[[Item], Hashable]) -> list[Item]:
-    """Put items whose content came before behind the others; each part keeps its order."""
+    """Move items with repeated content after the others; each part keeps its order."""
     met: set[Hashable] = set()
 
     def repeats(item: Item) -> bool:

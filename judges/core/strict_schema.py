@@ -1,4 +1,4 @@
-"""JSON Schemas as servers take them that hold a reply to one."""
+"""JSON Schemas in the strict form that servers require for constrained replies."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ _LIMITS = frozenset(
         *("minItems", "minLength", "minimum", "multipleOf", "pattern", "uniqueItems"),
     }
 )
-"""Words that some providers refuse."""
+"""Keywords that some providers refuse."""
 
 
 def strict_schema(schema: Mapping[str, object], *, bounded: bool) -> dict[str, object]:
@@ -17,7 +17,7 @@ def strict_schema(schema: Mapping[str, object], *, bounded: bool) -> dict[str, o
     Parameters
     ----------
     bounded
-        Whether limits of lengths and numbers stay.
+        Whether to keep limits of lengths and numbers.
 
     Examples
     --------

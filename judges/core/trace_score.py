@@ -13,21 +13,21 @@ class TraceScore:
     score_id
         UUID, the same each time that the result is sent.
     trace_id
-        The trace: 32 hexadecimal digits for one of OpenTelemetry, else the id of its row.
+        Id of the trace: 32 hexadecimal digits from OpenTelemetry, else the id of its row.
     span_id
-        The span that holds the judged text, 16 hexadecimal digits; empty if there is none.
+        Id of the span that contains the judged text, 16 hexadecimal digits; empty if there is none.
     aspect, task
-        Names of what was judged.
+        Names of aspect and task.
     outcome
         How the assessment ended, a value of `Outcome`.
     score, low, high
-        The score, None without one, and the lowest and the highest that the aspect's scale has.
+        The score, or None, and the lowest and the highest score of the aspect's scale.
     label
-        The scale's word for the score; empty without one.
+        The scale's word for the score; empty without a score.
     decision
-        ``ok``, ``unsure`` or ``faulty``; empty without one.
+        ``ok``, ``unsure`` or ``faulty``; empty if there is none.
     error_probability
-        Probability of an error, 0 to 1; None where it is unknown.
+        Probability of an error, 0 to 1; None if it is unknown.
     explanation
         The errors and the reasons in words.
     signature
@@ -35,7 +35,7 @@ class TraceScore:
     started, judged
         When the trace started and when it was judged, in nanoseconds since 1970.
     names
-        Ids that other services gave the trace, by the name of their attribute.
+        Ids that other services assigned to the trace, by the name of their attribute.
     """
 
     score_id: str

@@ -1,4 +1,4 @@
-"""A trajectory: what a user, an agent and its tools said and did, turn by turn."""
+"""A trajectory: the turns of a user, an agent and its tools."""
 
 from dataclasses import dataclass
 from itertools import takewhile
@@ -18,17 +18,17 @@ class Turn:
     role
         Who speaks; the agent is the assistant.
     text
-        What is said, or what a tool returned.
+        The speaker's words, or a tool's result.
     calls
-        The calls of tools that an assistant's turn makes, in order.
+        The tool calls of an assistant's turn, in order.
     call_id
-        Of a tool's turn, the call that it answers.
+        For a tool's turn, the id of the call that it answers.
     name
-        Of a tool's turn, the tool.
+        For a tool's turn, the name of the tool.
     failed
         True for a tool's turn that reports an error.
     images
-        References of images that belong to the turn, as URLs or names; judges see no images.
+        URLs or names of images that belong to the turn; judges see no images.
     """
 
     role: Speaker
@@ -42,9 +42,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectory:
-    """Turns in order, and the tools that the agent could call; `tools` is empty if not known.
+    """Turns in order, and the tools that the agent could call; `tools` is empty if unknown.
 
-    Raises `ValueError` if no turn is the assistant's.
+    Raises `ValueError` if there is no turn of the assistant.
     """
 
     turns: tuple[Turn, ...]
@@ -55,7 +55,7 @@ class Trajectory:
             raise ValueError("a trajectory needs a turn of the assistant's")
 
     def caller_of(self, number: int) -> ToolCall | None:
-        """Return the call that turn `number` answers, or None: by its id, else by its order."""
+        """Return the call that turn `number` answers, by its id or else by its order, or None."""
         turn = self.turns[number - 1]
         before = self.turns[: number - 1]
         if turn.role != "tool":

@@ -1,8 +1,8 @@
 """A transcript: a trajectory as the output and the inputs of a segment.
 
-The output is what the agent wrote, its calls included; each turn of anyone else is an input. So
-judges, spans, keys, results and pages treat a trajectory as they treat any text. `Transcript` leads
-from offsets in the output to a turn, or to a value among the arguments of a call, and back.
+The output is the agent's writing, its calls included; each turn of anyone else is an input. So
+judges, spans, keys, results and pages treat a trajectory like any text. `Transcript` maps offsets
+in the output to a turn, or to a value among the arguments of a call, and back.
 """
 
 import json
@@ -16,7 +16,7 @@ from spanjury.judges.core.span import ErrorSpan
 from spanjury.judges.core.trajectory import Trajectory, Turn
 
 INSTRUCTIONS, USER, RESULT, TOOLS = "Instructions", "User", "Result", "Tools"
-"""Headers of the inputs. A turn's header also has its number, as ``Result [4]``."""
+"""Headers of the inputs. A turn's header also has its number, as in ``Result [4]``."""
 
 _BREAK = "\n\n"
 _HEADERS: Mapping[str, str] = {"system": INSTRUCTIONS, "user": USER, "tool": RESULT}
@@ -33,11 +33,11 @@ class Position:
     call
         Number of the call within the turn, from 1; 0 for the turn's text.
     path
-        JSON path of a value among the call's arguments, as ``$.guests[0].name``; ``$`` for the
-        arguments as a whole, and empty for the name of the tool or the turn's text.
+        JSON path of a value among the call's arguments, such as ``$.guests[0].name``; ``$`` for
+        the arguments as a whole, and empty for the name of the tool or the turn's text.
     start, end
-        Half-open offsets in code points of the turn's text, the tool's name, or the value as JSON
-        writes it, without the quotation marks of a text.
+        Half-open offsets in code points of the turn's text, the tool's name, or the JSON value,
+        without the quotation marks of a string.
     """
 
     turn: int
@@ -47,14 +47,14 @@ class Position:
     end: int
 
     def __str__(self) -> str:
-        """Name the place for people, as ``turn 3, call 1, $.date``."""
+        """Describe the position for people, as in ``turn 3, call 1, $.date``."""
         call = f", call {self.call}" if self.call else ""
         return f"turn {self.turn}{call}{f', {self.path}' if self.path else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of a transcript: `position` stands at ``text[start:end]``; parts may hold parts."""
+    """A part of a transcript: `position` is at ``text[start:end]``; parts may be nested."""
 
     position: Position
     start: int
@@ -63,25 +63,25 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """The agent's writing as one text, and where each part of it stands.
+    """The agent's writing as one text, with the offsets of each part of it.
 
     Parameters
     ----------
     text
-        A line ``Turn 3:`` before each turn of the agent's, its text, and a line
+        A line ``Turn 3:`` before each turn of the agent, its text, and a line
         ``call NAME {ARGUMENTS}`` for each call.
     parts
-        In order of place; a part that holds others comes before them.
+        The parts in order of position; a part comes before those that it contains.
     """
 
     text: str
     parts: tuple[Part, ...]
 
     def position_of(self, start: int, end: int) -> Position | None:
-        """Return where ``text[start:end]`` stands: the smallest part that it overlaps first.
+        """Return the position of ``text[start:end]``: in the smallest part that contains it.
 
-        A text that goes on into the next part is cut at the end of its first. None for a text that
-        no turn holds, such as the line before a turn.
+        If no part contains all of it, the smallest part that it overlaps counts, and the position
+        ends with this part. None if it overlaps no part, as the line before a turn does not.
         """
         overlapping = [part for part in self.parts if part.start < end and start < part.end]
         holding = [part for part in overlapping if part.start <= start and end <= part.end]
@@ -118,12 +118,12 @@ class Transcript:
 
 
 def transcript(trajectory: Trajectory) -> Transcript:
-    """Return what the agent wrote in `trajectory`, as one text with the places in it."""
+    """Return the agent's writing in `trajectory` as one text, with the offsets of its parts."""
     return _TRANSCRIPTS.of(trajectory)
 
 
 def transcript_of(segment: Segment) -> Transcript | None:
-    """Return the transcript that is the output of `segment`; None if it is another text."""
+    """Return the transcript that is the output of `segment`; None if the output is another text."""
     if segment.trajectory is None:
         return None
     made = transcript(segment.trajectory)
@@ -139,10 +139,11 @@ def position_in(segment: Segment, span: ErrorSpan) -> Position | None:
 
 
 def edited_trajectory(trajectory: Trajectory, edits: Sequence[tuple[int, int, str]]) -> Trajectory:
-    """Return `trajectory` with other texts in some places of its transcript.
+    """Return `trajectory` with some parts of its transcript replaced.
 
-    In a text among arguments the new one stands as a text; in the place of any other value it is
-    JSON, or else a text, and null if it is empty. Places outside of turns stay.
+    A string among arguments is replaced by a string. Any other value is replaced by the new text
+    read as JSON, by a string if it is not JSON, and by null if it is empty. Edits outside of turns
+    are ignored.
 
     Parameters
     ----------
@@ -195,9 +196,9 @@ def _as_json(text: str) -> str:
 
 
 def segment_of(trajectory: Trajectory, segment: Segment | None = None) -> Segment:
-    """Return a segment of `trajectory`: what else `segment` has stays, but output and inputs.
+    """Return a segment whose output and inputs are those of `trajectory`; other fields stay.
 
-    The task is ``agent`` where `segment` names none.
+    The task is ``agent`` if `segment` names none.
     """
     made = segment or Segment(output="", segment_id="-")
     return replace(
@@ -211,7 +212,7 @@ def segment_of(trajectory: Trajectory, segment: Segment | None = None) -> Segmen
 
 
 def inputs_of(trajectory: Trajectory) -> dict[str, str]:
-    """Return what the agent was given: header -> text, one for each turn of anyone else."""
+    """Return the inputs, header -> text: the turns of all but the agent, and the tools."""
     inputs = {
         header_of(turn, number): _given(trajectory, number)
         for number, turn in enumerate(trajectory.turns, 1)
@@ -223,7 +224,7 @@ def inputs_of(trajectory: Trajectory) -> dict[str, str]:
 
 
 def replies(trajectory: Trajectory) -> tuple[int, ...]:
-    """Return the numbers of the agent's turns that speak to the user: a text, and no call."""
+    """Return the numbers of the agent's turns that speak to the user: text without calls."""
     return tuple(
         number
         for number, turn in enumerate(trajectory.turns, 1)
@@ -237,7 +238,7 @@ def header_of(turn: Turn, number: int) -> str:
 
 
 def turn_of(header: str) -> int | None:
-    """Return the number of the turn that is the input under `header`; None if it is no turn.
+    """Return the number of the turn that is the input under `header`; None if it is not a turn.
 
     Examples
     --------
@@ -251,7 +252,7 @@ def turn_of(header: str) -> int | None:
 
 
 def json_leaves(value: object, path: str = "$") -> Iterator[tuple[str, object]]:
-    """Yield path and value of all in `value` that holds nothing else, in order.
+    """Yield path and value of every leaf in `value`, in order.
 
     An empty list or object is a leaf.
 
@@ -298,7 +299,7 @@ def _key(key: object) -> str:
 
 
 class _Writer:
-    """Writes a transcript, and where each part begins and ends."""
+    """Writes a transcript, and records the offsets of each part."""
 
     def __init__(self) -> None:
         self._written: list[str] = []
@@ -319,7 +320,7 @@ class _Writer:
         self._add(start, turn=turn, call=call, path=path)
 
     def arguments(self, text: str, *, turn: int, call: int) -> None:
-        """Write arguments as JSON with a place for each value; those that are none as they are."""
+        """Write arguments as JSON with a part for each value; write unreadable ones verbatim."""
         try:
             value = json.loads(text) if text.strip() else {}
         except (ValueError, RecursionError):

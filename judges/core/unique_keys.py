@@ -12,7 +12,7 @@ _LONGEST = 60
 
 
 def unique_keys(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
-    """Make an object of its pairs; raise `DataError` if a key stands there twice.
+    """Make an object of its pairs; raise `DataError` if a key occurs twice.
 
     It is an ``object_pairs_hook`` of `json`.
     """

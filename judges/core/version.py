@@ -1,3 +1,3 @@
-"""The version of the package, written once; it is printed behind every signature."""
+"""The version of the package, written once; it is printed after every signature."""
 
 VERSION = "0.2.0"

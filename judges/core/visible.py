@@ -2,7 +2,7 @@ r"""Text from outside, made safe to show: on a terminal, within one line, in Mar
 
 Ids, names, quotes, explanations and error messages come from files and models. On a terminal
 a control character can set the title, clear the screen or forge a link, and a bidirectional
-override can reorder what stands behind it; in Markdown a name can hold HTML, a link or the
+override can reorder the text after it; in Markdown a name can contain HTML, a link or the
 end of a cell.
 """
 
@@ -20,7 +20,7 @@ _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _NUMBERS = r"\[[-+.\d, ]*\](?![(\[:])"
 """Brackets around an interval, which do not make a link."""
 _CODE = r"`[\w-]+`"
-"""A name set off, which holds nothing."""
+"""A name in backticks, which contains no other markup."""
 _WORD = r"(?<=[^\W_])_+(?=[^\W_])"
 """Underscores within a word, which emphasise nothing."""
 _MARKUP = re.compile(

@@ -1,1 +1,1 @@
-"""Judges that ask a language model and read what it writes."""
+"""Judges that prompt a language model and parse its replies."""

@@ -1,10 +1,10 @@
 """The annotator: a language model that marks error spans and scores one aspect.
 
 Source: Kartáč et al. (2025), OpeNLGauge, section 4 ("Annotator models") and Appendix F.
-It promises a report for every reply that can be read; a reply that cannot is asked for
-once more, then reported as unparseable; one that broke off is asked for once more with
-twice the room, then reported as truncated. It raises `ModelError` where the model gives
-no reply at all. How it scores an error list that is not its own: `spanjury.judges.llm.rescore`.
+Every readable reply gives a report. After an unreadable reply the request is repeated once; a
+second one is reported as unparseable. After a reply that broke off it is repeated once with twice
+the tokens; a second one is reported as truncated. It raises `ModelError` if the model gives no
+reply at all. `spanjury.judges.llm.rescore` describes how it scores an error list of others.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -82,45 +82,44 @@ class Annotator:
     rules
         Put the rules into the prompt.
     max_errors
-        The most errors that the model may list.
+        Maximum number of errors that the model may list.
     evidence
-        Ask for words of an input beside each error, which become its evidence if an input
-        holds them.
+        Ask for words of an input with each error, which become its evidence if an input
+        contains them.
     temperature, seed, max_tokens
-        How replies are drawn; `max_tokens` is doubled once for a reply that broke off.
+        Decoding parameters; `max_tokens` is doubled once for a reply that broke off.
     prompt
-        2 (the default) asks for a verdict, whether the text has any error, beside the list; 1 is
-        the prompt of earlier releases, without it.
+        2 (the default) also asks for a verdict, whether the text has any error; 1 is the prompt
+        of earlier releases, without a verdict.
     verdict
-        Where it stands: "after" the list of errors (the default) or "before" it.
+        Position of the verdict: "after" the list of errors (the default) or "before" it.
     samples
-        How many assessments are made, the further ones by chance; 1 by default. Errors that more
-        than half of them report are kept, and the score is their median. The share of them that
-        find an error states its probability where that does not come with the verdict.
+        Number of assessments, all but the first at a temperature above 0; 1 by default. Errors
+        reported by more than half of them are kept, and the score is the median. The share of
+        assessments that find an error states its probability if the verdict has none.
     examples
-        Texts that people marked, of which the nearest to the text are shown; None for none.
+        Texts that people marked; the prompt shows those nearest to the text. None for none.
     shots
-        The most of them that are shown.
+        Maximum number of examples shown.
     reasoning
-        How much the model is to think before it replies: "none", "low", "medium", "high" or a
-        number of tokens, for which there is room beside `max_tokens`. None (the default) leaves it
-        to the model.
+        Effort of reasoning before the reply: "none", "low", "medium", "high" or a number of
+        tokens, which are added to `max_tokens`. None (the default) leaves it to the model.
     expected
-        Take for the score its mean over the probabilities of the labels, where they come; the
-        label itself by default.
+        Use as score the mean over the probabilities of the labels, if the server gives them; by
+        default the score is the label itself.
     form
-        Have the server hold the reply to its form by a JSON schema ("schema"), by a GBNF grammar
-        ("grammar"), or by nothing but the words of the prompt ("text"). "auto" (the default) takes
+        Have the server constrain the reply by a JSON schema ("schema") or a GBNF grammar
+        ("grammar"), or only describe its form in the prompt ("text"). "auto" (the default) uses
         the first of them that the model's server does not refuse.
     rescoring
-        How a score is made of an error list that is not the model's own: "continue" has its
-        reply written on behind the list, "restate" asks for the score in a new turn, "auto"
-        (the default) does the second where the first cannot be done. Models that reason
-        before they answer need "restate".
+        How an error list that is not the model's own is scored: "continue" has the model
+        continue its reply after the list, "restate" asks for the score in a new turn, "auto"
+        (the default) restates if continuing is impossible. Models that reason before they
+        answer need "restate".
     alternatives
-        For how many of the likeliest tokens log-probabilities are asked for: of the verdict and
-        the score, and of the score of such a list, which gives the expected one beside the label.
-        0 for none; None (the default) for 5 with a verdict or `expected`, and for none elsewhere.
+        Number of most likely tokens whose log-probabilities are requested: for the verdict and
+        the score, and for the score of such a list, which also gives the expected score. 0 for
+        none; None (the default) for 5 with a verdict or `expected`, and otherwise none.
     """
 
     model: ChatModel
@@ -164,7 +163,7 @@ class Annotator:
             verdict=self.verdict if self._has_verdict else "none",
         )
         decoding = self._drawn()
-        replace(decoding, logprobs=self._rivals)  # a bad number is refused now
+        replace(decoding, logprobs=self._rivals)  # raises for a bad number now
         object.__setattr__(self, "_options", options)  # the dataclass is frozen
         near = None if self.examples is None else self.examples.texts_near
         examples = partial(near, shots=self.shots) if near else None
@@ -174,7 +173,7 @@ class Annotator:
 
     @property
     def signature(self) -> str:
-        """Model, prompt, decoding, parser and code; of other options, what is not as by default."""
+        """Model, prompt, decoding, parser and code; other options if not at their default."""
         defaults = {
             "rescoring": "auto",
             "alternatives": None,
@@ -201,7 +200,7 @@ class Annotator:
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
-        """Return a digest of the prompt, and of what its replies are read with."""
+        """Return a digest of the prompt and of everything used to read its replies."""
         contents = (message.content for message in self._prompts.write(segment, aspect).messages)
         return digest(*contents, _ASPECTS.of(aspect), segment.output)
 
@@ -249,7 +248,8 @@ class Annotator:
     ) -> Rescoring:
         """Return the score that the model gives after `spans`, as if it had listed them.
 
-        Raises `ModelError` if it gives no reply, or cannot write on and may not be asked otherwise.
+        Raises `ModelError` if it gives no reply, or if it cannot continue a reply and `rescoring`
+        does not allow to restate.
         """
         prefix = self._prefix(segment, aspect, spans)
         if self.rescoring != "restate":
@@ -268,7 +268,7 @@ class Annotator:
 
     @property
     def _rivals(self) -> int:
-        """Number of tokens whose log-probabilities are asked for."""
+        """Number of tokens whose log-probabilities are requested."""
         if self.alternatives is not None:
             return self.alternatives
         return _RIVALS if self._has_verdict or self.expected else 0
@@ -280,7 +280,7 @@ class Annotator:
     def _read(
         self, reply: Reply, prompt: Prompt, *, scale: Scale, material: Material
     ) -> ParsedReply:
-        """Read an object where one may have been asked for, and anything else as lines."""
+        """Read a JSON object if one may have been requested, and anything else as lines."""
         mark, inputs = prompt.mark, prompt.quotable
         if self._in_json:
             report = read_report(
@@ -316,7 +316,7 @@ class Annotator:
         return self._asked(prompt.messages, self._decoding, variants=held)
 
     def _held(self, prompt: Prompt, aspect: Aspect) -> Iterator[ChatRequest]:
-        """Yield the requests that are held to their form, best first."""
+        """Yield the requests with a constrained form, best first."""
         yield self._by_schema(prompt, aspect, bounded=True)
         yield self._by_schema(prompt, aspect)
         yield self._by_grammar(prompt, aspect)
@@ -343,7 +343,7 @@ class Annotator:
         )
 
     def _drawn(self, *, grammar: str = "", schema: ReplySchema | None = None) -> Decoding:
-        """Return the decoding of replies that are held to a form."""
+        """Return the decoding of replies with a constrained form."""
         return Decoding(
             temperature=self.temperature,
             seed=self.seed,
@@ -383,15 +383,15 @@ class Annotator:
 
 
 _RIVALS = 5
-"""The most that all servers with log-probabilities allow."""
+"""Largest number that all servers with log-probabilities allow."""
 _NEAR = ("faulty", "overall score", "overall_score")
-"""Labels of the verdict and the score, in either layout."""
+"""Labels of the verdict and the score, in text and in JSON."""
 _SEVERITIES = Scale(labels=SEVERITY_WORDS)
 _ASPECTS = IdentityCache[Aspect, bytes](canonical)
 
 
 def _drawn_again(request: ChatRequest, number: int) -> ChatRequest:
-    """Return the request for the further assessment of this `number`, which chance decides."""
+    """Return the request for the further assessment of this `number`, sampled at random."""
 
     def drawn(decoding: Decoding) -> Decoding:
         return replace(
@@ -411,7 +411,7 @@ def _agreed(
     locate: Callable[[Sequence[ParsedError]], tuple[ErrorSpan, ...]],
     is_expected: bool,
 ) -> Report:
-    """Return `report` with what several assessments agree on; an expected score stays."""
+    """Return `report` with the result of all assessments; an expected score stays."""
     scored = [answer.reading for answer in answers if answer.outcome is Outcome.SCORED]
     votes = voted([locate(reading.errors) for reading in scored])
     scores = [reading.score for reading in scored if reading.score is not None]
@@ -428,7 +428,7 @@ def _agreed(
 
 
 def _agreement(verdicts: Sequence[bool], votes: Voted, scores: Sequence[int]) -> str:
-    """Say how far assessments agree."""
+    """Describe how far assessments agree."""
     notes = [f"{sum(verdicts)} of {len(verdicts)} assessments find an error."]
     if votes.left_out:
         errors = "1 error is" if votes.left_out == 1 else f"{votes.left_out} errors are"
@@ -439,7 +439,7 @@ def _agreement(verdicts: Sequence[bool], votes: Voted, scores: Sequence[int]) ->
 
 
 def _finds_error(reading: ParsedReply) -> bool:
-    """Say whether an assessment finds an error: by its verdict, or by its list without one."""
+    """Return whether an assessment finds an error, by its verdict or else by its list."""
     return bool(reading.errors) if reading.faulty is None else reading.faulty
 
 

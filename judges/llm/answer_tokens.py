@@ -1,7 +1,7 @@
-r"""The tokens of a reply that answer a question: where a field's value begins, and its rivals.
+r"""Tokens of a reply that answer a question: the first token of a field's value, and its rivals.
 
 A field is ``Overall score (a3f9): Good`` in lines and ``"overall_score_a3f9": "Good"`` in JSON. The
-tokens may be those near such labels alone, and may write blanks as tokenizers do.
+tokens may be only those near such labels, and may write spaces in the manner of tokenizers.
 """
 
 import math
@@ -11,20 +11,20 @@ from functools import lru_cache
 
 from spanjury.judges.core import TokenLogprob
 
-_BLANKS = str.maketrans("\u0120\u2581\u010a", "  \n")  # as tokenizers write them
+_BLANKS = str.maketrans("\u0120\u2581\u010a", "  \n")  # as in the vocabularies of tokenizers
 _WORD = re.compile(r"\w+")
 _MARKUP = " \t>#*`~-"
 
 
 def value_starts(text: str, label: str, *, mark: str) -> Iterator[int]:
-    """Yield where the values of a field begin in `text`, in order.
+    """Yield the offsets in `text` at which values of a field begin, in order.
 
     Parameters
     ----------
     label
-        In lower case, its words apart.
+        In lower case, words separated by spaces.
     mark
-        What the label carries; empty for a label without one, which begins its line.
+        The mark that the label carries; empty for a label without one, which begins its line.
     """
     for match in _field(label).finditer(text):
         start = match.start() - 1
@@ -44,7 +44,10 @@ def _mark_of(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=16)
 def _field(label: str) -> re.Pattern[str]:
-    """Return what finds a field behind its first letter: so it is searched for as a plain text."""
+    """Return a pattern of a field without its first letter.
+
+    A pattern that begins with fixed text is found by a fast substring search.
+    """
     first, *others = label.split()
     named = first[1:] + "".join(f"[ _][{word[0]}{word[0].upper()}]{word[1:]}" for word in others)
     return re.compile(
@@ -56,7 +59,7 @@ def _field(label: str) -> re.Pattern[str]:
 def field_tokens(
     tokens: Sequence[TokenLogprob], label: str, *, mark: str
 ) -> Iterator[TokenLogprob]:
-    """Yield the token with which each value of a field begins, in order."""
+    """Yield the first token of each value of a field, in order."""
     written = "".join(token.token for token in tokens).translate(_BLANKS)
     starts = sorted({*value_starts(written, label, mark=mark)} - {len(written)}, reverse=True)
     reached = 0
@@ -68,7 +71,7 @@ def field_tokens(
 
 
 def field_token(tokens: Sequence[TokenLogprob], label: str, *, mark: str) -> TokenLogprob | None:
-    """Return the token with which the last value of a field begins; None without such a field.
+    """Return the first token of the last value of a field; None if there is no such field.
 
     Examples
     --------
@@ -82,7 +85,7 @@ def field_token(tokens: Sequence[TokenLogprob], label: str, *, mark: str) -> Tok
 
 
 def value_token(tokens: Sequence[TokenLogprob], pattern: re.Pattern[str]) -> TokenLogprob | None:
-    """Return the token with which the last ``value`` of `pattern` begins; None without any."""
+    """Return the first token of the last ``value`` that `pattern` matches; None if none matches."""
     written = "".join(token.token for token in tokens).translate(_BLANKS)
     starts = [match.start("value") for match in pattern.finditer(written)]
     reached = 0
@@ -94,7 +97,7 @@ def value_token(tokens: Sequence[TokenLogprob], pattern: re.Pattern[str]) -> Tok
 
 
 def shares(token: TokenLogprob, words: Iterable[str]) -> dict[str, float]:
-    """Return the probability of each of `words`, as the sum over the alternatives that begin it.
+    """Return the probability of each of `words`, summed over the alternatives that begin it.
 
     Examples
     --------
@@ -113,7 +116,7 @@ def shares(token: TokenLogprob, words: Iterable[str]) -> dict[str, float]:
 def rivals(token: TokenLogprob) -> Iterator[tuple[str, float]]:
     """Yield the word that each alternative to `token` begins, folded, with its log-probability.
 
-    Blanks and quotation marks around it are no part of it; what holds no word is left out.
+    Spaces and quotation marks around it are dropped; alternatives without a word are left out.
     """
     for text, logprob in {token.token: token.logprob, **token.top}.items():
         if word := _WORD.search(text.translate(_BLANKS)):

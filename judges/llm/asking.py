@@ -1,8 +1,8 @@
-"""Ask a model, and once more if its reply is of no use: what the judges here have in common.
+"""Ask a model, and retry once if its reply cannot be used; common to the judges of this package.
 
-A reply that cannot be read is asked for once more, with what was wrong with it; one that
-broke off, with twice the room, and with room for thought where the model had thought; a refusal is
-final. Where a judge asks much at once, no call waits for another.
+After an unreadable reply, the second request says what was wrong with it. After a reply that broke
+off, it allows twice the tokens, and tokens for reasoning if the model had reasoned. A refusal is
+final. If a judge needs several replies at once, the calls run concurrently.
 """
 
 from collections.abc import Awaitable, Callable, Hashable, Sequence
@@ -31,21 +31,21 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 THOUGHT = 8192
-"""Tokens of thought for which a model gets room that broke off while, or after, it was thinking."""
+"""Reasoning tokens added for a model whose reply broke off while, or after, it was reasoning."""
 
 _AGAIN = 0.7
-"""Temperature of a second reply to the same request: at 0 it would be the first."""
+"""Temperature of a second reply to the same request, which at 0 would equal the first."""
 
 
 class AskedOnce(Generic[K, V]):
-    """Values that are asked for once: whoever asks for one again, or meanwhile, gets the same.
+    """Values that are made once: concurrent and later callers of a key share the same value.
 
-    A call that raises is forgotten: the next one to ask tries again.
+    The failure of a call is not stored: the next caller tries again.
 
     Parameters
     ----------
     most
-        The most values that are held; the oldest goes first. None for all.
+        Maximum number of values held; the oldest is dropped first. None for no limit.
     """
 
     def __init__(self, *, most: int | None = None) -> None:
@@ -65,11 +65,11 @@ class AskedOnce(Generic[K, V]):
                     del self._values[next(iter(self._values))]
                 return made, True
         finally:
-            if not lock.locked():  # no task waits: a lock belongs to one event loop
+            if not lock.locked():  # drop the unused lock, which belongs to one event loop
                 self._locks.pop(key, None)
 
     def forget(self, key: K) -> None:
-        """Have the value of `key` made again when it is next asked for."""
+        """Drop the value of `key`, so that the next caller makes it again."""
         self._values.pop(key, None)
 
 
@@ -86,9 +86,10 @@ R = TypeVar("R", bound=Reading)
 
 
 async def asked_together(calls: Sequence[Callable[[], Awaitable[V]]]) -> list[V]:
-    """Return the values of all calls, in order; none waits for another.
+    """Return the values of all calls, in order; the calls run concurrently.
 
-    Raises the first `ModelError` or `DeferredError` once all have ended: they may be paid already.
+    Raises the first `ModelError` or `DeferredError` once all calls have ended, because the others
+    may already be paid for.
     """
     values: dict[int, V] = {}
     failures: list[ModelError | DeferredError] = []
@@ -110,7 +111,7 @@ async def asked_together(calls: Sequence[Callable[[], Awaitable[V]]]) -> list[V]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer(Generic[R]):
-    """The reply that a model was left with, and what it says."""
+    """The last reply of a model, and the content read from it."""
 
     reply: Reply
     reading: R
@@ -118,7 +119,7 @@ class Answer(Generic[R]):
 
     @property
     def outcome(self) -> Outcome:
-        """Outcome of asking; `Outcome.SCORED` if the reply can be used."""
+        """Outcome of the request; `Outcome.SCORED` if the reply can be used."""
         if self.reply.finish is Finish.REFUSAL:
             return Outcome.REFUSED
         if not self.reading.problem:
@@ -146,7 +147,7 @@ async def ask(
     reask: Callable[[str], Message] | None,
     reask_in_json: Callable[[str], Message] | None = None,
 ) -> Answer[R]:
-    """Ask `model` until its reply can be read, twice at most.
+    """Ask `model` until its reply can be read, at most twice.
 
     Raises `ModelError` if the model gives no reply.
 
@@ -155,10 +156,10 @@ async def ask(
     read
         Reads a reply; raises nothing.
     reask
-        Words the second request, given what was wrong with the first reply; None to draw a second
-        reply to the first request, for models that know one form of request only.
+        Writes the message of the second request, from the problem of the first reply. None repeats
+        the first request, for models that know only one form of request.
     reask_in_json
-        Words it for a variant that asks for a JSON object.
+        Writes it for a variant that asks for a JSON object.
     """
     model = defused(model)
     reply = await model.complete(request)
@@ -180,7 +181,7 @@ def _second_request(
     reask: Callable[[str], Message] | None,
     in_json: Callable[[str], Message] | None,
 ) -> ChatRequest | None:
-    """Return what to ask after a reply with a `problem`, or None if it is final."""
+    """Return the request after a reply with a `problem`, or None if the reply is final."""
     if not problem or reply.finish is Finish.REFUSAL:
         return None
     if reply.finish is Finish.LENGTH:
@@ -203,7 +204,7 @@ def _second_request(
 
 
 def _has_thought(reply: Reply) -> bool:
-    """Say whether the model reasoned, in a field of its own or before its reply."""
+    """Return whether the model reasoned, in a separate field or before its reply."""
     return bool(
         reply.reasoning or reply.usage.reasoning or without_reasoning(reply.text) != reply.text
     )

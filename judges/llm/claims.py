@@ -1,10 +1,9 @@
 """The judge `claims`: a language model checks a text claim by claim against its inputs.
 
-The text is cut into claims. The model holds each of them against the inputs and quotes the words
-that decide. The score is the share of supported claims, as in FActScore (Min et al. 2023, section
-3.2), whose claims are short and make sense by themselves; those that a model cuts here are so, too.
-A text is as likely wrong as the claim in it that is most likely wrong, as in MiniCheck (Tang et al.
-2024, section 2).
+The text is cut into claims. The model compares each of them with the inputs and quotes the deciding
+words. The score is the share of supported claims, as in FActScore (Min et al. 2023, section 3.2),
+whose claims are short and self-contained, as are those that a model writes here. A text is as
+likely wrong as its most likely wrong claim, as in MiniCheck (Tang et al. 2024, section 2).
 """
 
 import re
@@ -49,21 +48,21 @@ from spanjury.judges.text.sentences import sentences
 T = TypeVar("T")
 
 Verdict = Literal["supported", "contradicted", "missing", "unclear"]
-"""Verdict on a claim; no two begin with the same letter, so that one token tells them apart."""
+"""Verdict on a claim; each begins with another letter, so that one token distinguishes them."""
 
 _PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = ("claims-system.txt", "claims-split.txt", "claims.txt", "claims-context.txt")
 _CATEGORIES = {"contradicted": "contradicted", "missing": "not in the source"}
 _WORD = re.compile(r"\w")
-_SEVERITY = 4  # of a wrong claim: the model says what is wrong, not how much it matters
-_RIVALS = 5  # the most that all servers with log-probabilities allow
-_LEAST_SHARE = 0.5  # of the probability that must lie on the verdicts that decide
+_SEVERITY = 4  # fixed, because the model does not say how much an error matters
+_RIVALS = 5  # the largest number that all servers with log-probabilities allow
+_LEAST_SHARE = 0.5  # minimum probability of the deciding verdicts together
 _UNKNOWN = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A claim and the sentence of the output that makes it.
+    """A claim, and the sentence of the output that states it.
 
     Parameters
     ----------
@@ -76,6 +75,7 @@ class Claim:
     end: int
 
 
+# The docstrings of this class and the next three are part of the JSON schema that the model sees.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitClaim:
     """A claim as a model states it: one fact of one sentence."""
@@ -111,7 +111,7 @@ class CheckedClaims:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Finding:
-    """A claim, the answer on it, and the probability that it is wrong, where that is stated."""
+    """A claim, the answer on it, and the probability that it is wrong, if stated."""
 
     claim: Claim
     answer: CheckedClaim
@@ -122,30 +122,30 @@ class _Finding:
 class ClaimJudge:
     """Have a model check each claim of a text against the inputs.
 
-    It judges aspects of the kind ``"grounding"`` and abstains on others, without an input that the
-    aspect may look at, and where the model can tell of no claim. A claim is *supported*,
-    *contradicted*, *missing* (the inputs do not say it) or *unclear*. Contradicted and missing
-    claims are errors, on the words that the model names, or on the whole sentence. A sentence with
-    an unclear claim, or with a claim that the model calls supported by words that no input holds,
-    is reported as unverified.
+    It judges aspects of the kind ``"grounding"``. It abstains on others, without an input that the
+    aspect may read, and if every claim is unclear to the model. A claim is *supported*,
+    *contradicted*, *missing* (the inputs do not mention it) or *unclear*. Contradicted and missing
+    claims are errors, on the words that the model names, or on the whole sentence. A sentence is
+    reported as unverified if it has an unclear claim, or a claim that the model calls supported by
+    words that no input contains.
 
-    Where the server gives log-probabilities, each verdict has a probability, and the text the
-    highest of them.
+    If the server gives log-probabilities, each verdict has a probability, and the probability of
+    an error in the text is the highest of them.
 
     Parameters
     ----------
     split
-        "rules" (the default): each sentence is a claim. "model": the model is first asked for short
-        claims that make sense by themselves; it then sees no more of the text than these, so that
-        with `per_call=1` the reply on a claim is remembered by the claim and its source.
+        "rules" (the default): each sentence is a claim. "model": the model first writes short,
+        self-contained claims and then sees only these, not the text. With `per_call=1`, the cached
+        reply on a claim therefore depends only on the claim and its source.
     per_call
-        The most claims that one call is about.
+        Maximum number of claims in one call.
     max_spans
-        The most errors of a report; the score counts all.
+        Maximum number of errors in a report; the score counts all.
     temperature, seed, max_tokens
-        How replies are drawn; `max_tokens` is doubled once for a reply that broke off.
+        Decoding parameters; `max_tokens` is doubled once for a reply that broke off.
     reasoning
-        How much the model is to think first, as for the annotator.
+        Effort of reasoning before the reply, as for the annotator.
     """
 
     blind_spots: ClassVar[str] = (
@@ -170,11 +170,11 @@ class ClaimJudge:
                 "per_call must be positive and max_spans not negative: "
                 f"{self.per_call!r}, {self.max_spans!r}"
             )
-        self._decoding(logprobs=_RIVALS)  # a bad number is refused now
+        self._decoding(logprobs=_RIVALS)  # raises for a bad number now
 
     @property
     def signature(self) -> str:
-        """Model, prompts, decoding and the code that asks and reads."""
+        """Model, prompts, decoding, and the code that asks and reads."""
         return signature(
             "claims",
             model=self.model.signature,
@@ -218,7 +218,7 @@ class ClaimJudge:
         return replace(report, reply="\n\n".join(reply.text for reply in replies), usage=usage)
 
     async def _split(self, output: str, claims: Sequence[Claim]) -> TypedReply[SplitClaims]:
-        """Ask for the claims of the sentences of a text that is called `output`."""
+        """Ask for the claims in the sentences of a text called `output`."""
         return await self._ask(
             SplitClaims,
             "claims-split.txt",
@@ -230,7 +230,7 @@ class ClaimJudge:
     async def _check(
         self, segment: Segment, aspect: Aspect, claims: Sequence[Claim]
     ) -> list[TypedReply[CheckedClaims]]:
-        """Ask about all claims; no call waits for another."""
+        """Ask about all claims; the calls run concurrently."""
         return await asked_together(
             [
                 partial(self._check_together, segment, aspect, together)
@@ -300,7 +300,7 @@ class ClaimJudge:
 
 
 def _sentence_claims(output: str) -> Iterator[Claim]:
-    """Yield each sentence that says something as a claim."""
+    """Yield each sentence with a word as a claim."""
     for sentence in sentences(output):
         if _WORD.search(sentence.text):
             text = " ".join(sentence.text.split())
@@ -308,7 +308,7 @@ def _sentence_claims(output: str) -> Iterator[Claim]:
 
 
 def _split_claims(split: SplitClaims, of_sentences: Sequence[Claim]) -> list[Claim]:
-    """Return the claims of a model's reply, in the order of the sentences that they are of."""
+    """Return the claims of a model's reply, in the order of their sentences."""
     numbered = dict(enumerate(of_sentences, 1))
     claims = [
         replace(sentence, text=" ".join(stated.claim.split()))
@@ -323,11 +323,11 @@ def _numbered(claims: Sequence[Claim]) -> str:
 
 
 def _findings(claims: Sequence[Claim], reply: TypedReply[CheckedClaims]) -> Iterator[_Finding]:
-    """Yield what the reply says of each claim; of several answers on one the first counts."""
+    """Yield the reply's answer on each claim; of several answers on one claim the first counts."""
     assert reply.value is not None
     answers = reply.value.claims
     tokens = list(field_tokens(reply.logprobs, "verdict", mark=""))
-    # Without a token for each answer it is unclear which token belongs to which.
+    # Unless there is one token per answer, tokens and answers cannot be matched.
     probabilities: Sequence[float | None] = [None] * len(answers)
     if len(tokens) == len(answers):
         probabilities = [_wrong_share(shares(token, get_args(Verdict))) for token in tokens]
@@ -345,7 +345,7 @@ def _unanswered(number: int) -> CheckedClaim:
 
 
 def _wrong_share(verdicts: Mapping[str, float]) -> float | None:
-    """Return the probability that a claim is wrong; None where the verdicts decide too little."""
+    """Return the probability that a claim is wrong; None if the deciding verdicts are unlikely."""
     wrong = verdicts["contradicted"] + verdicts["missing"]
     decided = wrong + verdicts["supported"]
     return min(1.0, wrong / decided) if decided >= _LEAST_SHARE else None
@@ -354,7 +354,7 @@ def _wrong_share(verdicts: Mapping[str, float]) -> float | None:
 def _report(
     findings: Sequence[_Finding], *, segment: Segment, aspect: Aspect, max_spans: int
 ) -> Report:
-    """Make one report of what is known of the claims."""
+    """Combine the findings on all claims into a report."""
     inputs, output = Inputs(aspect.view(segment.inputs)), segment.output
     counts = dict.fromkeys(get_args(Verdict), 0)
     spans: dict[tuple[int | None, int | None, str], ErrorSpan] = {}
@@ -389,7 +389,7 @@ def _report(
 
 
 def _span(finding: _Finding, *, output: str, inputs: Inputs) -> ErrorSpan:
-    """Return the error of a wrong claim, on the words that are named or on the sentence."""
+    """Return the error of a wrong claim, on the words named in the answer or on the sentence."""
     claim, answer = finding.claim, finding.answer
     start, end = claim.start, claim.end
     if words := Locator(output[start:end]).find(answer.words):
@@ -418,7 +418,7 @@ def _span(finding: _Finding, *, output: str, inputs: Inputs) -> ErrorSpan:
 
 
 def _merged(span: ErrorSpan, other: ErrorSpan) -> ErrorSpan:
-    """Return one error of two on the same words."""
+    """Merge two errors on the same words."""
     explanations = dict.fromkeys((span.explanation, other.explanation))
     return replace(
         span,

@@ -1,9 +1,9 @@
-"""The comparer: a language model that says which of two texts is better on one aspect.
+"""The comparer: a language model decides which of two texts is better on one aspect.
 
-It sees both texts at once, as the judges of Zheng et al. (2023), "Judging LLM-as-a-Judge with
-MT-Bench and Chatbot Arena", section 3.1, do. It promises a preference for every reply that can be
-read. One that cannot, or that broke off, is asked for once more; then the report has the outcome
-and no preference. It raises `ModelError` where the model gives no reply at all.
+It sees both texts at once, like the judges of Zheng et al. (2023), "Judging LLM-as-a-Judge with
+MT-Bench and Chatbot Arena", section 3.1. Every readable reply gives a preference. After a reply
+that is unreadable or broke off, the request is repeated once; then the report has the outcome and
+no preference. It raises `ModelError` if the model gives no reply at all.
 """
 
 from dataclasses import dataclass
@@ -37,15 +37,16 @@ from spanjury.judges.text import Locator, fence, fill_template, named_plainly, r
 _PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = ("system.txt", "compare.txt", "typed.txt", "typed-reask.txt")
 _FIELD = "better"
-"""Field of the reply whose value is the decision."""
+"""Field of the reply that contains the decision."""
 _RIVALS = 5
-_LEAST_SHARE = 0.5  # of the probability that must lie on the three words
+_LEAST_SHARE = 0.5  # minimum probability of the three words together
 _MOST = 8
 _LONGEST_EXPLANATION = 800
-# Limits end the loops of small models where a server takes them.
+# Limits end the loops of small models, on servers that support them.
 _Words = Annotated[str, Field(max_length=400)]
 
 
+# The docstrings of this class and the next are part of the JSON schema that the model sees.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Difference:
     """Words of one text that are worse than what the other has, copied letter for letter."""
@@ -71,11 +72,11 @@ class Comparer:
     Parameters
     ----------
     temperature, seed, max_tokens
-        How replies are drawn; `max_tokens` is doubled once for a reply that broke off.
+        Decoding parameters; `max_tokens` is doubled once for a reply that broke off.
     reasoning
-        How much the model is to think before it replies, as in the annotator.
+        Effort of reasoning before the reply, as for the annotator.
     alternatives
-        For how many of the likeliest tokens log-probabilities are asked for at the decision: they
+        Number of most likely tokens whose log-probabilities are requested at the decision: they
         give the probability that a text is preferred. 0 for none.
     """
 
@@ -87,11 +88,11 @@ class Comparer:
     alternatives: int = _RIVALS
 
     def __post_init__(self) -> None:
-        self._decoding()  # a bad number is refused now
+        self._decoding()  # raises for a bad number now
 
     @property
     def signature(self) -> str:
-        """Model, prompt, decoding and code; reasoning and alternatives where not as by default."""
+        """Model, prompt, decoding and code; other options if they differ from the default."""
         defaults = {"reasoning": None, "alternatives": _RIVALS}
         options = {name: getattr(self, name) for name in defaults}
         return signature(
@@ -141,11 +142,11 @@ class Comparer:
 
 
 def _messages(pair: TextPair, aspect: Aspect) -> tuple[Message, ...]:
-    """Return the conversation that shows A first, and B behind it."""
+    """Return the conversation that shows A first, then B."""
     header = aspect.task.output_header
     first, second = f"{header} A", f"{header} B"
     inputs = named_plainly(aspect.view(pair.a.inputs))
-    # An input that is called as a text of the pair must not hide it.
+    # An input with the name of a text of the pair must not replace that text.
     apart = {f"Input: {name}" if name in {first, second} else name: inputs[name] for name in inputs}
     texts = {**named_plainly(apart), first: pair.a.output, second: pair.b.output}
     fenced = fence(texts)
@@ -166,9 +167,9 @@ def _messages(pair: TextPair, aspect: Aspect) -> tuple[Message, ...]:
 
 
 def _probability(tokens: tuple[TokenLogprob, ...]) -> float | None:
-    """Return the probability of A and half that of a tie, by the token that is the decision.
+    """Return the probability of A plus half that of a tie, from the token of the decision.
 
-    None where no probabilities came, or less than half lies on the three words.
+    None without log-probabilities, or if the three words have less than half of the probability.
     """
     token = field_token(tokens, _FIELD, mark="")
     if token is None:

@@ -1,15 +1,15 @@
-"""The distilled judge: a small model that was trained to report as a panel does.
+"""The distilled judge: a small model that was trained to report like a panel.
 
 Source: Kartáč et al. (2025), OpeNLGauge, section 5. It asks with the prompt of its training
-and reads the reply as the annotator does. A reply that cannot be read is drawn again, then
-reported as unparseable; one that broke off is given twice the room, then reported as
-truncated. It raises `ModelError` where the model gives no reply at all. It works with any
-model; one that was not trained for it has the form in its prompt only.
+and reads the reply as the annotator does. After an unreadable reply it samples again, and finally
+reports the reply as unparseable. A reply that broke off gets twice the tokens, and is finally
+reported as truncated. It raises `ModelError` if the model gives no reply at all. It works with any
+model, but only the prompt tells an untrained model the form of the reply.
 
-In the layout ``verdict-first`` the reply begins with its verdict. Where log-probabilities come with
-it, the verdict is taken by a threshold on the probability of ``yes``, which
-`Report.error_probability` holds; where that is not what the model wrote, it is asked to go on from
-the other verdict.
+In the layout ``verdict-first`` the reply begins with its verdict. If it comes with
+log-probabilities, the verdict is decided by a threshold on the probability of ``yes``, which
+`Report.error_probability` holds. If the model wrote the other verdict, it is asked to continue
+from the decided one.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,34 +51,33 @@ from spanjury.judges.llm.verdict_first import (
 from spanjury.judges.text import defused
 
 _FIRST = "verdict-first"
-_NUMBER_TOKENS = 32  # more is written only by who writes something else than a number
+_NUMBER_TOKENS = 32  # a longer continuation is not a number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distilled:
-    """Ask a model that was trained for it for error spans and a number.
+    """Ask a model trained for this task for error spans and a number.
 
     Raises `ValueError` if a number is out of range, or the reading is unknown.
 
     Parameters
     ----------
     reading
-        Meaning of the number on the scale, as in the data that the model was trained on.
+        Meaning of the number on the scale, as in the model's training data.
     tries
-        Most times that it is asked. The first reply is the likeliest one; the others are
-        drawn at `temperature`.
+        Maximum number of tries. The first reply is greedy; the others are sampled at
+        `temperature`.
     temperature, seed, max_tokens
-        Settings of the draw; the seed of each try is one more than that of the one before.
+        Decoding parameters; the seed of each try is one more than that of the try before.
     expected
-        Take for the score its mean over the probabilities of the numbers, where the server
-        returns them.
+        Use as score the mean over the probabilities of the numbers, if the server returns them.
     alternatives
-        For how many of the likeliest tokens it is asked for them.
+        Number of most likely tokens whose log-probabilities are requested.
     layout
-        Order of the reply, as the model was trained on; the folder of a local model says it.
+        Order of the reply in the model's training; recorded in the folder of a local model.
     threshold
-        Probability of an error from which there is one, where the verdict comes first; None to
-        take the verdict as it is written. The folder of a local model says it, too.
+        Probability of an error from which the verdict is yes, if the verdict comes first; None
+        to keep the verdict as written. Also recorded in the folder of a local model.
     """
 
     model: ChatModel
@@ -105,7 +104,7 @@ class Distilled:
             raise ValueError(
                 f"threshold must be 0 to 1, and layout {_FIRST!r}, got {self.threshold!r}"
             )
-        # a bad option is refused now, not at the first segment
+        # Raises for a bad option now, not at the first segment.
         self._decoding(self.tries, room=self.max_tokens)
 
     @property
@@ -132,7 +131,7 @@ class Distilled:
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
-        """Return a digest of the prompt, and of what its replies are read with."""
+        """Return a digest of the prompt and of everything used to read its replies."""
         asked = canonical(ChatRequest(messages=messages_for(segment, aspect, layout=self.layout)))
         return digest(asked, canonical(aspect), segment.output)
 
@@ -160,7 +159,7 @@ class Distilled:
         return self._read(read(reply.text, material=material, cut=cut), scale=scale)
 
     def _is_other(self, answer: Answer[ParsedReply], likely: float | None) -> bool:
-        """Say whether the threshold takes another verdict than the reply's."""
+        """Return whether the threshold decides against the reply's verdict."""
         if self.threshold is None or likely is None or answer.outcome is not Outcome.SCORED:
             return False
         return (likely >= self.threshold) is answer.reading.error_free
@@ -168,7 +167,7 @@ class Distilled:
     async def _overruled(
         self, answer: Answer[ParsedReply], request: ChatRequest, material: Material, *, scale: Scale
     ) -> Answer[ParsedReply]:
-        """Have the reply written on from the verdict that `answer` does not have."""
+        """Have the model continue from the verdict that `answer` does not have."""
         prefix = faulty_prefix() if answer.reading.error_free else list_prefix(())
 
         def read(reply: Reply) -> ParsedReply:
@@ -182,9 +181,9 @@ class Distilled:
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
-        """Return the score that the model writes behind `spans`, as if it had listed them.
+        """Return the score that the model writes after `spans`, as if it had listed them.
 
-        Raises `ModelError` if it gives no reply, or its server cannot have a reply written on.
+        Raises `ModelError` if it gives no reply, or if its server cannot continue a reply.
         """
         prefix = list_prefix(spans) if self._is_first else render_errors(spans)
         messages = messages_for(segment, aspect, layout=self.layout)
@@ -201,7 +200,7 @@ class Distilled:
     async def _ask(
         self, request: ChatRequest, read: Callable[[Reply], ParsedReply], *, room: int
     ) -> Answer[ParsedReply]:
-        """Ask until a reply can be read; one that broke off has the next try twice the `room`."""
+        """Ask until a reply can be read; after one that broke off, the `room` is doubled once."""
         answer = await self._try(request, read, number=1, room=room)
         usage, wider = answer.usage, room
         for number in range(2, self.tries + 1):
@@ -225,7 +224,7 @@ class Distilled:
         return Answer(reply=reply, reading=read(reply), usage=reply.usage)
 
     def _decoding(self, number: int, *, room: int) -> Decoding:
-        """Return how the reply of try `number`, from 1, is drawn, in `room` tokens at most."""
+        """Return the decoding of try `number`, from 1, with at most `room` tokens."""
         return Decoding(
             temperature=0.0 if number == 1 else self.temperature,
             seed=self.seed + number - 1,
@@ -234,7 +233,7 @@ class Distilled:
         )
 
     def _read(self, parsed: ParsedReply, *, scale: Scale) -> ParsedReply:
-        """Return what was read; a number that is off the scale by our reading of it is none."""
+        """Return the parsed reply without its score if that is below the worst one of the scale."""
         if parsed.score is None or self._on(scale, parsed.score) is not None:
             return parsed
         return replace(parsed, score=None, problem=f"{parsed.score} is below the worst score")
@@ -267,6 +266,6 @@ class Distilled:
 
 
 def _read_on(reply: Reply) -> ParsedReply:
-    """Read the line that follows the cue: nothing behind it is taken for a score."""
+    """Read the line after the cue; nothing after that line counts as a score."""
     line, end, _ = reply.text.lstrip().partition("\n")
     return read_number(f"{CUE} {line}", cut=reply.finish is Finish.LENGTH and not end)

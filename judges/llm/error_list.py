@@ -1,9 +1,9 @@
 """Error lists rendered as a judge would have written them, up to the score.
 
-The opposite of `spanjury.judges.llm.parse`: the rendered list is read back as the same errors.
-Words go in as they are. Only an error that could not be read back so, because its words
-imitate the form of a report or hold quotation marks, is put in other marks, then on one
-line, then without the characters that are taken for the form. No list makes it raise.
+The inverse of `spanjury.judges.llm.parse`: the rendered list is read back as the same errors. Words
+are inserted unchanged. If an error would not be read back, because its words imitate the form of a
+report or contain quotation marks, it is written with other quotation marks, then on one line, and
+finally without the characters that look like the form. No list makes it raise an error.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from spanjury.judges.llm.parsed import ParsedError
 _NONE = "No Error"
 _MARKS = (('"', '"'), ("“", "”"), ("«", "»"), ("「", "」"))
 _ANY_SCALE = Scale()
-# What can begin a field, end a quotation or be taken for a tag, and what is not.
+# Characters that can begin a field, end a quotation or form a tag -> harmless ones.
 _PLAIN = str.maketrans(
     {
         **dict.fromkeys(":：﹕=", " -"),
@@ -35,13 +35,13 @@ def _behind(mark: str) -> str:
 def cue(mark: str = "") -> str:
     """Return the end of a rendered list, with the mark of the request, if it has one.
 
-    Without a blank, which tokenizers put before the next word.
+    It has no trailing space, because tokenizers put that before the next word.
     """
     return f"Overall score{_behind(mark)}:"
 
 
 CUE = cue()
-"""The cue of a form without a mark."""
+"""The cue without a mark."""
 
 
 def render_errors(
@@ -51,7 +51,7 @@ def render_errors(
     held_to_grammar: bool = False,
     mark: str = "",
 ) -> str:
-    r"""Return the reply that lists `spans`, in their order, cut where its score is due.
+    r"""Return the reply that lists `spans`, in their order, up to the score.
 
     With `words`, severities are words.
 
@@ -60,9 +60,9 @@ def render_errors(
     spans
         The list; an unlocated span is quoted as the judge quoted it.
     held_to_grammar
-        Leave the blank lines that the grammar of a report has.
+        Write the blank lines that the grammar of a report requires.
     mark
-        Put in brackets behind each label; empty for a form without.
+        Mark in brackets after each label; empty for a form without marks.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def render_errors(
 
 
 def _block(span: ErrorSpan, *, number: int, words: bool, mark: str) -> str:
-    """Return the first way to write an error that is read back as what it was to say."""
+    """Return the first rendering of an error that is read back correctly, or the last one."""
     block, tail = "", f"{_behind(mark)}:"
     for title, quote, explanation in _wordings(span):
         lines = [
@@ -113,7 +113,7 @@ def _plain(text: str) -> str:
 
 
 def _reads_back(block: str, span: ErrorSpan, *, title: str, mark: str) -> bool:
-    """Say whether `block`, with a score behind it, is read as `span` up to white space."""
+    """Return whether `block`, followed by a score, is read as `span` up to white space."""
     parsed = parse(f"{block}\n{cue(mark)} {_ANY_SCALE.labels[0]}", scale=_ANY_SCALE, mark=mark)
     if parsed.score != _ANY_SCALE.low or len(parsed.errors) != 1:
         return False
@@ -124,6 +124,6 @@ def _reads_back(block: str, span: ErrorSpan, *, title: str, mark: str) -> bool:
 
 
 def _words(error: ParsedError) -> tuple[str, str]:
-    """Return what must be the same; asterisks around a quote, and "n/a", are never read."""
+    """Return the words to compare; asterisks around a quote, and "n/a", are never read."""
     quote = " ".join(error.quote.strip("* \t\n").split())
     return "" if quote.casefold() == "n/a" else quote, " ".join(error.explanation.split())

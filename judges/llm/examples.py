@@ -1,9 +1,9 @@
-"""Examples for a prompt: texts that people marked, of which the nearest ones are shown.
+"""Examples for a prompt: the texts marked by people that are nearest to the judged text.
 
 Source: Liu et al. (2022), "What Makes Good In-Context Examples for GPT-3?", section 3, who choose
-the examples nearest to the text. Here they are near by the words that they share. An example never
-has the source or the output of the text that is judged, so people's marks may serve as examples
-and as a test of the judge at once.
+the examples nearest to the text. Here nearness is the share of common words. An example never has
+the source or the output of the judged text, so people's marks can serve both as examples and as a
+test of the judge.
 """
 
 import re
@@ -16,36 +16,36 @@ from spanjury.judges.core import Aspect, ErrorSpan, Scale, Segment, fingerprint
 from spanjury.judges.text import folded_words, read_template
 
 ROOM = 12_000
-"""The most characters that the examples of a prompt have together."""
+"""Maximum number of characters of all examples in a prompt."""
 
 _MARKS, _SPANS = "marks", "spans"
-"""Keys of a row's meta: who read it for which aspect, and its spans with all their keys."""
+"""Keys of a row's meta: the annotators of each aspect, and the spans with all their keys."""
 _BLANKS = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Example:
-    """A text as people reviewed it for an aspect; an empty name stands for any aspect."""
+    """A text as people reviewed it for an aspect; an empty name means any aspect."""
 
     segment: Segment
     aspect: str
     spans: tuple[ErrorSpan, ...]
 
     def is_about(self, aspect: Aspect) -> bool:
-        """Say whether it is an example for `aspect`."""
+        """Return whether it is an example for `aspect`."""
         return self.aspect in {"", aspect.name} and self.segment.task in {"", aspect.task.name}
 
 
 class Examples:
-    """Texts that people marked, of which the nearest ones are shown in a prompt.
+    """Texts that people marked; a prompt shows the nearest ones.
 
     Raises `ValueError` if there is no example, or all of them are longer than `ROOM`.
 
     Parameters
     ----------
     segments
-        Texts with people's spans, in the rows that ``spanjury marks export`` writes. An empty list
-        of spans is a text without an error; a text without any list is no example.
+        Texts with people's spans, in rows written by ``spanjury marks export``. An empty list
+        of spans means a text without errors; a text without a list is not an example.
     """
 
     def __init__(self, segments: Iterable[Segment]) -> None:
@@ -60,7 +60,7 @@ class Examples:
 
     @cached_property
     def digest(self) -> str:
-        """All that can change what is shown, and the words around it."""
+        """Digest of everything that can change the examples shown, and the template around them."""
         examples = (
             part
             for example in self._fitting
@@ -77,11 +77,10 @@ class Examples:
         return fingerprint(template, str(ROOM), *examples)
 
     def texts_near(self, segment: Segment, aspect: Aspect, *, shots: int) -> dict[str, str]:
-        """Return the texts of the nearest examples by their names, a review of each included.
+        """Return the texts of the nearest examples by their names, including a review of each.
 
-        `shots` is the most examples. They are in the order of their nearness; of two that are as
-        near, the earlier in the file comes first. One that does not fit into the rest of `ROOM` is
-        passed over.
+        There are at most `shots` examples, nearest first; of equally near ones, the earlier in the
+        file comes first. An example that does not fit into the rest of `ROOM` is skipped.
         """
         words, origin = _words(segment), _origin(segment)
         others = [
@@ -101,7 +100,7 @@ class Examples:
 
 
 def _examples_of(segment: Segment) -> Iterator[_Example]:
-    """Yield the text as an example for each aspect that a person looked at."""
+    """Yield the text as an example for each aspect that a person reviewed."""
     if not segment.gold and _SPANS not in segment.meta:
         return
     details = _tables(segment.meta.get(_SPANS))
@@ -119,7 +118,7 @@ def _examples_of(segment: Segment) -> Iterator[_Example]:
 
 
 def _readings(segment: Segment, details: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """Return each aspect that was looked at, with the first person who did."""
+    """Map each reviewed aspect to the first person who reviewed it."""
     readings: dict[str, object] = {}
     for reading in _tables(segment.meta.get(_MARKS)):
         is_done = reading.get("is_done", True) and not reading.get("scores_only", False)
@@ -138,7 +137,7 @@ def _tables(value: object) -> list[Mapping[str, object]]:
 
 
 def _shown(example: _Example, aspect: Aspect, *, number: int) -> dict[str, str]:
-    """Return an example's texts that the aspect may look at, and a review without labels."""
+    """Return the example's texts that the aspect may read, and its review."""
     head = f"Example {number}"
     inputs = aspect.view(example.segment.inputs).values()
     texts = {f"{head}, input {number}": text for number, text in enumerate(inputs, start=1)}
@@ -176,7 +175,7 @@ def _length(example: _Example) -> int:
 
 
 def _origin(segment: Segment) -> frozenset[str]:
-    """Return what no example may share with a text: its longest input, and its output."""
+    """Return the texts that an example must not share: the longest input and the output."""
     longest = max(segment.inputs.values(), key=len, default="")
     folded = (_line(text).casefold() for text in (longest, segment.output))
     return frozenset(folded) - {""}
@@ -188,5 +187,5 @@ def _words(segment: Segment) -> frozenset[str]:
 
 
 def _likeness(left: frozenset[str], right: frozenset[str]) -> float:
-    """Return the share of words in common, by the geometric mean of both numbers of words."""
+    """Return the number of common words, divided by the geometric mean of both numbers of words."""
     return len(left & right) / sqrt(max(1, len(left)) * max(1, len(right)))

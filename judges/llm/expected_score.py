@@ -1,14 +1,14 @@
-"""Expected scores: those that a model would give on average, by its log-probabilities.
+"""Expected scores: the mean of a model's score under its log-probabilities.
 
 Source: Liu et al. (2023), G-Eval, section 2.2, "Scoring function": the sum over the scale
-of p(score) x score. They estimated p by drawing 20 replies; where a server hands over the
+of p(score) x score. They estimated p by sampling 20 replies. If a server returns the
 probabilities of the likeliest tokens, one reply is enough and the result has no ties.
 
-`expected_score` and `expected_first_word` take one token for the score. Of the numbers from 0
-to 100 some tokenizers make one token each, others a token a digit: `expected_number` weighs,
-along the digits that were written, each alternative by its probability: where numbers are
-whole tokens, by its value; where digits are, by the mean of the numbers in steps of 5 that it
-may begin.
+`expected_score` and `expected_first_word` take one token for the score. For the numbers from 0 to
+100, some tokenizers use one token each and others a token per digit. `expected_number` weighs the
+alternatives to each token written by their probabilities. If numbers are whole tokens, an
+alternative has its own value; if digits are tokens, it has the mean of the numbers in steps of 5
+that it may begin.
 """
 
 import math
@@ -23,22 +23,22 @@ from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.percent import STEP
 
 LEAST_SHARE = 0.5
-"""Below this share of the probability the numbers of the scale do not speak for the model."""
-_AROUND = " \t\r\n▁ĠĊ"  # white space, also as tokenizers write it
+"""Minimum probability of the numbers of the scale for which an expectation is meaningful."""
+_AROUND = " \t\r\n▁ĠĊ"  # white space, also as written by tokenizers
 _HIGHEST = 100
 _NUMBERS = range(0, _HIGHEST + 1, STEP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """An expected score, or the reason why there is none; one of the two is given.
+    """An expected score, or the reason why there is none; exactly one is set.
 
     Parameters
     ----------
     value
-        On the scale, rarely a whole number.
+        Score on the scale, rarely a whole number.
     share
-        How much of the probability lay on the numbers of the scale, 0 to 1.
+        Total probability of the numbers of the scale, 0 to 1.
     """
 
     value: float | None = None
@@ -49,7 +49,7 @@ class Expected:
 def expected_score(reply: Reply, *, scale: Scale, written: int) -> Expected:
     """Return the expectation over the alternatives to the score that was written.
 
-    The reply has log-probabilities.
+    The reply must have log-probabilities.
     """
     if not any(token.top for token in reply.logprobs):
         return Expected(problem="no log-probabilities came with the reply")
@@ -61,7 +61,7 @@ def expected_score(reply: Reply, *, scale: Scale, written: int) -> Expected:
     tokens = _tokens(reply, answer=answer)
     candidates = [token for token in tokens if token.token.strip(_AROUND) == number]
     if len(candidates) > 1 and answer.partition("\n")[0].strip() == number:
-        del candidates[1:]  # a line of its own, then words about it
+        del candidates[1:]  # the score alone on a line comes first, remarks on it follow
     if len(candidates) != 1:
         return Expected(problem=f"{len(candidates)} tokens of the reply may be the score, not one")
     return _expectation(candidates[0], values={word: score for score, word in enumerate(words, 1)})
@@ -70,9 +70,9 @@ def expected_score(reply: Reply, *, scale: Scale, written: int) -> Expected:
 def expected_first_word(reply: Reply, *, words: Sequence[str]) -> Expected:
     """Return the expectation over the alternatives to the first token of an answer.
 
-    An alternative that begins one of `words` and no other stands for it; one that may begin several
-    says nothing. The reply has log-probabilities and begins with the score; `words` are those that
-    were asked for, worst first.
+    An alternative that begins exactly one of `words` represents it; one that may begin several is
+    ignored. The reply must have log-probabilities and begin with the score; `words` are the
+    requested ones, worst first.
     """
     answer = (without_reasoning(reply.text) or "").strip()
     first = next(
@@ -98,11 +98,11 @@ def expected_label(tokens: Sequence[TokenLogprob], *, mark: str, words: Sequence
     Parameters
     ----------
     tokens
-        Those of the reply, or those near its score.
+        The tokens of the reply, or those near its score.
     mark
-        What the label of the score carries.
+        The mark that the label of the score carries.
     words
-        Those that were asked for, worst first.
+        The requested words, worst first.
     """
     token = field_token(tokens, "overall score", mark=mark)
     if token is None or not token.top:
@@ -120,7 +120,7 @@ def expected_label(tokens: Sequence[TokenLogprob], *, mark: str, words: Sequence
 def _tokens(reply: Reply, *, answer: str) -> list[TokenLogprob]:
     """Return the tokens of the reply's answer, without those of its reasoning."""
     written = "".join(token.token for token in reply.logprobs)
-    start = max(0, written.rfind(answer))  # all of them where tokens are not plain text
+    start = max(0, written.rfind(answer))  # not found: tokens are not plain text, so all are kept
     kept, reached = [], 0
     for token in reply.logprobs:
         reached += len(token.token)
@@ -130,7 +130,7 @@ def _tokens(reply: Reply, *, answer: str) -> list[TokenLogprob]:
 
 
 def _expectation(token: TokenLogprob, *, values: Mapping[str, int]) -> Expected:
-    """Weigh the numbers among the alternatives of `token` by their probabilities."""
+    """Return the mean of the numbers among the alternatives of `token`, weighted by probability."""
     weights: dict[int, float] = {}
     for alternative, logprob in {token.token: token.logprob, **token.top}.items():
         if (value := values.get(alternative.strip(_AROUND))) is not None:
@@ -139,13 +139,13 @@ def _expectation(token: TokenLogprob, *, values: Mapping[str, int]) -> Expected:
 
 
 def _mean_of(weights: Mapping[int, float]) -> Expected:
-    """Return the mean of the values that have weights; none if too little weight is on them."""
+    """Return the weighted mean of the values; none if their total weight is too small."""
     total = math.fsum(weights.values())
     share = min(1.0, total)
     if share < LEAST_SHARE:
         return Expected(problem=f"only {share:.0%} of the probability lies on the scale")
     mean = math.fsum(value * weight for value, weight in weights.items()) / total
-    # Rounding may leave the scale by the last bit.
+    # Rounding may leave the range by the last bit.
     return Expected(value=min(max(mean, min(weights)), max(weights)), share=share)
 
 
@@ -155,8 +155,8 @@ def expected_number(reply: Reply, *, written: int) -> Expected:
     Parameters
     ----------
     reply
-        Asked for with log-probabilities; the number stands behind its last cue, or at its
-        beginning where the cue was given.
+        Reply with log-probabilities; the number follows its last cue, or begins the reply if the
+        cue was part of the request.
     """
     if not any(token.top for token in reply.logprobs):
         return Expected(problem="no log-probabilities came with the reply")
@@ -172,12 +172,12 @@ def expected_number(reply: Reply, *, written: int) -> Expected:
 
 
 def _number_tokens(tokens: Sequence[TokenLogprob], *, number: str) -> list[TokenLogprob]:
-    """Return the tokens that the number is made of; none if others are mixed with it."""
+    """Return the tokens of the number; empty if other characters share a token with it."""
     cue_end = "".join(token.token for token in tokens).rfind(CUE) + len(CUE)
     behind, reached = [], 0
     for token in tokens:
         reached += len(token.token)
-        if reached > cue_end or cue_end < len(CUE):  # where there is no cue, all is behind it
+        if reached > cue_end or cue_end < len(CUE):  # without a cue, all tokens count
             behind.append(token)
     parts: list[TokenLogprob] = []
     rest = number
@@ -199,7 +199,7 @@ def _weighed(
         digits = _bare(text)
         weight = math.exp(min(0.0, logprob))
         if not digits.isdecimal():
-            value = float(begun) if begun else None  # the number ends before it
+            value = float(begun) if begun else None  # the number ends before this token
         elif later and digits == _bare(token.token):
             value = _mean(list(_weighed(later, begun=begun + digits, by_digits=by_digits)))
         else:

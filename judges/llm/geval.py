@@ -1,14 +1,14 @@
-"""The judge `geval`: a language model that gives a score and nothing else.
+"""The judge `geval`: a language model that gives only a score.
 
-Source: Liu et al. (2023), G-Eval, as Wang et al. (2024), DHP, use it (section 3.2,
-Appendices D and E). It looks for no error spans: its reports have none, whatever the text,
-and their rationale says so. A reply without a score is asked for once more, then reported
-as unparseable; one that breaks off or declines makes a report without a score, too. It
-raises `ModelError` where the model gives no reply at all.
+Source: Liu et al. (2023), G-Eval, as used by Wang et al. (2024), DHP (section 3.2,
+Appendices D and E). It does not look for error spans: its reports have none, whatever the text,
+and their rationale says so. After a reply without a score the request is repeated once, and then
+reported as unparseable. A reply that breaks off or declines also gives a report without a score. It
+raises `ModelError` if the model gives no reply at all.
 
-Of the prompt's parts (section 2 of G-Eval) the texts come first and what depends on the aspect
-last, so that servers that cache the beginning of a prompt can use it for the next aspect of the
-same segment. The words are ours.
+Of the prompt's parts (section 2 of G-Eval) the texts come first and the parts that depend on the
+aspect last, so that servers that cache the beginning of a prompt can reuse it for the next aspect
+of the same segment. The wording is ours.
 """
 
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ _NO_SPANS = "A score alone: no error spans were looked for."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """Evaluation steps as they go into a prompt, or the reason why there are none.
+    """Evaluation steps for a prompt, or the reason why there are none.
 
     Source: Liu et al. (2023), G-Eval, section 2.1, "Auto chain-of-thoughts".
     """
@@ -81,7 +81,7 @@ def _read(reply: Reply) -> Steps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draw:
-    """A reply, and the score read of it."""
+    """A reply, and the score read from it."""
 
     score: int
     reply: str
@@ -89,9 +89,9 @@ class _Draw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
-    """The aspect that is asked about, and the texts of which no score is taken.
+    """The aspect, and the texts from which no score may be copied.
 
-    The `mark` is that of an answer in JSON; empty where none may be asked for.
+    `mark` is that of an answer in JSON; empty if none may be requested.
     """
 
     aspect: Aspect
@@ -114,39 +114,41 @@ class GEval:
     """Ask a model for a score on the scale of the aspect, as a number.
 
     Several replies are summed as integers: their mean is one division, and the rationale
-    holds the sum over the number of replies (``21/5``), so that ties stay ties.
+    states the sum over the number of replies (``21/5``), so that ties stay ties.
 
     Parameters
     ----------
     steps
-        Evaluation steps made of the aspect's definition, worst and best ("ours", the
-        default), or written by the model itself ("auto"), which is asked for them once
-        per aspect and judge. The signature cannot hold steps that are yet to be written:
-        a resumed run has the same ones because the model's replies are remembered with
-        the run. Without that memory, or where failures are tried again, which asks for
-        all replies again, judges of one signature may follow different steps.
+        Evaluation steps made from the aspect's definition, worst and best ("ours", the
+        default), or written by the model itself ("auto") once per aspect and judge. The
+        signature cannot contain steps that are not yet written: a resumed run has the same
+        steps because the model's replies are stored with the run. Without that memory, or if
+        failures are retried, which repeats all requests, judges with the same signature may
+        follow different steps.
     repeats
-        How many replies are averaged. At temperature 0 they would be alike: one is asked for.
+        Number of replies that are averaged. At temperature 0 they would be equal, so only one
+        is requested.
     temperature
-        How replies are drawn; None for 0 with one repeat and 1 with more.
+        Sampling temperature; None for 0 with one repeat and 1 with more.
     seed
-        Of the first reply; each further one has the next. None leaves seeds to the server.
+        Seed of the first reply; each further reply adds 1. None leaves seeds to the server.
     max_tokens
-        The most that a reply may take, reasoning included; doubled once for one that broke off.
+        Maximum number of tokens of a reply, reasoning included; doubled once for a reply that
+        broke off.
     logprobs
-        Ask for log-probabilities, at temperature 0. Where they come and most of the
-        probability lies on the scale, the score is their expectation, in place of
-        repeats; where not, the rationale says why.
+        Ask for log-probabilities, at temperature 0. If they are returned and most of the
+        probability lies on the scale, the score is their expectation, instead of repeats;
+        otherwise the rationale says why.
     alternatives
-        For how many of the likeliest tokens they are asked for; servers have limits.
+        Number of most likely tokens whose log-probabilities are requested; servers have limits.
     form
-        Have the server hold the reply to a number of the scale by a JSON schema ("schema"), by a
-        GBNF grammar ("grammar"), or by nothing but the words of the prompt ("text"). "auto" (the
-        default) takes the first of them that the model's server does not refuse; with `logprobs`
-        it is "text", since tokens of an object may be taken for the score. The steps that a model
-        writes are held to a list by a schema, or by words.
+        Have the server constrain the reply to a number of the scale by a JSON schema ("schema")
+        or a GBNF grammar ("grammar"), or only describe it in the prompt ("text"). "auto" (the
+        default) uses the first of them that the model's server does not refuse; with `logprobs`
+        it is "text", since tokens of an object might be mistaken for the score. Steps written by a
+        model are constrained to a list by a schema, or described in the prompt.
     reasoning
-        How much the model is to think first, as for the annotator.
+        Effort of reasoning before the reply, as for the annotator.
     """
 
     model: ChatModel
@@ -168,7 +170,7 @@ class GEval:
             raise ValueError(
                 f"repeats and alternatives must be positive: {self.repeats}, {self.alternatives}"
             )
-        self._decoding()  # a bad option is refused now, not at the first segment
+        self._decoding()  # raises for a bad option now, not at the first segment
 
     @property
     def signature(self) -> str:
@@ -191,7 +193,7 @@ class GEval:
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
-        """Return a digest of the prompt; where the model writes the steps, of that for them too."""
+        """Return a digest of the prompt and of the prompt for steps that the model writes."""
         ours = self.steps == "ours"
         steps = our_steps(segment, aspect) if ours else ""
         asked = canonical(self._request(segment, aspect, steps=steps))
@@ -212,7 +214,7 @@ class GEval:
     async def _score(
         self, segment: Segment, aspect: Aspect, *, steps: str, usage: Usage = Usage()
     ) -> Report:
-        """Score by `steps`; `usage` is what it took to have them written just now."""
+        """Score by `steps`; `usage` is the cost of steps written just now."""
         request = self._request(segment, aspect, steps=steps)
         texts = texts_in_context(segment, aspect).values()
         mark = field_mark(texts) if self._in_json else ""
@@ -257,10 +259,10 @@ class GEval:
         return replace(plain, variants=by_schema)
 
     async def _written_steps(self, aspect: Aspect) -> Answer[Steps]:
-        """Have the steps written, once for all segments, with the tokens spent now.
+        """Have the steps written, once for all segments; the usage is that of this call only.
 
-        The outcome is another than `Outcome.SCORED` if the model declines, or its second reply
-        holds no complete steps either. Raises `ModelError` if the model gives no reply.
+        The outcome is not `Outcome.SCORED` if the model declines, or if its second reply has no
+        complete steps either. Raises `ModelError` if the model gives no reply.
         """
         request = self._steps_request(aspect)
         written, is_new = await self._steps.value(
@@ -278,7 +280,7 @@ class GEval:
         return written if is_new else replace(written, usage=Usage())
 
     async def _expected(self, request: ChatRequest, case: _Case, *, usage: Usage) -> Report:
-        """Score by log-probabilities, or by repeats where that cannot be done."""
+        """Score by log-probabilities, or by repeats if that is impossible."""
         likeliest = redrawn(request, partial(replace, temperature=0.0, logprobs=self.alternatives))
         answer = await self._ask(likeliest, case)
         usage += answer.usage
@@ -300,7 +302,7 @@ class GEval:
     async def _averaged(
         self, request: ChatRequest, case: _Case, *, usage: Usage, drawn: tuple[_Draw, ...] = ()
     ) -> Report:
-        """Score by the mean of replies, those already `drawn` among them."""
+        """Score by the mean of replies, including those already `drawn`."""
         draws = list(drawn)
         wanted = self.repeats if request.decoding.temperature else 1
         while len(draws) < wanted:
@@ -332,7 +334,7 @@ class GEval:
 
 
 def _seeded(request: ChatRequest, number: int) -> ChatRequest:
-    """Return the request for the draw of this `number`, from 0."""
+    """Return the request for the reply of this `number`, from 0."""
     seed = request.decoding.seed
     if seed is None:
         return request
@@ -347,7 +349,7 @@ def _draw(answer: Answer[Grade]) -> _Draw | None:
 
 
 def _unscored(answer: Answer[Grade] | Answer[Steps], *, usage: Usage) -> Report:
-    """Return the report on a model that gave nothing to be used."""
+    """Return the report on a model that gave no usable reply."""
     return Report(
         outcome=answer.outcome, reason=answer.reason, reply=answer.reply.text, usage=usage
     )
@@ -394,9 +396,9 @@ _TEMPLATES = (
 def ask_for_score(
     segment: Segment, aspect: Aspect, *, steps: str, mark: str = ""
 ) -> tuple[Message, ...]:
-    """Return the conversation that asks for the score of `segment`, reached by `steps`.
+    """Return the conversation that asks for the score of `segment`, following `steps`.
 
-    With the `mark` of the texts, it asks for a JSON object whose name ends in it.
+    With the `mark` of the texts, it asks for a JSON object whose key ends in it.
     """
     texts = texts_in_context(segment, aspect)
     fenced = fence(texts)
@@ -420,7 +422,7 @@ def ask_for_score(
 
 
 def ask_for_steps(aspect: Aspect, *, in_json: bool = False) -> tuple[Message, ...]:
-    """Return the conversation that asks for evaluation steps; it knows of no segment."""
+    """Return the conversation that asks for evaluation steps, independent of any segment."""
     answer = "geval-auto-answer-json.txt" if in_json else "geval-auto-answer.txt"
     headers = tuple(aspect.task.input_headers) if aspect.inputs is None else aspect.inputs
     about = {
@@ -435,7 +437,7 @@ def ask_for_steps(aspect: Aspect, *, in_json: bool = False) -> tuple[Message, ..
 
 
 def our_steps(segment: Segment, aspect: Aspect) -> str:
-    """Return evaluation steps made of the aspect's definition, its worst and its best."""
+    """Return evaluation steps made from the aspect's definition, its worst and its best."""
     output = aspect.task.output_header
     about = {**_ends(aspect), "output": output, "worst": aspect.worst, "best": aspect.best}
     ends = "geval-ends.txt" if aspect.worst and aspect.best else "geval-ends-plain.txt"
@@ -448,30 +450,30 @@ def our_steps(segment: Segment, aspect: Aspect) -> str:
 
 
 def numbered(steps: Sequence[str]) -> str:
-    """Return steps as a prompt lists them."""
+    """Return steps as a numbered list."""
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
 
 
 def reask_for_score(problem: str, *, aspect: Aspect, in_json: bool = False) -> Message:
-    """Return the message that asks once more after a reply without a score."""
+    """Return the second request, after a reply without a score."""
     about = {"problem": problem, "numbers": ", ".join(numbers(aspect.scale))}
     name = "geval-reask-json.txt" if in_json else "geval-reask.txt"
     return Message(role="user", content=_fill(name, about))
 
 
 def reask_for_steps(problem: str, *, in_json: bool = False) -> Message:
-    """Return the message that asks once more after a reply without steps."""
+    """Return the second request, after a reply without steps."""
     name = "geval-auto-reask-json.txt" if in_json else "geval-auto-reask.txt"
     return Message(role="user", content=_fill(name, {"problem": problem}))
 
 
 def geval_grammar(aspect: Aspect) -> str:
-    """Return a GBNF grammar of the numbers that `ask_for_score` asks for."""
+    """Return a GBNF grammar of the numbers requested by `ask_for_score`."""
     return _fill("geval.gbnf", {"numbers": alternatives(numbers(aspect.scale))})
 
 
 def geval_fingerprint() -> str:
-    """Return a digest of all the fixed words of these prompts."""
+    """Return a digest of all templates of these prompts."""
     return fingerprint(*(read_template(_PACKAGE, name) for name in _TEMPLATES))
 
 

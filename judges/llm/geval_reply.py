@@ -1,8 +1,8 @@
-"""Read the number that a model was asked for, whatever it writes around it.
+"""Read the requested number from a reply that may contain other text.
 
-Asked for a number alone, models also write ``Coherence: 4``, ``**Score:** 4/5`` or a 4 and
-then why. No reply makes the reader raise, and a score is never guessed: where lines
-disagree, or the number may belong to a list, there is none.
+Asked for a number alone, models also write ``Coherence: 4``, ``**Score:** 4/5`` or a 4 followed by
+reasons. No reply makes the reader raise an error, and it never guesses a score: if lines disagree,
+or if the number may belong to a list, there is none.
 """
 
 import re
@@ -14,7 +14,7 @@ from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.parse import BREAKS_OFF
 
 SCORE_READER_VERSION = 3
-"""Raised whenever a reply may be scored otherwise than before; part of signatures."""
+"""Raised whenever a reply may be scored differently than before; part of signatures."""
 _COPIED = "its only line with a score may be copied from the material"
 
 _LABELLED = re.compile(r"(?P<label>[^:：=]{1,80})[:：=](?P<value>.*)")
@@ -29,14 +29,14 @@ def read_score(
 ) -> Grade:
     """Read the score on `aspect` that `reply` gives.
 
-    A line that is labelled as the score, or with the name of the aspect, counts before
-    any other; else every line that is a grade and nothing more. All that count must agree.
+    A line labelled as the score, or with the name of the aspect, takes precedence over all others;
+    without one, every line that consists of a grade counts. All lines that count must agree.
 
     Parameters
     ----------
     material
-        The judged texts: a score that may be copied from them does not count. One without a label
-        may be where a line beside it is copied, too.
+        The judged texts: a score that may be copied from them does not count. A line without a
+        label may also be copied if the line next to it is.
     cut
         Whether the reply broke off at its limit: its last word may be half of a score.
 
@@ -80,7 +80,7 @@ def _value(line: str, *, aspect: Aspect) -> str:
 
 
 def _labelled(line: str, *, aspect: Aspect) -> str:
-    """Return what stands after a label that announces the score; empty without one."""
+    """Return the text after a label that announces the score; empty if there is no such label."""
     labelled = _LABELLED.match(line)
     if labelled is None:
         return ""
@@ -97,7 +97,7 @@ def _plain(line: str, *, scale: Scale) -> Grade:
 
 
 def _agreed(grades: list[Grade]) -> Grade:
-    """Return what all of `grades` say, or why they do not say one thing."""
+    """Return the grade on which all `grades` agree, or the reason why there is none."""
     if not grades:
         return Grade(problem="there is no line with the score")
     if len({grade.value for grade in grades}) > 1:

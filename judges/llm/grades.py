@@ -1,8 +1,7 @@
 """Read a grade that a model wrote: a label of a scale, a number on it, or both.
 
-A grade is read only if nothing speaks against it. ``Poor to Fair``, ``3.5``, ``Not
-Good``, ``Good (3/5)`` and, on a scale of five, ``8/10`` are not grades: better none than
-a wrong one.
+A grade counts only if nothing contradicts it. ``Poor to Fair``, ``3.5``, ``Not Good``, ``Good
+(3/5)`` and, on a scale of five, ``8/10`` are not grades: no grade is better than a wrong one.
 """
 
 import re
@@ -26,7 +25,7 @@ _NUMBER = re.compile(
     r"(?:\s*(?:/|out of|of)\s*(\d{1,9}(?:[.,]\d{1,9})?))?(?![\w%/+])",  # 4/5, 4 out of 5
     re.IGNORECASE,
 )
-_GRADE = "\x00"  # stands for a grade once it is read; texts are rid of it before
+_GRADE = "\x00"  # placeholder for a grade that was read; removed from texts before
 _GRADES = re.compile(r"\x00(?:\s*[-/=]?\s*\x00)+")
 _OFF_SCALE = 0.0
 _HEDGE_WORDS = 3  # "leaning towards Good" hedges; a longer remark with "good" in it is prose
@@ -37,7 +36,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grade:
-    """A place on a scale, or the reason why none can be read; one of the two is given."""
+    """A score on a scale, or the reason why none can be read; exactly one is set."""
 
     value: int | None = None
     problem: str = ""
@@ -45,7 +44,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """Grades that a part of a phrase names, and whether it says nothing else."""
+    """Grades that a part of a phrase names, and whether it contains nothing else."""
 
     grades: frozenset[float]
     pure: bool
@@ -58,9 +57,9 @@ def read_grade(phrase: str, *, scale: Scale, remarks: bool = True) -> Grade:
     Parameters
     ----------
     scale
-        Where labels and numbers are looked up; ``n/m`` counts if m is its end.
+        Scale of the labels and numbers; ``n/m`` counts if m is its highest score.
     remarks
-        Whether what follows the grade may contradict it; if not, it is not read.
+        Whether text after the grade may contradict it; otherwise that text is ignored.
 
     Examples
     --------
@@ -88,9 +87,9 @@ def read_grade(phrase: str, *, scale: Scale, remarks: bool = True) -> Grade:
 
 
 def numbers(scale: Scale) -> tuple[str, ...]:
-    """Return what grades are written as where numbers are asked for, worst first.
+    """Return the spelling of grades as numbers, worst first.
 
-    Labels that are numbers stand for themselves, as `read_grade` understands them.
+    Labels that are numbers denote themselves, as in `read_grade`.
 
     Examples
     --------
@@ -105,10 +104,10 @@ def numbers(scale: Scale) -> tuple[str, ...]:
 
 
 def is_template(phrase: str, *, scale: Scale) -> bool:
-    """Say whether `phrase` repeats what may be answered, as ``<Poor|Fair|Good>`` does.
+    """Return whether `phrase` repeats the possible answers, as in ``<Poor|Fair|Good>``.
 
-    It is not a grade, and either names three labels (or all there are) or stands in
-    brackets of the kinds ``<>``, ``[]``, ``{}``.
+    Such a phrase is not a grade, and either names three labels (or all, if there are fewer) or
+    stands in brackets ``<>``, ``[]`` or ``{}``.
     """
     if read_grade(phrase, scale=scale).value is not None:
         return False
@@ -118,7 +117,7 @@ def is_template(phrase: str, *, scale: Scale) -> bool:
 
 
 def _part(text: str, *, scale: Scale) -> _Part:
-    """Find the grades that `text` names, and see whether it says anything besides."""
+    """Find the grades that `text` names, and whether it says anything else."""
     grades: set[float] = set()
 
     def take_label(mention: re.Match[str]) -> str:
@@ -136,10 +135,10 @@ def _part(text: str, *, scale: Scale) -> _Part:
 
 
 def _objections(text: str, *, scale: Scale) -> frozenset[float]:
-    """Return the grades that a remark after the grade puts beside it.
+    """Return the grades in a remark after the grade.
 
-    Prose uses the words of labels for other things (``Fair (good coverage of ...)``), so
-    in more than a few words they count only where they are written like labels.
+    Prose uses the words of labels for other purposes (``Fair (good coverage of ...)``), so in
+    remarks of more than a few words they count only if they are written like labels.
     """
     part = _part(text, scale=scale)
     if part.pure:
@@ -155,18 +154,18 @@ def _objections(text: str, *, scale: Scale) -> frozenset[float]:
 
 @lru_cache(maxsize=64)
 def _labels(labels: tuple[str, ...]) -> re.Pattern[str]:
-    """Return what finds a label, the longest that fits; numbers are read as numbers."""
+    """Return a pattern of the labels, the longest first; labels that are numbers are left out."""
     words = sorted((label for label in labels if not label.isdecimal()), key=len, reverse=True)
     names = "|".join(map(re.escape, words)) or "(?!)"
     return re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
 
 
 def _number(number: str, *, out_of: str | None, scale: Scale) -> float:
-    """Return the score that a number stands for; labels that are numbers stand for their place."""
+    """Return the score for a number; a label that is a number denotes its position."""
     value = float(number.replace(",", "."))
     numeric = _numeric(scale)
     end = scale.labels[-1] if numeric else str(scale.high)
-    highest = float(end) if end.isdecimal() else None  # where only some labels are numbers
+    highest = float(end) if end.isdecimal() else None  # None if only some labels are numbers
     if out_of is not None and float(out_of.replace(",", ".")) != highest:
         return _OFF_SCALE
     if not numeric:

@@ -1,7 +1,7 @@
-"""Guardians: models that were trained to check facts, behind any chat server.
+"""Guardians: models that were trained to check facts, on any chat server.
 
-A guardian is a checker that is asked: the judge `checker` cuts claims and passages, pools the
-answers and makes the report; here stand the forms in which the models were trained to be asked.
+A guardian is a checker that asks a chat model: the judge `checker` cuts claims and passages, pools
+the answers and writes the report. This module has the prompt forms that the models were trained on.
 
 ===========  =============================================================  ======================
 form         conversation                                                   reply
@@ -13,7 +13,7 @@ form         conversation                                                   repl
                                                                             ``FAIL``, in JSON
 ===========  =============================================================  ======================
 
-The words are ours; `template` and `system` name files with those of a model's card.
+The wording is ours; `template` and `system` name files with that of a model's card.
 """
 
 import re
@@ -52,37 +52,37 @@ from spanjury.judges.text import Locator, Template, fence, object_in
 
 _QUESTION = "Question"
 _NON_COMMERCIAL = "CC BY-NC 4.0, no commercial use"
-_RIVALS = 5  # the most that all servers with log-probabilities allow
-_LEAST_SHARE = 0.5  # of the probability that must lie on the two answers
-_TOKEN_BYTES = 3  # of a token: rather too few, so that no passage is too long
+_RIVALS = 5  # the largest number that all servers with log-probabilities allow
+_LEAST_SHARE = 0.5  # minimum probability of the two answers together
+_TOKEN_BYTES = 3  # bytes per token, rather too few, so that no passage is too long
 _LEAST_LENGTH = 200
-_LETTERS_A_TOKEN = 8  # twice as many as prose has; a prompt with fewer tokens was cut
+_LETTERS_A_TOKEN = 8  # twice as many as in prose; a prompt with fewer tokens was cut
 _THOUGHT_TOKENS = 2048
-_SHOWN = 600  # letters of a model's reasons
+_SHOWN = 600  # characters of a model's reasons
 _QUOTED = re.compile(r"[\"“]([^\"“”\n]{3,300})[\"”]")
 _THOUGHT = re.compile(r"<think(?:ing)?>(.*?)</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Form:
-    """A form in which models were trained to be asked and to answer.
+    """The form of prompts and answers that models were trained on.
 
     Parameters
     ----------
     system, user
-        Our templates of the system's and the last user message; an empty name for none.
+        Our templates of the system message and the last user message; an empty name for none.
     slots
-        Slots of the user's template.
+        Variables of the user's template.
     apart
-        Canonical headers of inputs with a place of their own.
+        Canonical headers of inputs with a variable of their own.
     max_tokens
         Tokens of a reply, without reasoning.
     value
-        Finds the answers in a reply.
+        Pattern of the answers in a reply.
     right, wrong
         The answers, folded.
     near
-        Words near which the answer stands in a reply that says more.
+        Words near the answer in a reply that says more.
     licence
         Licence of the models if it forbids commercial use; else empty.
     """
@@ -103,7 +103,7 @@ class _Form:
 
 _GRANITE = "granite"
 GuardianForm = Literal["granite", "bespoke", "lynx"]
-"""Name of the models whose form is meant: Granite Guardian, Bespoke-MiniCheck, Lynx."""
+"""Name of the form: that of Granite Guardian, Bespoke-MiniCheck or Lynx."""
 
 _FORMS: Mapping[str, _Form] = {
     "granite": _Form(
@@ -159,33 +159,33 @@ _FORMS: Mapping[str, _Form] = {
 class Guardian:
     """Ask a model trained to check facts: Granite Guardian, Bespoke-MiniCheck or Lynx.
 
-    Raises `ValueError` if an option does not go with the form, a number is out of range, or a file
-    does not fit.
+    Raises `ValueError` if an option does not suit the form, a number is out of range, or a file
+    is invalid.
 
     Parameters
     ----------
     model
         Chat model of the form.
     form
-        Form in which the model was trained.
+        Form that the model was trained on.
     claim
-        What it is asked about at once: a sentence, or the whole answer; None for what it was
-        trained on, which is sentences, for Lynx answers.
+        Unit of one request: a sentence, or the whole answer; None for the unit of its training,
+        answers for Lynx and sentences for the others.
     think
         Whether Granite Guardian gives reasons before its answer.
     documents
-        Whether Granite Guardian is shown the source by its chat template, as trained, or in a
-        message, for servers that hand no documents to a template.
+        Whether Granite Guardian gets the source through its chat template, as trained, or in a
+        message, for servers that pass no documents to a template.
     template, system
-        Files with the words of a model's card in place of ours: of the last user message, with
-        ``$document``, ``$claim`` and ``$question`` as the form has them, and of the system's.
+        Files with the wording of a model's card, to replace ours: of the last user message, with
+        ``$document``, ``$claim`` and ``$question`` as in the form, and of the system message.
     max_length
-        The most tokens of a passage and a claim together, by an estimate.
+        Maximum number of tokens of a passage and a claim together, estimated.
     max_tokens
-        The most tokens of a reply, doubled once for one that broke off; None for what the form
-        takes.
+        Maximum number of tokens of a reply, doubled once for a reply that broke off; None for the
+        default of the form.
     seed
-        Passed to servers that take one.
+        Passed to servers that accept one.
     """
 
     blind_spots: ClassVar[str] = (
@@ -217,11 +217,11 @@ class Guardian:
             raise ValueError(f"max_length must be {_LEAST_LENGTH} or more, got {self.max_length!r}")
         self._user_words()
         self._system_words()
-        self._decoding()  # a bad number or file is refused now
+        self._decoding()  # raises for a bad number or file now
 
     @property
     def signature(self) -> str:
-        """Form, model, words, decoding, the code that asks and reads, and a strict licence."""
+        """Form, model, templates, decoding, code, and a licence that forbids commercial use."""
         licence = self._form.licence
         return signature(
             "guardian",
@@ -245,24 +245,24 @@ class Guardian:
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """The question, where the form has a place for it."""
+        """The question, if the form has a variable for it."""
         return self._form.apart
 
     def room(self) -> int:
-        """Return the most tokens of a passage and a claim together."""
+        """Return the maximum number of tokens of a passage and a claim together."""
         return self.max_length
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return about how many tokens each text has, by its bytes."""
+        """Return an estimate of the tokens of each text, from its bytes."""
         return [len(text.encode(errors="replace")) // _TOKEN_BYTES + 1 for text in texts]
 
     async def ask(
         self, pairs: Sequence[ClaimPair], *, segment: Segment, aspect: Aspect
     ) -> CheckedPairs:
-        """Ask about every pair in a call of its own.
+        """Ask about every pair in a separate call.
 
-        A reply that is no answer is drawn once more; then the segment has no score. Raises
-        `ModelError` if the model gives no reply, or its server left out the documents.
+        After a reply without an answer the model is sampled once more; then the segment has no
+        score. Raises `ModelError` if the model gives no reply, or its server dropped the documents.
         """
         question = "\n\n".join(
             text
@@ -362,7 +362,7 @@ class Guardian:
 
 
 def _reasons(reply: Reply, text: str) -> str:
-    """Return the reasons that a model gives, in an object or before its answer; cut to a length."""
+    """Return the model's reasons, from a JSON object or before its answer, cut to a length."""
     listed = (object_in(text) or {}).get("REASONING", "")
     if isinstance(listed, list):
         listed = " ".join(map(str, listed))
@@ -374,7 +374,7 @@ def _reasons(reply: Reply, text: str) -> str:
 def _quoted(reasons: str, pair: ClaimPair, *, supported: float) -> Iterator[WordSupport]:
     """Yield the words of a claim that the reasons quote and its passage lacks, in order.
 
-    What stands between two quotes counts as supported, so that they stay two.
+    The words between two quotes are yielded as supported, so that the quotes stay separate.
     """
     locator, intervals = Locator(pair.claim), set[tuple[int, int]]()
     for quote in _QUOTED.findall(reasons):
@@ -392,7 +392,7 @@ def _quoted(reasons: str, pair: ClaimPair, *, supported: float) -> Iterator[Word
 
 
 def _require_documents(request: ChatRequest, reply: Reply) -> None:
-    """Raise `PermanentModelError` if a prompt had fewer tokens than its documents must have."""
+    """Raise `PermanentModelError` if a prompt had too few tokens to contain its documents."""
     if not any(message.role == "document" for message in request.messages):
         return
     letters = sum(len("".join(message.content.split())) for message in request.messages)

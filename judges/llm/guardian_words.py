@@ -1,8 +1,8 @@
-"""Words for models trained on one form of prompt, ours or those of their cards, and their answers.
+"""Templates and answers of models trained on one form of prompt, with our wording or their card's.
 
-Such a form has no fences: what sets its parts apart is what the model was trained on. Where a
-judged text holds a mark of the form, as a label of a part or the tag of an answer, the text is
-shown with the mark changed, so that no text ends its part, and no copy of it is an answer.
+Such a form has no fences: the model knows its parts from training. If a judged text contains a mark
+of the form, such as the label of a part or the tag of an answer, the mark is changed in the text
+shown, so that no text can end its part and no copy of it counts as an answer.
 """
 
 import re
@@ -25,27 +25,26 @@ class Marks:
     Parameters
     ----------
     tags
-        Marks that count anywhere; the changed form has a blank behind the first character.
+        Marks that count anywhere; they are changed by a space after the first character.
     labels
-        Beginnings of lines that count as labels; ``> `` is put before them.
+        Beginnings of lines that count as labels; they are changed by ``> `` before them.
     """
 
     tags: re.Pattern[str]
     labels: re.Pattern[str]
 
     def changed_in(self, text: str) -> str:
-        """Return `text` without marks."""
+        """Return `text` with its marks changed."""
         text = self.tags.sub(lambda tag: f"{tag[0][0]} {tag[0][1:]}", text)
         return self.labels.sub(lambda label: f"> {label[0]}", text)
 
 
 @cache
 def words(name: str, file: Path | None, *, slots: frozenset[str]) -> Template:
-    """Return the template `name` of ours, or that in `file`, which is read once.
+    """Return our template `name`, or that in `file`, which is read once.
 
-    Without a name and a file it is empty.
-
-    Raises `ValueError` if the file cannot be read, or does not hold exactly `slots`.
+    It is empty without a name and a file. Raises `ValueError` if the file cannot be read, or does
+    not contain exactly `slots`.
     """
     if file is None and not name:
         return Template.of("")
@@ -75,9 +74,10 @@ class TrainedAnswer:
 def read_answer(
     reply: Reply, pattern: re.Pattern[str], *, unclear: str, reasons: Callable[[str], str]
 ) -> TrainedAnswer:
-    """Return the one ``value`` that `pattern` has in a reply, whose reasoning is left out.
+    """Return the only ``value`` that `pattern` matches in a reply, ignoring its reasoning.
 
-    `unclear` is the problem of a reply with none or several; `reasons` finds them in its text.
+    `unclear` is the problem of a reply with none or several; `reasons` extracts the reasons from
+    its text.
     """
     text = without_reasoning(reply.text)
     if text is None:

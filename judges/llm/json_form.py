@@ -1,9 +1,9 @@
-r"""Replies in JSON: the schemas that servers hold them to, and what such replies say.
+r"""Replies in JSON: the schemas that constrain them, and their readers.
 
-Every name carries the mark of the request, as the labels of the text form do: no judged text can
-know it, so an object that a reply quotes is never taken for its own. What decides comes last,
-behind the words that lead to it. For a reply that is no such object the readers return None, and
-it is read as text.
+Every key carries the mark of the request, like the labels of the text form: no judged text can know
+it, so an object that a reply quotes never passes for its own. The decision comes last, after the
+words that lead to it. If a reply is not such an object the readers return None, and it is read as
+text.
 """
 
 import json
@@ -40,20 +40,20 @@ def report_schema(
     bounded: bool = False,
     verdict: VerdictPlace = "none",
 ) -> ReplySchema:
-    """Return the schema of a report, whose names end in `mark`.
+    """Return the schema of a report, whose keys end in `mark`.
 
     Parameters
     ----------
     scores, severities
-        What they may be written as.
+        Their allowed spellings.
     max_errors
-        The most errors that it may list.
+        Maximum number of errors.
     inputs
-        Names of the inputs of which evidence is asked for.
+        Names of the inputs that evidence may quote; empty if none is requested.
     bounded
-        Limit the length of its texts and list.
+        Whether to limit the length of strings and lists.
     verdict
-        Where the word stands that says whether there is an error.
+        Position of the word that says whether there is an error.
     """
     text = _report_text(
         scores=tuple(scores),
@@ -102,13 +102,13 @@ def _report_text(
 
 
 def score_schema(scores: Sequence[str], *, mark: str) -> ReplySchema:
-    """Return the schema of one of `scores` alone."""
+    """Return the schema of an object with one of `scores`."""
     text = json.dumps(_object({_SCORE: _one_of(scores)}), ensure_ascii=False)
     return ReplySchema(name="score", text=text.replace(_MARK, mark))
 
 
 def steps_schema(*, bounded: bool) -> ReplySchema:
-    """Return the schema of a list of steps, under a name without a mark: no text is shown."""
+    """Return the schema of a list of steps; its key has no mark, as the prompt shows no text."""
     limits = {"minItems": 4, "maxItems": 9} if bounded else {}
     step = {**_TEXT, **({"maxLength": _LONGEST_LINE} if bounded else {})}
     form = {
@@ -121,7 +121,7 @@ def steps_schema(*, bounded: bool) -> ReplySchema:
 
 
 def read_steps(reply: str) -> list[str] | None:
-    """Return the steps that `reply` lists, or None if it is no object of that form."""
+    """Return the steps that `reply` lists, or None if it is not an object of that form."""
     answer = object_in(_answer(reply))
     listed = answer.get(_STEPS) if answer is not None else None
     return [step for item in listed if (step := _words(item))] if isinstance(listed, list) else None
@@ -150,14 +150,14 @@ def read_report(
     mark: str,
     inputs: Sequence[str] = (),
 ) -> ParsedReply | None:
-    r"""Return the report that `reply` is, or None if it is no object of that form.
+    r"""Return the report in `reply`, or None if it is not an object of that form.
 
     Parameters
     ----------
     material
-        The judged texts. Names without the mark are read only where no text holds such a name.
+        The judged texts. Keys without the mark are read only if no text contains such a key.
     inputs
-        Names of the inputs of which evidence was asked for.
+        Names of the inputs that evidence may quote.
     """
     answer = _answer_object(reply, key=_REPORT_SCORE, material=material, mark=mark)
     if not isinstance(answer, Mapping):
@@ -178,7 +178,7 @@ def read_report(
 
 
 def read_score_field(reply: str, *, scale: Scale, material: Material, mark: str) -> Grade | None:
-    """Return the score that `reply` is, or None if it is no object of that form."""
+    """Return the score in `reply`, or None if it is not an object of that form."""
     answer = _answer_object(reply, key=_SCORE, material=material, mark=mark)
     if not isinstance(answer, Mapping):
         return None if answer is None else Grade(problem=answer)
@@ -186,9 +186,9 @@ def read_score_field(reply: str, *, scale: Scale, material: Material, mark: str)
 
 
 def marked_field(reply: str, name: str, *, mark: str) -> tuple[object] | None:
-    """Return the value of the one field of the object that `reply` is; None if it is none such.
+    """Return the value of the only field of the object in `reply`; None for any other reply.
 
-    The value stands in a tuple, since it may be None itself.
+    The value is wrapped in a tuple, since it may itself be None.
     """
     answer, named = object_in(_answer(reply)), f"{name}_{mark}"
     return (answer[named],) if answer is not None and [*answer] == [named] else None
@@ -209,7 +209,7 @@ def _error(error: Mapping[str, object], *, severities: Scale, inputs: Sequence[s
 def _answer_object(
     reply: str, *, key: str, material: Material, mark: str
 ) -> Mapping[str, object] | str | None:
-    """Return the object by its unmarked names, or why it is of no use; None without the `key`."""
+    """Return the object with unmarked keys, or why it cannot be used; None without the `key`."""
     match = _OBJECT.fullmatch(_answer(reply))
     if match is None:
         return None
@@ -230,14 +230,14 @@ def _answer(reply: str) -> str:
 
 
 class _Names:
-    """Takes the mark off the names of objects, and notes whether they have it."""
+    """Removes the mark from the keys of objects, and records whether they have it."""
 
     def __init__(self, mark: str) -> None:
         self._end = f"_{mark}"
         self.marked: set[bool] = set()
 
     def plain(self, fields: Sequence[tuple[str, object]]) -> dict[str, object]:
-        """Return an object by its plain names; raise `ValueError` if it has one of them twice."""
+        """Return an object with unmarked keys; raise `ValueError` if a key occurs twice."""
         named = {name.removesuffix(self._end): value for name, value in fields}
         if len(named) < len(fields):
             raise ValueError("a name stands twice")
@@ -250,7 +250,7 @@ def _words(value: object) -> str:
 
 
 def _exactly(value: object) -> str:
-    """Return a text, or a number as text, without the lone surrogates that escapes may write."""
+    """Return a string, or a number as a string, without lone surrogates from escapes."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     text = str(value)

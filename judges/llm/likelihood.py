@@ -1,16 +1,15 @@
-"""The judge `likelihood`: by how much the source makes the words of a text likelier.
+"""The judge `likelihood`: how much the source raises the likelihood of the words of a text.
 
 A language model reads the text twice, with the source and without it, and writes nothing; the
-score is the mean log-likelihood beside the source, as in Yuan et al. (2021), BARTScore. It is a
-second opinion: it knows paraphrase, which rules do not, and cannot tell a contradiction from the
-words that it contradicts. It abstains on aspects that are not about what
-inputs support, without an input, and where the text is too long. It raises `ModelError` where
-the model fails, or cannot say how likely a given text is.
+score is the mean log-likelihood given the source, as in Yuan et al. (2021), BARTScore. It is a
+second opinion: unlike rules it recognises paraphrase, but it cannot distinguish a contradiction
+from the words that it contradicts. It abstains on aspects that are not about what inputs support,
+without an input, and if the text is too long. It raises `ModelError` if the model fails, or cannot
+compute the likelihood of a text.
 
-Words of a text by what a source does for their likelihood, and the spans for which it does none.
-
-A token's gain is its log-probability beside the source less that without it; a word's is the sum
-over its tokens. A source that is restated makes words likelier, names and numbers most of all.
+On demand it marks spans of words whose likelihood the source does not raise. A token's gain is its
+log-probability with the source minus that without it; a word's gain is the sum over its tokens. A
+source that is restated makes words more likely, names and numbers most of all.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +43,7 @@ _PACKAGE = "spanjury.judges.llm"
 
 _WITH, _WITHOUT = "likelihood.txt", "likelihood-without.txt"
 
-_LEAST_SOURCE = 400  # characters; with less a text is hardly compared with its source
+_LEAST_SOURCE = 400  # characters; a comparison with less of the source means little
 
 _HALVINGS = 4
 
@@ -52,7 +51,7 @@ _WORST, _BEST = -4.0, -0.5  # mean log-likelihoods of the lowest and of the high
 
 _TOP_BAND = 0.875  # share of the scale, 4.5 of 1 to 5, from which a text counts as free of errors
 
-_BELOW = 0.999  # so that a likely text with a span is not in it
+_BELOW = 0.999  # keeps a likely text with a span below the top band
 
 _LINKS = frozenset(
     """a an the and or but nor so as at by for from in into of off on onto out over to up upon
@@ -61,16 +60,16 @@ _LINKS = frozenset(
     this that these those who whom whose which what when where while than then there here if s
     t""".split()  # noqa: SIM905 - a list this long reads best so
 )
-"""Function words: they join the words of a span, and are none by themselves."""
+"""Function words: they connect the words of a span, but are never a span by themselves."""
 
-_LONG = 3  # words of a span that weigh as much as a name or a number
+_LONG = 3  # minimum number of words of a span as grave as a name or a number
 
 _GRAVER, _MILDER = 2, 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Given:
-    """Likelihood of a text beside the source, of which the share `shown` was read."""
+    """Token likelihoods of a text given the source, of which the share `shown` was read."""
 
     tokens: tuple[LikelyToken, ...]
     usage: Usage
@@ -79,10 +78,10 @@ class _Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Thresholds:
-    """Limits in nats, chosen by span F1 on 54 rows of the training split of CLIFF, with SmolLM2.
+    """Thresholds in nats, chosen by span F1 on 54 training rows of CLIFF, with SmolLM2.
 
-    A word is unhelped if its log-probability beside the source is at most minus `surprise`, and
-    the source raises it by at most `gain`: with 0, not at all.
+    The source does not help a word if its log-probability given the source is at most minus
+    `surprise`, and exceeds that without the source by at most `gain`: with 0, not at all.
     """
 
     surprise: float = 3.0
@@ -91,27 +90,27 @@ class _Thresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likelihood:
-    """Score by the likelihood beside the source; on demand mark words that it makes no likelier.
+    """Score by the likelihood given the source; on demand mark words that it makes no more likely.
 
     Raises `ValueError` if a number is out of range.
 
     Parameters
     ----------
     model
-        Says how likely a given text is: ``local/…``, or a server that follows grammars.
+        Model that can compute the likelihood of a text: ``local/…``, or a server that follows
+        grammars.
     spans
-        Whether words are marked that the source does not make likelier. Most of them are no
-        errors, so that they are not by default, and the rationale says so. With spans the score
-        is in the top band iff there is none.
-    surprise
-        A word is marked if it has, beside the source, a log-probability of at most minus this,
-    gain
-        and the source raises its log-probability by at most this; both in nats.
+        Whether to mark words that the source makes no more likely. Most of them are not errors,
+        so the default is not to mark them, and the rationale says so. With this option the score
+        is in the top band iff there is no span.
+    surprise, gain
+        In nats. A word is marked if its log-probability given the source is at most minus
+        `surprise`, and the source raises its log-probability by at most `gain`.
     max_characters
-        Of source and text together. A longer source loses the end of its longest part, and the
-        rationale says so; a text of more than half of it is not judged.
+        Maximum length of source and text together. A longer source loses the end of its longest
+        part, and the rationale says so; a text longer than half of this is not judged.
     max_spans
-        The most spans of a report, 1 or more; the score counts all words.
+        Maximum number of spans of a report, 1 or more; the score counts all words.
     """
 
     model: ChatModel
@@ -143,7 +142,7 @@ class Likelihood:
         )
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Compare how likely the output is beside the inputs and alone."""
+        """Compare the likelihood of the output with and without the inputs."""
         inputs = named_plainly(aspect.view(segment.inputs))
         if unable := self._obstacle(segment, aspect, inputs):
             return unable
@@ -192,7 +191,7 @@ class Likelihood:
         return None
 
     async def _beside(self, inputs: Mapping[str, str], text: str, *, output: str) -> _Given | str:
-        """Read `text` beside as much of `inputs` as the model takes; or say why it takes none."""
+        """Read `text` with as much of `inputs` as the model accepts; else return why it fails."""
         whole = sum(map(len, inputs.values()))
         room, problem = self.max_characters - len(text), ""
         for _ in range(_HALVINGS):
@@ -203,7 +202,7 @@ class Likelihood:
                 tokens, usage = await self._read(_WITH, about, text)
             except (UnusableModelError, ModelRefusedError):
                 raise
-            except PermanentModelError as error:  # too long for it, as far as anyone can tell
+            except PermanentModelError as error:  # most likely too long for the model
                 problem = str(error)
             else:
                 shown = sum(map(len, kept.values())) / whole
@@ -223,7 +222,7 @@ class Likelihood:
 
 
 def _cut(inputs: Mapping[str, str], room: int) -> dict[str, str]:
-    """Return `inputs` in `room` characters: the longest loses its end, at a blank, first."""
+    """Cut `inputs` to `room` characters: the longest loses its end first, at a space."""
     kept = dict(inputs)
     while (excess := sum(map(len, kept.values())) - room) > 0:
         longest, *others = sorted(kept, key=lambda header: -len(kept[header]))
@@ -255,7 +254,7 @@ def _rationale(mean: float, alone: float, *, shown: float, looked: bool) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LikelyWord:
-    """A word with its log-probabilities beside the source and without it."""
+    """A word with its log-probabilities with the source and without it."""
 
     word: Word
     given: float
@@ -263,7 +262,7 @@ class _LikelyWord:
 
     @property
     def gain(self) -> float:
-        """Nats by which the source makes it likelier."""
+        """Nats by which the source raises its log-probability."""
         return self.given - self.alone
 
 
@@ -275,7 +274,7 @@ def _mean_logprob(tokens: Sequence[LikelyToken]) -> float:
 def _read_words(
     text: str, *, given: Sequence[LikelyToken], alone: Sequence[LikelyToken]
 ) -> list[_LikelyWord]:
-    """Return the words of `text`; a token counts for the first word that it touches."""
+    """Return the words of `text`; a token counts for the first word that it overlaps."""
     all_words = words(text)
     return [
         _LikelyWord(word=word, given=beside, alone=by_itself)
@@ -288,11 +287,11 @@ def _read_words(
 def _unhelped(
     text: str, read: Sequence[_LikelyWord], *, limits: _Thresholds, most: int
 ) -> tuple[ErrorSpan, ...]:
-    """Return runs of words of which none is helped by the source, `most` of them at most.
+    """Return at most `most` runs of words that the source does not help.
 
-    Function words between two such words are part of a run. Those whose words gain least are
-    kept, in order of place. Severity is 2 for a name, a number, or three words and more, else 1:
-    most such words are no errors.
+    Function words between two such words are part of a run. The runs whose words gain least are
+    kept, sorted by position. Severity is 2 for a name, a number, or three or more words, else 1,
+    because most such words are not errors.
     """
     runs = [_span(text, run) for run in _runs(read, limits)]
     kept = sorted(runs, key=lambda run: run[0])[:most]
@@ -312,7 +311,7 @@ def _summed(text_words: Sequence[Word], tokens: Sequence[LikelyToken]) -> list[f
 
 
 def _runs(read: Sequence[_LikelyWord], limits: _Thresholds) -> list[list[_LikelyWord]]:
-    """Return the runs, each from an unhelped word to one."""
+    """Return the runs; each begins and ends with a word that the source does not help."""
     marked = [
         index
         for index, word in enumerate(read)

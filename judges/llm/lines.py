@@ -1,8 +1,8 @@
-"""Tell the lines of a reply apart by the fields of a report that they hold.
+"""Split the lines of a reply into the fields of a report.
 
-Models dress labels up (``**Location:**``, ``### Error 1``, ``- Severity (1-5) = 4``), word
-them in their own way, and put several on one line. A line that begins with no label is
-text; what it belongs to is for the parser to say.
+Models decorate labels (``**Location:**``, ``### Error 1``, ``- Severity (1-5) = 4``), reword them,
+and put several on one line. A line that does not begin with a label is text; the parser decides
+which field it belongs to.
 """
 
 import re
@@ -14,7 +14,7 @@ from functools import lru_cache
 _REASON = r"(?:explanation|justification|rationale|reason|reasoning)"
 _SCORE = r"(?:score|rating|grade)"
 _SUBJECT = r"(?:(?:the|this|my|final|overall) )*"
-# Possessive where it matters: no line, however long, is read more than a few times.
+# Possessive quantifiers prevent backtracking, so that even long lines are read in linear time.
 _FENCE = re.compile(r"\s*+(?:`{3,}+|~{3,}+)\s*+\w*+\s*+$")
 _MARKUP = re.compile(r"[\s>#*_`~•·+|\ufeff\u200b-]*+(?:\(?\d{1,3}[.)](?=\s))?[\s*_`~#]*+")
 _LABEL = re.compile(
@@ -26,7 +26,7 @@ _LABEL = re.compile(
 )
 _NO_ERROR = re.compile(r"[(\[\"'“‘]*+no\s++errors?(?:\(s\))?(?!\w)", re.IGNORECASE)
 _NO_ERROR_WORDS = 8  # "were found in the summary"; after more words it is prose
-# Quotations come first, so that a label inside one is passed over.
+# Quotations are matched first, so that a label inside one is skipped.
 _INLINE = re.compile(
     r"\"[^\"]*+\"|“[^“”]*+”|«[^«»]*+»|`[^`]*+`"
     r"|(?<!\w)(?P<name>Error(?=\s++\#?\d)|Location|Severity|Category"
@@ -37,8 +37,8 @@ _INLINE = re.compile(
 _TAG = r"(?:think|thinking|thought|reasoning)"
 _OPENING = re.compile(rf"^[ \t]*+<{_TAG}>", re.IGNORECASE | re.MULTILINE)
 _CLOSING = re.compile(rf"</{_TAG}>", re.IGNORECASE)
-# Some servers swallow the opening tag. A closing one alone counts at an edge of its line:
-# in the middle it may be part of a quotation.
+# Some servers drop the opening tag. A closing tag alone counts only at the beginning or end of its
+# line: in the middle it may be part of a quotation.
 _ORPHAN = re.compile(rf"(?:^[ \t]*+</{_TAG}>|</{_TAG}>[ \t]*+$)", re.IGNORECASE | re.MULTILINE)
 
 
@@ -63,7 +63,7 @@ class Label(Enum):
 class Field:
     """A piece of a line.
 
-    `head` is the label as it is written, with what stands in brackets behind it.
+    `head` is the label as written, including brackets after it.
     """
 
     label: Label
@@ -76,7 +76,7 @@ class Field:
         return Field(label=Label.TEXT, value=f"{self.head} {self.value}".strip())
 
     def has(self, mark: str) -> bool:
-        """Say whether the label carries `mark`; never where that is empty."""
+        """Return whether the label carries `mark`; False if `mark` is empty."""
         return bool(mark) and f"({mark})" in self.head
 
 
@@ -100,10 +100,10 @@ SCORES = frozenset({Label.OVERALL_SCORE, Label.SCORE, Label.INLINE_SCORE})
 
 
 GRADED = SCORES | {Label.SEVERITY}
-"""Labels behind which a grade stands."""
+"""Labels that are followed by a grade."""
 
 
-# Elsewhere within a line, as in a location, a score is a quoted one or mere talk.
+# Within other fields, such as a location, a score is quoted or only mentioned.
 _BEFORE_SCORES = frozenset({Label.NO_ERROR, Label.SEVERITY, Label.CATEGORY})
 
 
@@ -115,28 +115,28 @@ _EVIDENCE = re.compile(r"(?:source |input )?(?:evidence|quote from (?:an|the) (?
 
 @lru_cache(maxsize=512)
 def fields(line: str, *, evidence: bool = False) -> tuple[Field, ...]:
-    """Return the fields that `line` holds, in order; the fence of a code block holds none.
+    """Return the fields of `line`, in order; the fence of a code block has none.
 
-    The label of evidence is one only where `evidence` was asked for. Lines like ``Severity: 3``
-    come with every reply, so the latest are kept.
+    The label of evidence counts only if `evidence` was requested. Lines such as ``Severity: 3``
+    recur in every reply, so the latest results are cached.
     """
     return tuple(_fields(line, evidence=evidence))
 
 
 def begins_field(prose: str) -> bool:
-    """Say whether a field may begin within `prose`, outside of quotations on one line."""
+    """Return whether a field may begin within `prose`, outside of quotations on one line."""
     if ":" not in prose and "：" not in prose:
         return False
     return any(inline["name"] for inline in _INLINE.finditer(prose))
 
 
 def is_code_fence(line: str) -> bool:
-    """Say whether `line` begins or ends a code block."""
+    """Return whether `line` begins or ends a code block."""
     return _FENCE.match(line) is not None
 
 
 def without_markup(line: str) -> str:
-    """Return `line` without the marks of lists, headings, quoted blocks and the like before it."""
+    """Return `line` without leading markup of lists, headings, quoted blocks and the like."""
     markup = _MARKUP.match(line)
     return line[markup.end() :] if markup else line
 
@@ -164,7 +164,7 @@ def _fields(line: str, *, evidence: bool) -> Iterator[Field]:
 
 
 def _pieces(label: Label, rest: str, *, head: str = "") -> Iterator[Field]:
-    """Yield the field that `rest` begins, then those that begin within it."""
+    """Yield the field that begins with `rest`, then the fields that begin within it."""
     done = 0
     colons = ":" in rest or "：" in rest  # without one there is no label to search for
     for inline in _INLINE.finditer(rest) if colons else ():
@@ -181,7 +181,7 @@ def _pieces(label: Label, rest: str, *, head: str = "") -> Iterator[Field]:
 
 @lru_cache(maxsize=256)
 def _label_of(name: str) -> Label | None:
-    """Return the label that words stand for, or None if they are not a label."""
+    """Return the label that the words `name` stand for, or None."""
     words = _spelt(name)
     for label, wording in _PATTERNS.items():
         if wording.fullmatch(words):
@@ -194,7 +194,7 @@ def _spelt(name: str) -> str:
 
 
 def without_reasoning(reply: str) -> str | None:
-    """Return `reply` without its reasoning, or None if that is never closed.
+    """Return `reply` without its reasoning, or None if the reasoning is never closed.
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""The judged texts as a reply may repeat them: such lines are not the judge's own.
+"""Detect lines of a reply that repeat the judged texts and are therefore not the judge's own.
 
-A text may hold a finished review. A judge that quotes it, in whatever way, writes lines that
-look like its own; they are known by standing in the text. Markup, case, punctuation, invisible
-characters and remarks in brackets are not compared, since models change them when they copy.
+A text may contain a finished review. A judge that quotes it, in whatever form, writes lines that
+look like its own; they are recognised because they occur in the text. The comparison ignores
+markup, case, punctuation, invisible characters and remarks in brackets, which models change when
+they copy.
 """
 
 import re
@@ -35,22 +36,22 @@ _LABEL = re.compile(
 )
 _REMARK = re.compile(r"\[[^\[\]\n]{0,80}\]|\([^()\n]{0,80}\)|</?[a-z][^<>\n]{0,80}>")
 _FIELD_WORDS = ("error", "location", "explanation", "severity", "overall")
-"""First words of the labels that are asked for, or the second of "No Error"."""
-_COMPARED_WORDS = 8  # of a label and what stands behind it
+"""First words of the requested labels, or the second word of "No Error"."""
+_COMPARED_WORDS = 8  # words compared of a label and its value
 _BESIDE = 3  # words of a neighbouring line that are compared
-_COMPARED = 400  # characters that hold these words
+_COMPARED = 400  # characters that contain these words
 _HELD_AS_LINES = frozenset(Label) - GRADED - {Label.TEXT}
 
 
 class Material:
-    """The texts that a judge was shown, indexed when a reply needs it, in linear time."""
+    """The texts that a judge was shown, indexed on demand, in linear time."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = tuple(texts)
 
     @cached_property
     def holds_fields(self) -> bool:
-        """True if a text has anything that may be taken for a field of a reply."""
+        """True if a text contains anything that may pass for a field of a reply."""
         return (
             bool(self._grades)
             or bool(self._fields)
@@ -58,11 +59,11 @@ class Material:
         )
 
     def holds_word(self, word: str) -> bool:
-        """Say whether a text holds `word`, in any case."""
+        """Return whether a text contains `word`, in any case."""
         return any(word in text.casefold() for text in self._texts)
 
     def _naming_lines(self) -> Iterator[str]:
-        """Yield the lines that name a field: no others can be those of a reply."""
+        """Yield the lines that name a field; no others can be copied as fields."""
         for text in self._folded:
             if any(word in text for word in _FIELD_WORDS):
                 lines = text.splitlines()
@@ -76,15 +77,15 @@ class Material:
     def without_copies(
         self, pieces: Sequence[Field], *, line: str, following: str, mark: str
     ) -> tuple[Field, ...]:
-        """Return `pieces` with text in the place of those that may be copied from the material.
+        """Return `pieces` with plain text for those that may be copied from the material.
 
-        A score or a severity may be copied if the material gives it, too, anywhere; another
-        field, if the whole line stands there, or the field with its first words.
+        A score or a severity may be copied if the material gives it anywhere; another field may be
+        copied if the whole line occurs in a text, or the field with its first words.
 
         Parameters
         ----------
         following
-            The text behind the line, where the value of its last label may stand.
+            The text after the line, which may contain the value of its last label.
         mark
             A label with this mark is not a copy.
         """
@@ -100,18 +101,18 @@ class Material:
         return tuple(reversed(kept))
 
     def holds_line(self, line: str) -> bool:
-        """Say whether a text has this line, or a cell of this row, up to markup and case."""
+        """Return whether a text has this line, or a cell of this row, up to markup and case."""
         folded = _folded(line)
         cells = folded.split("|") if folded.lstrip().startswith("|") else ()
         return any(_words(part) in self._lines for part in (folded, *cells))
 
     def holds_score(self, value: str, *, severity: bool = False) -> bool:
-        """Say whether a text gives a score, or a severity, that begins with the same word."""
+        """Return whether a text gives a score, or a severity, that begins with the same word."""
         word = _WORD.search(_folded(value[:_LONGEST_GRADE])) if self._grades else None
         return word is not None and (severity, word[0]) in self._grades
 
     def holds_beside(self, line: str, *, before: str, behind: str) -> bool:
-        """Say whether a text has this line, and beside it the words `before` it or `behind` it."""
+        """Return whether a text has this line next to the words `before` it or `behind` it."""
         words = _words(_folded(line))
         if words not in self._lines:
             return False
@@ -125,9 +126,9 @@ class Material:
         return piece.label in GRADED and self.holds_score(value, severity=severity)
 
     def _says(self, piece: Field, *, following: str) -> bool:
-        """Say whether a text has the label with the first words of its value, anywhere.
+        """Return whether a text contains the label with the first words of its value.
 
-        If the value has no words, as a quotation mark has none, it is what follows.
+        If the value has no words, such as a lone quotation mark, the next line is the value.
         """
         value = piece.value if _has_words(piece) else without_markup(following)
         words = _first_words(_folded(f"{piece.head} {value[:_COMPARED]}"))
@@ -147,7 +148,7 @@ class Material:
 
     @cached_property
     def _grades(self) -> frozenset[tuple[bool, str]]:
-        """The first words of each grade, and whether it is a severity."""
+        """The first word of each grade, and whether it is a severity."""
         return frozenset(
             grade
             for text in self._folded
@@ -157,7 +158,7 @@ class Material:
 
     @cached_property
     def _running(self) -> tuple[str, ...]:
-        """The words of each text in one line, with a blank at both ends."""
+        """The words of each text on one line, with a space at both ends."""
         return tuple(
             f" {' '.join(filter(None, map(_words, text.splitlines())))} " for text in self._folded
         )
@@ -173,14 +174,14 @@ class Material:
 
 
 def _folded(text: str) -> str:
-    """Return `text` as models copy it: without invisible characters, in plain letters."""
+    """Return `text` without the differences that models make when copying, in plain letters."""
     if text.isascii():
         return text.casefold()
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold()
 
 
 def _grades_within(text: str) -> Iterator[tuple[bool, str]]:
-    """Yield the grades in `text`, wherever they stand in a line."""
+    """Yield the grades in `text`, at any position in a line."""
     for grade in _GRADE.finditer(text):
         yield grade["name"].startswith("severity"), grade["value"]
 
@@ -198,7 +199,10 @@ def _grades_of_lines(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _labels(text: str) -> Iterator[re.Match[str]]:
-    """Yield what `_LABEL` finds, which looks at every character slowly, in no certain order."""
+    """Yield the matches of `_LABEL`, in no particular order.
+
+    Searching for its words first is faster than the pattern, which visits each character.
+    """
     for word in _LABEL_WORDS:
         start = text.find(word)
         while start >= 0:
@@ -209,7 +213,7 @@ def _labels(text: str) -> Iterator[re.Match[str]]:
 
 
 def _begins_field(line: str) -> bool:
-    """Say whether a line, or a cell of it, begins as a field that is asked for."""
+    """Return whether a line, or a cell of it, begins like a requested field."""
     return any(
         _words(part).removeprefix("no ").startswith(_FIELD_WORDS) for part in line.split("|")
     )
@@ -220,7 +224,7 @@ def _first_words(text: str) -> str:
 
 
 def _has_words(piece: Field) -> bool:
-    """Say whether the field is more than a label with marks, or the fence of a code block."""
+    """Return whether the field is more than a label with marks, or the fence of a code block."""
     says = piece.label is Label.NO_ERROR or _WORD.search(piece.value) is not None
     return says and not is_code_fence(piece.value)
 
@@ -234,4 +238,4 @@ def _words(line: str) -> str:
 
 
 NO_MATERIAL = Material(())
-"""For a reply whose material is not known."""
+"""For a reply whose material is unknown."""

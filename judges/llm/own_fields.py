@@ -1,13 +1,13 @@
-"""The fields of a reply that are its writer's own, without those that it quotes.
+"""The fields of a reply that are the judge's own, without those that it quotes.
 
-A field is quoted if it stands between quotation marks, if it may be copied from the material,
-or if it stands in a block (a code fence, behind ``>``, indented) while the same kind of field
-stands outside of blocks, too. A label that carries the mark of the request is never quoted: no
-text can know the mark. Where a score carries it, scores without it do not count; where the
-material holds a review, and within a line that begins with the mark, that goes for all fields.
+A field counts as quoted if it is between quotation marks, or may be copied from the material. A
+field in a block (a code fence, after ``>``, indented) is quoted if the same kind of field also
+occurs outside of blocks. A label with the mark of the request is never quoted, because no text can
+know the mark. If a score carries the mark, scores without it do not count. If the material contains
+a review, and within a line that begins with the mark, this applies to all fields.
 
 Asked for words copied from the text, models write ``"words" (first sentence)``, several quotations,
-words without quotation marks, or that there is no place to speak of: the quote is taken out.
+words without quotation marks, or that the error has no location. `quotation` extracts the quote.
 """
 
 import re
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from spanjury.judges.llm.lines import SCORES, Field, Label, fields, is_code_fence
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 
-# What may end a quotation, by what began it: its counterpart, then what is taken for that.
+# Opening quotation mark -> the marks that may close it, its counterpart first.
 _CLOSERS = {
     '"': '"”“',
     "“": '”"“',
@@ -52,9 +52,9 @@ class Quotation:
 
 
 def quotation(location: str) -> Quotation:
-    """Return the quote in `location`; without words if it says that there is no place.
+    """Return the quote in `location`; without words if it says that there is no location.
 
-    Of several quotations the first; without quotation marks, the location as it stands.
+    Of several quotations the first counts; without quotation marks, the whole location.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Opening(NamedTuple):
     Parameters
     ----------
     opener
-        The mark that opens another one, within prose; empty for a location, which is closed
+        The mark that opens a further quotation in prose; empty for a location, which is closed
         by a mark at the end of a line.
     """
 
@@ -88,7 +88,7 @@ class Opening(NamedTuple):
 
 
 def unclosed(location: str) -> Opening | None:
-    """Return the quotation that `location` is and that is not closed in it, if it is one."""
+    """Return the quotation that begins `location` and is not closed in it, or None."""
     text = _with_one_backtick(location.strip("* \t"))
     closers = _CLOSERS.get(text[:1], "")
     closed = not closers or any(closer in text[1:] for closer in closers)
@@ -96,7 +96,7 @@ def unclosed(location: str) -> Opening | None:
 
 
 def left_open(prose: str) -> Opening | None:
-    """Return the quotation that begins within `prose` and is not closed in it, if there is one.
+    """Return the quotation that begins within `prose` and is not closed in it, or None.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def left_open(prose: str) -> Opening | None:
 
 
 def closes(line: str, *, opening: Opening) -> bool:
-    """Say whether a later line is the last one of a quotation."""
+    """Return whether `line` ends a quotation that began on an earlier line."""
     if opening.opener == opening.closers:
         return line.count(opening.opener) % 2 == 1
     if opening.opener:
@@ -122,10 +122,10 @@ def closes(line: str, *, opening: Opening) -> bool:
 
 
 def _closing(text: str) -> int:
-    """Return where the quotation ends that `text` begins with; its end if nowhere.
+    """Return the index at which the quotation at the start of `text` ends; the end if it does not.
 
-    The first mark that only a remark, or a further quotation, follows; else the last:
-    the marks before it belong to the words quoted.
+    This is the first closing mark followed only by a remark or a further quotation, else the
+    last one: earlier marks belong to the quoted words.
     """
     closers = _CLOSERS[text[0]]
     closers = closers[0] if closers[0] in text[1:] else closers
@@ -142,12 +142,12 @@ def _closing(text: str) -> int:
 
 
 def _with_one_backtick(text: str) -> str:
-    """Return `text` with one backtick where TeX's quotation mark begins it."""
+    """Return `text` with one backtick instead of TeX's two at the beginning."""
     return text.removeprefix("`") if text.startswith("``") else text
 
 
 def _says_nowhere(text: str) -> bool:
-    """Say whether a location in no quotation marks means that there is none."""
+    """Return whether a location without quotation marks means that there is none."""
     words = text.partition("(")[0] or text.strip("()")
     return words.strip(" .:-–—[]").casefold() in _NOWHERE
 
@@ -171,9 +171,9 @@ class OwnFields:
     Parameters
     ----------
     fields
-        What is quoted is text.
+        The fields; quoted ones are plain text.
     quotes_score
-        Whether a score was passed over because it is quoted.
+        Whether a score was ignored because it is quoted.
     """
 
     fields: tuple[Field, ...]
@@ -181,7 +181,7 @@ class OwnFields:
 
     @property
     def last_score(self) -> str | None:
-        """The value of the score that the reply ends with; None if more stands behind it."""
+        """Value of the score that ends the reply; None if more text follows it."""
         pieces = [piece for piece in self.fields if piece.label is not Label.TEXT or piece.value]
         value = pieces.pop().value if pieces and pieces[-1].label is Label.TEXT else ""
         if not pieces or pieces[-1].label not in SCORES or (value and pieces[-1].value):
@@ -193,8 +193,8 @@ class OwnFields:
 class _Line:
     """A line of a reply.
 
-    `code` is the number of the code block that it stands in, 0 for none; `block` says whether it
-    stands in a block of quoted lines.
+    `code` is the number of its code block, 0 for none; `block` says whether it is in a block of
+    quoted lines.
     """
 
     text: str
@@ -203,11 +203,11 @@ class _Line:
     block: bool
 
     def begins_with(self, mark: str) -> bool:
-        """Say whether the first label carries `mark`."""
+        """Return whether the first label carries `mark`."""
         return any(piece.has(mark) for piece in self.pieces[:1])
 
     def keeping(self, owned: Callable[[Field], bool]) -> "_Line":
-        """Return the line with text in the place of fields that are not `owned`."""
+        """Return the line with plain text in place of fields that are not `owned`."""
         if all(map(owned, self.pieces)):
             return self
         kept: list[Field] = []
@@ -235,11 +235,11 @@ def own_fields(
     cut: bool = False,
     evidence: bool = False,
 ) -> OwnFields:
-    """Return the fields of `answer`, in time proportional to its length.
+    """Return the fields of `answer`, in time linear in its length.
 
-    A label that the request asked for has `mark` in brackets behind it; empty for none. Where the
-    reply is `cut`, a quotation may have lost its end. Where `evidence` was not asked for, its
-    label is text.
+    A requested label has `mark` in brackets after it; `mark` is empty if there is none. If the
+    reply is `cut`, a quotation may lack its end. If `evidence` was not requested, its label is
+    text.
     """
     texts = answer.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     lines = _lines(texts, evidence=evidence)
@@ -283,12 +283,12 @@ def _not_copied(lines: Sequence[_Line], *, material: Material, mark: str) -> lis
 
 
 def _not_unmarked(lines: Sequence[_Line], *, mark: str, every: bool) -> list[_Line]:
-    """Return `lines` without unmarked scores where one is marked, or `every` such kind of field."""
+    """Return `lines` without unmarked scores if one is marked; `every` covers all fields."""
     kinds = {_kind(piece) for line in lines for piece in line.pieces if piece.has(mark)}
     if not kinds:
         return list(lines)
     marked = frozenset[Label]().union(*map(_marked_as, kinds))
-    within = marked | {Label.CATEGORY}  # which is not asked for
+    within = marked | {Label.CATEGORY}  # which is never requested
     everywhere = marked if every else marked & {Label.OVERALL_SCORE}
     return [
         line.keeping(
@@ -303,7 +303,7 @@ def _is_none_of(kinds: frozenset[Label], piece: Field, *, mark: str) -> bool:
 
 
 def _not_in_blocks(lines: Sequence[_Line], *, mark: str) -> list[_Line]:
-    """Return `lines` without fields in blocks of the kinds that stand outside, too."""
+    """Return `lines` without the fields in blocks whose kinds also occur outside."""
     outside = {_kind(piece) for line in lines if not line.block for piece in line.pieces}
     return [
         line.keeping(lambda piece: piece.has(mark) or _kind(piece) not in outside)
@@ -314,7 +314,7 @@ def _not_in_blocks(lines: Sequence[_Line], *, mark: str) -> list[_Line]:
 
 
 def _not_replaced(lines: Sequence[_Line]) -> list[_Line]:
-    """Return `lines` without the reviews in code blocks that are followed by another such one."""
+    """Return `lines` without the reviews in code blocks that a later review replaces."""
     scored = {line.code for line in lines if _scores(line.pieces)}
     if 0 in scored:
         return list(lines)
@@ -327,7 +327,7 @@ def _kind(piece: Field) -> Label:
 
 
 def _marked_as(label: Label) -> frozenset[Label]:
-    """Return the kinds of fields that carry the mark where `label` does."""
+    """Return the kinds of fields that carry the mark if `label` does."""
     return _VERDICTS if label in _VERDICTS else frozenset({label})
 
 
@@ -353,12 +353,12 @@ def _unquoted(lines: Sequence[_Line], *, mark: str, cut: bool) -> Iterator[Field
                     rest = [line.text for line in lines[number : stop.line]]
                     number = stop.line
                 else:
-                    searched[opening] = stop.line  # it is not closed up to there
+                    searched[opening] = stop.line  # it is not closed before that line
             yield replace(last, value="\n".join([last.value, *rest])) if rest else last
 
 
 def _opening(piece: Field) -> Opening | None:
-    """Return what a piece begins to quote and does not quote to the end."""
+    """Return the quotation that a piece begins without closing it, or None."""
     if piece.label in _QUOTES:
         return unclosed(piece.value)
     return left_open(piece.value) if piece.label in _MAY_QUOTE else None
@@ -367,7 +367,10 @@ def _opening(piece: Field) -> Opening | None:
 def _stop(
     lines: Sequence[_Line], *, start: int, opening: Opening, ends: Callable[[Field], bool]
 ) -> _Stop:
-    """Return where the search for the end of a quotation ends: a field ends what is not closed."""
+    """Return the line at which the search for the end of a quotation stops.
+
+    A field ends a quotation that is not closed.
+    """
     for number in range(start, len(lines)):
         if any(map(ends, lines[number].pieces)):
             return _Stop(number, closed=False)

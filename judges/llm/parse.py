@@ -18,7 +18,7 @@ two, `ParsedReply.problem` says what is wrong.
 Sort the fields of a reply into reports: a machine over labelled pieces of lines.
 
 Its state is the report and the error that it is in, and the field that unlabelled lines
-belong to. A reply may hold several reports, when a model starts again after its score.
+belong to. A reply may contain several reports, when a model starts again after its score.
 """
 
 import re
@@ -59,20 +59,19 @@ _LABELS_OF_ERROR = 4
 def read_exact(
     reply: str, *, scale: Scale, severities: Scale, material: Material, mark: str
 ) -> ParsedReply | None:
-    """Return what `reply` says, or None if it is not plainly of the form that was asked for.
+    """Return the report in `reply`, or None if it does not have exactly the requested form.
 
-    Most replies are; they hold nothing that could be read in two ways. All others are read with
-    the care that they need, and what is read here is what that would have read.
+    Most replies have this form, which can be read in only one way. All others go through the
+    careful parser, which would read the replies accepted here in the same way.
 
     Parameters
     ----------
     material
-        The judged texts. They may hold something like a field only if the labels carry the mark.
+        The judged texts. They may contain something like a field only if the labels carry the mark.
     mark
-        What the request put in brackets behind each label; all labels of the reply carry it, or
-        none does.
+        The mark in brackets after each label; all labels of the reply carry it, or none does.
     """
-    if "<" in reply:  # of reasoning, or of an echo of the form
+    if "<" in reply:  # reasoning, or an echo of the form
         return None
     text = reply.lstrip("\n").rstrip()
     no_error = _NO_ERROR.match(text)
@@ -114,7 +113,7 @@ def _labels(
 
 
 def _is_marked_alike(marks: set[str], text: str, mark: str, *, labels: int) -> bool:
-    """Say whether all labels carry `mark` or none, and no other place holds it."""
+    """Return whether all labels carry `mark` or none does, and it occurs nowhere else."""
     if marks == {""}:
         return not mark or mark not in text.casefold()
     return bool(mark) and marks == {f" ({mark})"} and text.casefold().count(mark) == labels
@@ -129,15 +128,15 @@ def _exact_error(block: re.Match[str], severities: Scale) -> ParsedError | None:
 
 
 def _is_plain(prose: str) -> bool:
-    """Say whether `prose` neither holds a field nor begins a quotation that it does not end."""
+    """Return whether `prose` has neither a field nor an unclosed quotation."""
     return left_open(prose) is None and not begins_field(prose)
 
 
 PARSER_VERSION = 3
-"""Raised whenever a reply may be read otherwise than before; part of signatures."""
+"""Raised whenever a reply may be read differently than before; part of signatures."""
 
 BREAKS_OFF = "it breaks off at the score"
-"""The problem of a reply that was cut where its score stands: more digits may have followed."""
+"""Problem of a reply that was cut at its score: more digits may have followed."""
 
 SEVERITY_WORDS = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 """Words for the severities 1 to 5."""
@@ -157,23 +156,22 @@ def parse(
     cut: bool = False,
     inputs: Sequence[str] = (),
 ) -> ParsedReply:
-    r"""Read what can be read of `reply`, in time proportional to its length.
+    r"""Read as much of `reply` as possible, in time linear in its length.
 
     Raises `ValueError` if there are more words for severities than severities, or too few.
 
     Parameters
     ----------
     severities
-        What severities may be called, mildest first; numbers are always understood.
+        Words for severities, mildest first; numbers are always understood.
     material
-        The judged texts, of which no field is taken.
+        The judged texts; fields copied from them do not count.
     mark
-        What the request put in brackets behind each label, and no judged text holds.
+        The mark in brackets after each requested label, which no judged text contains.
     cut
-        Whether the reply broke off at its limit: a score with nothing behind it may be half
-        of one.
+        Whether the reply broke off at its limit: a score at its end may be incomplete.
     inputs
-        Names of the inputs of which evidence was asked for; fields of evidence are read where there
+        Names of the inputs that evidence may quote; fields of evidence are read only if there
         are any.
 
     Examples
@@ -236,7 +234,7 @@ def read_any(
 
 @dataclass(slots=True, kw_only=True)
 class _ErrorDraft:
-    """The lines of each field of one error, uninterpreted; of evidence there may be several."""
+    """The lines of each field of one error, uninterpreted; evidence may occur several times."""
 
     location: list[str] = field(default_factory=list)
     explanation: list[str] = field(default_factory=list)
@@ -246,7 +244,7 @@ class _ErrorDraft:
 
     @property
     def begun(self) -> bool:
-        """True if anything but a title is known of it."""
+        """True if it has anything but a title."""
         return any(map(str.strip, [*self.location, *self.explanation, *self.severity]))
 
 
@@ -263,7 +261,7 @@ def _error(draft: _ErrorDraft, *, scale: Scale, inputs: Sequence[str]) -> Parsed
 
 
 def _is_echo(draft: _ErrorDraft, *, scale: Scale) -> bool:
-    """Say whether an error only repeats the form that was asked for."""
+    """Return whether an error only repeats the requested form."""
     if not is_template(_text(draft.severity), scale=scale):
         return False
     quote = quotation(_text(draft.location)).words
@@ -271,7 +269,7 @@ def _is_echo(draft: _ErrorDraft, *, scale: Scale) -> bool:
 
 
 def _with_plain(mark: str, answer: str) -> str:
-    """Return `answer` with the mark in round brackets right behind each label that has it."""
+    """Return `answer` with the mark in round brackets directly after each label that has it."""
     if not mark or mark not in answer.casefold():
         return answer
     dressed = rf"([*_`]*)[ \t]*[(\[{{<]?{mark}[)\]}}>]?(?=[ \t*_`.]*(?:[:：﹕=–—-]|$))"
@@ -279,7 +277,7 @@ def _with_plain(mark: str, answer: str) -> str:
 
 
 def _cut_off(own: OwnFields, *, scale: Scale) -> Grade:
-    """Say whether the reply broke off where its score stands."""
+    """Return a problem if the reply broke off at its score."""
     longest = max(len(label.split()) for label in scale.labels)
     if own.last_score is None or len(without_markup(own.last_score).split()) > longest:
         return Grade()
@@ -290,7 +288,7 @@ def _cut_off(own: OwnFields, *, scale: Scale) -> Grade:
 class _ReportDraft:
     """The lines of each field of one report, uninterpreted.
 
-    `scores` holds every score line, with what kind of label it has.
+    `scores` contains every score line with the kind of its label.
     """
 
     errors: list[_ErrorDraft] = field(default_factory=list)
@@ -300,7 +298,7 @@ class _ReportDraft:
 
 
 def _score(reports: Sequence[_ReportDraft], *, quoted: bool, scale: Scale) -> Grade:
-    """Read the score that all lines give; those within other lines count where there are none."""
+    """Read the score from all score lines; those within other lines count only as a fallback."""
     scores = [score for report in reports for score in report.scores]
     for labels in _SCORE_LABELS:
         phrases = [_text(lines) for label in labels for kind, lines in scores if kind is label]
@@ -326,11 +324,11 @@ def _text(lines: list[str]) -> str:
 def located_errors(
     errors: Iterable[ParsedError], *, output: str, inputs: Inputs = NO_INPUTS
 ) -> tuple[ErrorSpan, ...]:
-    """Return `errors`, in their order, with their places in `output`.
+    """Return `errors` in order, located in `output`.
 
-    Words outside quotation marks that are not in the text may only describe where the error
-    is: they are put before the explanation, and do not count as a false quotation. Evidence is
-    found in `inputs`.
+    Words without quotation marks that are not in the text may only describe the location of the
+    error: they are put before the explanation, and do not count as a false quotation. Evidence is
+    looked up in `inputs`.
     """
     locator = Locator(output)
     return tuple(
@@ -353,7 +351,7 @@ def _located(locator: Locator, error: ParsedError) -> ErrorSpan:
 
 
 def _drafts(pieces: Iterable[Field]) -> list[_ReportDraft]:
-    """Return the reports that `pieces` make, one at least, without empty errors."""
+    """Return the reports that `pieces` form, at least one, without empty errors."""
     machine = _Machine()
     for piece in pieces:
         machine.take(piece)
@@ -363,27 +361,27 @@ def _drafts(pieces: Iterable[Field]) -> list[_ReportDraft]:
 
 
 class _Machine:
-    """Takes fields in the order of the reply and fills drafts with them."""
+    """State machine that fills drafts with the fields of a reply, in order."""
 
     def __init__(self) -> None:
         self.reports = [_ReportDraft()]
         self._error: _ErrorDraft | None = None
         self._open: list[str] | None = None  # the field that the next line may continue
-        self._one_line = False  # it takes one line more and no others
+        self._one_line = False  # it takes only one more line
 
     @property
     def _report(self) -> _ReportDraft:
         return self.reports[-1]
 
     def take(self, piece: Field) -> None:
-        """Take the next field."""
+        """Process the next field."""
         match piece.label:
             case Label.TEXT:
                 self._continue(piece.value)
             case Label.ERROR:
                 self._begin_error(piece.value)
             case Label.NO_ERROR if self._error and self._error.begun and not self._error.severity:
-                self._continue(piece.as_text.value)  # words that the error quotes
+                self._continue(piece.as_text.value)  # the error quotes these words
             case Label.NO_ERROR:
                 self._begin_report()
                 self._say_no_error()
@@ -395,7 +393,7 @@ class _Machine:
                 self._take_detail(piece)
 
     def _continue(self, line: str) -> None:
-        """Add a line without a label to the open field, if there is one."""
+        """Add a line without a label to the open field, if any."""
         if self._open is None:
             return
         blank = not line.strip()
@@ -409,7 +407,7 @@ class _Machine:
             self._open.append(line)
 
     def _begin_report(self) -> None:
-        """Begin another report if this one has all that a report has."""
+        """Begin another report if this one is complete."""
         if self._report.scores and (self._report.errors or self._report.says_no_error):
             self.reports.append(_ReportDraft())
 
@@ -427,7 +425,7 @@ class _Machine:
         self._error = self._open = None
 
     def _take_detail(self, piece: Field) -> None:
-        """Take a field of an error; an explanation after the score explains the score."""
+        """Process a field of an error; an explanation after the score explains the score."""
         if piece.label is Label.LOCATION and (self._error is None or self._error.location):
             self._begin_error()
         error = self._error
@@ -447,7 +445,7 @@ class _Machine:
             error.category = self._opened(piece.value, one_line=True)
 
     def _take_score(self, piece: Field) -> None:
-        """Take a score; one without "overall", where an error lacks its severity, is that."""
+        """Process a score; without "overall" it is the severity of an error that lacks one."""
         if piece.label is Label.SCORE and self._error and not self._error.severity:
             self._open = None
             return
@@ -455,7 +453,7 @@ class _Machine:
         self._report.scores.append((piece.label, self._opened(piece.value, one_line=True)))
 
     def _opened(self, *lines: str, one_line: bool = False) -> list[str]:
-        """Return a field that begins with `lines` and is the open one now."""
+        """Make a field that begins with `lines` the open one, and return it."""
         self._open = list(lines)
         opened, self._one_line = self._open, one_line
         if one_line and lines[-1].strip():
@@ -463,6 +461,6 @@ class _Machine:
         return opened
 
     def _finish_line(self) -> None:
-        """Close a field of one line; what follows a score explains it."""
+        """Close a field of one line; text after a score explains it."""
         self._one_line = False
         self._open = self._report.rationale if self._error is None else None

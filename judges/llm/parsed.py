@@ -1,18 +1,18 @@
-"""A judge's report as it was read from words."""
+"""A judge's report as parsed from its reply."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedEvidence:
-    """Words that a judge says an input holds.
+    """Words that, according to a judge, occur in an input.
 
     Parameters
     ----------
     quote
         The words; never empty.
     input
-        Name of the input, of those that it was shown; empty if it names none of them.
+        Name of one of the inputs shown; empty if the judge names none of them.
     """
 
     quote: str
@@ -21,21 +21,21 @@ class ParsedEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedError:
-    """One error as a judge describes it.
+    """One error as described by a judge.
 
     Parameters
     ----------
     quote
-        The words it gives as the location; empty if it says that there are none.
+        The words given as location; empty if the judge says that there are none.
     quoted
-        Whether they stood in quotation marks. If not, and they are not in the text, they
-        describe a place (``the whole summary``) rather than misquote it.
+        Whether they were in quotation marks. If not, and they are not in the text, they describe
+        a location (``the whole summary``) rather than misquote it.
     severity
         1 to 5; None if none is given or it cannot be read.
     category
-        What sort of error it is; empty if not said.
+        Kind of error; empty if none is given.
     evidence
-        What it quotes from the inputs, where it was asked to.
+        Quotations from the inputs, if requested.
     """
 
     quote: str
@@ -53,7 +53,7 @@ class ParsedReply:
     Parameters
     ----------
     score
-        On the scale of the aspect; None if the reply gives no clear one.
+        Score on the scale of the aspect; None if the reply gives no clear one.
     error_free
         Whether it says that there is no error, and lists none.
     problem

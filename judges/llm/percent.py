@@ -1,4 +1,4 @@
-"""Scores as whole numbers from 0 to 100 in steps of 5, as a distilled judge writes them.
+"""Scores as whole numbers from 0 to 100 in steps of 5, as written by a distilled judge.
 
 Source: Kartáč et al. (2025), OpeNLGauge, section 5.2: twenty-one numbers keep more of a
 panel's mean than five labels, and are few enough to be learnt.
@@ -10,16 +10,16 @@ from typing import Literal
 from spanjury.judges.core import Scale
 
 Reading = Literal["stretched", "share"]
-"""Meaning of 0: ``stretched`` for the worst label, so that five labels are 0, 25, … 100;
-``share`` for nothing at all, so that they are 20, 40, … 100. The paper does not say which."""
+"""Meaning of 0: with ``stretched`` the worst label, so that five labels are 0, 25, …, 100; with
+``share`` nothing at all, so that they are 20, 40, …, 100. The paper does not say which."""
 
 STEP = 5
-"""From one number to the next."""
+"""Distance between adjacent numbers."""
 
 PERCENT = Scale(labels=tuple(str(number) for number in range(101)))
-"""The numbers as the labels of a scale, for who reads them; a score on it is the number + 1."""
+"""The numbers as the labels of a scale, for parsers; a score on it is the number + 1."""
 
-_TOLERANCE = 1e-9  # a mean of floats may miss the half by the last bit
+_TOLERANCE = 1e-9  # a mean of floats may miss a half by the last bit
 
 
 def percent(score: float, *, scale: Scale, reading: Reading = "stretched") -> float:
@@ -36,7 +36,7 @@ def percent(score: float, *, scale: Scale, reading: Reading = "stretched") -> fl
 
 
 def binned(number: float) -> int:
-    """Return the multiple of 5 that is nearest to `number`; halves go up.
+    """Return the multiple of 5 nearest to `number`; halves round up.
 
     Examples
     --------

@@ -2,8 +2,9 @@
 
 Source: Kim et al. (2024), Prometheus 2, section 3.1, direct assessment. The model reads an
 instruction, a response, a reference if there is one, and a rubric, and writes ``Feedback: …
-[RESULT] n``. Here the rubric is made of the aspect. The feedback is the rationale; no error spans
-are looked for. The words are ours; `template` and `system` name files with those of a model's card.
+[RESULT] n``. Here the rubric is made from the aspect. The feedback is the rationale; it does not
+look for error spans. The wording is ours; `template` and `system` name files with that of a model's
+card.
 """
 
 import math
@@ -39,7 +40,7 @@ _MARKS = Marks(
 )
 _VALUE = re.compile(r"\[RESULT\]\s*\(?(?P<value>[1-5])(?!\.?\d)", re.IGNORECASE)
 _RIVALS = 20
-_LEAST_SHARE = 0.5  # of the probability that must lie on the five scores
+_LEAST_SHARE = 0.5  # minimum probability of the five scores together
 _NO_SPANS = "A score alone: no error spans were looked for."
 
 
@@ -47,25 +48,25 @@ _NO_SPANS = "A score alone: no error spans were looked for."
 class Prometheus:
     """Have a model that was trained to grade by a rubric give a score with feedback: Prometheus 2.
 
-    The scores 1 to 5 are laid evenly over the scale of the aspect.
+    The scores 1 to 5 are mapped linearly to the scale of the aspect.
 
-    Raises `ValueError` if a number is out of range, or a file does not fit.
+    Raises `ValueError` if a number is out of range, or a file is invalid.
 
     Parameters
     ----------
     model
         Chat model of that form.
     template, system
-        Files with the words of a model's card in place of ours: of the user's message, with
+        Files with the wording of a model's card, to replace ours: of the user message, with
         ``$instruction``, ``$response``, ``$reference``, ``$criterion`` and ``$scores``, and of the
-        system's.
+        system message.
     logprobs
-        Whether the score is its mean over the probabilities of the five scores, where the server
+        Whether the score is the mean over the probabilities of the five scores, if the server
         gives them.
     max_tokens
-        The most tokens of a reply; doubled once for one that broke off.
+        Maximum number of tokens of a reply; doubled once for a reply that broke off.
     seed
-        Passed to servers that take one.
+        Passed to servers that accept one.
     """
 
     model: ChatModel
@@ -78,11 +79,11 @@ class Prometheus:
     def __post_init__(self) -> None:
         self._user_words()
         self._system_words()
-        self._decoding()  # a bad number or file is refused now
+        self._decoding()  # raises for a bad number or file now
 
     @property
     def signature(self) -> str:
-        """Model, words, decoding, and the code that asks and reads."""
+        """Model, templates, decoding, and the code that asks and reads."""
         return signature(
             "prometheus",
             model=self.model.signature,
@@ -153,7 +154,7 @@ class Prometheus:
 
 
 def _rubric(aspect: Aspect) -> str:
-    """Return what each of the five scores means: the labels of the scale, and its two ends."""
+    """Return the meaning of each of the five scores: the labels of the scale, and its two ends."""
     ends = {"1": aspect.worst, "5": aspect.best}
     lines = []
     for score in _SCORES:
@@ -164,7 +165,7 @@ def _rubric(aspect: Aspect) -> str:
 
 
 def _on(scale: Scale, score: float) -> float:
-    """Return the place on `scale` of a score from 1 to 5."""
+    """Return the score on `scale` that corresponds to a score from 1 to 5."""
     return scale.low + (scale.high - scale.low) * (score - 1) / (len(_SCORES) - 1)
 
 
@@ -179,7 +180,7 @@ def _feedback(text: str) -> str:
 
 
 def _expected(reply: Reply) -> float | None:
-    """Return the mean score by its probabilities; None where too little lies on the scores."""
+    """Return the mean score by its probabilities; None if the scores are too improbable."""
     token = value_token(reply.logprobs, _VALUE)
     weights = {} if token is None else shares(token, _SCORES)
     total = math.fsum(weights.values())

@@ -1,9 +1,9 @@
 """The annotator's prompt.
 
 The structure is that of OpeNLGauge (Appendix F, as described in section 4): task, aspect,
-rules, steps, severity apart from the score, form of the answer. The words are ours. The
-material comes first and the aspect last, so that servers that keep the beginning of a
-prompt can use it again for the next aspect of the same segment.
+rules, steps, severity apart from the score, form of the answer. The wording is ours. The
+material comes first and the aspect last, so that servers that cache the beginning of a
+prompt can reuse it for the next aspect of the same segment.
 """
 
 import json
@@ -53,18 +53,17 @@ _REWORDED = frozenset(
 )
 _NOTHING = Template(("",))
 ExamplesNear = Callable[[Segment, Aspect], Mapping[str, str]]
-"""Returns the texts of the examples for a prompt, by names that no text of the prompt has."""
+"""Function that returns the texts of the examples, under names that the prompt does not use."""
 Layout = Literal["text", "json"]
 """Layout of a report: lines with labels, or a JSON object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptOptions:
-    """Options of the prompt, as the ablations of OpeNLGauge (section 7.3) vary them.
+    """Options of the prompt, like the ablations of OpeNLGauge (section 7.3).
 
-    With `evidence`, words of an input are asked for beside each problem.
-
-    The `verdict` came later: without one, all is as in the first prompt, the fingerprint too.
+    With `evidence`, it asks for words of an input with each problem. `verdict` was added later:
+    without a verdict, everything is as in the first prompt, including the fingerprint.
     """
 
     score: Literal["verbal", "numeric"] = "verbal"
@@ -80,13 +79,13 @@ class PromptOptions:
 
 
 def shown_texts(segment: Segment, aspect: Aspect) -> dict[str, str]:
-    """Return the texts that a prompt on `aspect` of `segment` shows by their names, output last."""
+    """Return the texts that a prompt on `aspect` of `segment` shows, by name, output last."""
     inputs = named_plainly(aspect.view(segment.inputs))
     return {**inputs, aspect.task.output_header: segment.output}
 
 
 def texts_in_context(segment: Segment, aspect: Aspect) -> dict[str, str]:
-    """Return `shown_texts`, and before the output the text before it (`Segment.before`)."""
+    """Return `shown_texts` with the text before the output (`Segment.before`) ahead of it."""
     shown = shown_texts(segment, aspect)
     if not segment.before:
         return shown
@@ -95,9 +94,9 @@ def texts_in_context(segment: Segment, aspect: Aspect) -> dict[str, str]:
 
 
 def described_task(task: Task, names: Collection[str]) -> str:
-    """Return the description of a task, with what is said of the text before the output.
+    """Return the description of a task, with a note on the text before the output.
 
-    `names` are those of the texts that the prompt shows.
+    `names` are the names of the texts in the prompt.
     """
     about = {"output": task.output_header, "context": _context(task)}
     note = _fill("in-context.txt", about) if about["context"] in names else ""
@@ -105,7 +104,7 @@ def described_task(task: Task, names: Collection[str]) -> str:
 
 
 def _context(task: Task) -> str:
-    return f"{task.output_header} up to this sentence"  # of more words than a name of an input
+    return f"{task.output_header} up to this sentence"  # too many words for an input's name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,17 +114,17 @@ class Prompt:
     Parameters
     ----------
     texts
-        The texts shown, by their names, the output last.
+        The texts shown, by name, output last.
     mark
         The `field_mark` of the texts, which the labels of the report carry.
     messages
         The conversation that shows them and asks for lines with labels.
     in_json
-        The same that asks for a JSON object; empty where it is not wanted.
+        The conversation that asks for a JSON object; empty if that is not wanted.
     examples
-        The texts of the examples shown, by their names; empty without any.
+        The texts of the examples shown, by name; empty if there are none.
     quotable
-        Names of the inputs of which evidence is asked for, in the order of the texts.
+        Names of the inputs that evidence may quote, in the order of the texts.
     """
 
     texts: Mapping[str, str]
@@ -137,15 +136,15 @@ class Prompt:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """All texts that a reply may copy: those of the examples, and those that are judged."""
+        """All texts that a reply may copy: those of the examples and the judged ones."""
         return (*self.examples.values(), *self.texts.values())
 
 
 class PromptWriter:
-    """Writes the prompts that ask for reports under some options, with `in_json` in JSON, too.
+    """Writes prompts that ask for reports, with `in_json` also in JSON.
 
-    What all segments of an aspect have in common is written once. Where there are `examples`, the
-    nearest ones stand before the prompt.
+    The parts common to all segments of an aspect are written once. If there are `examples`, the
+    nearest ones precede the prompt.
     """
 
     def __init__(
@@ -159,7 +158,7 @@ class PromptWriter:
         self._examples = examples
         self._in_json = in_json
         self._frames = IdentityCache[Aspect, dict[tuple[str, ...], Template]](lambda _: {})
-        self._latest: tuple[Segment, Aspect, Prompt] | None = None  # its key is asked for first
+        self._latest: tuple[Segment, Aspect, Prompt] | None = None  # `report_key` comes first
 
     def write(self, segment: Segment, aspect: Aspect) -> Prompt:
         """Return the prompt that asks for a report on `aspect` of `segment`."""
@@ -197,7 +196,7 @@ class PromptWriter:
         frames, key = self._frames.of(aspect), (layout, *names)
         frame = frames.get(key)
         if frame is None:
-            if len(frames) >= _MOST_FRAMES:  # names come with the data
+            if len(frames) >= _MOST_FRAMES:  # names come from the data
                 frames.clear()
             frame = frames[key] = _asking(aspect, self._options, names, layout=layout)
         return frame
@@ -250,7 +249,7 @@ def _asking(
 
 
 def _form(options: PromptOptions, *, layout: Layout) -> Template:
-    """Return the form of the answer, with the verdict in its place."""
+    """Return the form of the answer, with the verdict in its position."""
     form = template(_PACKAGE, _worded(f"form-{layout}", options))
     verdict, end = template(_PACKAGE, f"verdict-{layout}.txt"), "\n" if layout == "text" else ""
     note = template(_PACKAGE, f"verdict-note-{layout}.txt")
@@ -265,7 +264,7 @@ def _form(options: PromptOptions, *, layout: Layout) -> Template:
 def _with_verdict(
     form: Template, verdict: VerdictPlace, *, before: Template, after: Template
 ) -> Template:
-    """Return `form` with what asks for the verdict in its place, and nothing in the other."""
+    """Return `form` with the request for the verdict at its position, and nothing at the other."""
     form = form.with_part("verdict_before", before if verdict == "before" else _NOTHING)
     return form.with_part("verdict_after", after if verdict == "after" else _NOTHING)
 
@@ -283,27 +282,27 @@ def _inputs(names: Iterable[str], aspect: Aspect) -> tuple[str, ...]:
 
 
 def everything(names: Sequence[str]) -> str:
-    """Return the texts of a prompt by their names, as a sentence says them."""
+    """Return the names of a prompt's texts as a sentence lists them."""
     return f"the {' and the '.join(listed(names))}"
 
 
 def reask(problem: str, *, mark: str, verdict: VerdictPlace = "none") -> Message:
-    """Return the message that asks once more after a reply that could not be read."""
+    """Return the second request, after an unreadable reply."""
     name = "reask.txt" if verdict == "none" else "reask-verdict.txt"
     return Message(role="user", content=_fill(name, {"problem": problem, "code": mark}))
 
 
 def reask_in_json(problem: str) -> Message:
-    """Return the message that asks once more for a JSON object."""
+    """Return the second request for a JSON object."""
     return Message(role="user", content=_fill("reask-json.txt", {"problem": problem}))
 
 
 def grammar(
     aspect: Aspect, options: PromptOptions, *, mark: str, quotable: Sequence[str] = ()
 ) -> str:
-    """Return a GBNF grammar of the answers that prompts ask for, with the mark of its texts.
+    """Return a GBNF grammar of the requested answers, with the mark of the texts.
 
-    `quotable` are the inputs that evidence may be of.
+    `quotable` are the inputs that evidence may quote.
     """
     frame = _grammar_frame(
         scores=tuple(score_words(aspect, options)),
@@ -324,7 +323,7 @@ def _grammar_frame(
     inputs: tuple[str, ...],
     verdict: VerdictPlace,
 ) -> Template:
-    """Return a grammar in which only the mark is open."""
+    """Return a grammar in which only the mark is a variable."""
     frame = _with_verdict(
         template(_PACKAGE, "report.gbnf"),
         verdict,
@@ -354,7 +353,7 @@ def schema(
     quotable: Sequence[str] = (),
     bounded: bool = False,
 ) -> ReplySchema:
-    """Return the schema of the objects that prompts ask for, as `grammar` does of lines."""
+    """Return the schema of the requested objects, the JSON counterpart of `grammar`."""
     return report_schema(
         scores=score_words(aspect, options),
         severities=_severities(options),
@@ -372,12 +371,12 @@ def alternatives(words: Sequence[str]) -> str:
 
 
 def score_words(aspect: Aspect, options: PromptOptions) -> tuple[str, ...]:
-    """Return what the overall score is asked for as, worst first."""
+    """Return the spellings of the overall score, worst first."""
     return aspect.scale.labels if options.score == "verbal" else numbers(aspect.scale)
 
 
 def prompt_fingerprint(options: PromptOptions) -> str:
-    """Return a digest of all the fixed words of the prompt under `options`."""
+    """Return a digest of all templates of the prompt under `options`."""
     evidence = _EVIDENCE_TEMPLATES if options.evidence else ()
     has_verdict = options.verdict != "none"
     named = (
@@ -394,7 +393,7 @@ def prompt_fingerprint(options: PromptOptions) -> str:
 
 
 def _worded(name: str, options: PromptOptions) -> str:
-    """Return the file that holds the words called `name`: the first prompt keeps its own."""
+    """Return the file of the template `name`; without a verdict, that of the first prompt."""
     if name.endswith(".gbnf"):
         return name
     return f"{name}-1.txt" if name in _REWORDED and options.verdict == "none" else f"{name}.txt"
@@ -422,5 +421,5 @@ def _score(aspect: Aspect, options: PromptOptions) -> str:
 
 
 def _severities(options: PromptOptions) -> tuple[str, ...]:
-    """Return what a severity is asked for as, mildest first."""
+    """Return the spellings of a severity, mildest first."""
     return SEVERITY_WORDS if options.severity == "verbal" else tuple("12345")

@@ -1,8 +1,8 @@
-"""Evidence that a judge quotes: read from its words, and found in the inputs or left out.
+"""Evidence that a judge quotes: parsed from its reply, and located in the inputs or left out.
 
-The form that is asked for is ``"words of an input" (name of the input)``. The offsets are those of
-the place where the words stand. Words that stand in no input are no evidence: the explanation then
-says so, since a judge that makes up what the source says is not to be trusted with the rest.
+The requested form is ``"words of an input" (name of the input)``. The offsets are those of the
+words in the input. Words that occur in no input are not evidence: the explanation then says so,
+because a judge that invents what the source says cannot be trusted with the rest.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,11 +13,11 @@ from spanjury.judges.llm.own_fields import quotation
 from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence
 from spanjury.judges.text import Locator, named_plainly
 
-_SHOWN = 200  # characters of words that no input holds
+_SHOWN = 200  # maximum number of characters shown of words that no input contains
 
 
 def read_evidence(value: str, *, inputs: Sequence[str]) -> ParsedEvidence | None:
-    """Return what the value of the field says, or None if it quotes nothing.
+    """Return the evidence in the value of the field, or None if it quotes nothing.
 
     Examples
     --------
@@ -38,12 +38,12 @@ def read_evidence(value: str, *, inputs: Sequence[str]) -> ParsedEvidence | None
 
 
 class Inputs:
-    """The inputs that a judge was shown, as it is looked up what they hold.
+    """The inputs that a judge was shown, to look up its quotations.
 
     Parameters
     ----------
     inputs
-        Header -> text of the inputs; it was shown them by their plain names.
+        Header -> text of the inputs, which the judge saw under plain names.
     """
 
     def __init__(self, inputs: Mapping[str, str]) -> None:
@@ -52,7 +52,7 @@ class Inputs:
         self._locators = {header: Locator(text) for header, text in inputs.items()}
 
     def with_evidence(self, span: ErrorSpan, error: ParsedError) -> ErrorSpan:
-        """Return `span` with the evidence of `error` that the inputs hold."""
+        """Return `span` with the evidence of `error` that occurs in the inputs."""
         pairs = [(evidence, self._locate(evidence)) for evidence in error.evidence]
         passages = tuple(dict.fromkeys(passage for _, passage in pairs if passage))
         lacking = [evidence for evidence, passage in pairs if passage is None]
@@ -60,11 +60,11 @@ class Inputs:
         return replace(span, evidence=passages, explanation=explanation)
 
     def hold(self, quote: str) -> bool:
-        """Say whether an input holds the words of `quote`."""
+        """Return whether an input contains the words of `quote`."""
         return self._locate(ParsedEvidence(quote=quote)) is not None
 
     def _locate(self, evidence: ParsedEvidence) -> Evidence | None:
-        """Find the words in the input that is named, else word for word in any."""
+        """Locate the words in the input that is named, else verbatim in any."""
         named = self._headers.get(evidence.input)
         interval = self._locators[named].find(evidence.quote) if named else None
         if named and interval:
@@ -87,7 +87,7 @@ class Inputs:
 
 
 NO_INPUTS = Inputs({})
-"""For a reply that was not asked for evidence."""
+"""For a reply without requested evidence."""
 
 
 def _remark(evidence: ParsedEvidence) -> str:
@@ -97,6 +97,6 @@ def _remark(evidence: ParsedEvidence) -> str:
 
 
 def parsed_evidence(values: Iterable[str], *, inputs: Sequence[str]) -> tuple[ParsedEvidence, ...]:
-    """Return what the fields of one error quote, each once."""
+    """Return the distinct quotations in the fields of one error."""
     read = (read_evidence(value, inputs=inputs) for value in values)
     return tuple(dict.fromkeys(evidence for evidence in read if evidence is not None))

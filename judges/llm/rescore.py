@@ -1,11 +1,11 @@
 """Two methods by which an annotator scores an error list that is not its own.
 
-Source: Terentowicz, Lango, Dušek (2025), section 3.1. Continued: the reply in which the
-list stands is cut where its score is due, and the model writes on from there. Restated: the
-reply is put into the conversation as it is, and the score is asked for in a new turn.
+Source: Terentowicz, Lango, Dušek (2025), section 3.1. Continued: the reply with the list is cut
+before its score, and the model continues from there. Restated: the reply becomes a turn of the
+conversation, and a new turn asks for the score.
 
-Only a score may follow. What goes on otherwise is asked for once more, then reported as
-unparseable: it is never dropped, and no later score in it is taken for one.
+Only a score may follow. If anything else follows, the request is repeated once and then reported as
+unparseable. Such text is never skipped in search of a later score.
 """
 
 from collections.abc import Sequence
@@ -38,29 +38,29 @@ from spanjury.judges.llm.prompt import PromptOptions, alternatives, score_words
 from spanjury.judges.text import defused, fill_template
 
 _PACKAGE = "spanjury.judges.llm"
-_TOKENS = 32  # what a label takes; more is written only by who writes something else
+_TOKENS = 32  # enough for a label; a longer continuation is something else
 _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreForm:
-    """The question for the score alone, on one aspect, with the mark of the conversation."""
+    """The request for the score alone, on one aspect, with the mark of the conversation."""
 
     aspect: Aspect
     options: PromptOptions
     mark: str
 
     def restated(self, conversation: Sequence[Message], *, reply: str) -> tuple[Message, ...]:
-        """Return `conversation`, a reply with the list and no score, and the question for it.
+        """Return `conversation`, a reply with the list and no score, and the request for the score.
 
-        The list is a turn of the assistant: it is to be taken for the judge's own.
+        The list is a turn of the assistant, so that the model takes it for its own.
         """
         listed = reply.removesuffix(cue(self.mark)).rstrip("\n")
         message = Message(role="assistant", content=listed)
         return (*conversation, message, Message(role="user", content=self._fill("restate.txt")))
 
     def ask_to_continue(self, problem: str) -> Message:
-        """Return the message after a continuation that began with something else."""
+        """Return the message after a continuation that did not begin with a score."""
         return Message(role="user", content=self._fill("continue-reask.txt", problem=problem))
 
     def ask_again(self, problem: str) -> Message:
@@ -68,7 +68,7 @@ class ScoreForm:
         return Message(role="user", content=self._fill("restate-reask.txt", problem=problem))
 
     def grammar(self, *, continued: bool) -> str:
-        """Return a GBNF grammar of the score alone; behind the cue, with the blank before it."""
+        """Return a GBNF grammar of the score alone; after the cue, with a space before it."""
         about = {
             "blank": '" " ' if continued else "",
             "scores": alternatives(score_words(self.aspect, self.options)),
@@ -88,16 +88,16 @@ class ScoreForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForcedPrefix:
-    """An error list in the judge's own form, and the conversation in which it stands.
+    """An error list in the judge's own form, and its conversation.
 
     Parameters
     ----------
     text
         The reply with the list, up to the score.
     decoding
-        Settings of the judge's replies; a grammar becomes that of the score alone.
+        Decoding of the judge's replies; a grammar is replaced by that of the score alone.
     material
-        The judged texts, of which no score is taken.
+        The judged texts; a score copied from them does not count.
     """
 
     conversation: tuple[Message, ...]
@@ -108,7 +108,7 @@ class ForcedPrefix:
 
 
 async def continued(model: ChatModel, prefix: ForcedPrefix) -> Answer[Grade]:
-    """Have `model` write on where the score is due; raise `ModelError` if it cannot."""
+    """Have `model` continue where the score is due; raise `ModelError` if it cannot."""
     form, asked, model = prefix.form, prefix.decoding, defused(model)
     decoding = replace(
         asked,
@@ -149,7 +149,7 @@ async def restated(model: ChatModel, prefix: ForcedPrefix) -> Answer[Grade]:
 def rescored(
     answer: Answer[Grade], spans: Sequence[ErrorSpan], *, method: RescoringMethod, form: ScoreForm
 ) -> Rescoring:
-    """Return what came of `spans` on `method`."""
+    """Return the rescoring of `spans` by `method`."""
     scored = answer.outcome is Outcome.SCORED
     words = score_words(form.aspect, form.options)
     return Rescoring(
@@ -167,7 +167,7 @@ def rescored(
 
 
 def _read_on(reply: Reply, *, scale: Scale) -> Grade:
-    """Read the score in the first line that was written on, as the parser reads a whole reply."""
+    """Read the score in the first line of the continuation, as the parser reads a whole reply."""
     lines = (without_reasoning(reply.text) or "").split("\n")
     written = [line.strip() for line in lines if line.strip()]
     if not written:
@@ -182,6 +182,6 @@ def _read_on(reply: Reply, *, scale: Scale) -> Grade:
 
 
 def _cut_short(reply: Reply, grade: Grade) -> Reply:
-    """Return `reply` as ended unless its score is cut: no more was wanted than a score."""
+    """Return `reply` as complete unless its score is cut: only a score was wanted."""
     ended = reply.finish is Finish.LENGTH and grade.problem != BREAKS_OFF
     return replace(reply, finish=Finish.STOP) if ended else reply

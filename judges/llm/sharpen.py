@@ -1,4 +1,4 @@
-"""A sharper definition of an aspect, which a model writes after it has seen disagreements.
+"""A sharper definition of an aspect, written by a model that was shown disagreements.
 
 Source: Liu et al. (2024), "Calibrating LLM-Based Evaluator" (AutoCalibrate), section 3, where a
 model drafts and refines scoring criteria from people's labels; here it refines a definition.
@@ -13,19 +13,20 @@ from spanjury.judges.tasks import describe
 from spanjury.judges.text import fence, fill_template
 
 ROOM = 16_000
-"""The most characters of the disagreements that are shown."""
+"""Maximum number of characters of the disagreements shown."""
 _LONGEST = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """A text, with what people and the judge say of it, in words."""
+    """A text, with the reviews of people and of the judge in words."""
 
     segment: Segment
     people: str
     judge: str
 
 
+# The docstring of this class is part of the JSON schema that the model sees.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharperDefinition:
     """The words that define an aspect: what is judged, and what the ends of its scale are like."""
@@ -35,7 +36,7 @@ class SharperDefinition:
     best: str
 
     def of(self, aspect: Aspect) -> Aspect:
-        """Return `aspect` with these words, each in one line and not too long.
+        """Return `aspect` with these words, each on one line and not too long.
 
         Raises `ValueError` if one of them is empty.
         """
@@ -56,7 +57,7 @@ async def sharpened(
 ) -> TypedReply[SharperDefinition]:
     """Ask `model` for a sharper definition of `aspect`; raise `ModelError` if it gives no reply.
 
-    The first disagreements are shown, as many as have `ROOM`.
+    The prompt shows the first disagreements, as many as fit into `ROOM`.
     """
     fenced = fence(_shown(aspect, disagreements))
     content = fill_template(

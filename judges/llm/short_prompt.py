@@ -1,8 +1,8 @@
 """The short prompt of a distilled judge, and the reply that it is trained to give.
 
-The same for training and for judging. Source: Kartáč et al. (2025), OpeNLGauge, section 5.2
+Training and judging use the same prompt. Source: Kartáč et al. (2025), OpeNLGauge, section 5.2
 and Appendix F: a model that learns the task from examples needs no more than the task, the
-aspect and the material; the words are ours. The reply is that of the annotator, with a
+aspect and the material; the wording is ours. The reply is that of the annotator, with a
 number from 0 to 100 for the score, and is read by the annotator's parser.
 """
 
@@ -33,11 +33,11 @@ from spanjury.judges.text import fill_template, read_template
 
 Layout = Literal["score-last", "verdict-first"]
 """Order of a reply: the score at its end, or the verdict at its beginning
-(`judges.llm.verdict_first`). A model writes the one that it was trained on; its folder records
-which, and older ones, which record none, have the score last."""
+(`judges.llm.verdict_first`). A model writes the order of its training, which its folder records;
+older folders, which record none, have the score last."""
 
 MAX_ERRORS = 8
-"""The most errors that are listed."""
+"""Maximum number of errors listed."""
 
 _PACKAGE = "spanjury.judges.llm"
 _TEMPLATES: Mapping[Layout, str] = MappingProxyType(
@@ -50,9 +50,9 @@ _TILDES = re.compile("~+")
 def messages_for(
     segment: Segment, aspect: Aspect, *, layout: Layout = "score-last"
 ) -> tuple[Message, ...]:
-    """Return the conversation that asks for errors and a number: one message of the user.
+    """Return the conversation that asks for errors and a number: one user message.
 
-    Of the inputs, those that the aspect may look at are shown.
+    It shows the inputs that the aspect may read.
     """
     output = aspect.task.output_header
     about = {
@@ -67,14 +67,14 @@ def messages_for(
 
 
 def target_for(report: Report, scale: Scale, *, reading: Reading = "stretched") -> str:
-    r"""Return the reply that says what `report` says.
+    r"""Return the target reply for `report`.
 
     Raises `ValueError` if it has no score: there is nothing to learn from it.
 
     Parameters
     ----------
     report
-        With a score; of its spans the `gravest` are listed, without their categories.
+        Report with a score; its `gravest` spans are listed, without their categories.
 
     Examples
     --------
@@ -88,13 +88,13 @@ def target_for(report: Report, scale: Scale, *, reading: Reading = "stretched") 
 
 
 def read_number(reply: str, *, material: Material = NO_MATERIAL, cut: bool = False) -> ParsedReply:
-    """Read a reply; its score is the number from 0 to 100, as it is written."""
+    """Read a reply; its score is the number from 0 to 100 as written."""
     parsed = parse(reply, scale=PERCENT, material=material, cut=cut)
     return replace(parsed, score=None if parsed.score is None else parsed.score - PERCENT.low)
 
 
 def short_fingerprint(layout: Layout = "score-last") -> str:
-    """Return a digest of the fixed words of the prompt."""
+    """Return a digest of the template of the prompt."""
     return fingerprint(
         read_template(_PACKAGE, _TEMPLATES[layout]), str(MAX_ERRORS), str(_SHORTEST_MARK)
     )
@@ -102,12 +102,12 @@ def short_fingerprint(layout: Layout = "score-last") -> str:
 
 @lru_cache(maxsize=16)
 def _rendered(spans: tuple[ErrorSpan, ...]) -> str:
-    """Render spans; the latest are kept, since many aspects of a text have the same."""
+    """Render spans; the latest are cached, since many aspects of a text have the same."""
     return render_errors([replace(span, category="") if span.category else span for span in spans])
 
 
 def _material(texts: Mapping[str, str]) -> str:
-    """Set each text apart under its header, by a mark that none of them contains."""
+    """Put each text under its header between marks that no text contains."""
     longest = max(len(run) for text in texts.values() for run in ["", *_TILDES.findall(text)])
     mark = "~" * max(_SHORTEST_MARK, longest + 1)
     return "\n\n".join(f"{mark} {header}\n{text}\n{mark}" for header, text in texts.items())

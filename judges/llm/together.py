@@ -1,9 +1,8 @@
 """The judge `together`: a language model that judges several aspects of a text in one call.
 
-The texts are sent once for all aspects, where `annotator` sends them once for each. Each problem is
-listed under its aspect; each aspect has its own verdict and score. The aspects that are asked
-about together are those that are named and look at the same inputs: a model that is to judge
-fluency alone must not see the source.
+The texts are sent once for all aspects, whereas `annotator` sends them once for each. Each problem
+is listed under its aspect; each aspect has its own verdict and score. A call covers the named
+aspects that read the same inputs: a model that is to judge fluency alone must not see the source.
 """
 
 from collections.abc import Sequence
@@ -42,10 +41,11 @@ from spanjury.judges.text import fence, fill_template, read_template
 
 _PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = ("system.txt", "together.txt", "severity-numeric.txt")
-_RIVALS = 5  # the most that all servers with log-probabilities allow
-_HELD = 256  # replies of which other aspects may be asked soon
+_RIVALS = 5  # the largest number that all servers with log-probabilities allow
+_HELD = 256  # replies kept for other aspects of the same text
 
 
+# The docstrings of this class and the next two are part of the JSON schema that the model sees.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AspectProblem:
     """A problem that a model lists under an aspect."""
@@ -78,20 +78,20 @@ class JointReview:
 class TogetherJudge:
     """Ask a model about several aspects of a text in one call.
 
-    An aspect that is not among the `aspects`, or looks at other inputs than they do, is asked about
-    alone. The call is made for the aspect that comes first, and counted there.
+    An aspect that is not among the `aspects`, or reads other inputs than they do, has a call of
+    its own. The joint call is made and counted for the aspect that comes first.
 
     Parameters
     ----------
     aspects
-        Names of the aspects, joined by ``+``; of each task those that it has. There is no default.
+        Names of the aspects, joined by ``+``; each task uses those that it has. No default.
     max_errors
-        The most errors of a report.
+        Maximum number of errors in a report.
     temperature, seed, max_tokens
-        How replies are drawn; `max_tokens`, for each aspect, is doubled once for a reply that broke
+        Decoding parameters; `max_tokens`, for each aspect, is doubled once for a reply that broke
         off.
     reasoning
-        How much the model is to think first, as for the annotator.
+        Effort of reasoning before the reply, as for the annotator.
     """
 
     model: ChatModel
@@ -110,11 +110,11 @@ class TogetherJudge:
             raise ValueError("aspects must name what to ask about together: coherence+fluency")
         if self.max_errors < 1:
             raise ValueError(f"max_errors must be positive, got {self.max_errors!r}")
-        self._decoding(aspects=1)  # a bad number is refused now
+        self._decoding(aspects=1)  # raises for a bad number now
 
     @property
     def signature(self) -> str:
-        """Model, prompts, aspects, decoding and the code that asks and reads."""
+        """Model, prompts, aspects, decoding, and the code that asks and reads."""
         return signature(
             "together",
             model=self.model.signature,
@@ -147,7 +147,7 @@ class TogetherJudge:
         return tuple(name.strip() for name in self.aspects.split("+") if name.strip())
 
     def _asked_with(self, aspect: Aspect) -> tuple[Aspect, ...]:
-        """Return the aspects of the call that is about `aspect`, in the order of their names."""
+        """Return the aspects of the call that covers `aspect`, in the order of their names."""
         task, catalogue = aspect.task.name, _catalogue()
         try:
             named = [
@@ -210,7 +210,7 @@ def _described(aspect: Aspect) -> str:
 def _report(
     reply: TypedReply[JointReview], review: JointReview, *, aspect: Aspect, output: str
 ) -> Report:
-    """Return what a review says of one aspect."""
+    """Return the report of a review on one aspect."""
     tokens = list(field_tokens(reply.logprobs, "faulty", mark=""))
     are_paired = len(tokens) == len(review.verdicts)
     for number, verdict in enumerate(review.verdicts):

@@ -1,12 +1,13 @@
-"""Typed replies: a model is asked for an object of a type of yours, and what comes is one.
+"""Typed replies: ask a model for an object of a Python type.
 
-For judges of other packages. The reply is held to the JSON schema of the type where the server
-takes one, and asked for by words elsewhere. It is checked by pydantic. One that does not fit is
-asked for once more, with the reason; one that broke off, with twice the room. What stays of no use
-has an outcome and no value. It raises `ModelError` where the model gives no reply at all.
+For judges of other packages. The JSON schema of the type constrains the reply if the server
+supports it; otherwise the prompt describes it. pydantic validates the reply. If it does not
+validate, the request is repeated once, with the reason; if it broke off, with twice the tokens. A
+reply that is still unusable gives an outcome and no value. It raises `ModelError` if the model
+gives no reply at all.
 
-The object stands under a name with a mark that no text of the request holds, so that an object that
-a judged text holds, and a model copies, is never taken for the reply.
+The object stands under a key with a mark that no text of the request contains, so an object that
+a model copies from a judged text never passes for the reply.
 """
 
 import json
@@ -48,18 +49,19 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypedReply(Generic[T]):
-    """The object that a model replied, or the outcome without one.
+    """The object in a model's reply, or the outcome without one.
 
     Parameters
     ----------
     value
         None iff the outcome is not `Outcome.SCORED`.
     reason
-        Why there is none; empty if there is one.
+        Why there is no value; empty if there is one.
     text
         The reply, word for word.
     logprobs
-        Those of its tokens, where `Decoding.logprobs` asked for them and the server gave them.
+        Log-probabilities of its tokens, if `Decoding.logprobs` requested them and the server gave
+        them.
     """
 
     value: T | None
@@ -83,7 +85,7 @@ async def ask_for(
     decoding: Decoding = Decoding(),
     logprobs_near: tuple[str, ...] = (),
 ) -> TypedReply[T]:
-    """Ask `model` for an object of `reply_type`, and once more if its reply is none.
+    """Ask `model` for an object of `reply_type`, and retry once if its reply is not one.
 
     Raises `ModelError` if the model gives no reply, and `ValueError` if a field of the type has no
     JSON schema.
@@ -91,15 +93,15 @@ async def ask_for(
     Parameters
     ----------
     reply_type
-        A pydantic model, a dataclass or another type that pydantic knows, with a docstring or
-        ``Field(description=…)`` where its names do not say all. Every field is asked for, also one
-        with a default.
+        A pydantic model, a dataclass or another type that pydantic supports, with a docstring or
+        ``Field(description=…)`` if its names are not self-explanatory. Every field is requested,
+        even one with a default.
     messages
-        The conversation, the last message the user's. The form of the reply is described behind it.
+        The conversation, ending with a user message, to which the form of the reply is appended.
     decoding
-        How the reply is drawn; its schema is set here.
+        Decoding parameters; the schema is set here.
     logprobs_near
-        Names in the reply, in lower case, near which log-probabilities matter; empty for all.
+        Keys in the reply, in lower case, near which log-probabilities matter; empty for all.
     """
     typed = _typed(reply_type)  # type: ignore[arg-type]  # a class is hashable whatever its objects
     mark = field_mark([message.content for message in messages])
@@ -121,7 +123,7 @@ async def ask_for(
     is_scored = answer.outcome is Outcome.SCORED
     broke_off = answer.outcome is Outcome.TRUNCATED
     return TypedReply(
-        # It is what the adapter of the type has made.
+        # The adapter of the type made the value.
         value=cast("T", answer.reading.value) if is_scored else None,
         outcome=answer.outcome,
         reason="the reply broke off" if broke_off else answer.reason,
@@ -133,7 +135,7 @@ async def ask_for(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Typed:
-    """A type that is asked for: its check, and its schema in words, with limits and without."""
+    """A requested type: its validator, and its schema as text, with limits and without."""
 
     adapter: "pydantic.TypeAdapter[object]"
     described: str
@@ -173,7 +175,7 @@ def _typed(reply_type: type[object]) -> _Typed:
 
 
 def _marked(schema: ReplySchema, *, mark: str) -> ReplySchema:
-    """Return a schema whose one field carries the mark."""
+    """Return a schema whose only field carries the mark."""
     return replace(schema, text=schema.text.replace(_MARKED, f"{_FIELD}_{mark}"))
 
 
@@ -195,7 +197,7 @@ def _read(reply: Reply, typed: _Typed, *, mark: str) -> _Reading:
 
 
 def _mismatch(error: "pydantic.ValidationError") -> str:
-    """Say what does not fit, without the values themselves."""
+    """Describe what is invalid, without the values themselves."""
     problems = [
         f"{'.'.join(map(str, problem['loc'])) or 'the object'}: {problem['msg']}"
         for problem in error.errors(include_url=False, include_input=False)

@@ -1,7 +1,7 @@
-"""The verdict of a report: one word that says whether the text has an error at all.
+"""The verdict of a report: one word that says whether the text has any error.
 
-It stands alone as a token, ``Faulty (a3f9): yes`` in lines and ``"faulty_a3f9": "yes"`` in an
-object, so that its log-probability says how likely an error is.
+It is a separate token, ``Faulty (a3f9): yes`` in lines and ``"faulty_a3f9": "yes"`` in an
+object, so that its log-probability gives the probability of an error.
 """
 
 import re
@@ -13,25 +13,24 @@ from spanjury.judges.llm.answer_tokens import field_token, shares, value_starts
 from spanjury.judges.llm.material import Material
 
 VerdictPlace = Literal["before", "after", "none"]
-"""Place of the verdict: before the list of errors, after it, or nowhere, as in the first prompt."""
+"""Position of the verdict: before the list of errors, after it, or none, as in the first prompt."""
 VERDICT = "faulty"
 """Label of the verdict, in lower case."""
 YES, NO = "yes", "no"
 
-_LEAST_SHARE = 0.5  # of the probability that must lie on the two words
+_LEAST_SHARE = 0.5  # minimum probability of the two words together
 _WORD = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 _PRIOR = 0.5
-"""Assessments of either kind that are added: a few that agree make nothing certain [1]_.
+"""Pseudo-count added to each verdict, so that a few assessments make nothing certain [1]_.
 
-.. [1] Jeffreys (1946), doi:10.1098/rspa.1946.0056
-"""
+.. [1] Jeffreys (1946), doi:10.1098/rspa.1946.0056"""
 
 
 def read_verdict(reply: str, *, mark: str, material: Material) -> tuple[bool | None, str]:
-    """Return whether `reply` says that there is an error, and the reply without the lines for it.
+    """Return whether `reply` reports an error, and the reply without its verdict lines.
 
-    The last verdict counts; None without any. One without the mark does only where no text holds
-    its label. An object stays whole.
+    The last verdict counts; None if there is none. A verdict without the mark counts only if no
+    text contains its label. An object stays whole.
     """
     verdicts = list(_words(reply, mark=mark))
     if not verdicts and VERDICT in reply.lower() and not material.holds_word(VERDICT):
@@ -48,16 +47,16 @@ def read_verdict(reply: str, *, mark: str, material: Material) -> tuple[bool | N
 
 
 def verdict_line(*, faulty: bool, mark: str) -> str:
-    """Return the line by which a reply gives its verdict."""
+    """Return the line with which a reply states its verdict."""
     return f"Faulty ({mark}): {YES if faulty else NO}"
 
 
 def error_probability(
     tokens: Sequence[TokenLogprob], *, mark: str, material: Material
 ) -> float | None:
-    """Return the probability of an error, by the token that is the verdict.
+    """Return the probability of an error, from the token of the verdict.
 
-    None where no probabilities came, or less than half lies on the two words.
+    None without log-probabilities, or if the two words have less than half of the probability.
     """
     token = field_token(tokens, VERDICT, mark=mark)
     if token is None and not material.holds_word(VERDICT):
@@ -66,7 +65,7 @@ def error_probability(
 
 
 def share_of_yes(token: TokenLogprob) -> float | None:
-    """Return the probability of *yes* beside *no*; None where too little lies on the two words.
+    """Return the probability of *yes* relative to *no*; None if both are too improbable.
 
     Examples
     --------
@@ -81,7 +80,7 @@ def share_of_yes(token: TokenLogprob) -> float | None:
 
 
 def agreed_probability(verdicts: Sequence[bool]) -> float | None:
-    """Return the probability of an error by repeated assessments; None for fewer than two.
+    """Return the probability of an error from repeated assessments; None for fewer than two.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 r"""The layout *verdict first* of a distilled judge: ``Faulty: yes``, errors, score, explanations.
 
-What decides is written before anything that is made up to fit it: so one token says how likely
-an error is, and the score does not depend on the wording of explanations. For a sound text the
-whole reply is ``Faulty: no`` and a score. It is read by the annotator's parser, which gets the
-explanations put back behind the errors that they belong to.
+The decision is written before any text that justifies it: one token gives the probability of an
+error, and the score does not depend on the wording of explanations. For a text without errors the
+whole reply is ``Faulty: no`` and a score. The annotator's parser reads it, after the explanations
+were moved back to their errors.
 """
 
 import re
@@ -20,18 +20,18 @@ from spanjury.judges.llm.short_prompt import MAX_ERRORS, Layout, read_number
 from spanjury.judges.llm.verdict import share_of_yes
 
 VERDICT = "Faulty:"
-"""The beginning of every reply; the next token decides."""
+"""Beginning of every reply; the next token is the verdict."""
 YES, NO = " yes", " no"
 
 _HEAD = re.compile(rf"\s*{VERDICT}[ \t]*(yes|no)\b[ \t.]*(?:\n|$)", re.IGNORECASE)
 _SCORE_LINE = re.compile(rf"^{CUE}.*$", re.MULTILINE)
 _EXPLANATION = re.compile(r"^Explanation (\d{1,2}):[ \t]*(.*)$", re.MULTILINE)
 _NO_EXPLANATION = "\nExplanation: \n"
-_AROUND = " \n\t\u0120\u2581\u010a"  # blanks, and how tokenizers write them
+_AROUND = " \n\t\u0120\u2581\u010a"  # white space, also as written by tokenizers
 
 
 def verdict_target(report: Report, scale: Scale, *, reading: Reading = "stretched") -> str:
-    r"""Return the reply that says what `report` says; raise `ValueError` if it has no score.
+    r"""Return the target reply for `report`; raise `ValueError` if it has no score.
 
     Examples
     --------
@@ -46,19 +46,19 @@ def verdict_target(report: Report, scale: Scale, *, reading: Reading = "stretche
 
 
 def list_prefix(spans: Sequence[ErrorSpan]) -> str:
-    """Return the reply that lists `spans`, cut where its score is due."""
+    """Return the reply that lists `spans`, up to its score."""
     if not spans:
         return f"{VERDICT}{NO}\n\n{CUE}"
     return f"{VERDICT}{YES}\n\n{_listed(tuple(spans))}"
 
 
 def faulty_prefix() -> str:
-    """Return the reply of who finds errors, cut where they are due."""
+    """Return the reply that reports errors, up to the first error."""
     return f"{VERDICT}{YES}\n\nError 1:"
 
 
 def light_characters(target: str) -> int:
-    """Return how many characters at the end of a target are explanations; 0 in another layout."""
+    """Return the length of the explanations at the end of a target; 0 in another layout."""
     if not _HEAD.match(target):
         return 0
     first = _EXPLANATION.search(target)
@@ -68,8 +68,8 @@ def light_characters(target: str) -> int:
 def read_verdict(reply: str, *, material: Material = NO_MATERIAL, cut: bool = False) -> ParsedReply:
     """Read a reply; it is `ParsedReply.error_free` if its verdict is that there is no error.
 
-    The first line with a score ends what is decided: behind it explanations are looked for, and
-    nothing else. So that it was `cut` matters only if nothing stands there.
+    Everything before the end of the first score line is decisive; the text after it is searched
+    only for explanations. `cut` therefore matters only if no text follows the score.
     """
     head = _HEAD.match(reply)
     if not head:
@@ -84,17 +84,17 @@ def read_verdict(reply: str, *, material: Material = NO_MATERIAL, cut: bool = Fa
 
 
 def layout_of(target: str) -> Layout:
-    """Return the layout of a reply that was made to be learnt."""
+    """Return the layout of a training target."""
     return "verdict-first" if _HEAD.match(target) else "score-last"
 
 
 def written_number(target: str) -> str:
-    """Return the number of a target in either layout."""
+    """Return the number in a target of either layout."""
     return target.rpartition(CUE)[2].split(maxsplit=1)[0]
 
 
 def says_faulty(target: str) -> bool | None:
-    """Return the verdict that a target begins with; None in another layout."""
+    """Return the verdict at the beginning of a target; None in another layout."""
     head = _HEAD.match(target)
     return _says_yes(head) if head else None
 
@@ -104,9 +104,9 @@ def _says_yes(head: re.Match[str]) -> bool:
 
 
 def error_probability(tokens: Sequence[TokenLogprob]) -> float | None:
-    """Return the probability of ``yes`` beside ``no``, of the token that decides.
+    """Return the probability of ``yes`` relative to ``no``, from the token of the verdict.
 
-    None where no probabilities came, or less than half lies on the two words.
+    None without log-probabilities, or if the two words have less than half of the probability.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def error_probability(tokens: Sequence[TokenLogprob]) -> float | None:
 
 
 def _explained(parsed: ParsedReply, tail: str) -> ParsedReply:
-    """Put the explanations behind the score to the errors of their numbers."""
+    """Add the explanations after the score to the errors with their numbers."""
     explanations = {int(match[1]): match[2].strip() for match in _EXPLANATION.finditer(tail)}
     errors = tuple(
         replace(error, explanation=explanations.get(number, error.explanation))
@@ -139,13 +139,13 @@ def _explained(parsed: ParsedReply, tail: str) -> ParsedReply:
 
 @lru_cache(maxsize=16)
 def _listed(spans: tuple[ErrorSpan, ...]) -> str:
-    """Render spans; the latest are kept, since many aspects of a text have the same."""
+    """Render spans; the latest are cached, since many aspects of a text have the same."""
     bare = [replace(span, category="", explanation="") for span in spans]
     return render_errors(bare).replace(_NO_EXPLANATION, "\n")
 
 
 def _explanations(spans: Sequence[ErrorSpan]) -> str:
-    """Return the explanations, each on a line that no reader takes for another field."""
+    """Return the explanations, each on a line that the parser takes for no other field."""
     lines = [
         f"Explanation {number}: {' '.join(span.explanation.split()).replace(CUE, CUE[:-1])}"
         for number, span in enumerate(spans, 1)

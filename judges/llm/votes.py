@@ -1,4 +1,4 @@
-"""Votes of repeated assessments on error spans: what more than half of them report is kept.
+"""Votes of repeated assessments on error spans: a span needs more than half of them.
 
 Source: Wang et al. (2023), "Self-Consistency Improves Chain of Thought Reasoning in Language
 Models", section 2, who take the answer that most samples agree on; here each span is voted on.
@@ -15,7 +15,7 @@ from spanjury.judges.llm.verdict import agreed_probability
 
 _WORD = re.compile(r"\w+")
 _SAME_WORDS = 0.5
-"""Share of the shorter text's words that two errors without a place must have in common."""
+"""Minimum share of common words, of the shorter text, for two unlocated errors to be the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +29,9 @@ class Voted:
 def voted(assessments: Sequence[Sequence[ErrorSpan]]) -> Voted:
     """Return the spans that more than half of one or more `assessments` report.
 
-    Overlapping spans of one category are one span. It has the place that is reported most often,
-    the median of the severities (halves go up), and the share of the votes as its probability.
-    Spans without a place are compared by their words. The explanation ends with the count.
+    Overlapping spans of one category are merged. The result has the interval reported most often,
+    the median of the severities (halves round up), and the share of the votes as its probability.
+    Unlocated spans are compared by their words. The explanation ends with the count.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def voted(assessments: Sequence[Sequence[ErrorSpan]]) -> Voted:
 
 @dataclass(slots=True, kw_only=True)
 class _Group:
-    """Spans that are one error, each with the number of its assessment."""
+    """Reports of one error, each with the number of its assessment."""
 
     first: ErrorSpan
     reported: list[tuple[int, ErrorSpan]] = field(default_factory=list)
@@ -66,7 +66,7 @@ class _Group:
         return len({number for number, _ in self.reported})
 
     def likeness(self, span: ErrorSpan) -> float:
-        """Return how much of the shorter one the first span and `span` share; 0 if they differ."""
+        """Return the overlap with the first span as a share of the shorter; 0 if they differ."""
         first = self.first
         if span.category.casefold() != first.category.casefold():
             return 0.0
@@ -77,7 +77,7 @@ class _Group:
         return max(0.0, shared / min(end - start, other_end - other_start))
 
     def span(self, *, of: int) -> ErrorSpan:
-        """Return the span that stands for all, with what the votes say of it."""
+        """Return the span that represents the group, with the result of the vote."""
         spans = [span for _, span in self.reported]
         (interval, _), *_ = Counter(span.interval for span in spans).most_common(1)
         chosen = next(span for span in spans if span.interval == interval)
@@ -93,7 +93,7 @@ class _Group:
 
 
 def _shared_words(left: ErrorSpan, right: ErrorSpan) -> float:
-    """Return the share of words of two errors without a place; 0 if it is too small."""
+    """Return the share of common words of two unlocated errors; 0 if it is too small."""
     words, others = set(_words(left)), set(_words(right))
     share = len(words & others) / max(1, min(len(words), len(others)))
     return share if share >= _SAME_WORDS else 0.0

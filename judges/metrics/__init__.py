@@ -1,1 +1,1 @@
-"""Classic metrics: numbers made of an output, its references or its source, with a card each."""
+"""Classic metrics: numbers computed from an output, its references or its source, with cards."""

@@ -1,4 +1,4 @@
-"""Carburacy: how good outputs are for the carbon dioxide that it took to make them."""
+"""Carburacy: quality of outputs in relation to the carbon dioxide that they cost."""
 
 import math
 from collections.abc import Sequence
@@ -17,25 +17,25 @@ _TYPES = ("rouge1", "rouge2", "rougeL")
 class Carburacy:
     """Effectiveness, discounted by emissions, Moro, Ragazzi & Valgimigli (2023) [1]_.
 
-    Effectiveness R is the mean F1 of ROUGE-1, -2 and -L, with stems, over one plus their
-    variance; a corpus has the R of its mean ROUGE. With C kilograms a text::
+    Effectiveness R is the mean F1 of ROUGE-1, -2 and -L, with stemming, divided by one plus their
+    variance; a corpus has the R of its mean ROUGE. With C kilograms per text::
 
         exp(log(R, alpha)) / (1 + beta * C)
 
-    Where the emissions of training are given as well, they are counted as well, and the score is
-    the harmonic mean of both. Raises `ConfigError` if `emissions_kg` is not given.
+    If the emissions of training are given, they give a second score of this form, and the result
+    is the harmonic mean of both. Raises `ConfigError` if `emissions_kg` is not given.
 
     Parameters
     ----------
     emissions_kg
-        CO2 equivalent that one output took, in kilograms, as codecarbon's offline tracker
-        estimates it; required.
+        CO2 equivalent of one output in kilograms, for example as estimated by codecarbon's
+        offline tracker; required.
     training_emissions_kg
-        CO2 equivalent that the training took, in kilograms, or None to leave it out.
+        CO2 equivalent of the training in kilograms, or None to leave it out.
     alpha
-        Above 1; the higher, the less effectiveness counts.
+        Above 1; a higher value gives effectiveness less weight.
     beta, training_beta
-        Above 0; the higher, the more emissions count.
+        Above 0; a higher value gives emissions more weight.
 
     References
     ----------
@@ -66,7 +66,7 @@ class Carburacy:
 
     @property
     def signature(self) -> str:
-        """The options, and the version of what counts ROUGE."""
+        """The options, and the version of the library that computes ROUGE."""
         return signature(
             "carburacy",
             emissions_kg=self.emissions_kg,
@@ -87,7 +87,7 @@ class Carburacy:
         return self.score_statistics([math.fsum(column) for column in zip(*rows, strict=True)])
 
     def statistics(self, samples: Sequence[Sample], /) -> Sequence[Sequence[float]]:
-        """Return the F1 of ROUGE-1, -2 and -L, and 1; two empty texts are all alike."""
+        """Return the F1 of ROUGE-1, -2 and -L, and 1; two empty texts score 1."""
         outputs = [sample.output for sample in samples]
         references = [sample.references[0] for sample in samples]
         scorer = RougeScorer(list(_TYPES), use_stemmer=True)
@@ -104,11 +104,11 @@ class Carburacy:
         return [*map(self.score_statistics, rows)]
 
     def score_statistics(self, total: Sequence[float], /) -> float:
-        """Return the value of the sums of F1 and of samples."""
+        """Return the value for the sums of F1 and of samples."""
         *sums, samples = total
         means = [added / samples for added in sums]
         effectiveness = min(1.0, fmean(means) / (1.0 + pvariance(means)))
-        # exp(log(R) / log(alpha)) is a power of R, and 0 for none.
+        # exp(log(R) / log(alpha)) is R to the power 1 / log(alpha), which is defined for 0.
         gain = math.pow(effectiveness, 1.0 / math.log(self.alpha))
         used = gain / (1.0 + self.beta * (self.emissions_kg or 0.0))
         if self.training_emissions_kg is None or not gain:

@@ -1,4 +1,4 @@
-"""Checks of options and texts, which say what would have been right."""
+"""Checks of options and texts, with error messages that state the valid values."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,13 @@ from spanjury.judges.core import MetricError
 
 
 def check_choice(name: str, value: str, *, choices: Sequence[str]) -> None:
-    """Raise ValueError if `value` is none of `choices`."""
+    """Raise ValueError if `value` is not one of `choices`."""
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
 
 
 def check_least(name: str, value: float, *, least: float) -> None:
-    """Raise ValueError if `value` is below `least` or not a number."""
+    """Raise ValueError if `value` is below `least` or NaN."""
     if not value >= least:
         raise ValueError(f"{name} must be at least {least}, got {value!r}")
 
@@ -25,9 +25,9 @@ def check_cells(sizes: Sequence[tuple[int, int]], *, most: int, what: str) -> No
     sizes
         Lengths of both texts of each sample.
     most
-        Cells that take some seconds.
+        Maximum number of cells, which take some seconds.
     what
-        What lengths are counted in, for the message.
+        Unit of the lengths, for the message.
     """
     for index, (left, right) in enumerate(sizes):
         if left * right > most:

@@ -1,4 +1,4 @@
-"""Samples that metrics share: what one of them has made of the texts, the next one finds."""
+"""Samples that several metrics share, with a cache of the values computed from them."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
@@ -11,11 +11,11 @@ P = ParamSpec("P")
 
 
 class Corpus(Sequence[Sample]):
-    """Samples, and what has been made of them so far, each thing once.
+    """Samples, with a cache of the values computed from them.
 
-    It is a sequence of its samples, and no more than that to a metric that knows nothing of it. A
-    metric that does asks ``Corpus.of(samples).once(make, ...)``, and what it makes is there for the
-    metrics after it. It belongs to one thread.
+    It is a sequence of its samples, and works as such for a metric that does not know it. A metric
+    that does calls ``Corpus.of(samples).once(make, ...)``, and later metrics reuse the value. It
+    belongs to one thread.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Corpus(Sequence[Sample]):
 
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> Self:
-        """Return `samples` if they are such a corpus already, else a new one."""
+        """Return `samples` if they are already a corpus, else a new one."""
         return samples if isinstance(samples, cls) else cls(samples)
 
     @overload
@@ -53,19 +53,19 @@ class Corpus(Sequence[Sample]):
     def once(
         self, make: Callable[Concatenate[Self, P], T], /, *args: P.args, **options: P.kwargs
     ) -> T:
-        """Return what `make` makes of the corpus, made when it is first asked for.
+        """Return the value of `make` for the corpus, computed at the first call.
 
-        Its options are what it is remembered by; they can be hashed, and what is returned is not
-        to be changed.
+        The arguments are part of the cache key, so they must be hashable; the value must not be
+        changed.
         """
         key = (make, args, tuple(sorted(options.items())))
         if key not in self._made:
             self._made[key] = make(self, *args, **options)
-        return cast("T", self._made[key])  # the key holds the function that returned it
+        return cast("T", self._made[key])  # the key contains the function that returned the value
 
 
 def first_pairs(corpus: Corpus) -> Corpus:
-    """Return the samples with their first reference alone; the same corpus if it has no other."""
+    """Return the samples with only their first reference; the same corpus if each has one."""
     if all(len(sample.references) == 1 for sample in corpus):
         return corpus
     return Corpus([replace(sample, references=(sample.references[0],)) for sample in corpus])

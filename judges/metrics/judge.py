@@ -27,27 +27,26 @@ from spanjury.judges.metrics.named import sample_of
 from spanjury.judges.metrics.reductions import over_references
 from spanjury.judges.text.turns import in_turn
 
-_PAIRS = 100  # of characters that are compared while a rule reads one character
+_PAIRS = 100  # pairs of characters compared in the time in which a rule reads one character
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricJudge:
     """A metric, as a judge that marks no spans.
 
-    Its value is laid on the aspect's scale in a straight line, from the worst label at the
-    worse of `low` and `high` to the best at the better one; what is beyond counts as the
-    end. Of several references the best counts, where the metric takes one at a time. The
-    metric sees those inputs that the aspect may look at.
+    Its value is mapped linearly to the aspect's scale: the worse of `low` and `high` to the worst
+    label, the better to the best; values beyond are clipped. Of several references the best counts
+    if the metric takes one at a time. The metric sees the inputs that the aspect may read.
 
-    It abstains where a reference or the source is missing that the metric needs, and where its
-    value is undefined. Without references to tell otherwise, an output without any text has the
-    lowest score. Raises `ConfigError` if the metric cannot score one segment by itself or does not
-    say which scores are better, or `low` and `high` are not two finite values in this order.
+    It abstains if a reference or the source that the metric needs is missing, and if its value is
+    undefined. For a metric without references, an empty output has the lowest score. Raises
+    `ConfigError` if the metric cannot score a single segment or does not say which scores are
+    better, or if `low` and `high` are not two finite values in this order.
 
     Parameters
     ----------
     low, high
-        Values of the metric between which the scale lies; None for the bounds of the card.
+        Values of the metric at the ends of the scale; None for the bounds of the card.
     """
 
     metric: SegmentMetric
@@ -70,7 +69,7 @@ class MetricJudge:
 
     @property
     def signature(self) -> str:
-        """The metric, and how its values become scores."""
+        """The metric, and the mapping from its values to scores."""
         low, high = self._ends()
         return signature(
             "metric",
@@ -82,25 +81,25 @@ class MetricJudge:
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
-        """Return a digest of what is measured and of the scale: no word of the aspect counts."""
+        """Return a digest of the measured texts and the scale; the aspect's words do not matter."""
         sample = self._sample(segment, aspect)
         texts = (sample.output, sample.source, *sample.references)
         return digest(canonical(aspect.scale), *texts)
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Measure the output; raises `JudgeError` if the metric cannot."""
+        """Measure the output; raise `JudgeError` if the metric fails."""
         sample = self._sample(segment, aspect)
         missing = self._missing(sample)
         if missing:
             return abstention(missing)
         measure = partial(self._measure, sample, scale=aspect.scale)
         if self.card.runs in {"model", "process"}:
-            # It mostly waits, or computes outside the interpreter: it keeps no other text waiting.
+            # It mostly waits, or computes outside the interpreter, so it delays no other text.
             return await anyio.to_thread.run_sync(measure, abandon_on_cancel=True)
         return await in_turn(measure, length=_length(sample))
 
     def _code(self) -> list[str]:
-        """Name the modules that compute: of another package's metric, its signature tells."""
+        """Return the modules that compute; the signature of a foreign metric covers its code."""
         names = (__name__, type(self.metric).__module__)
         return [name for name in names if name.startswith("spanjury.")]
 
@@ -108,14 +107,14 @@ class MetricJudge:
         return sample_of(replace(segment, inputs=aspect.view(segment.inputs)))
 
     def _ends(self) -> tuple[float, float]:
-        """Return the values between which the scale lies."""
+        """Return the values at the ends of the scale."""
         return (
             self.card.low if self.low is None else self.low,
             self.card.high if self.high is None else self.high,
         )
 
     def _missing(self, sample: Sample) -> str:
-        """Say what the metric needs and the sample lacks, nothing if it has all."""
+        """Return the fields that the metric needs and the sample lacks; empty if none."""
         if self.card.references != "none" and not sample.references:
             return f"{self.card.name} needs a reference, and there is none"
         if self.card.needs_source and not sample.source.strip():
@@ -134,7 +133,7 @@ class MetricJudge:
         return Report(score=self._on(scale, value), rationale=f"{self.card.title}: {value:.4g}.")
 
     def _on(self, scale: Scale, value: float) -> float:
-        """Lay a value on the scale."""
+        """Map a value to the scale."""
         low, high = self._ends()
         share = (min(high, max(low, value)) - low) / (high - low)
         if self.card.direction == "lower":
@@ -143,7 +142,7 @@ class MetricJudge:
 
 
 def _length(sample: Sample) -> int:
-    """Return how long a text is read for as long as a sample is compared.
+    """Return the length of a text whose reading would take as long as comparing the sample.
 
     Some metrics compare every character of the output with every one of a reference.
     """
@@ -153,7 +152,7 @@ def _length(sample: Sample) -> int:
 
 
 def _unfit(metric: SegmentMetric, *, card: MetricCard) -> str:
-    """Say why a metric cannot judge one text at a time, nothing if it can."""
+    """Return why a metric cannot judge single texts; empty if it can."""
     if "segment" not in card.levels or not isinstance(metric, SegmentMetric):
         return "it scores a corpus as a whole, and answers at the end of a run"
     if card.batch_dependent:

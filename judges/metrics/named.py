@@ -1,4 +1,4 @@
-"""A metric as it was asked for: under a name, with its card."""
+"""A metric of a run, with its name and card."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ class NamedMetric:
     Parameters
     ----------
     name
-        What its scores are called, unique in a run.
+        Name of its scores, unique in a run.
     over_refs
-        Which of several scores counts, for a metric that takes one reference.
+        Which score counts if there are several references but the metric takes one.
     """
 
     name: str
@@ -28,17 +28,17 @@ class NamedMetric:
 
     @property
     def signature(self) -> str:
-        """The metric's, and how several references are handled."""
+        """The metric's signature, and how several references are handled."""
         if self.card.references != "one":
             return self.metric.signature
         return f"{self.metric.signature}|over_refs:{self.over_refs}"
 
 
 def check_samples(named: NamedMetric, samples: Sequence[Sample], *, ids: Sequence[str]) -> None:
-    """Check that every sample has what the metric needs.
+    """Check that every sample has the texts that the metric needs.
 
-    Raises `DataError` if one has not; names the metric and the first such row, and counts the
-    others.
+    Raises `DataError` if one lacks something; the message names the metric and the first such row,
+    and counts the others.
     """
     if named.card.references != "none":
         _refuse(named.name, "references", [not sample.references for sample in samples], ids=ids)
@@ -54,7 +54,7 @@ def _refuse(name: str, need: str, lacking: Sequence[bool], *, ids: Sequence[str]
 
 
 def sample_of(segment: Segment) -> Sample:
-    r"""Return the output, the references, and the inputs one after another as the source.
+    r"""Return a sample whose source is the inputs of `segment`, one after another.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""One score of several references, whose number may differ from sample to sample.
+"""Reduce the scores against several references to one score per sample.
 
-However many pairs there are, the metric is called once.
+The number of references may vary. The metric is called once for all pairs.
 """
 
 import math
@@ -22,20 +22,20 @@ from spanjury.judges.metrics.corpus import Corpus, all_pairs
 
 Choice = Literal["best", "mean", "worst"]
 Reduction = Choice | Callable[[Sequence[float]], float]
-"""The one of several scores that counts; or any function of one or more scores."""
+"""The score that counts among several; or a function of one or more scores."""
 
 
 @runtime_checkable
 class Ranked(SegmentMetric, Protocol):
-    """A metric whose best and worst reference another one finds.
+    """A metric whose best and worst reference are selected by another metric.
 
-    So do precision and recall of ROUGE: rouge-score takes those of the reference with the best
-    F, of two that are as good the first.
+    Examples are precision and recall of ROUGE: rouge-score takes those of the reference with the
+    best F, and of equal ones the first.
     """
 
     @property
     def ranking(self) -> SegmentMetric:
-        """The metric that says which reference is best; it may be this one."""
+        """The metric that selects the best reference; it may be this one."""
         ...
 
 
@@ -48,9 +48,9 @@ def over_references(
 ) -> list[float]:
     """Score each sample with a metric that takes one reference at a time.
 
-    A metric that takes all references together, or none, is left to do so. Raises `ConfigError` if
-    `reduction` is none of its choices, or the card does not say what is better. Raises
-    `MetricError` if a sample has no reference where one is needed; names its index.
+    A metric that takes all references together, or none, is called directly. Raises `ConfigError`
+    if `reduction` is none of its choices, or the card does not say which scores are better. Raises
+    `MetricError` if a sample lacks a required reference; the message names its index.
     """
     reduce = _reducing(reduction, card=card)
     if card.references == "none":
@@ -71,7 +71,7 @@ def over_references(
 
 
 def _reducing(reduction: Reduction, *, card: MetricCard) -> Callable[[Sequence[float]], float]:
-    """Return the function that `reduction` stands for."""
+    """Return the function that `reduction` denotes."""
     if callable(reduction):
         return reduction
     if reduction not in get_args(Choice):
@@ -87,12 +87,12 @@ def _reducing(reduction: Reduction, *, card: MetricCard) -> Callable[[Sequence[f
 
 
 def _highest(scores: Sequence[float]) -> float:
-    """Return the highest score, NaN if one is."""
+    """Return the highest score, or NaN if any score is NaN."""
     return math.nan if any(map(math.isnan, scores)) else max(scores)
 
 
 def _lowest(scores: Sequence[float]) -> float:
-    """Return the lowest score, NaN if one is."""
+    """Return the lowest score, or NaN if any score is NaN."""
     return math.nan if any(map(math.isnan, scores)) else min(scores)
 
 
@@ -102,7 +102,7 @@ def _reduced(
     *,
     reduce: Callable[[Sequence[float]], float],
 ) -> list[float]:
-    """Reduce runs of scores that are as long as `sizes` says."""
+    """Reduce consecutive runs of scores with the lengths `sizes`."""
     remaining: Iterator[float] = iter(scores)
     return [reduce(list(islice(remaining, size))) for size in sizes]
 
@@ -114,7 +114,7 @@ def _where_reduced(
     *,
     reduce: Callable[[Sequence[float]], float],
 ) -> list[float]:
-    """Return of each run of scores the first one whose rank is what its run of ranks reduces to."""
+    """Return from each run the first score whose rank is the reduction of the run's ranks."""
     pairs = iter(zip(scores, ranks, strict=True))
     chosen = []
     for size in sizes:
@@ -126,7 +126,7 @@ def _where_reduced(
 
 @runtime_checkable
 class RowMetric(MergeableMetric, Protocol):
-    """A metric whose segment scores follow from its rows: who has these need not count again."""
+    """A metric that computes segment scores from its rows of counts, without counting again."""
 
     def score_rows(self, rows: Sequence[Sequence[float]], /) -> Sequence[float]:
         """Return the score of each segment from its row of `statistics`."""
@@ -147,11 +147,11 @@ class SummedRows(ABC):
         """Return the score of a row, or of the sum of rows."""
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return the score of each output by itself."""
+        """Return the score of each output."""
         return self.score_rows(self.statistics(samples))
 
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return the score of the added counts of all outputs."""
+        """Return the score of the summed counts of all outputs."""
         return self.score_statistics(add_rows(self.statistics(samples)))
 
     def score_rows(self, rows: Sequence[Sequence[float]], /) -> list[float]:
@@ -160,7 +160,7 @@ class SummedRows(ABC):
 
 
 def add_rows(rows: Sequence[Sequence[float]]) -> list[float]:
-    """Add rows of one length, number by number.
+    """Add rows of equal length, element by element.
 
     Examples
     --------

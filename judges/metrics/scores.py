@@ -1,4 +1,4 @@
-"""Scores of metrics on a corpus: of one from its parts, of several side by side."""
+"""Scores of metrics on a corpus: assembled from parts, and of several metrics together."""
 
 import math
 import os
@@ -38,11 +38,11 @@ class Part:
     Parameters
     ----------
     segments
-        A score a sample; None if it scores no segments.
+        One score for each sample; None if it scores no segments.
     statistics
-        A row of counts a sample; None if a corpus is not scored by sums.
+        One row of counts for each sample; None if a corpus is not scored by sums.
     whole
-        The score of these samples together; None if that follows from one of the others.
+        The score of these samples together; None if it follows from one of the others.
     """
 
     segments: tuple[float, ...] | None
@@ -57,8 +57,8 @@ class MetricScores:
     Parameters
     ----------
     corpus
-        The score of the corpus: from its sums where the metric has them, from the whole where it
-        takes no less, and else the mean of its segments.
+        The score of the corpus: from the sums if the metric has them, from the whole corpus if
+        the metric needs it, and otherwise the mean of the segments.
     """
 
     named: NamedMetric
@@ -67,9 +67,9 @@ class MetricScores:
     corpus: float
 
     def corpus_of(self, rows: Sequence[int]) -> float | None:
-        """Return the corpus score of some samples, any of them more than once; None if unknown.
+        """Return the corpus score of some samples, possibly repeated; None if unknown.
 
-        Nothing is measured again: a metric that takes a corpus as a whole has no answer.
+        Nothing is measured again: a metric that needs the whole corpus has no answer.
         """
         metric = self.named.metric
         if isinstance(metric, MergeableMetric) and self.statistics is not None:
@@ -81,16 +81,16 @@ class MetricScores:
 
 
 def measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
-    """Let a metric measure some samples; runs wherever it is called.
+    """Measure some samples with a metric, in the current thread or process.
 
-    Raises `MetricError` also if the metric fails otherwise, or does not return a number for each
-    sample.
+    Raises `MetricError`, also if the metric fails in another way or does not return a number for
+    each sample.
     """
     try:
         part = _measured(named, samples)
     except EvaluationError:
         raise
-    except Exception as error:  # the border to metrics that are not ours
+    except Exception as error:  # the metric may be foreign code
         raise MetricError(f"metric {named.name!r} failed: {error!r}") from error
     for rows in (part.segments, part.statistics):
         if rows is not None and len(rows) != len(samples):
@@ -103,7 +103,7 @@ def measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
 def measured_together(
     metrics: Sequence[NamedMetric], samples: Sequence[Sample]
 ) -> tuple[Part, ...]:
-    """Let metrics measure the same samples; what one of them makes of the texts, the next finds."""
+    """Measure the same samples with several metrics, which share the preprocessed texts."""
     shared = Corpus.of(samples) if len(metrics) > 1 else samples
     return tuple([measured(named, shared) for named in metrics])
 
@@ -130,17 +130,17 @@ def _measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
 
 
 def _over_references(named: NamedMetric, samples: Sequence[Sample]) -> Part:
-    """Score each output against several references; which of them count, the metric's name says.
+    """Score each output against several references, reduced as the metric's options say.
 
-    The corpus then is the mean of the segments: sums would be of one reference each.
+    The score of the corpus is then the mean of the segments, since sums have one reference each.
     """
-    assert isinstance(named.metric, SegmentMetric)  # none takes one reference and no segment
+    assert isinstance(named.metric, SegmentMetric)  # all metrics of one reference score segments
     segments = over_references(named.metric, samples, card=named.card, reduction=named.over_refs)
     return Part(segments=tuple(segments), statistics=None, whole=None)
 
 
 def put_together(named: NamedMetric, parts: Sequence[Part]) -> MetricScores:
-    """Return what one metric says of a corpus from what it says of its parts, in order."""
+    """Combine the parts of one metric, in order, into its scores on the corpus."""
     segments = _joined([part.segments for part in parts])
     statistics = _joined([part.statistics for part in parts])
     if statistics is not None and isinstance(named.metric, MergeableMetric):
@@ -170,8 +170,8 @@ def corpus_intervals(
 ) -> list[tuple[float, float] | None]:
     """Return the 95 % percentile interval of each corpus score over resampled segments.
 
-    None where a metric takes a corpus as a whole, and would have to measure again. The segments are
-    drawn once for all metrics of as many segments.
+    None for a metric that needs the whole corpus, because it would have to measure again. Metrics
+    with the same number of segments share the resamples.
     """
     intervals: list[tuple[float, float] | None] = [None] * len(scores)
     by_items: dict[int, list[int]] = {}
@@ -190,7 +190,7 @@ def corpus_intervals(
 
 
 def _together(effects: Sequence[Weighted]) -> Weighted:
-    """Return effects as one, with a cell for each."""
+    """Combine effects into one, with a cell for each."""
 
     def weighted(counts: FloatArray) -> FloatArray:
         return np.stack([effect(counts) for effect in effects], axis=-1)
@@ -199,7 +199,7 @@ def _together(effects: Sequence[Weighted]) -> Weighted:
 
 
 def _effect(scores: MetricScores) -> Weighted | None:
-    """Return the corpus score as a function of how often each segment counts."""
+    """Return the corpus score as a function of the weight of each segment."""
     metric = scores.named.metric
     if scores.statistics is not None and isinstance(metric, MergeableMetric):
         return _of_sums(np.asarray(scores.statistics, dtype=np.float64), metric)
@@ -217,16 +217,16 @@ def _of_sums(rows: FloatArray, metric: MergeableMetric) -> Weighted:
 
 
 _CHUNK = 250
-"""Samples of a chunk: some seconds' work of a slow metric, a millisecond of pickling."""
+"""Samples of a chunk: some seconds of work for a slow metric, a millisecond of pickling."""
 _CHUNK_OF_MANY = 500
-"""Those of a chunk that metrics share: a fifth of a second's work of thirty of them."""
+"""Samples of a chunk for several metrics: a fifth of a second of work for thirty of them."""
 _FEW = 50
-"""Most samples that are not worth a process."""
+"""Number of samples up to which a process is not worthwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Limiters:
-    """Workers of a run: every model by itself, everything else as there are cores."""
+    """Limiters of a run: one model at a time, everything else by the number of cores."""
 
     processes: CapacityLimiter
     threads: CapacityLimiter
@@ -240,17 +240,17 @@ async def run_metrics(
     workers: int | None = None,
     show: Callable[[MetricScores], None] = lambda _: None,
 ) -> list[MetricScores]:
-    """Let every metric measure a corpus.
+    """Measure a corpus with every metric.
 
-    Raises the first `EvaluationError` that a metric raises. `show` gets the scores of each metric
-    as it is done.
+    Raises the first `EvaluationError` of a metric. `show` gets the scores of each metric when it
+    is done.
 
     Parameters
     ----------
     metrics
-        Their needs have been checked by `check_samples`.
+        The metrics; `check_samples` must have checked their needs.
     workers
-        How many processes, and threads, may work at once; None for the number of cores.
+        Maximum number of concurrent processes, and of threads; None for the number of cores.
     """
     count = workers or os.cpu_count() or 1
     limiters = _Limiters(
@@ -272,9 +272,9 @@ async def run_metrics(
 
 
 def _bundles(metrics: Sequence[NamedMetric]) -> list[list[int]]:
-    """Put those together that share what they make of a text; return their places.
+    """Group the indices of metrics that share preprocessed texts.
 
-    All others stand alone, so that a slow one keeps no other one's scores back.
+    All others are alone, so that a slow one does not delay the scores of another.
     """
     bundles: dict[Hashable, list[int]] = {}
     for index, named in enumerate(metrics):
@@ -286,7 +286,7 @@ def _bundles(metrics: Sequence[NamedMetric]) -> list[list[int]]:
 async def _run(
     bundle: Sequence[NamedMetric], samples: Sequence[Sample], *, limiters: _Limiters
 ) -> list[MetricScores]:
-    """Let metrics measure a corpus, in chunks where they need not see all of it at once."""
+    """Measure a corpus with a bundle, in chunks if the metrics do not need all of it at once."""
     chunk = _CHUNK if len(bundle) == 1 else _CHUNK_OF_MANY
     size = chunk if _can_be_cut(bundle[0]) else len(samples)
     chunks = [samples[start : start + size] for start in range(0, len(samples), size)]
@@ -314,7 +314,7 @@ def _can_be_cut(named: NamedMetric) -> bool:
 async def _measured_elsewhere(
     bundle: Sequence[NamedMetric], samples: Sequence[Sample], *, limiters: _Limiters
 ) -> tuple[Part, ...]:
-    """Measure where the metrics belong: a process can be ended midway, a thread cannot."""
+    """Measure where the metrics belong: a process can be killed midway, a thread cannot."""
     runs = bundle[0].card.runs
     if runs == "python" and len(samples) > _FEW:
         return await to_process.run_sync(

@@ -1,4 +1,4 @@
-"""Versions of libraries, each looked up once: signatures are read again and again."""
+"""Versions of libraries, cached because signatures are read often."""
 
 from functools import lru_cache
 from importlib import metadata

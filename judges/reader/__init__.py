@@ -1,1 +1,1 @@
-"""The judge `reader`: a small encoder reads each sentence beside its source."""
+"""The judge `reader`: a small encoder reads each sentence together with passages of its source."""

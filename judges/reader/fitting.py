@@ -1,4 +1,4 @@
-"""Fitting: the constants of the judge, from texts whose errors are known."""
+"""Fit the constants of the judge to texts whose errors are known."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,21 +12,20 @@ from spanjury.judges.reader.tuning import Tuning, sentence_evidence
 from spanjury.judges.reader.windows import SentenceWindow, sentence_readings
 
 LEAST = 20
-"""Texts with an error, and texts without, below which nothing is fitted."""
+"""Minimum number of texts with an error, and of texts without, to fit anything."""
 
 MOST_ALARMS = 0.03
-"""Share of the texts without an error in which words are marked, at most.
+"""Maximum share of the texts without an error in which words are marked.
 
-At 0.1, half of the strongly reworded right sentences in `tests/grounding_pairs.jsonl` were marked,
-at 0.03 a quarter, and the same share of errors was found in its place.
-"""
+At 0.1, half of the strongly reworded correct sentences in `tests/grounding_pairs.jsonl` were
+marked, at 0.03 a quarter, and the same share of errors was located."""
 
 MOST_MISSES = 0.1
-"""Share of the texts with an error that the judge vouches for, at most."""
+"""Maximum share of the texts with an error that the judge vouches for."""
 
 _THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
-_STEPS = 50  # of Newton's method, which takes fewer than ten
-_RIDGE = 1e-3  # keeps the slope finite where the evidence tells all texts apart
+_STEPS = 50  # maximum steps of Newton's method, which needs fewer than ten
+_RIDGE = 1e-3  # keeps the slope finite if the evidence separates all texts
 _LEAST_SLOPE = 0.05
 
 Interval = tuple[int, int]
@@ -34,9 +33,9 @@ Interval = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedText:
-    """A text of which is known whether it has an error, and where, if `spans` say so.
+    """A text that is known to have an error or none, with its intervals in `spans` if known.
 
-    Texts of one `dataset` count in all as much as those of any other.
+    All datasets have the same total weight, whatever their number of texts.
     """
 
     inputs: Mapping[str, str]
@@ -48,7 +47,7 @@ class CheckedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """A text with the reading of each of its sentences that is not copied."""
+    """A text with the readings of its sentences that are not copied."""
 
     text: CheckedText
     sentences: Sequence[tuple[SentenceWindow, WindowReading]]
@@ -73,12 +72,12 @@ class _Read:
 
 
 def fitted(encoder: WindowReader, texts: Sequence[CheckedText]) -> Tuning:
-    """Return the constants that fit a model best, judged by texts that it was not trained on.
+    """Return the constants that fit a model best, measured on texts that it was not trained on.
 
-    The probability is right on average where half of the texts of each data set have an error. Of
-    the thresholds of words, each with the sentence threshold that keeps `MOST_ALARMS`, the one is
-    taken whose marks share most characters with the known spans (F1). With fewer than `LEAST`
-    texts of either kind these are the constants of `Tuning` itself.
+    The probability is calibrated for half of the texts of each data set having an error. Each
+    threshold of words is combined with the sentence threshold that keeps `MOST_ALARMS`; the one
+    whose marks have the best character F1 with the known spans is chosen. With fewer than `LEAST`
+    texts of either kind the result is the default `Tuning`.
     """
     read = [_read(encoder, text) for text in texts]
     faulty = [text for text in read if text.text.faulty]
@@ -111,7 +110,7 @@ def _points(texts: Sequence[_Read], *, label: float) -> list[tuple[float, float,
 
 
 def _missed(faulty: Sequence[_Read]) -> float:
-    """Return the evidence below which `MOST_MISSES` of the texts with an error lie."""
+    """Return the evidence that `MOST_MISSES` of the texts with an error do not reach."""
     lowest_first = sorted(_points(faulty, label=1.0))
     rest = MOST_MISSES * fsum(weight for _, _, weight in lowest_first)
     for evidence, _, weight in lowest_first:
@@ -142,7 +141,7 @@ def logistic(points: Sequence[tuple[float, float, float]]) -> tuple[float, float
 
 
 def _gate(clean: Sequence[_Read], threshold: float) -> float:
-    """Return the least evidence at which so few texts without an error have marked words."""
+    """Return the minimum evidence at which so few correct texts have marked words."""
     worst = sorted(
         (max((evidence for evidence, _ in text.marked(threshold)), default=float("-inf")))
         for text in clean
@@ -152,7 +151,7 @@ def _gate(clean: Sequence[_Read], threshold: float) -> float:
 
 
 def _f1(faulty: Sequence[_Read], threshold: float, *, gate: float) -> float:
-    """Return F1 of marked characters over texts whose spans are known."""
+    """Return the F1 of marked characters over the texts with known spans."""
     both = marked = true = 0
     for text in faulty:
         if not text.text.spans:

@@ -1,4 +1,4 @@
-"""A judge of whether the inputs support a text, which has a small encoder read every sentence."""
+"""A judge of grounding: a small encoder reads every sentence."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,16 +45,16 @@ from spanjury.judges.text.words import each_once
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderJudge:
-    """Mark the words of a text that its inputs contradict, or say nothing of.
+    """Mark the words of a text that its inputs contradict or do not mention.
 
-    It judges aspects of the kind ``"grounding"`` and abstains on others, without an input that
-    the aspect may look at, and on what is not English. Each sentence is read beside the passages
-    of the inputs that share most with it; those that are copied word for word are not read.
+    It judges aspects of the kind ``"grounding"``. It abstains on others, without an input that
+    the aspect may read, and on texts that are not English. Each sentence is read together with the
+    passages of the inputs that share most with it; verbatim copies are not read.
 
-    The score falls with the probability of an error alone. For another list of errors, that
-    probability is changed by what the errors add or take away (`probability_with`); errors that
-    were found and not reported count as before. A sentence in which nothing is marked, and whose
-    probability of an error is too high to vouch for it, is reported as unverified.
+    The score depends only on the probability of an error. For another error list, that probability
+    is changed by the errors added or removed (`probability_with`); errors that were found but not
+    reported count as before. A sentence without marks, but with a probability of an error too high
+    to vouch for it, is reported as unverified.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class ReaderJudge:
     tuning
         Constants that were fitted to it.
     max_spans
-        The most spans of a report, 0 or more; the score counts all.
+        Maximum number of spans of a report, 0 or more; the score counts all.
     """
 
     blind_spots: ClassVar[str] = (
@@ -90,17 +90,17 @@ class ReaderJudge:
         )
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Read the output beside the inputs that `aspect` may look at."""
+        """Read the output together with the inputs that `aspect` may read."""
         return await assessed(self, segment, aspect)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
-        """Return the score that `spans` make, in place of those that are reported."""
+        """Return the score for `spans` instead of the reported errors."""
         return await rescored(self, segment, aspect, spans=spans)
 
     async def examine(self, segment: Segment, aspect: Aspect) -> Findings | Report:
-        """Read the sentences a batch at a time, in a thread; cancellable between the batches."""
+        """Read the sentences in batches, in a thread; cancellable between the batches."""
         output, inputs = segment.output, aspect.view(segment.inputs)
         if unable := obstacle(output, inputs, aspect):
             return unable
@@ -115,7 +115,7 @@ class ReaderJudge:
         )
 
     def _parts(self, output: str, inputs: Mapping[str, str]) -> Iterator["_Part"]:
-        """Yield what is found in each batch of sentences."""
+        """Yield the findings in each batch of sentences."""
         for batch in sentence_readings(self.encoder, output, inputs):
             part = _Part(read=len(batch.readings), copied=batch.copied)
             for window, reading in batch.readings:
@@ -144,28 +144,28 @@ class _Part:
     unverified: list[Unverified] = field(default_factory=list)
 
 
-_SURE = 0.8  # from which a contradicted number, name, negation or role has the highest severity
-_LONG = 4  # content words from which it is grave that the source lacks them
+_SURE = 0.8  # minimum probability at which a contradicted number, name, negation or role is gravest
+_LONG = 4  # minimum number of content words missing from the source to be grave
 _NAMES_AND_NUMBERS = range(Kind.NAME_NEAR, Kind.NUMBER_NEW + 1)
 
-_MOST = 6  # words that are named
+_MOST = 6  # maximum number of words named
 
 _EMPTY = frozenset(("yes", "ok", "okay", "going"))
-"""Content words to the encoder that a reader need not verify: answers, and ``is going to``."""
+"""Content words to the encoder that need not be verified: answers, and ``is going to``."""
 
-_SUSPECTED = 0.5  # probability of an error from which a word is named
+_SUSPECTED = 0.5  # minimum probability of an error for a word to be named
 
 _TELLING = frozenset(
     """all almost always any before after both can could each every few half if least less many
     may might more most must nearly never no none not only should some unless until will
     would""".split()  # noqa: SIM905
 )
-"""Words without content of their own on which the sense of a sentence depends."""
+"""Function words on which the meaning of a sentence depends."""
 
 _INFLECTION = re.compile(
     r"[bdgklmnprt]?(?:['’]?s|e|es|ed|er|ers|ing|y|ies|ied|ier|ily|ly)?|d|r", re.IGNORECASE
 )
-"""Ends of two forms of a word, behind the letters that they share."""
+"""Endings of two forms of a word, after their common letters."""
 
 _LACKING = frozenset(
     (
@@ -177,7 +177,7 @@ _LACKING = frozenset(
         Kind.NUMBER_NEW,
     )
 )
-"""Kinds of words that the passages beside the sentence lack."""
+"""Kinds of words that the passages of the window lack."""
 
 
 def error_spans(
@@ -190,7 +190,7 @@ def error_spans(
 ) -> Iterator[ErrorSpan]:
     """Yield the errors of a sentence, in order; none if it is not suspicious enough.
 
-    `output` and `inputs` are the texts that the offsets of sentence and passages are of.
+    `output` and `inputs` are the texts to which the offsets of sentence and passages refer.
     """
     if not tuning.is_suspect(sentence_evidence(reading)):
         return
@@ -218,10 +218,10 @@ def error_spans(
 def unverified(
     sentence: SentenceWindow, reading: WindowReading, *, output: str, probability: float
 ) -> Unverified:
-    """Return `sentence`, of `output`, as unverified, with the probability that it has an error.
+    """Return `sentence` of `output` as unverified, with the probability of an error.
 
-    Its words are those that the passages beside it lack, or else those that the model suspects.
-    Each is named once.
+    Its words are those that the passages of the window lack, or else those that the model suspects,
+    without duplicates.
     """
     tokens, kinds = sentence.tokens, sentence.window.kinds
     beside = _words_by_stem(sentence)
@@ -257,7 +257,7 @@ def unverified(
 
 
 def _words_by_stem(sentence: SentenceWindow) -> Mapping[str, set[str]]:
-    """Return the words of the passages beside a sentence, in lower case, by their stems."""
+    """Return the words of the passages of a sentence's window, in lower case, by stem."""
     words: dict[str, set[str]] = {}
     for passage in sentence.passages:
         for token in passage.tokens:
@@ -266,9 +266,9 @@ def _words_by_stem(sentence: SentenceWindow) -> Mapping[str, set[str]]:
 
 
 def _is_among(token: Token, beside: Mapping[str, set[str]]) -> bool:
-    """Say whether `beside` has a form of a word; different words may share a stem.
+    """Return whether `beside` has a form of a word; different words may share a stem.
 
-    A number must stand there as it is: 1950s is not 1950.
+    A number must occur exactly: 1950s is not 1950.
     """
     word, others = token.text.lower(), beside.get(token.stem, set())
     if word in others or token.is_number:
@@ -284,7 +284,7 @@ def _is_form(word: str, other: str) -> bool:
 
 
 def _severity(run: Run, tokens: Sequence[Token], kinds: Sequence[int], *, turned: bool) -> int:
-    """Say how grave a run is; `turned` if either sentence or source has a negation, not both."""
+    """Return the severity of a run; `turned` if only one of sentence and source has a negation."""
     inside = range(run.first, run.stop)
     fact = any(kinds[at] in _NAMES_AND_NUMBERS for at in inside)
     if run.category == CONTRADICTED:

@@ -1,11 +1,11 @@
-"""Tuning: from what a model says of words and sentences to a probability."""
+"""Tuning: map the model's outputs for words and sentences to a probability."""
 
 from dataclasses import dataclass
 from math import exp, log
 
 from spanjury.judges.core import WindowReading
 
-_SURE = 0.001  # probabilities are held so far from 0 and 1
+_SURE = 0.001  # minimum distance of probabilities from 0 and 1
 _MOST = 700.0  # largest argument for which `exp` does not overflow
 _BY_SENTENCE, _BY_WORD = 0.5, 0.5
 """Weights of the likelihoods of a sentence and of its worst word, which sum to 1."""
@@ -13,7 +13,7 @@ _BY_SENTENCE, _BY_WORD = 0.5, 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """Constants that are fitted to a model, once it is trained.
+    """Constants that are fitted to a trained model.
 
     Raises `ValueError` if a number is out of range.
 
@@ -22,8 +22,8 @@ class Tuning:
     threshold
         Probability of an error, above 0, from which a word is marked.
     sentence_threshold
-        The same of a sentence, by the mean of the log odds of the sentence and of its worst word:
-        in one below it no word is marked. 0 to 1, and 0 to mark words in any.
+        Minimum probability of an error in a sentence, from the mean of the log odds of the
+        sentence and of its worst word, for its words to be marked. 0 to 1; 0 allows all sentences.
     vouched
         Probability of an error below which the judge vouches for a sentence, above 0.
     slope, intercept
@@ -48,23 +48,23 @@ class Tuning:
             raise ValueError(f"slope must be positive, got {self.slope!r}")
 
     def is_suspect(self, evidence: float) -> bool:
-        """Say whether a sentence is suspicious enough for its words to be marked."""
+        """Return whether a sentence is suspicious enough for its words to be marked."""
         return 1.0 / (1.0 + exp(-evidence)) >= self.sentence_threshold
 
     def probability(self, evidence: float) -> float:
-        """Return the probability that a text, or a sentence, of this evidence has an error."""
+        """Return the probability of an error in a text, or a sentence, with this evidence."""
         return 1.0 / (1.0 + exp(min(_MOST, -(self.slope * evidence + self.intercept))))
 
 
 LEAST = log(_SURE / (1.0 - _SURE))
-"""Evidence of a text whose sentences are all copies, which no sentence falls below."""
+"""Evidence of a text whose sentences are all copies, a lower bound for all sentences."""
 
 
 def sentence_evidence(reading: WindowReading) -> float:
-    """Return the log odds of an error in a sentence, before they are calibrated.
+    """Return the log odds of an error in a sentence, before calibration.
 
-    They are a weighted mean of the sentence's own and of its worst word's. The evidence of a text
-    is that of its worst sentence.
+    They are a weighted mean of the log odds of the sentence and of its worst word. The evidence of
+    a text is that of its worst sentence.
     """
     worst = min((word.supported for word in reading.words), default=1.0)
     sentence = _log_odds(1.0 - reading.sentence.supported)

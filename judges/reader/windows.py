@@ -1,9 +1,9 @@
-"""Windows: each sentence of an output beside the passages of its source that matter to it.
+"""Windows: each sentence of an output with the source passages most relevant to it.
 
-Which passages matter is decided by the words that they share with the sentence, the rarer in the
-source the weightier, and each word counts once: a second passage is taken for what the first does
-not say. Every word gets a *kind*, its lexical relation to the other side, which spares the encoder
-to learn what can be counted: is it copied, does it stand elsewhere, or nowhere?
+Passages are chosen by the words that they share with the sentence, weighted by rarity in the
+source. Each word counts once, so a second passage is chosen for words that the first lacks. Every
+word gets a *kind*, its lexical relation to the other side: whether it is copied, occurs elsewhere,
+or nowhere. The encoder then need not learn what can be computed.
 """
 
 from bisect import bisect_right
@@ -27,19 +27,19 @@ from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.tokens import TURNS, Token, is_negation, tokens
 from spanjury.judges.text.words import folded_words
 
-_FIRST = 3  # words that are looked up at once
+_FIRST = 3  # number of words that are looked up together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copies:
-    """The folded words of a source, blanks around each.
+    """The folded words of a source, separated by spaces.
 
     Parameters
     ----------
     begins
-        Where its sentences begin in it.
-    places
-        The first words of a stretch -> where they stand first.
+        Offsets at which its sentences begin.
+    offsets
+        Hash of the first words of a run -> the offset of its first occurrence.
     """
 
     text: str
@@ -47,7 +47,7 @@ class Copies:
     offsets: Mapping[int, int] = field(repr=False)
 
     def holds(self, sentence: str) -> bool:
-        """Say whether the words of `sentence` stand in the source side by side, meaning the same.
+        """Return whether the source has the words of `sentence` in sequence and in the same sense.
 
         A sentence without words is a copy.
         """
@@ -64,11 +64,11 @@ class Copies:
 
 
 def copies_of(inputs: Mapping[str, str]) -> Copies:
-    """Index the inputs; systems that share them share the work."""
+    """Index the inputs; cached, because several systems share them."""
     return _copies(tuple(inputs.values()))
 
 
-@lru_cache(maxsize=8)  # the systems that share a source come one after another
+@lru_cache(maxsize=8)  # systems with the same source follow each other
 def _copies(texts: tuple[str, ...]) -> Copies:
     parts: list[str] = []
     begins: list[int] = []
@@ -86,7 +86,7 @@ def _copies(texts: tuple[str, ...]) -> Copies:
         for first in range(len(words) - _FIRST + 1):
             offsets.setdefault(_key(words[first : first + _FIRST]), at[first])
         parts += [f" {word}" for word in words]
-        parts.append(" |")  # no word, so that nothing is a copy across inputs
+        parts.append(" |")  # not a word, so that no copy spans two inputs
         length += 2
     return Copies(text=f"{''.join(parts)} ", begins=begins, offsets=offsets)
 
@@ -96,24 +96,24 @@ def _key(words: list[str]) -> int:
 
 
 _LONGEST = 64
-"""Tokens of a sentence that are read at once."""
+"""Maximum number of tokens of a sentence that are read at once."""
 
 _LONGEST_PASSAGE = 48
-"""Tokens of a passage; a longer sentence, as in speech without full stops, makes several."""
+"""Maximum number of tokens of a passage; a longer sentence is divided into several."""
 
 _AGAIN = 0.15
-"""Weight of a word that another passage has already brought, beside one that none has."""
+"""Weight of a word that a chosen passage already has, relative to a new one."""
 
 _COPIED = 3
-"""Tokens in a row that are not alike by chance."""
+"""Minimum length, in tokens, of a match that is no coincidence."""
 
 _ENDS = frozenset(".!?")
 
 _TRIED = 134
-"""Passages, from the beginning of a source, that are tried for the room that is left."""
+"""Number of passages, from the beginning of a source, that may fill the remaining room."""
 
 _CANDIDATES = 64
-"""Passages that are weighed; of a long source, those that share most."""
+"""Maximum number of passages that are weighed: those that share most words."""
 
 
 class Kind(IntEnum):
@@ -145,12 +145,12 @@ class SentenceWindow:
     Parameters
     ----------
     tokens
-        Its words and marks, with offsets in the output; as many as ``window.words``.
+        Its words and punctuation marks, with offsets in the output; as many as ``window.words``.
     passages
-        The passages beside it, in the order of the source.
+        The passages of the window, in the order of the source.
     copied
-        For each token, whether it stands in a run of three or more that the passages hold, too.
-        A mark is copied as well where all words are.
+        For each token, whether it is in a run of three or more that the passages contain, too.
+        If all words are copied, so are punctuation marks.
     """
 
     tokens: Sequence[Token]
@@ -160,24 +160,24 @@ class SentenceWindow:
 
     @property
     def is_copy(self) -> bool:
-        """True if no word of it is its own, so that there is nothing to read."""
+        """True if all its words are copied, so that there is nothing to read."""
         return all(self.copied)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """All that may stand beside a sentence as evidence, in order, with its index."""
+    """All passages of the inputs, in order, with their index."""
 
     passages: Sequence[SourceSentence]
     index: StemIndex
 
 
 def source_of(inputs: Mapping[str, str]) -> Source:
-    """Cut the inputs into passages; systems that share them share the work."""
+    """Cut the inputs into passages; cached, because several systems share them."""
     return _source(tuple(inputs.items()))
 
 
-@lru_cache(maxsize=8)  # the systems that share a source come one after another
+@lru_cache(maxsize=8)  # systems with the same source follow each other
 def _source(inputs: tuple[tuple[str, str], ...]) -> Source:
     passages = []
     for header, text in inputs:
@@ -193,10 +193,10 @@ def _source(inputs: tuple[tuple[str, str], ...]) -> Source:
 def sentence_windows(
     output: str, inputs: Mapping[str, str], *, room: int = ROOM
 ) -> Iterator[SentenceWindow]:
-    """Yield a window for each sentence of `output` that has a word, in order.
+    """Yield a window for each sentence of `output` with a word, in order.
 
-    A window has at most `room` tokens on both sides, 65 or more. A sentence of more than 64 tokens
-    is read in parts.
+    A window has at most `room` tokens on both sides together, 65 or more. A sentence of more than
+    64 tokens is read in parts.
     """
     for start, end in sentence_intervals(output):
         yield from _windows_of(output[start:end], start, inputs, room=room)
@@ -205,7 +205,7 @@ def sentence_windows(
 def windows_but_copies(
     output: str, inputs: Mapping[str, str], *, room: int
 ) -> Iterator[SentenceWindow | None]:
-    """Yield the windows of `sentence_windows`, and None for each copy, which need not be read."""
+    """Yield the windows of `sentence_windows`, with None for each copy, which need not be read."""
     copies = copies_of(inputs)
     for start, end in sentence_intervals(output):
         if copies.holds(output[start:end]):
@@ -241,7 +241,7 @@ def _window(sentence: Sequence[Token], source: Source, *, room: int) -> Sentence
 
 
 def _best_passages(sentence: Sequence[Token], source: Source, *, room: int) -> list[SourceSentence]:
-    """Take passages, the one that adds most first, until there is no room."""
+    """Choose passages greedily by the weight that each adds, until there is no room."""
     weights = source.index.weights(sentence)
     brings = source.index.likeliest(weights, limit=_CANDIDATES)
     covered: set[str] = set()
@@ -256,12 +256,12 @@ def _best_passages(sentence: Sequence[Token], source: Source, *, room: int) -> l
 
 
 def _added(stems: set[str], weights: Mapping[str, float], covered: set[str]) -> float:
-    # Exact, so that the order of a set, another in each process, decides nothing.
+    # `fsum` is exact, so the result does not depend on set order, which varies by process.
     return fsum(weights[stem] * (_AGAIN if stem in covered else 1.0) for stem in stems)
 
 
 def _neighbours(taken: set[int], source: Source, *, room: int) -> set[int]:
-    """Fill the room that is left: what stands beside the best passages, then the beginning."""
+    """Fill the remaining room with neighbours of the best passages, then from the beginning."""
     size = len(source.passages)
     beside = [at + step for at in sorted(taken) for step in (-1, 1)]
     filled: set[int] = set()
@@ -313,7 +313,7 @@ def _source_kinds(words: Sequence[Token], sentence: Sequence[Token]) -> Iterator
 
 
 def _runs(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
-    """Return for each token whether it and a neighbour stand side by side in `those`, too."""
+    """Return for each token whether it and a neighbour are also adjacent in `those`."""
     there = Counter((left.stem, right.stem) for left, right in pairwise(those))
     joined = [(left.stem, right.stem) in there for left, right in pairwise(these)]
     return [
@@ -323,17 +323,17 @@ def _runs(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
 
 
 def _copied(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
-    """Return for each token whether it stands in a run that `those` have word for word.
+    """Return for each token whether it is in a run that `those` contain word for word.
 
-    A run is none if words before it, or the one behind it, may turn its meaning around: what is
-    left of "will not close" is no copy.
+    A run does not count if a word before it, or the word after it, may reverse its meaning: a part
+    of "will not close" is not a copy.
     """
     positions: dict[str, list[int]] = {}
     for at, token in enumerate(those):
         positions.setdefault(token.stem, []).append(at)
     turned = _turned(those)
     copied = [False] * len(these)
-    lengths: dict[int, int] = {}  # of the run that ends at each place of the token before
+    lengths: dict[int, int] = {}  # length of the run ending at each position of the previous token
     for at, token in enumerate(these):
         lengths = {index: lengths.get(index - 1, 0) + 1 for index in positions.get(token.stem, ())}
         for last, length in lengths.items():
@@ -346,7 +346,7 @@ def _copied(these: Sequence[Token], those: Sequence[Token]) -> list[bool]:
 
 
 def _turned(words: Sequence[Token]) -> list[bool]:
-    """Return for each token whether one before it, in its sentence, may turn its meaning around."""
+    """Return for each token whether an earlier one in its sentence may reverse its meaning."""
     turned = []
     has_turned = False
     for token in words:
@@ -355,7 +355,7 @@ def _turned(words: Sequence[Token]) -> list[bool]:
     return turned
 
 
-_BATCH = 16  # sentences that are read between two points where the work may be cancelled
+_BATCH = 16  # sentences read between two points at which the work can be cancelled
 
 _SUPPORTED = Likelihoods(supported=1.0, contradicted=0.0, absent=0.0)
 
@@ -370,9 +370,9 @@ class Batch(NamedTuple):
 def sentence_readings(
     encoder: WindowReader, output: str, inputs: Mapping[str, str]
 ) -> Iterator[Batch]:
-    """Yield the sentences of `output`, in order; the model reads a batch when it is asked for.
+    """Yield the sentences of `output` in batches, in order; each batch is read lazily.
 
-    Raises `JudgeError` if the model cannot be loaded or run, or says something of other words.
+    Raises `JudgeError` if the model cannot be loaded or run, or returns readings of other lengths.
     """
     windows: list[SentenceWindow] = []
     copied = 0
@@ -402,7 +402,8 @@ def _read(
 def _without_copies(reading: WindowReading, copied: Sequence[bool]) -> WindowReading:
     """Return a reading in which copied words are supported.
 
-    A small encoder is least sure where nearly all is copied, and there words can be compared.
+    A small encoder is least sure if nearly all words are copied, and there a comparison of words
+    suffices.
     """
     words = tuple(
         _SUPPORTED if is_copy else word for word, is_copy in zip(reading.words, copied, strict=True)

@@ -1,1 +1,1 @@
-"""Judges that follow rules: they ask no model, need no network, and say what they counted."""
+"""Judges that follow rules: they use no model, need no network, and report what they counted."""

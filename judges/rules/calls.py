@@ -1,8 +1,8 @@
-"""A judge of what an agent does: its calls, and what it claims to have done; it asks no model.
+"""A judge of an agent's actions: its calls, and its claims about them; it uses no model.
 
-Every value among the arguments of a call is traced to where it came from: the user, the
-instructions, earlier results, or what the tool's description says. A value from nowhere is an
-error, and so is one of another record than the user meant.
+Every value among the arguments of a call is traced to its origin: the user, the instructions,
+earlier results, or the tool's description. A value without an origin is an error, and so is a value
+of another record than the user meant.
 """
 
 import math
@@ -113,24 +113,24 @@ ASPECTS: Mapping[str, frozenset[str]] = MappingProxyType(
         "calls": _ARGUMENTS | {UNKNOWN_TOOL, UNWANTED, ORDER, REPEATED},
     }
 )
-"""Aspect of the kind ``"action"`` -> categories of its errors. Another aspect has all of them."""
+"""Aspect of the kind ``"action"`` -> categories of its errors. Other aspects have all of them."""
 
 _IN_CALLS = frozenset().union(*ASPECTS.values())
 IN_ANSWERS = frozenset((MISREAD, UNSTATED))
-"""The categories that are errors of aspects of the kind ``"grounding"``."""
+"""Categories that are errors of aspects of the kind ``"grounding"``."""
 
 _BY_SCHEMA = frozenset((UNKNOWN_TOOL, SCHEMA))
-"""The categories that the tools' schemas alone decide."""
-_SURE = 0.95  # probability of an error of these
-_PRIOR = 2  # right and wrong errors that every other category begins with
+"""Categories that the tools' schemas alone decide."""
+_SURE = 0.95  # probability that an error of these categories is right
+_PRIOR = 2  # pseudo-counts of right and of wrong errors for every other category
 _EVEN = 0.5
-_SLIGHT = 3  # severity that makes a trajectory unsure, and not faulty
+_SLIGHT = 3  # severity that makes a trajectory unsure rather than faulty
 _REST = 0.25  # probability of an error that no rule finds
 
 
 @cache
 def _probabilities() -> Mapping[str, float]:
-    """Return the probability of an error by category, as far as it was measured."""
+    """Return the probability of an error by category, if it was measured."""
     return {
         measured.category: (measured.precision * measured.spans + _PRIOR)
         / (measured.spans + 2 * _PRIOR)
@@ -148,17 +148,17 @@ def doubtful_categories() -> tuple[str, ...]:
 
 
 def _severity(category: str, severity: int) -> int:
-    """Return the severity of an error: none is grave that is likelier right than wrong."""
+    """Return the severity of an error, which is not grave if it is more likely a false alarm."""
     return severity if _probability(category) >= _EVEN else min(severity, _SLIGHT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallsJudge:
-    """Mark wrong calls of an agent, wrong values in them, and claims that no call bears out.
+    """Mark wrong calls of an agent, wrong values in them, and claims that no call supports.
 
-    It judges aspects of the kind ``"action"`` and, as far as values in answers are concerned, of
-    the kind ``"grounding"``. It abstains on others, and on what is no trajectory. Which errors
-    count depends on the aspect (`ASPECTS`).
+    It judges aspects of the kind ``"action"`` and, for values in answers, of the kind
+    ``"grounding"``. It abstains on others, and if the output is not a trajectory. The aspect
+    determines which errors count (`ASPECTS`).
 
     The score follows from the probability of an error. `max_spans`, 0 or more, limits the spans of
     the report; the probability counts all.
@@ -200,7 +200,7 @@ class CallsJudge:
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
-        """Return the score that follows from `spans`, in place of those that are reported."""
+        """Return the score for `spans` instead of the reported errors."""
         report = rescored(await self.assess(segment, aspect), spans, aspect.scale)
         return Rescoring(report=report, method=RescoringMethod.COMPUTED)
 
@@ -240,7 +240,7 @@ def _errors(trajectory: Trajectory) -> Iterator[ErrorSpan]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Turn:
-    """A turn of the agent with what came before it."""
+    """A turn of the agent with its context."""
 
     trajectory: Trajectory
     number: int
@@ -248,7 +248,7 @@ class _Turn:
     transcript: Transcript
 
     def call(self, count: int, call: ToolCall) -> Iterator[ErrorSpan]:
-        """Yield the errors of the call of this number, a value at most once."""
+        """Yield the errors of the call of this number, at most one for each value."""
         marked: set[str] = set()
         for span, path in self._call(count, call):
             if path not in marked or not path:
@@ -302,7 +302,7 @@ class _Turn:
     def _choices(
         self, count: int, arguments: Mapping[str, object], others: Sequence[str]
     ) -> Iterator[tuple[ErrorSpan, str]]:
-        """Yield values in whose place the user, or the result, has another one."""
+        """Yield values for which the user, or the result, has another one."""
         for path, text, field, own in mislabelled(arguments, self.context):
             explanation = f"The result has {own} here, and {text} for {field!r}."
             evidence = self.context.evidence(own)
@@ -338,7 +338,7 @@ class _Turn:
             )
 
     def _outcome(self, call: ToolCall) -> object:
-        """Return what the result of an action holds; None for a lookup, or without a result."""
+        """Return the result of an action; None for a lookup, or without a result."""
         results = (
             parsed(turn.text)
             for number, turn in enumerate(self.trajectory.turns, 1)
@@ -394,7 +394,7 @@ class _Turn:
         return ()
 
     def _unwanted(self, count: int, call: ToolCall) -> Iterator[ErrorSpan]:
-        """Yield a call of a tool that the user forbids, or that takes away unasked."""
+        """Yield a call of a tool that the user forbids, or that removes something unasked."""
         words = forbidden(call.name, self.context)
         if words:
             explanation, evidence = f"The user says {words!r}.", self.context.evidence(words)
@@ -410,9 +410,10 @@ class _Turn:
             yield self._span(UNWANTED, explanation, count=count, severity=4)
 
     def _undoes(self, call: ToolCall) -> bool:
-        """Say whether a call names what an action of the agent's own has made.
+        """Return whether a call names something that an action of the agent created.
 
-        A result without its call counts as that of an action: a review leaves out rejected calls.
+        A result without its call counts as that of an action, because a review omits rejected
+        calls.
         """
         values = [str(value) for _, value in json_leaves(arguments_of(call) or {})]
         callers = map(self.trajectory.caller_of, range(1, self.number))
@@ -424,7 +425,7 @@ class _Turn:
         return any(value in text for value in values if value for text in made)
 
     def _sequence(self, count: int, call: ToolCall) -> Iterator[ErrorSpan]:
-        """Yield a call that comes too early, or again without a reason."""
+        """Yield a call that comes too early, or is repeated without a reason."""
         if count == 1:
             step = out_of_order(self.trajectory, self.number, call.name, self.context)
             if step:
@@ -442,7 +443,7 @@ class _Turn:
             yield self._span(REPEATED, explanation, count=count, severity=4)
 
     def _is_repeated(self, count: int, call: ToolCall) -> bool:
-        """Say whether the same call succeeded since the user spoke; a lookup, as the last call."""
+        """Return whether the same call succeeded since the user spoke; a lookup only as last."""
         arguments = arguments_of(call)
         turn = self.trajectory.turns[self.number - 1]
         if any(_alike(call, earlier, arguments) for earlier in turn.calls[: count - 1]):
@@ -460,7 +461,7 @@ class _Turn:
         return False
 
     def reply(self) -> Iterator[ErrorSpan]:
-        """Yield the errors of what the turn tells the user."""
+        """Yield the errors in the turn's text to the user."""
         checks: tuple[tuple[str, Iterator[Claim], int], ...] = (
             (FALSE_SUCCESS, false_successes(self.trajectory, self.number), 5),
             (FALSE_SUCCESS, untouched(self.trajectory, self.number), 5),

@@ -1,4 +1,4 @@
-"""Claims: the least parts of a text that a source can support, and whether it does."""
+"""Claims: the smallest parts of a text that a source can support, and whether it does."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ _ASIDE = re.compile(
 )
 _SIGNS = ("[", "<", "#", "@", "://", "www.", "UNK", "-lrb-", "-rrb-", "-lcb-", "-rcb-")
 _LISTED = re.compile(r"^[ \t]*\d", re.MULTILINE)
-_AROUND = 8  # code points beside a sentence that an aside may begin or end in
+_AROUND = 8  # code points beyond a sentence in which an aside may begin or end
 _ANSWER = frozenset(("yes", "no", "true", "false", "answer", "summary", "note"))
 
 
@@ -56,16 +56,16 @@ class Claim(NamedTuple):
     number
         The number it states; None for a word or a name.
     name
-        The name it is; None for what is none.
+        The name; None if it is not one.
     sure
-        Whether what is not supported is an error for sure enough to be reported.
+        Whether a missing claim is sure enough to be an error to be reported.
     contradicted
-        Whether the source has another name in its place.
+        Whether the source has another name instead.
     follows
-        Whether a number that is not supported may be right all the same: it can be computed from
-        the source's, or the sentence applies a rule of the source to a case.
+        Whether an unsupported number may still be right: it can be computed from the source's, or
+        the sentence applies a rule of the source to a case.
     size, lacking
-        How many words it has that count, and how many of them the source lacks.
+        Number of its words that count, and of those that the source lacks.
     """
 
     first: int
@@ -89,9 +89,9 @@ def claims(
     Parameters
     ----------
     text
-        The text that the words stand in.
+        The text that contains the words.
     cased
-        Whether capitals tell names.
+        Whether capitals distinguish names.
     nouns
         Whether nouns have capitals, too, as in German.
     """
@@ -117,7 +117,7 @@ def claims(
 
 
 def _dated(words: Sequence[Word], index: SourceIndex, *, text: str) -> dict[int, Claim]:
-    """Look dates in digits up, by their first word."""
+    """Look up dates in digits; return them by the index of their first word."""
     by_word: dict[int, Claim] = {}
     start, end = words[0].start, words[-1].end
     if sum(word.text[0].isdecimal() for word in words) < 3:  # noqa: PLR2004 - day, month, year
@@ -175,7 +175,7 @@ def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:
 
 
 def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> Claim:
-    """Look a number up, and the numeral that it begins with if no word makes it greater."""
+    """Look up a number, and its numeral alone if no word scales it."""
     numeral = words[number.first]
     supported = is_stated(words, index, number=number, text=text)
     glued = is_glued(numeral, text)
@@ -198,19 +198,19 @@ def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, 
 
 
 def _applies_rule(words: Sequence[Word]) -> bool:
-    """Say whether a sentence says what a rule means for some case."""
+    """Return whether a sentence applies a rule to a case."""
     return any(word.folded in OF_RULES for word in words)
 
 
 def may_have_asides(text: str) -> bool:
-    """Say whether `text` has any of the signs without which `without_asides` leaves nothing out."""
+    """Return whether `text` has a sign without which `without_asides` changes nothing."""
     return any(sign in text for sign in _SIGNS) or bool(_LISTED.search(text))
 
 
 def without_asides(words: Sequence[Word], text: str) -> Sequence[Word]:
     """Return the words of a sentence of `text` that can be claims.
 
-    Left out are those of addresses, citations, marks of lists and of headings.
+    This leaves out addresses, citations, and marks of lists and headings.
     """
     if not words:
         return words

@@ -1,4 +1,4 @@
-"""Dates in digits, and the words that say the same."""
+"""Dates in digits, and the words that express the same."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _SCHEDULES = (
     (re.compile(r"\b(?:week|work)days\b", re.IGNORECASE), frozenset(_DAYS[:5])),
     (re.compile(r"\bweekends\b", re.IGNORECASE), frozenset(_DAYS[5:])),
 )
-"""Words for the days of a schedule; of the weekend, as in the news, the day is open."""
+"""Words for the days of a schedule; in "the weekend", as in the news, the day is open."""
 _DAY = r"\b(mon|tue|wed|thu|fri|sat|sun)[a-z]*"
 _DAY_RANGE = re.compile(rf"{_DAY}\s*(?:-|–|—|to|through|thru|until|till)\s*{_DAY}\b", re.IGNORECASE)
 
@@ -31,7 +31,7 @@ _DAY_RANGE = re.compile(rf"{_DAY}\s*(?:-|–|—|to|through|thru|until|till)\s*{
 def dates(text: str) -> Iterator[tuple[re.Match[str], list[tuple[str, ...]]]]:
     """Yield the dates in digits, each with its month, day, year and weekday in words.
 
-    Where day and month may be meant in either order, both are given.
+    If the order of day and month is ambiguous, both readings are returned.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def _readings(match: re.Match[str]) -> Iterator[tuple[str, ...]]:
         orders = {(int(match["month"]), int(match["day"]))}
     else:
         first, two = int(match["one"]), int(match["two"])
-        # With full stops the day stands first everywhere.
+        # With full stops the day always comes first.
         orders = {(two, first)} if match["mark"] == "." else {(first, two), (two, first)}
     year = int(match["year"] or match["late"])
     for month, day in sorted(orders):
@@ -62,9 +62,9 @@ def _readings(match: re.Match[str]) -> Iterator[tuple[str, ...]]:
 
 @lru_cache(maxsize=4)
 def weekdays(text: str) -> frozenset[str]:
-    """Return the days of the week that `text` means without naming them.
+    """Return the days of the week that `text` implies without naming them.
 
-    They are those on which its full dates fall, those of a range, and those that *weekdays* or
+    These are the weekdays of its full dates, the days of a range, and those that *weekdays* or
     *weekends* stands for.
 
     Examples

@@ -1,9 +1,7 @@
-"""From what a source lacks to error spans that say so in plain words and point at the source.
+"""Turn claims that a source lacks into error spans that explain this and point at the source.
 
-Beside: the sentence of the source that speaks of the same as a sentence of the text.
-
-What a source lacks stands nowhere in it. Where the rest of the sentence stands there, in one
-sentence of the source, a reader sees what is said in its place. Most findings have no such place.
+A claim that a source lacks has no passage of its own. If one sentence of the source has the rest of
+the sentence, it shows the reader what the source says instead. Most findings have no such sentence.
 """
 
 import re
@@ -34,19 +32,19 @@ from spanjury.judges.text.words import fold_word, folded_words
 
 _STRANGE = 0.8  # share of unknown claims from which a whole sentence is marked
 
-_ENOUGH = 4  # claims that a sentence needs for that
+_ENOUGH = 4  # minimum claims of such a sentence
 
-_WORDS = 2  # unknown words of a sentence that is marked as a whole
+_WORDS = 2  # minimum unknown words of a sentence that is marked as a whole
 
-_STRETCH = 5  # unknown claims in a row that are marked
+_STRETCH = 5  # minimum consecutive unknown claims to be marked
 
-_BESIDE = 3  # the same where one of them is a name or a number
+_BESIDE = 3  # the same if one of them is a name or a number
 
-_NEAR = 2.0  # a number of the source is named if it is at most so many times greater or less
+_NEAR = 2.0  # maximum ratio to a number of the source that the explanation names
 
-_COUNTABLE = 10  # spelled numbers up to here may be counts that the writer made
+_COUNTABLE = 10  # spelled numbers up to this may be counts made by the writer
 
-_SIMILAR = 0.75  # likeness of two names of which one may be a slip for the other
+_SIMILAR = 0.75  # minimum similarity of two names of which one may be a typo for the other
 
 _FIELD = re.compile(
     r"(?P<key>[\"']?[A-Za-z][\w -]{0,40}[\"']?) ?[:=|\[] ?[\"']?[^\w\s]?\d[\d.,]*\b"
@@ -72,7 +70,7 @@ CONTRADICTIONS: Mapping[Category, str] = MappingProxyType(
         "time": "contradicted number",
     }
 )
-"""Contradictions that are reported -> category of their spans. A name in another's place is not:
+"""Category of a contradiction -> category of its spans. Replaced names are not reported, because
 too few of those that the rules find are errors."""
 
 PRECISION: Mapping[str, float] = MappingProxyType(
@@ -92,24 +90,23 @@ PRECISION: Mapping[str, float] = MappingProxyType(
         "wrong speaker": 0.9,
     }
 )
-"""Category -> share of its spans that lie on what people marked, in part at least.
+"""Category -> share of its spans that overlap with marks of people.
 
-Counted on the spans of people in CLIFF and XSum hallucination annotations (the training
-parts: .91 of 57 numbers, .90 of 10 dates, .51 of 39 names, .92 of 71 stretches of words) and on
-SummEdits and DiaSumFact (.98, .37 with one date repeated in 29 edits of one summary, 1.0, .78),
-rounded. What would be below 1/2, as words of the source in a new order are, is not reported.
-"""
+Counted on the spans of people in CLIFF and XSum hallucination annotations (the training parts: 0.91
+of 57 numbers, 0.90 of 10 dates, 0.51 of 39 names, 0.92 of 71 runs of words) and on SummEdits and
+DiaSumFact (0.98, 0.37 with one date repeated in 29 edits of one summary, 1.0, 0.78), rounded.
+Findings with a share below 1/2, such as words of the source in a new order, are not reported."""
 
-_SHARED = 3  # words that carry meaning, which two sentences about the same have in common
+_SHARED = 3  # minimum content words that two sentences on the same topic share
 
-_SHARE = 0.5  # of such words of the sentence, apart from what is lacking
+_SHARE = 0.5  # minimum share of the sentence's content words, apart from the missing ones
 
-_LONGEST = 600  # characters of a sentence that shows anything
+_LONGEST = 600  # maximum characters of a sentence that is useful as evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Finding:
-    """Claims in a row that the source does not support, or a whole sentence of them."""
+    """Consecutive claims that the source does not support, or a whole sentence of them."""
 
     sentence: SentenceSupport
     claims: Sequence[Claim]
@@ -134,13 +131,13 @@ def error_spans(
     limit: int,
     contradictions: Sequence[Contradiction] = (),
 ) -> tuple[tuple[ErrorSpan, ...], tuple[ErrorSpan, ...]]:
-    """Return what the source does not support: the gravest `limit` in order of place, and the rest.
+    """Return the unsupported claims: the gravest `limit` sorted by position, and the rest.
 
-    What the source contradicts for sure comes first, and takes the place of what it only lacks.
-    Severity is 4 for a number, a date, or a person whom the source calls otherwise, 3 for a
-    name, for a number that may follow from the source, as a small one in words may, and for words
-    of which the source has none. Only what
-    is reported is explained: to find what is like it in a long source takes time.
+    Sure contradictions come first, and replace claims that the source merely lacks. Severity is 4
+    for a number, a date, or a person with another name in the source. It is 3 for a name, for a
+    number that may follow from the source, such as a small one in words, and for words that the
+    source lacks altogether. Only reported findings are explained, because searching a long source
+    for similar passages is slow.
     """
     against = [
         contradiction
@@ -173,7 +170,7 @@ def error_spans(
 
 
 def _content(text: str, error: "ErrorSpan | _Finding") -> tuple[str, str]:
-    """Return what makes an error another than those before it."""
+    """Return the properties that distinguish an error from earlier ones."""
     if isinstance(error, ErrorSpan):
         return error.text, error.explanation
     start, end = error.interval
@@ -186,9 +183,9 @@ def _overlaps(interval: tuple[int, int], other: Contradiction) -> bool:
 
 
 def _follows(contradiction: Contradiction, support: Support, source: Source) -> bool:
-    """Say whether another number than the source's follows from it all the same.
+    """Return whether a number that differs from the source's still follows from it.
 
-    It is a sum, or written otherwise: known, although its words do not stand in the source.
+    It is a sum, or written differently: supported, although its words are not in the source.
     """
     literally = re.compile(rf"(?<!\w){re.escape(contradiction.text)}(?!\w)")
     if contradiction.category != "number" or literally.search(source.text):
@@ -270,25 +267,25 @@ def _is_exact(claim: Claim) -> bool:
 
 
 def _is_strange(claims: Sequence[Claim], unknown: Sequence[Claim]) -> bool:
-    """Say whether hardly a word of a sentence is in the source."""
+    """Return whether hardly any word of a sentence is in the source."""
     enough = len(claims) >= _STRETCH or any(map(_is_exact, unknown))
     if sum(claim.sort == "wording" for claim in unknown) < _WORDS:
-        return False  # its names and numbers say more one by one
+        return False  # its names and numbers are more informative one by one
     return enough and len(claims) >= _ENOUGH and len(unknown) >= _STRANGE * len(claims)
 
 
 def _is_telling(run: Sequence[Claim]) -> bool:
-    """Say whether so many claims in a row are unknown that it is no other wording for the same."""
+    """Return whether so many consecutive claims are unknown that this is no paraphrase."""
     exact = sum(map(_is_exact, run))
     if exact == len(run):
-        return False  # its names and numbers say more one by one
+        return False  # its names and numbers are more informative one by one
     return len(run) >= _STRETCH or (len(run) >= _BESIDE and exact > 0)
 
 
 def _with_pointer(
     finding: _Finding, *, text: str, source: Source, support: Support
 ) -> tuple[str, tuple[Evidence, ...]]:
-    """Explain a finding; point at least to where the source speaks of the same, if it does."""
+    """Explain a finding, and point at least to a source sentence on the same topic, if any."""
     explanation, evidence = _explained(finding, text=text, source=source, support=support)
     if evidence or finding.whole:
         return explanation, evidence
@@ -301,7 +298,7 @@ def _with_pointer(
 def _explained(
     finding: _Finding, *, text: str, source: Source, support: Support
 ) -> tuple[str, tuple[Evidence, ...]]:
-    """Say why a finding is an error, and what the source has in its place."""
+    """Return why a finding is an error, and what the source says instead."""
     sentence, claims = finding.sentence, finding.claims
     if finding.whole:
         supported = sum(claim.supported for claim in claims)
@@ -326,7 +323,7 @@ def _quote(sentence: SentenceSupport, claim: Claim, *, text: str) -> str:
 def _lacking(
     sentence: SentenceSupport, claim: Claim, *, source: Source, text: str, prose: bool
 ) -> tuple[str, tuple[Evidence, ...]]:
-    """Say that the source lacks a claim, and what it has instead."""
+    """Return that the source lacks a claim, and what it says instead."""
     quote = _quote(sentence, claim, text=text)
     if claim.name is not None:
         return _misnamed(claim.name, quote=quote, source=source)
@@ -351,7 +348,7 @@ def _lacking(
 
 
 def _field(sentence: SentenceSupport, *, source: Source) -> Evidence | None:
-    """Find the number in data whose key has most words in common with a sentence, if any has."""
+    """Return the number in data whose key shares most words with a sentence, or None."""
     stems = {stem(word.folded) for word in sentence.words}
     best, most = None, 0
     for match in _FIELD.finditer(source.text):
@@ -365,10 +362,10 @@ def _field(sentence: SentenceSupport, *, source: Source) -> Evidence | None:
 def _nearest(
     number: Number, counted: str, *, stems: AbstractSet[str], source: Source
 ) -> Quantity | None:
-    """Find the number of the source that stands most likely in the place of `number`.
+    """Return the source's number that most likely corresponds to `number`.
 
-    Numbers of the same unit come first, then those whose sentence has most of `stems`, the words
-    around `number`, then the nearest. None is many times as large or as small.
+    Numbers with the same unit come first, then those whose sentence has most of `stems`, the words
+    around `number`, then the nearest. Numbers many times as large or small are excluded.
     """
     value = number.value
     near = [
@@ -388,7 +385,7 @@ def _nearest(
 
 
 def _misnamed(name: Name, *, quote: str, source: Source) -> tuple[str, tuple[Evidence, ...]]:
-    """Explain a name that the source does not have, with the like of it there."""
+    """Explain a name that the source lacks, with a similar name of the source."""
     called = called_otherwise(name, source.text)
     if called:
         evidence = source.evidence(called[0].start(), called[0].end())
@@ -401,23 +398,23 @@ def _misnamed(name: Name, *, quote: str, source: Source) -> tuple[str, tuple[Evi
 
 
 def _similar(quote: str, *, source: Source) -> Evidence | None:
-    """Find the name in the source that is most like `quote`, if any is like it."""
+    """Return the name in the source that is most similar to `quote`, or None."""
     names = {fold_word(match.group()): match for match in _CAPITAL.finditer(source.text)}
     close = get_close_matches(fold_word(quote), names, n=1, cutoff=_SIMILAR)
     return source.evidence(*names[close[0]].span()) if close else None
 
 
 def _other_days(quote: str, *, source: Source) -> tuple[Evidence, ...]:
-    """Find the days or the months that the source does have, each where it stands first."""
+    """Return the days or the months that the source has, each at its first occurrence."""
     days = MONTHS if stem(quote.lower()) in map(stem, MONTHS) else sorted(WEEKDAYS)
     matches = [re.search(rf"\b{day.capitalize()}\b", source.text) for day in days]
     return tuple(source.evidence(*match.span()) for match in matches if match)
 
 
 def same_subject(words: Iterable[str], *, source: Source) -> Evidence | None:
-    """Return the sentence of `source` that has most of `words`, if it has so many of them.
+    """Return the sentence of `source` that has most of `words`, if it has enough of them.
 
-    Of equals the first. `words` are the folded words of a sentence without what is lacking.
+    Of equals the first. `words` are the folded words of a sentence without the missing ones.
     """
     stems = {STEMS[word] for word in words} - FUNCTION_WORDS
     if len(stems) < _SHARED:
@@ -433,7 +430,7 @@ def same_subject(words: Iterable[str], *, source: Source) -> Evidence | None:
 
 
 def _sentences(stems: set[str], source: Source) -> Iterator[tuple[int, int, int]]:
-    """Yield how many of `stems` a sentence has, for those that have most, and its interval."""
+    """Yield the count of `stems` and the interval of each sentence that has most of them."""
     where = index_source(source.text).where
     held = Counter(number for stem in stems for number in _numbers(where.get(stem, 0)))
     most = max(held.values(), default=0)

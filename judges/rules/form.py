@@ -1,9 +1,8 @@
-"""A judge of whether a text is well formed; it follows rules, and asks no model.
+"""A judge of whether a text is well formed; it uses rules and no model.
 
-Bands of a scale: the best eighth of it is for texts in which no error was found.
-
-So a score and the errors that are reported never contradict each other: without errors a
-score is at least 4.5 on a scale from 1 to 5, and with any it is below.
+The best eighth of a scale is reserved for texts without errors. So a score and the reported errors
+never contradict each other: without errors a score is at least 4.5 on a scale from 1 to 5, and with
+any error it is below.
 """
 
 import math
@@ -64,42 +63,40 @@ CHECKS: tuple[Callable[[FormText], Iterator[ErrorSpan]], ...] = (
     unclosed_quotes,
     unpaired_brackets,
 )
-"""Every check that the judge makes; a new one is added here."""
+"""Every check of the judge; add a new one here."""
 
-_MOST = 100  # errors of one check that are looked at: more change no score by much
+_MOST = 100  # maximum errors of one check: more hardly change the score
 
-_TOP = 1 / 8  # share of the scale
+_TOP = 1 / 8  # share of the scale for texts without errors
 
-_COSTS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)  # of an error by severity
+_COSTS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)  # cost of an error by severity
 
-_UNGRADED = 3  # severity of an error without one
+_UNGRADED = 3  # severity assumed for an error without one
 
-_FLOOR = 3  # sentences up to which length does not matter
+_FLOOR = 3  # number of sentences up to which length does not matter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormJudge:
-    """Mark what is badly written, whatever it says.
+    """Mark errors of form, regardless of the meaning of the text.
 
-    That is: repetition, unfinished sentences, unpaired brackets and quotation marks, slips
-    of casing and spacing, debris of encodings and mark-up, the surest errors of grammar.
+    These are repetition, unfinished sentences, unpaired brackets and quotation marks, slips of
+    casing and spacing, debris of encodings and mark-up, and the surest errors of grammar. It judges
+    aspects of the kind ``"form"`` and abstains on others. It reports only sure errors and misses
+    many, because it does not understand the text. A habit kept throughout, as in tokenised or
+    lower-cased data, is not an error; the rationale names it. In a sentence of a longer text
+    (`Segment.before`) it marks errors that no following text could excuse, and repetition of the
+    text before.
 
-    It judges aspects of the kind ``"form"`` and abstains on others. It reports what it is
-    sure of and misses much: it knows no meaning. A way of writing kept throughout, as
-    tokenised or lower-cased data have it, is a habit and no error; the rationale names it.
-
-    In a sentence of a longer text (`Segment.before`) it marks what is an error whatever may follow,
-    and repetition of what stands before.
-
-    The score is the best where there is no error; with any it is::
+    A text without errors has the best score; with errors the score is::
 
         low + (7 / 8 * (high - low)) / (1 + load)
 
-    where the load is the cost of all errors (.1, .25, .5, 1 and 2 for a severity of 1 to 5),
-    in a text of more than three sentences over the root of every third
-    (`spanjury.judges.rules.form`). An empty text has the lowest score. Of another list of errors
-    the score is computed in the same way; errors that were found and not reported are counted as
-    before. `max_spans`, 0 or more, limits the spans of the report; the score counts all.
+    where the load is the cost of all errors (0.1, 0.25, 0.5, 1 and 2 for a severity of 1 to 5). In
+    a text of more than three sentences it is divided by the square root of a third of their number
+    (`spanjury.judges.rules.form`). An empty text has the lowest score. The score for another error
+    list is computed in the same way; errors that were found but not reported count as before.
+    `max_spans`, 0 or more, limits the spans of the report; the score counts all.
     """
 
     blind_spots: ClassVar[str] = (
@@ -115,18 +112,18 @@ class FormJudge:
 
     @property
     def signature(self) -> str:
-        """The options, what errors cost, and the rules."""
+        """The options, the costs of errors, and the rules."""
         costs = costs_signature()
         return signature("form", max_spans=self.max_spans, costs=costs, rules=code_digest(__name__))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Look at the output alone."""
+        """Check the output alone."""
         return await self._look(segment, aspect)
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
-        """Return the score that `spans` cost, in place of those that are reported."""
+        """Return the score for `spans` instead of the reported errors."""
         report = await self._look(segment, aspect, spans=tuple(spans))
         return Rescoring(report=report, method=RescoringMethod.COMPUTED)
 
@@ -147,7 +144,7 @@ class FormJudge:
         spans: tuple[ErrorSpan, ...] | None = None,
         before: str | None = None,
     ) -> Report:
-        """Score `text` by the errors in it, `spans` in place of the reported ones if given."""
+        """Score `text` by its errors; `spans`, if given, replace the reported ones."""
         scale = aspect.scale
         if not text.strip():
             empty = ErrorSpan(
@@ -159,7 +156,7 @@ class FormJudge:
         reported = gravest(errors, limit=self.max_spans)
         if spans is not None:
             errors = [*spans, *(span for span in errors if span not in reported)]
-        # What stands there twice makes a text no longer.
+        # Repeated sentences do not count towards the length of the text.
         sentences = 1 if before else len({sentence.text for sentence in form.sentences})
         weight = load(errors, sentences=sentences)
         return Report(
@@ -170,7 +167,7 @@ class FormJudge:
 
 
 def _errors(text: str, *, before: str | None) -> tuple[FormText, list[ErrorSpan]]:
-    """Return the text that is read, with what stands before it, and the errors of `text`."""
+    """Return the text including the text before it, and the errors of `text`."""
     start = len(before or "")
     form = read_form((before or "") + text, is_whole=before is None)
     errors = _without_nested([span for check in CHECKS for span in islice(check(form), _MOST)])
@@ -187,7 +184,7 @@ def _summary(errors: Sequence[ErrorSpan], *, words: int) -> str:
 
 
 def _habits(form: FormText) -> Iterator[str]:
-    """Yield a note on each way of writing that the text keeps throughout."""
+    """Yield a note on each habit that the text keeps throughout."""
     if form.tokenised:
         yield "Blanks stand before punctuation throughout, which is taken for a habit."
     if not form.capitals:
@@ -195,7 +192,7 @@ def _habits(form: FormText) -> Iterator[str]:
 
 
 def _without_nested(spans: Sequence[ErrorSpan]) -> list[ErrorSpan]:
-    """Leave out spans that lie within another: one slip is one error."""
+    """Leave out spans within another span, because they mark the same slip."""
     kept: list[ErrorSpan] = []
     reach = -1
     for span in sorted(spans, key=lambda span: (span.start or 0, -(span.end or 0))):
@@ -211,9 +208,9 @@ def banded(quality: float, *, load: float, scale: Scale) -> float:
     Parameters
     ----------
     quality
-        What else is known of the text, 0 to 1; it orders texts within a band.
+        Other evidence about the text, 0 to 1; it orders texts within a band.
     load
-        How heavily errors weigh on it; 0 for none, without an upper limit.
+        Total weight of its errors, 0 or more; 0 without errors.
 
     Examples
     --------
@@ -223,27 +220,27 @@ def banded(quality: float, *, load: float, scale: Scale) -> float:
     width = scale.high - scale.low
     if not load:
         return scale.high - width * _TOP * (1 - quality)
-    # Below the band even where next to nothing weighs on a perfect text.
+    # Strictly below the band, even for a perfect text with a tiny load.
     most = math.nextafter(scale.high - width * _TOP, scale.low)
     return scale.low + (most - scale.low) * (1 + quality) / 2 / (1 + load)
 
 
 def costs_signature() -> str:
-    """Return a digest of what errors cost and how length excuses them."""
+    """Return a digest of the costs of errors and of the allowance for length."""
     return fingerprint(repr((_COSTS, _FLOOR)))
 
 
 def cost(spans: Iterable[ErrorSpan]) -> float:
-    """Return the sum of what errors cost: .1, .25, .5, 1 and 2 for a severity of 1 to 5."""
+    """Return the total cost of errors: 0.1, 0.25, 0.5, 1 and 2 for a severity of 1 to 5."""
     graded = (_UNGRADED if span.severity is None else span.severity for span in spans)
     return math.fsum(_COSTS[severity] for severity in graded)
 
 
 def load(spans: Iterable[ErrorSpan], *, sentences: int) -> float:
-    """Return how heavily errors weigh on a text of so many sentences.
+    """Return the weight of errors on a text with so many sentences.
 
-    It is their cost, in a text of more than three sentences over the root of every third: in
-    four times the text the same errors weigh half as much. So an error more never lightens
-    the load of a text, and a sentence more does so only a little.
+    This is their cost, divided in a text of more than three sentences by the square root of a third
+    of their number: in four times the text the same errors weigh half as much. So another error
+    never reduces the load, and another sentence reduces it only a little.
     """
     return cost(spans) / math.sqrt(max(1.0, sentences / _FLOOR))

@@ -1,7 +1,7 @@
-"""Checks of a text's form, which yield the errors that they are sure of.
+"""Checks of a text's form, which yield only sure errors.
 
-They look at punctuation, at grammar and case that one or two words show, at what broken encodings,
-mark-up and models leave in a text, and at repetition.
+They check punctuation, grammar and case within one or two words, the debris that broken encodings,
+mark-up and models leave in a text, and repetition.
 """
 
 import re
@@ -27,7 +27,7 @@ _DOUBLED = re.compile(
 _SPACED_ELLIPSIS = re.compile(r"\.[ \t]\.[ \t]\.")
 _OPENERS = {")": "(", "]": "[", "}": "{"}
 _BRACKET = re.compile(r"[()\[\]{}]")
-# Numbers of lists, as in "a)" and "(1", and faces made of punctuation.
+# List numbers, such as "a)" and "(1", and emoticons.
 _NO_BRACKET = re.compile(r"(?:^|[\s(])\w{1,3}\)|[:;=8xX]['’]?-?[()\[\]]|[()\[\]]-?[:;=]")
 _INCHES = re.compile(r'\d"')
 _STOPS = frozenset(".!?…。！？।")
@@ -38,16 +38,16 @@ _DANGLING = frozenset(
     of with from as at by per via who which was is are were has have had he she they we to for
     in his""".split()  # noqa: SIM905 - so many read best so
 )
-"""Words that do not end a text, where no stop follows."""
+"""Words that do not end a text without a stop."""
 _NEVER_LAST = frozenset(
     "an the and or nor because although than my your our their whose".split()  # noqa: SIM905
 )
 """Words that do not end a sentence, even with a stop."""
-_TITLE = 8  # words that a text without a stop may have, as a title or a short answer has
+_TITLE = 8  # maximum words of a text without a stop, such as a title or a short answer
 
 
 def stray_blanks(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield blanks before punctuation, where the whole text is not so."""
+    """Yield spaces before punctuation, unless the whole text has them."""
     if form.tokenised:
         return
     for match in _STRAY.finditer(form.text):
@@ -60,7 +60,7 @@ def stray_blanks(form: FormText) -> Iterator[ErrorSpan]:
 
 
 def missing_blanks(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield punctuation that the next word follows without a blank."""
+    """Yield punctuation directly followed by a word, without a space."""
     for match in _MISSING.finditer(form.text):
         at = match.start(match.lastindex or 0)
         yield form.mark(
@@ -73,7 +73,7 @@ def missing_blanks(form: FormText) -> Iterator[ErrorSpan]:
 
 
 def doubled_marks(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield marks that do not go together, as two commas or two full stops."""
+    """Yield incompatible adjacent marks, such as two commas or two full stops."""
     if _SPACED_ELLIPSIS.search(form.text):
         return
     for match in _DOUBLED.finditer(form.text):
@@ -86,7 +86,7 @@ def doubled_marks(form: FormText) -> Iterator[ErrorSpan]:
 
 
 def unpaired_brackets(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield each bracket without its fellow, in a text that is whole."""
+    """Yield each unpaired bracket in a text that is whole."""
     if not form.is_whole:
         return
     excused = {
@@ -115,10 +115,10 @@ def unpaired_brackets(form: FormText) -> Iterator[ErrorSpan]:
 
 
 def unclosed_quotes(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield a quotation mark without its fellow; apostrophes are none.
+    """Yield an unpaired quotation mark; apostrophes do not count.
 
-    A quotation of several paragraphs opens each of them, so that only a text of one
-    paragraph is checked, and only one that is whole. A mark after a digit may stand for inches.
+    A quotation of several paragraphs opens each of them, so only a whole text of one paragraph is
+    checked. A mark after a digit may stand for inches.
     """
     if not form.is_whole or "\n" in form.text.strip():
         return
@@ -145,8 +145,9 @@ def _quote(form: FormText, start: int) -> ErrorSpan:
 def broken_off(form: FormText) -> Iterator[ErrorSpan]:
     """Yield the last word of each sentence that breaks off.
 
-    Inside a text, only a word that no sentence ends on tells; at the end of a whole one, also a
-    comma, or a missing stop where there is more than a title or other sentences have one.
+    Within a text, only a word that never ends a sentence counts. At the end of a whole text, a
+    comma also counts, and so does a missing stop if the text is longer than a title or other
+    sentences have one.
     """
     for sentence in form.sentences:
         last = _last_word(sentence)
@@ -158,7 +159,7 @@ def broken_off(form: FormText) -> Iterator[ErrorSpan]:
 
 
 def _open_end(form: FormText, sentence: Sentence) -> Iterator[ErrorSpan]:
-    """Look at the end of a text."""
+    """Check the end of a text."""
     bare = sentence.text.rstrip(_CLOSERS)
     last = _last_word(sentence)
     if not last or bare[-1] in _STOPS:
@@ -172,7 +173,7 @@ def _open_end(form: FormText, sentence: Sentence) -> Iterator[ErrorSpan]:
 
 
 def _expects_stop(form: FormText, sentence: Sentence) -> bool:
-    """Say whether a stop should end the last sentence; lists and lines of verse have none."""
+    """Return whether a stop should end the last sentence; lists and verse have none."""
     if "\n" in form.text.strip():
         return False
     others = form.sentences[:-1]
@@ -182,7 +183,7 @@ def _expects_stop(form: FormText, sentence: Sentence) -> bool:
 
 
 def _last_word(sentence: Sentence) -> str:
-    """Return what stands last but for stops and what closes; empty if there is nothing else."""
+    """Return the last word without stops and closing marks; empty if there is none."""
     bare = sentence.text.rstrip(_CLOSERS).rstrip("".join(_STOPS) + _CLOSERS)
     return bare.rsplit(None, 1)[-1] if bare else ""
 
@@ -199,12 +200,12 @@ def _mark(form: FormText, sentence: Sentence, *, last: str, severity: int, why: 
 
 
 _ARTICLE = re.compile(r"(?<![\w.'’\-])([Aa]n?) ([a-z]+)\b(?!['’]|\.\w)")
-# Vowels that are spoken as consonants, and the silent h.
+# Vowel letters with a consonant sound, and words whose h may be silent.
 _SPOKEN_CONSONANT = re.compile(
     r"one|once|use|usi|usu|uni[cfkloqstv]|eu|ew|ur[aieo]|ubiq|ut[ioe]|ouija|u[bfkp][io]|oui|uk|usb"
 )
 _SILENT_H = re.compile(r"hour|honest|hono|heir|homage|herb|hist|hot|hal|heroic|habit|hered|hyster")
-_INITIALS = 3  # letters that may be spelled out, as in "an fbi agent"
+_INITIALS = 3  # maximum letters of a word that may be spelled out, as in "an fbi agent"
 _VOWELS = frozenset("aeiou")
 _DISAGREEMENT = re.compile(
     r"(?:^|(?<=[.!?] ))(?:(?:He|She|It) (?:have|are|do not|don['’]t)|I (?:is|are|has))\b"
@@ -222,7 +223,7 @@ _LONG = re.compile(r"[A-Z]{5}")
 
 
 def articles(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield ``a`` before a vowel that is spoken and ``an`` before a consonant."""
+    """Yield ``a`` before a vowel sound and ``an`` before a consonant sound."""
     for match in _ARTICLE.finditer(form.text):
         article, word = match.groups()
         needed = _needed(word)
@@ -236,7 +237,7 @@ def articles(form: FormText) -> Iterator[ErrorSpan]:
 
 
 def _needed(word: str) -> str:
-    """Return the article that `word` takes; empty where that is not sure."""
+    """Return the article that `word` takes; empty if that is not sure."""
     if word in FUNCTION_WORDS or len(word) <= 2:  # noqa: PLR2004 - "vitamin a is", "an mp"
         return ""
     if word[0] in _VOWELS:
@@ -277,7 +278,7 @@ def misheard(form: FormText) -> Iterator[ErrorSpan]:
 
 
 def lower_case_starts(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield first words in lower case, in a text that begins sentences with capitals."""
+    """Yield first words in lower case, in a text that capitalises the first words of sentences."""
     if not form.capitals:
         return
     for before, sentence in pairwise(form.sentences):
@@ -292,7 +293,7 @@ def lower_case_starts(form: FormText) -> Iterator[ErrorSpan]:
 
 
 def lower_i(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield the word I in lower case, in a text that writes sentences with capitals."""
+    """Yield the word I in lower case, in a text that capitalises the first words of sentences."""
     if form.capitals:
         for match in _LONE_I.finditer(form.text):
             yield form.mark(
@@ -304,7 +305,7 @@ def lower_i(form: FormText) -> Iterator[ErrorSpan]:
 
 
 def shouting(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield runs of four words and more in capitals; short ones alone may be initials."""
+    """Yield runs of four or more words in capitals, unless all are short and may be initials."""
     for match in _LOUD.finditer(form.text):
         if _LONG.search(match.group()):
             yield form.mark(
@@ -376,7 +377,7 @@ _KINDS = (
 
 
 def debris(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield every piece of debris."""
+    """Yield all debris."""
     for kind in _KINDS:
         for match in kind.pattern.finditer(form.text):
             yield form.mark(
@@ -392,13 +393,13 @@ _MAY_DOUBLE = frozenset(
     hear knock blah tut oh hey boo do who""".split()  # noqa: SIM905 - so many read best so
 )
 _IDIOMS = frozenset(("and", "by", "after", "to", "upon", "or", "over"))  # more and more and more
-_PHRASE = range(2, 7)  # lengths of phrases that are looked for side by side
-_PASSAGE = 10  # words from which saying the same again is not a coincidence
+_PHRASE = range(2, 7)  # lengths of phrases that are checked for immediate repetition
+_PASSAGE = 10  # minimum words of a repetition that is no coincidence
 _SENTENCE = 4  # the same for a whole sentence
 
 
 def stuttering(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield words and phrases that follow upon themselves.
+    """Yield words and phrases that are immediately repeated.
 
     Names may be double (Duran Duran), and so may some words (had had).
     """
@@ -425,7 +426,7 @@ def stuttering(form: FormText) -> Iterator[ErrorSpan]:
 
 
 def _stutter(form: FormText, folded: Sequence[str], *, at: int) -> int:
-    """Return how many words from `at` on are said again at once; 0 for none."""
+    """Return how many words from `at` are immediately repeated; 0 if none."""
     following = folded[at + 1 : at + 2 * _PHRASE.stop]
     if folded[at] not in following:
         return 0
@@ -439,7 +440,7 @@ def _stutter(form: FormText, folded: Sequence[str], *, at: int) -> int:
 
 
 def _is_slip(form: FormText, left: Word, right: Word) -> bool:
-    """Say whether a word that follows upon itself is an error."""
+    """Return whether an immediately repeated word is an error."""
     if not form.between(left, right).isspace() or left.folded in _MAY_DOUBLE:
         return False
     if next(numbers([left.folded]), None):
@@ -449,7 +450,7 @@ def _is_slip(form: FormText, left: Word, right: Word) -> bool:
 
 
 def _is_phrase(form: FormText, words: Sequence[Word]) -> bool:
-    """Say whether a phrase that follows upon itself is an error, and not an idiom or a list."""
+    """Return whether an immediately repeated phrase is an error, and not an idiom or a list."""
     half = len(words) // 2
     if any(word.text[0].isdecimal() for word in words[:half]):
         return False
@@ -458,12 +459,12 @@ def _is_phrase(form: FormText, words: Sequence[Word]) -> bool:
     between = form.text[words[0].start : words[-1].end]
     seam = form.between(words[half - 1], words[half])
     if len({word.folded for word in words[:half]}) == 1:
-        return False  # one word over and over: another check marks it
+        return False  # a single repeated word, which another check marks
     return seam.isspace() and not any(mark in between for mark in ".!?\n,;:")
 
 
 def repeated_passages(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield sentences, and stretches of many words, that stood there before."""
+    """Yield sentences, and long runs of words, that occurred before."""
     folded = [word.folded for word in form.words]
     starts: dict[int, int] = {}
     copied_to = 0
@@ -485,7 +486,7 @@ def repeated_passages(form: FormText) -> Iterator[ErrorSpan]:
 
 
 def _shared(folded: Sequence[str], earlier: int, *, at: int) -> int:
-    """Return how many words from `at` on are the same as from `earlier` on."""
+    """Return how many words from `at` on equal those from `earlier` on."""
     length = 0
     while (
         at + length < len(folded)
@@ -497,7 +498,7 @@ def _shared(folded: Sequence[str], earlier: int, *, at: int) -> int:
 
 
 def _is_sentence(form: FormText, at: int, *, length: int) -> bool:
-    """Say whether the words are a sentence of their own: stops on both sides."""
+    """Return whether the words are a complete sentence, with stops on both sides."""
     if length < _SENTENCE:
         return False
     start, end = form.words[at].start, form.words[at + length - 1].end

@@ -1,4 +1,4 @@
-"""A text as the checks of its form see it."""
+"""A text prepared for the checks of its form."""
 
 import re
 from collections.abc import Sequence
@@ -8,23 +8,23 @@ from spanjury.judges.core import ErrorSpan, Located
 from spanjury.judges.text.sentences import Sentence, sentences
 from spanjury.judges.text.words import Word, words
 
-_STYLE = 0.5  # share from which a way of writing is the style of the text, no slip
-_TOKENISED = 0.8  # share of marks after a blank from which that is no slip
+_STYLE = 0.5  # share from which a habit is the style of the text rather than a slip
+_TOKENISED = 0.8  # share of marks after a space from which this is the style
 _STOP = re.compile(r"[.,](?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormText:
-    """A text, cut up, and the habits of its writing.
+    """A text with its words and sentences, and the habits of its writing.
 
     Parameters
     ----------
     tokenised
-        Whether it puts spaces before punctuation throughout, as data for parsers do.
+        Whether it has spaces before punctuation throughout, like data for parsers.
     capitals
-        Whether its sentences begin with a capital, but for a minority.
+        Whether most of its sentences begin with a capital.
     is_whole
-        Whether it has ended, and begins with its first word.
+        Whether it is complete, from its first word to its end.
     """
 
     text: str
@@ -49,12 +49,12 @@ class FormText:
         )
 
     def between(self, left: Word, right: Word) -> str:
-        """Return what stands between two words."""
+        """Return the text between two words."""
         return self.text[left.end : right.start]
 
 
 def read_form(text: str, *, is_whole: bool = True) -> FormText:
-    """Cut `text` up and find out its habits; a part of a text may end anywhere."""
+    """Split `text` and determine its habits; a part of a text may end anywhere."""
     cut = sentences(text)
     stops = [text[match.start() - 1 : match.start()] for match in _STOP.finditer(text)]
     letters = [sentence.text[0] for sentence in cut if sentence.text[0].isalpha()]

@@ -1,4 +1,4 @@
-"""A judge of whether the inputs support what a text says; it counts, and asks no model."""
+"""A judge of whether the inputs support a text; it counts words, and uses no model."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,30 +46,30 @@ from spanjury.judges.text.replies import by_reply, rescored
 from spanjury.judges.text.turns import in_turn
 from spanjury.judges.text.words import each_once, folded_words
 
-_QUICKER = 4  # times as fast as the output the source is read, of which little is looked at
+_QUICKER = 4  # the source is read this many times as fast as the output
 
-_FOREIGN = 0.5  # known claims below which the languages are compared
+_FOREIGN = 0.5  # share of supported claims below which the languages are compared
 
 _ANSWERED = frozenset(("grounding", "content"))
-"""Kinds of aspects on which an output that answers nothing has an error."""
+"""Kinds of aspects for which an output that answers nothing has an error."""
 
 _CERTAIN = 0.98
 """Probability of an error in an output that answers nothing."""
 
-# A logistic regression, fitted to 3,343 summaries that people had checked: the files
-# train_cliff, train_xsumfaith, train_diasumfact and train_summedits_* of SummEdits, CLIFF,
-# XSum hallucination annotations and DiaSumFact, each weighted by the root of its size, with a
-# ridge of .001. They have an error in 18 % to 96 % of the cases from the lowest to the highest
-# of six bins, in which it says 21 % to 96 %. No text of QAGS or SummEval was used.
-_EXACT = 1.49  # each number, date or name that is reported, at most 3
+# A logistic regression, fitted to 3,343 summaries checked by people: the files train_cliff,
+# train_xsumfaith, train_diasumfact and train_summedits_* of SummEdits, CLIFF, XSum hallucination
+# annotations and DiaSumFact, each weighted by the square root of its size, with a ridge of 0.001.
+# From the lowest to the highest of six bins, 18 % to 96 % of the summaries have an error, and the
+# regression predicts 21 % to 96 %. No text of QAGS or SummEval was used.
+_EXACT = 1.49  # per reported number, date or name, at most 3
 
-_WORDING = 0.98  # each stretch of words that is reported, at most 2
+_WORDING = 0.98  # per reported run of words, at most 2
 
-_UNKNOWN = 0.50  # the share of what is said that the source lacks
+_UNKNOWN = 0.50  # for the share of claims that the source lacks
 
-_JOINED = -2.10  # the share of sequences of words that the source has, cubed
+_JOINED = -2.10  # for the share of word sequences that the source has, cubed
 
-_DOUBTFUL = 0.30  # each name that the source has in part, at most 3
+_DOUBTFUL = 0.30  # per name that the source has in part, at most 3
 
 _CONSTANT = 0.32
 
@@ -80,44 +80,44 @@ _POWER = 3
 _NEAR_COPY = 0.05
 """Probability of an error in a text that nearly repeats its source (`near_copies`).
 
-In 13 sets, 4 of them of twins, such are 20 % of the right texts and 1 % of the wrong ones, where
-each set counts the same.
-"""
+In 13 data sets, 4 of them with twins, 20 % of the right texts and 1 % of the wrong ones are near
+copies, with equal weight for each set."""
 
 _DOUBTED = 0.3
-"""Probability of an error in a sentence that joins or asserts what the source does not (`doubts`).
+"""Probability of an error in a sentence that joins or asserts more than the source (`doubts`).
 
-One in two of such twins written for training is wrong, and one in seven of such summaries of news.
-"""
+One in two of such twins written for training is wrong, and one in seven of such news summaries."""
 
-_UNVERIFIED = 0.3  # share of a sentence's claims that the source lacks: too much to vouch for it
+_UNVERIFIED = 0.3  # share of missing claims from which a sentence cannot be vouched for
 
-_WORDS = 12  # words that are named of a sentence
+_WORDS = 12  # maximum words of a sentence that are named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroundingJudge:
     """Mark the numbers, dates, names and words of a text that its inputs do not support.
 
-    It judges aspects of the kind ``"grounding"`` and abstains on others, without an input
-    that the aspect may look at, and where words cannot be compared: scripts without
-    blanks, another script or another language than the inputs'. It knows English function
-    words and endings; in other languages it takes more words to be different.
+    It judges aspects of the kind ``"grounding"``. It abstains on others, without an input that the
+    aspect may read, and if words cannot be compared: in scripts without spaces, or if output and
+    inputs differ in script or language. It knows English function words and endings; in other
+    languages it treats more words as different.
 
-    What surely has no support is reported: a category of errors only if at least half of what
-    it marks was marked by people, too (`spanjury.judges.rules.evidence`). What is less sure, such
-    as other words for the same, or words of the source in another order, only orders texts.
+    Only errors that are surely unsupported are reported: a category only if people also marked at
+    least half of what it marks (`spanjury.judges.rules.evidence`). Less certain signs, such as
+    paraphrases, or words of the source in another order, only affect the score.
 
     The score follows from the probability of an error
-    (`spanjury.judges.core.score_of_probability`); of another list of errors it follows from the
-    probability with these (`probability_with`). `max_spans`, 0 or more, limits the spans of the
-    report; the probability counts all. Sentences of which the source lacks much are listed as
-    unverified. So are those that join words of different sentences of the source, and those that
-    assert what it only reports, denies or makes depend on something: they bind the panel, whose
-    probability is at least theirs, and leave that of this judge as it is.
+    (`spanjury.judges.core.score_of_probability`); for another error list, that probability is
+    adjusted (`probability_with`). `max_spans`, 0 or more, limits the spans of the report; the
+    probability counts all.
 
-    An empty output, a refusal and an output that only repeats a question have an error of their
-    own, also on aspects of the kind ``"content"``. A coded text is not judged.
+    Sentences with many claims missing from the source are listed as unverified. So are those that
+    join words of different sentences of the source, and those that assert what it only reports,
+    denies or makes conditional. The latter two bind the panel, whose probability is at least
+    theirs, but do not change the probability of this judge.
+
+    An empty output, a refusal and an output that only repeats a question are errors of their own
+    category, also for aspects of the kind ``"content"``. A coded text is not judged.
     """
 
     blind_spots: ClassVar[str] = (
@@ -137,16 +137,16 @@ class GroundingJudge:
         return signature("grounding", max_spans=self.max_spans, rules=code_digest(__name__))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Compare the output, or each reply of an agent, with the inputs that `aspect` may see."""
+        """Compare the output, or each reply of an agent, with the inputs that `aspect` may read."""
         if segment.trajectory is None:
             return await self._look(segment, aspect)
         return await by_reply(segment, aspect, self._look_at_reply, max_spans=self.max_spans)
 
     async def _look_at_reply(self, reply: Segment, aspect: Aspect) -> Report:
-        """Judge a reply of an agent beside its inputs and the numbers that follow from them.
+        """Judge a reply of an agent with its inputs and the numbers that follow from them.
 
-        Such a number contradicts none: results hold many of one kind, and which of them a reply
-        is about, words alone do not tell.
+        Such a number is never a contradiction: results have many numbers of one kind, and words
+        do not tell which of them a reply is about.
         """
         sources = tuple(reply.inputs.values())
         computed = computed_in(reply.output, sources)
@@ -162,7 +162,7 @@ class GroundingJudge:
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
-        """Return the score that follows from `spans`, in place of those that are reported."""
+        """Return the score for `spans` instead of the reported errors."""
         if segment.trajectory is None:
             report = await self._look(segment, aspect, spans=tuple(spans))
         else:
@@ -178,7 +178,7 @@ class GroundingJudge:
         is_reply: bool = False,
     ) -> Report:
         inputs = aspect.view(segment.inputs)
-        is_whole, nothing = segment.before is None, None  # a sentence need not answer anything
+        is_whole, nothing = segment.before is None, None  # a single sentence need not be an answer
         if aspect.kind in _ANSWERED and (is_whole or not segment.output.strip()):
             nothing = non_answer(segment.output, inputs)
         if nothing is not None:
@@ -202,9 +202,9 @@ class GroundingJudge:
         spans: tuple[ErrorSpan, ...] | None = None,
         is_reply: bool = False,
     ) -> Report:
-        """Score `output` by the errors in it, `spans` in place of the reported ones if given.
+        """Score `output` by its errors; `spans`, if given, replace the reported ones.
 
-        The reply of an agent may join what its turns and results say, each on its own.
+        The reply of an agent may join statements of different turns and results.
         """
         obstacle = (
             coded(output)
@@ -274,7 +274,7 @@ def _scored(
     aspect: Aspect,
     unverified: tuple[Unverified, ...] = (),
 ) -> Report:
-    """Make a report of its own errors, or of `spans` in their place if given."""
+    """Return a report of its own errors, or of `spans` instead if given."""
     if spans is not None:
         probability = probability_with(spans, probability=probability, own=own)
     return Report(
@@ -287,12 +287,12 @@ def _scored(
 
 
 def _length(output: str, source: str) -> int:
-    """Return how long an output alone would be that takes as long as both."""
+    """Return the length of an output alone that would take as long as both texts."""
     return len(output) + len(source) // _QUICKER
 
 
 def _different_scripts(output: str, source: str) -> str:
-    """Say why the words of two texts cannot be compared, if they are in the wrong scripts."""
+    """Return why the words of two texts cannot be compared because of their scripts, or empty."""
     written, given = script(output), script(source)
     if written in NO_BLANKS:
         return f"the output is in {written}, whose words no blanks tell apart"
@@ -302,7 +302,7 @@ def _different_scripts(output: str, source: str) -> str:
 
 
 def _foreign_passage(output: str, source: Source) -> str:
-    """Say which passage cannot be compared, though others can: it may hold what they lack."""
+    """Return which passage cannot be compared, because it may contain what the others lack."""
     for name, text in passages_in(source.inputs).items():
         obstacle = _different_scripts(output, text) or _different_languages(output, text)
         if obstacle:
@@ -311,7 +311,7 @@ def _foreign_passage(output: str, source: Source) -> str:
 
 
 def _unlike_languages(output: str, source: str) -> str:
-    """Say why the words of an output that the source hardly has cannot be compared."""
+    """Return why an output with hardly any word of the source cannot be compared."""
     languages = unlike_languages(source, output)
     return f"the input is {languages[0]} and the output {languages[1]}" if languages else ""
 
@@ -336,8 +336,8 @@ def _rationale(support: Support, spans: Sequence[ErrorSpan]) -> str:
 def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
     """Return the probability, 0 to 1, that a text with `support` and errors `spans` has an error.
 
-    It is right on average over texts like those it was fitted to, of which 63 % have one. A
-    contradiction, which those texts hardly hold, is as sure as its own probability.
+    It is calibrated for texts like those it was fitted to, 63 % of which have an error.
+    Contradictions, which are rare in those texts, count with their own probability.
     """
     if not support.sentences and not spans:
         return 0.0
@@ -375,7 +375,7 @@ def _doubtful_sentences(text: str, source: Source) -> Iterator[Unverified]:
 
 
 def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:
-    """Yield the sentences of `text` of which the source lacks too much to vouch for them."""
+    """Yield the sentences of `text` with too many missing claims to vouch for them."""
     for sentence in support.sentences:
         lacking = [claim for claim in sentence.claims if not claim.supported]
         if not lacking or len(lacking) < _UNVERIFIED * len(sentence.claims):
@@ -394,7 +394,7 @@ def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:
 
 
 def _different(text: str, sentence: SentenceSupport, claims: Iterable[Claim]) -> list[str]:
-    """Return the words of `claims` in `text`, each once."""
+    """Return the distinct words of `claims` in `text`."""
     return each_once(
         text[sentence.words[claim.first].start : sentence.words[claim.stop - 1].end]
         for claim in claims

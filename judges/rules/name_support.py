@@ -1,4 +1,4 @@
-"""Names of a text: whether the source has them, or calls someone otherwise."""
+"""Support of names: whether the source has a name, or another name for the person."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,25 +15,25 @@ from spanjury.judges.text.words import Word, words
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SMALL = frozenset("of for the and in on de to".split())  # noqa: SIM905
 _WORD_BEFORE = re.compile(r"\b([A-Z][\w’'-]+) [\w’'-]+\Z")
-_LONGEST = 30  # letters of a given name
-_MOST = 50  # places of a name that are looked at
-_FAR = 200_000  # code points of a source that are searched for a like name
-_LONG = 6  # letters of a name from which a derived form is known by its beginning
+_LONGEST = 30  # maximum letters of a given name
+_MOST = 50  # maximum occurrences of a name that are examined
+_FAR = 200_000  # code points of a source that are searched for a similar name
+_LONG = 6  # minimum letters of a name to recognise a derived form by its beginning
 
 
 class Standing(Enum):
-    """Standing of a name in the source."""
+    """Relation of a name to the source."""
 
     PRESENT = "known"
     PARTLY = "partly"
-    """Some of its words stand there, so that it may be the fuller form of a name there."""
+    """Some of its words occur there, so it may be the fuller form of a name in the source."""
     UNKNOWN = "unknown"
     CONTRADICTED = "contradicted"
-    """The source calls this person otherwise."""
+    """The source has another name for this person."""
 
 
 def standing(name: Name, index: SourceIndex) -> tuple[Standing, Sequence[Word]]:
-    """Return the standing of `name` in the source, and its words that are not there."""
+    """Return the standing of `name` in the source, and its words that are missing there."""
     lacking = [word for word in name.parts if not _is_known(word, index)]
     if not lacking or _is_spelled_out(name, index):
         return Standing.PRESENT, []
@@ -45,7 +45,7 @@ def standing(name: Name, index: SourceIndex) -> tuple[Standing, Sequence[Word]]:
 
 
 def _follows_a_role(name: Name, lacking: Sequence[Word]) -> bool:
-    """Say whether the source has but the word that begins the sentence, which any capital fits."""
+    """Return whether the source has only the first word, whose capital may begin the sentence."""
     return name.first == 0 and len(lacking) > 1 and list(name.parts[1:]) == lacking
 
 
@@ -61,16 +61,16 @@ def _is_known(word: Word, index: SourceIndex) -> bool:
 
 
 def _is_spelled_out(name: Name, index: SourceIndex) -> bool:
-    """Say whether the source has the initials of the name."""
+    """Return whether the source has the initials of the name."""
     if len(name.parts) < 2:  # noqa: PLR2004
         return False
     return "".join(word.folded[0] for word in name.parts) in index.where
 
 
 def spells(acronym: str, source: str) -> bool:
-    """Say whether words in a row in `source` begin with the letters of `acronym`.
+    """Return whether consecutive words in `source` begin with the letters of `acronym`.
 
-    Where the source has capitals they must have one.
+    If the source has capitals, these words must have one.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def spells(acronym: str, source: str) -> bool:
 
 @lru_cache(maxsize=4)
 def _initials(source: str) -> str:
-    """Return the first letters of the names of `source`, with a blank where another word stands."""
+    """Return the initials of the names of `source`, with a space for any other word."""
     runs = _LETTERS.findall(source[:_FAR])
     cased = any(word[0].isupper() for word in runs)
     content = (word for word in runs if word.lower() not in _SMALL)
@@ -90,10 +90,10 @@ def _initials(source: str) -> str:
 
 
 def called_otherwise(name: Name, source: str) -> list[re.Match[str]]:
-    """Find where `source` has a name of two words that differs from `name` in one of them.
+    """Return matches of a name in `source` that differs from the two-word `name` in one word.
 
-    That is another surname behind the first word, or another given name before the last;
-    neither where the two begin alike, as short forms and spellings of one name do.
+    This is another surname after the first word, or another given name before the last. Names
+    that begin with the same letter do not count, as they may be spellings of one name.
     """
     if len(name.parts) != 2 or not name.parts[0].text[0].isupper():  # noqa: PLR2004
         return []
@@ -102,7 +102,7 @@ def called_otherwise(name: Name, source: str) -> list[re.Match[str]]:
     if f" {last.text}" not in source:
         behind = re.finditer(rf"{re.escape(first.text)} ([A-Z][\w’'-]+)", source)
         return _others(behind, last)
-    # What begins with a fixed text is found fast, so that the word before is looked at later.
+    # A pattern that begins with fixed text is fast, so the word before is checked afterwards.
     matches = re.finditer(rf" {re.escape(last.text)}\b", source)
     before = (
         _WORD_BEFORE.search(source, max(0, match.start() - _LONGEST), match.end())
@@ -114,7 +114,7 @@ def called_otherwise(name: Name, source: str) -> list[re.Match[str]]:
 
 
 def _others(matches: Iterable[re.Match[str]], word: Word) -> list[re.Match[str]]:
-    """Return the matches whose group is a name other than `word`; none if one is like it."""
+    """Return the matches whose group is a name other than `word`; none if one is similar."""
     names = [
         match
         for match in islice(matches, _MOST)

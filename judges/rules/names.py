@@ -1,4 +1,4 @@
-"""Names: where a text names people, places and organisations."""
+"""Names of people, places and organisations in a text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ TITLES = frozenset(
     sister brother saint st former ex vice deputy prime head detective inspector herr herrn frau
     monsieur madame senor senora""".split()  # noqa: SIM905
 )
-"""Words beside a name that are no part of it."""
+"""Words next to a name that are not part of it."""
 
 COMMON_CAPITALS = frozenset(
     """TV CEO CFO COO CTO DNA PM AM OK ID IT PC UK US USA EU UN MP MPs PhD DVD CD FAQ PDF URL API
@@ -62,16 +62,16 @@ def _countries() -> dict[str, tuple[str, ...]]:
 
 
 COUNTRIES = MappingProxyType(_countries())
-"""Country, or its people -> the other words for either."""
+"""Country, or its people -> the other words for them."""
 
 
 PARTICLES = frozenset(
     "of de del della der den van von la le al el bin ibn da do dos y".split()  # noqa: SIM905
 )
-"""Words in lower case that stand within a name."""
+"""Lower-case words within a name."""
 _GLUE = re.compile(r"(?: ?[-‐–.&/'’] ?| )")
-_TITLE_CASE = 0.9  # share of capitals above which they do not tell names
-_SHORTEST, _HEADING = 3, 4  # letters, and number, of the words that this share is of
+_TITLE_CASE = 0.9  # share of capitals above which they do not distinguish names
+_SHORTEST, _HEADING = 3, 4  # minimum letters, and minimum number, of words for this share
 _LOWER = frozenset(
     "and the for with from into over per via but nor than off out upon onto".split()  # noqa: SIM905
 )
@@ -80,8 +80,8 @@ _GERMAN = frozenset(
     """der die das und ist nicht ein eine mit den von im zu auf dem des sich wurde auch
     fur als bei nach am""".split()  # noqa: SIM905 - a list this long reads best so
 )
-_SPARSE = 12  # words of a text that has capitals but for the first words of sentences
-_WEAK = frozenset(":;.!?\n\"'“”‘’«»(-–—•*#|`>")  # a word that follows may be capital for that
+_SPARSE = 12  # words from which a text without capitals within sentences does not capitalise names
+_WEAK = frozenset(":;.!?\n\"'“”‘’«»(-–—•*#|`>")  # a word after these may be capitalised anyway
 _CLOSED = re.compile('["”] $')  # a quotation that ends
 ACRONYM = re.compile(r"[A-Z]{2,6}s?")
 _DATES = frozenset((*MONTHS, *WEEKDAYS))
@@ -105,9 +105,9 @@ class Name:
 
 
 def tells_names(sentences: Sequence[Sequence[Word]]) -> bool:
-    """Say whether capitals tell names from other words in a text of `sentences`.
+    """Return whether capitals distinguish names from other words in a text of `sentences`.
 
-    They do not where all words have one, or only the first of each sentence.
+    They do not if all words have one, or only the first word of each sentence.
     """
     inner = [word for sentence in sentences for word in sentence[1:]]
     if not any(word.text[0].isupper() for word in inner):
@@ -116,7 +116,7 @@ def tells_names(sentences: Sequence[Sequence[Word]]) -> bool:
 
 
 def _is_heading(words: Sequence[Word]) -> bool:
-    """Say whether nearly all words have a capital that may have one."""
+    """Return whether nearly all words that may be capitalised are."""
     content = [
         word.text[0].isupper()
         for word in words
@@ -126,7 +126,7 @@ def _is_heading(words: Sequence[Word]) -> bool:
 
 
 def capital_nouns(sentences: Sequence[Sequence[Word]]) -> bool:
-    """Say whether a text is in German, where nouns have capitals, too."""
+    """Return whether a text is in German, where nouns have capitals, too."""
     folded = [word.folded for sentence in sentences for word in sentence]
     german = sum(word in _GERMAN for word in folded)
     return german >= 2 and german * 8 >= len(folded) and "the" not in folded  # noqa: PLR2004
@@ -140,11 +140,11 @@ def find_names(
     Parameters
     ----------
     text
-        The text that the words stand in.
+        The text that contains the words.
     source
         The text that may have the same names.
     cased
-        Whether capitals tell names; where not, given names do.
+        Whether capitals distinguish names; if not, given names do.
     nouns
         Whether nouns have capitals, too.
     """
@@ -163,7 +163,7 @@ def find_names(
 
 
 def _is_capital(word: Word, text: str) -> bool:
-    # A word that a digit follows at once is part of one like Covid19.
+    # A word directly followed by a digit is part of a word such as Covid19.
     return (
         word.text[0].isupper()
         and word.folded not in _DATES
@@ -174,7 +174,7 @@ def _is_capital(word: Word, text: str) -> bool:
 def _end_of_run(
     sentence: Sequence[Word], at: int, *, text: str, capital: Sequence[bool], nouns: bool
 ) -> int:
-    """Return where the run of capitals that begins at `at` ends; `at` where none begins."""
+    """Return the end of the run of capitals that begins at `at`; `at` if none begins there."""
     if not capital[at] and sentence[at].folded not in GIVEN_NAMES:
         return at
     if not capital[at] and any(capital):
@@ -205,7 +205,7 @@ def _end_of_run(
 def _name(
     sentence: Sequence[Word], first: int, stop: int, *, text: str, source: str, cased: bool
 ) -> Name | None:
-    """Make a name of a run of capitals, if it is one."""
+    """Return the name in a run of capitals, or None if it is not a name."""
     while first < stop and leads(sentence[first]):
         first += 1
     if first == stop or _is_shouted(sentence[first:stop]):
@@ -229,13 +229,13 @@ def _name(
 
 
 def _names_a_person(sentence: Sequence[Word], at: int, name: Name) -> bool:
-    """Say whether a run of capitals from `at` on is a name where nouns have capitals, too."""
+    """Return whether a run of capitals from `at` is a name in a text whose nouns have capitals."""
     titled = sentence[at].folded in TITLES
     return titled or (name.stop - name.first > 1 and sentence[name.first].folded in GIVEN_NAMES)
 
 
 def _goes_on(sentence: Sequence[Word], first: int, *, source: str) -> bool:
-    """Say whether the source has a name in the next word of a text without capitals."""
+    """Return whether the next word of a text without capitals belongs to the name."""
     following = "".join(word.text for word in sentence[first + 1 : first + 2])
     if not following.isalpha() or sentence[first + 1].folded in FUNCTION_WORDS:
         return False
@@ -245,7 +245,7 @@ def _goes_on(sentence: Sequence[Word], first: int, *, source: str) -> bool:
 
 
 def leads(word: Word) -> bool:
-    """Say whether a capital word at the head of a run is no part of the name."""
+    """Return whether a capitalised word at the beginning of a run is not part of the name."""
     return (
         word.folded in FUNCTION_WORDS
         or word.folded in TITLES
@@ -259,5 +259,5 @@ def _is_shouted(run: Sequence[Word]) -> bool:
 
 
 def _names_alone(word: Word) -> bool:
-    """Say whether a word is a name even where any word has a capital."""
+    """Return whether a word is a name even if any word may have a capital."""
     return word.folded in GIVEN_NAMES or bool(ACRONYM.fullmatch(word.text))

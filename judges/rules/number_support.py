@@ -1,4 +1,4 @@
-"""Numbers of a text: whether the source states them, or they follow from what it states."""
+"""Support of numbers: whether the source states them, or they follow from stated ones."""
 
 import re
 from collections import defaultdict
@@ -33,7 +33,7 @@ _IN_WORDS = re.compile(
 )
 _FRACTIONS = MappingProxyType({"half": 0.5, "quarter": 0.25})
 _CLOCK = re.compile(r"(?<![\d:.,])([01]?\d|2[0-4]):([0-5]\d)(?![\d:])")
-_MOST_TIMES = 20  # times of day beyond which any gap is between some two
+_MOST_TIMES = 20  # maximum times of day: with more, any difference occurs between some two
 _DAY, _HOUR = 24 * 60, 60  # minutes
 
 
@@ -47,16 +47,16 @@ def _sizes() -> Iterator[tuple[str, tuple[str, float]]]:
 
 
 _SIZE: Mapping[str, tuple[str, float]] = MappingProxyType(dict(_sizes()))
-"""Stem of a unit -> its dimension, and its size in the dimension's least unit."""
+"""Stem of a unit -> its dimension, and its size in the dimension's smallest unit."""
 
 
 def is_converted(value: float, unit: str, stated: Sequence[Quantity], *, source: str) -> bool:
-    """Say whether the source states this quantity in another unit, as half an hour for 30 minutes.
+    """Return whether the source states this quantity in another unit: half an hour for 30 minutes.
 
     Parameters
     ----------
     unit
-        Stem of the unit of `value`; no other unit is its equal where it is empty.
+        Stem of the unit of `value`; if it is empty, no other unit is equal.
     stated
         The quantities of `source`.
     """
@@ -73,7 +73,7 @@ def is_converted(value: float, unit: str, stated: Sequence[Quantity], *, source:
 
 @lru_cache(maxsize=4)
 def _in_words(source: str) -> tuple[tuple[float, str], ...]:
-    """Return the quantities that stand without a number: an hour, half a year."""
+    """Return the quantities without a number: an hour, half a year."""
     return tuple(
         (next((part for word, part in _FRACTIONS.items() if word in much.lower()), 1.0), stem(unit))
         for much, unit in ((much, unit.lower()) for much, unit in _IN_WORDS.findall(source))
@@ -82,7 +82,7 @@ def _in_words(source: str) -> tuple[tuple[float, str], ...]:
 
 @lru_cache(maxsize=4)
 def _gaps(source: str) -> frozenset[int]:
-    """Return the minutes between any two times of day, the later before or after midnight."""
+    """Return the minutes between any two times of day, also across midnight."""
     times = {int(hour) * _HOUR + int(minute) for hour, minute in _CLOCK.findall(source)}
     if len(times) > _MOST_TIMES:
         return frozenset()
@@ -96,23 +96,23 @@ _FEWER = frozenset(("fewer", "less"))
 _ABOUT = frozenset(
     ("about", "approximately", "around", "circa", "estimated", "roughly", "some", "ca", "rund")
 )
-_ROUNDING = 0.1  # distance of a hedged number from the source's, as a share of it
-_BOUND = 0.25  # the same for a bound: "more than 40" of 45; the most that any rounding changes
-_MOST_TERMS = 60  # quantities of one unit beyond which any number is some difference
-_MOST_COMPUTED = 40  # quantities of a source that are combined with each other
+_ROUNDING = 0.1  # maximum relative distance of a hedged number from the source's
+_BOUND = 0.25  # the same for a bound: "more than 40" of 45; an upper limit for all rounding
+_MOST_TERMS = 60  # maximum quantities of one unit: with more, any number is some difference
+_MOST_COMPUTED = 40  # maximum quantities of a source that are combined with each other
 _FACTORS = (2.0, 3.0, 4.0, 7.0, 10.0, 12.0, 24.0, 60.0, 100.0)
 """Factors that words state: twice, a quarter, a week, a tenth, a dozen, a day, a minute."""
-_DECIMALS = 6  # decimals in which two results are equal
-_MOST_STATED = 400  # quantities of a source beyond which nothing is derived
-_AGE = 120  # years between two dates that make an age
-_DIGITS = 3  # significant digits that a rounded number may have
-_LEAST = 13  # which no count of a few things makes by chance
+_DECIMALS = 6  # decimals to which results are compared
+_MOST_STATED = 400  # maximum quantities of a source from which numbers are derived
+_AGE = 120  # maximum years between two dates that make an age
+_DIGITS = 3  # maximum significant digits of a rounded number
+_LEAST = 13  # smallest number that small counts do not give by chance
 _TIMES = re.compile(
     r"\b(?:times|each|per|every|apiece|worth"
     r"|an? (?:second|minute|hour|day|night|week|month|year|head|person|piece))\b",
     re.IGNORECASE,
 )
-_COMPARED = frozenset(("", "more", "less", "fewer"))  # in place of a unit
+_COMPARED = frozenset(("", "more", "less", "fewer"))  # instead of a unit
 _MONTHS = frozenset(map(stem, MONTHS))
 _LAST_DAY = 31
 _NEAR = 60  # code points around the numbers of a sentence
@@ -149,11 +149,11 @@ _LIST = re.compile(r"\w+(?:,[ \w'’.-]{1,40}){1,10},? (?:and|or|und|et|y) \w+")
 _LAST_COMMA = re.compile(r",\s*(?:and|or)\b")
 _PAIR = re.compile(r"\b[A-Z]\w+ and [A-Z]\w+")
 _SPEAKER = re.compile(r"^\s*(?:[-*•#]\s*)?([^\W\d_][\w .'’-]{0,30}):\s", re.MULTILINE)
-_COUNTED = range(2, 13)  # counts that a writer makes
+_COUNTED = range(2, 13)  # range of counts made by a writer
 
 
 def is_hedged(value: float, *, hedges: frozenset[str], within: Sequence[float]) -> bool:
-    """Say whether a number is said to be rounded, or a bound, and a number of the source fits.
+    """Return whether a number is hedged, or a bound, and a number of the source matches.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def is_hedged(value: float, *, hedges: frozenset[str], within: Sequence[float]) 
 
 
 def is_rounding(value: float, within: Sequence[float]) -> bool:
-    """Say whether a number of two digits or more is one of `within` with fewer digits."""
+    """Return whether a number of two or more digits is one of `within` with fewer digits."""
     if value < 10:  # noqa: PLR2004
         return False
     return any(
@@ -186,11 +186,11 @@ def is_rounding(value: float, within: Sequence[float]) -> bool:
 
 
 def is_derived(value: float, unit: str, stated: Sequence[Quantity], *, source: str) -> bool:
-    """Say whether `value` can be computed from `stated`, the quantities of `source`.
+    """Return whether `value` can be computed from `stated`, the quantities of `source`.
 
-    It may be a sum or a difference of two quantities of one unit, or of one sentence of which one
-    has the unit; the sum of all in a sentence; an age; a product, where the source says "each",
-    "a year" or the like; or a fraction of a quantity beside it: two thirds of the 1,200.
+    It may be a sum or a difference of two quantities of one unit, or of one sentence if one of them
+    has the unit; the sum of all in a sentence; an age; a product, if the source says "each",
+    "a year" or the like; or a fraction of a quantity next to it: two thirds of the 1,200.
     """
     if len(stated) > _MOST_STATED:
         return False
@@ -213,7 +213,7 @@ def _by_sentence(stated: Sequence[Quantity]) -> list[list[Quantity]]:
 
 
 def _adds_up(value: float, unit: str, sentence: Sequence[Quantity]) -> bool:
-    """Say whether `value` is a sum or a difference of quantities in one sentence, years aside."""
+    """Return whether `value` is a sum or a difference of quantities in a sentence, except years."""
     by_unit: dict[str, list[float]] = defaultdict(list)
     for quantity in sentence:
         by_unit[quantity.unit].append(quantity.value)
@@ -228,7 +228,7 @@ def _adds_up(value: float, unit: str, sentence: Sequence[Quantity]) -> bool:
 
 
 def _is_plain_count(quantity: Quantity) -> bool:
-    """Say whether a quantity counts things: it is no percentage, no year and no day of a month."""
+    """Return whether a quantity is a count: not a percentage, a year or a day of a month."""
     day = quantity.unit in _MONTHS and quantity.value <= _LAST_DAY
     return not day and quantity.unit not in {"percent", "year"}
 
@@ -241,7 +241,7 @@ def _multiplies(
     stated: Sequence[Quantity],
     source: str,
 ) -> bool:
-    """Say whether `value` is a product of two quantities, one in a sentence with "each", say.
+    """Return whether `value` is a product of two quantities, one in a sentence with, say, "each".
 
     The other is in the same sentence, or anywhere if the first has the unit of `value`.
     """
@@ -258,9 +258,9 @@ def _multiplies(
 
 
 def _is_part(value: float, sentence: Sequence[Quantity], *, source: str) -> bool:
-    """Say whether `value` is a fraction, stated in words, of a plain count in one sentence.
+    """Return whether `value` is a fraction, stated in words, of a plain count in one sentence.
 
-    It may be rounded or cut to a whole number.
+    It may be rounded or truncated to an integer.
     """
     if value < _LEAST or not value.is_integer():
         return False
@@ -271,7 +271,7 @@ def _is_part(value: float, sentence: Sequence[Quantity], *, source: str) -> bool
 
 
 def _combines(value: float, terms: Sequence[float], *, whole: bool = True) -> bool:
-    """Say whether `value` is the sum or difference of two `terms`; with `whole`, the sum of all."""
+    """Return whether `value` is a sum or difference of two `terms`, or with `whole` of all."""
     if not 2 <= len(terms) <= _MOST_TERMS:  # noqa: PLR2004
         return False
     if whole and _same(sum(terms), value):
@@ -290,9 +290,9 @@ def _is_span_of_years(value: float, stated: Iterable[Quantity]) -> bool:
 
 
 def is_computable(value: float, stated: Sequence[Quantity]) -> bool:
-    """Say whether `value` may be computed from one or two quantities of a source.
+    """Return whether `value` can be computed from one or two quantities of a source.
 
-    Units do not count. Such a number may be right, so it proves no error.
+    Units are ignored. Such a number may be right, so it proves no error.
     """
     values = {round(quantity.value, _DECIMALS) for quantity in stated[:_MOST_COMPUTED]}
     return any(
@@ -302,7 +302,7 @@ def is_computable(value: float, stated: Sequence[Quantity]) -> bool:
 
 
 def _multiples(value: float) -> Iterator[float]:
-    """Yield the numbers of which `value` is a multiple or a part that words state."""
+    """Yield the numbers of which `value` is a multiple or a part that words can state."""
     yield 100.0 - value
     for factor in _FACTORS:
         yield value / factor
@@ -310,16 +310,17 @@ def _multiples(value: float) -> Iterator[float]:
 
 
 def _others(value: float, held: float) -> Iterator[float]:
-    """Yield the numbers that make `value` together with `held`, by the four rules or a share."""
+    """Yield the numbers that give `value` together with `held`, by arithmetic or as a share."""
     yield from (value - held, held - value, value + held, value * held)
     if held and value:
         yield from (value / held, held / value, 100.0 * value / held, 100.0 - 100.0 * value / held)
 
 
 def is_share(value: float, index: SourceIndex) -> bool:
-    """Say whether the source says a percentage in words, as half for 50%.
+    """Return whether the source states a percentage in words, such as half for 50%.
 
-    Fractions and ratios count, rounded or cut to a whole percentage: two thirds, three in ten.
+    Fractions and ratios count, rounded or truncated to a whole percentage: two thirds, three in
+    ten.
     """
     if any(stem(word) in index.where for word in _PARTS.get(value, ())):
         return True
@@ -328,7 +329,7 @@ def is_share(value: float, index: SourceIndex) -> bool:
 
 @lru_cache(maxsize=4)
 def _shares(source: str) -> frozenset[float]:
-    """Return the fractions and ratios that stand in words: a tenth, two thirds, three in ten."""
+    """Return the fractions and ratios stated in words: a tenth, two thirds, three in ten."""
     fractions = (
         _count(over) / _DENOMINATORS[under.lower().removesuffix("s")]
         for over, under in _FRACTION.findall(source)
@@ -342,7 +343,7 @@ def _count(word: str) -> int:
 
 
 def is_count(value: float, sentence: str, source: str) -> bool:
-    """Say whether a small number counts what the sentence lists, or the speakers of the source."""
+    """Return whether a small number counts a list in the sentence, or the source's speakers."""
     if value not in _COUNTED:
         return False
     return value in {*_counts(sentence)} or value == _speakers(source)
@@ -354,26 +355,26 @@ def _speakers(source: str) -> int:
 
 
 def _counts(text: str) -> Iterator[int]:
-    """Yield how many things each list of `text` has."""
+    """Yield the number of items of each list in `text`."""
     for match in _LIST.finditer(text):
-        closed = bool(_LAST_COMMA.search(match.group()))  # a comma stands before the last "and"
+        closed = bool(_LAST_COMMA.search(match.group()))  # there is a comma before the last "and"
         yield match.group().count(",") + (1 if closed else 2)
     if _PAIR.search(text):
         yield 2
 
 
-_REACH = 3  # words before a number in which a hedge may stand
+_REACH = 3  # words before a number that are searched for a hedge
 _YEARS = (1900, 2100)
-_LONGEST = 30  # code points of a word, or of numerals side by side
-_BESIDE = 300  # code points on either side of a number in which what it counts is listed
+_LONGEST = 30  # maximum code points of a word, or of adjacent numerals
+_BESIDE = 300  # code points on either side of a number that are searched for what it counts
 _NOON = 12
 _CENTURY = 100
 
 
 def is_stated(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> bool:
-    """Say whether the source states a number, in whatever way it is written.
+    """Return whether the source states a number, in any notation.
 
-    What is too long for a number, or no number (a version), is looked up word by word.
+    A string too long for a number, or not a number (a version), is looked up word by word.
     """
     stating = words[number.first : number.stop]
     bare = len(stating) == 1 or stating[-1].folded in SHORT_SCALES
@@ -388,7 +389,7 @@ def is_stated(words: Sequence[Word], index: SourceIndex, *, number: Number, text
 
 
 def _is_torn(stating: Sequence[Word], index: SourceIndex) -> bool:
-    """Say whether the source has the scale of a number and, in another writing, its numeral."""
+    """Return whether the source has the scale of a number and, in another notation, its numeral."""
     numeral, *scales = stating
     if not numeral.text[0].isdecimal() or numeral.folded.count(".") > 1:
         return False
@@ -397,7 +398,7 @@ def _is_torn(stating: Sequence[Word], index: SourceIndex) -> bool:
 
 
 def _readings_around(stating: Sequence[Word], text: str) -> Iterator[float]:
-    """Yield the other numbers that numerals side by side may be: 8,4 or 1.200 or 15:30."""
+    """Yield the other possible readings of adjacent numerals: 8,4 or 1.200 or 15:30."""
     start, end = stating[0].start, stating[-1].end
     before = text[max(0, start - 1) : start]
     first, last = max(0, start - _LONGEST), min(len(text), end + _LONGEST)
@@ -418,7 +419,7 @@ def _readings_around(stating: Sequence[Word], text: str) -> Iterator[float]:
 
 
 def is_glued(numeral: Word, text: str) -> bool:
-    """Say whether a numeral is a part of a word: COVID-19, Q3, T20, 4Q."""
+    """Return whether a numeral is part of a word: COVID-19, Q3, T20, 4Q."""
     before, after = (
         text[max(0, numeral.start - 2) : numeral.start],
         text[numeral.end : numeral.end + 2],
@@ -427,7 +428,7 @@ def is_glued(numeral: Word, text: str) -> bool:
 
 
 def is_in_word(numeral: Word, index: SourceIndex, *, text: str) -> bool:
-    """Say whether the source has the word that a numeral is a part of, or the quarter of a year."""
+    """Return whether the source has the word that contains a numeral, or the quarter of a year."""
     start, end = numeral.start, numeral.end
     first, last = max(0, start - _LONGEST), min(len(text), end + _LONGEST)
     while start > first and (text[start - 1].isalnum() or text[start - 1] in "-‐"):
@@ -442,7 +443,7 @@ def is_in_word(numeral: Word, index: SourceIndex, *, text: str) -> bool:
 
 
 def follows(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> bool:
-    """Say whether a number that the source does not state follows from those it states."""
+    """Return whether a number that the source does not state follows from those it states."""
     value = number.value
     near = [candidate for candidate in index.near(value, share=_BOUND) if not _is_year(candidate)]
     before = frozenset(word.folded for word in words[max(0, number.first - _REACH) : number.first])
@@ -470,5 +471,5 @@ def lowered(source: str) -> str:
 
 
 def _is_year(value: float) -> bool:
-    """Say whether a number is likelier a year than one that another is rounded from."""
+    """Return whether a number is more likely a year than one that is rounded."""
     return _YEARS[0] <= value < _YEARS[1]

@@ -1,4 +1,4 @@
-"""Numbers that the numerals and number words of a text stand for."""
+"""Numbers stated by the numerals and number words of a text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ _SCALES = MappingProxyType(
     }
 )
 SHORT_SCALES = frozenset(("k", "m", "mn", "mln", "mill", "bn", "bln", "tn"))
-"""Scales that are read after numerals only, and may be units: ``5 m``."""
+"""Scales that count only after numerals, and may be units: ``5 m``."""
 _STARTS = frozenset((*_UNITS, *_TENS, *_SCALES)) - SHORT_SCALES
 _POINTS = frozenset(("point", "dot"))
 ORDINALS = MappingProxyType(
@@ -71,8 +71,8 @@ ORDINALS = MappingProxyType(
         "hundredth": 100,
     }
 )
-"""Words that count places -> what they count."""
-_MANY = 1e15  # beyond it a float no longer tells one whole number from the next
+"""Ordinal word -> its position."""
+_MANY = 1e15  # above this a float cannot represent every integer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Number:
     Parameters
     ----------
     value
-        The number; infinite where it is too long for one.
+        The number; infinite if it cannot be read as one.
     spelled
         Whether it is stated in words alone.
     """
@@ -94,7 +94,7 @@ class Number:
 
 
 def begins_number(word: str) -> bool:
-    """Say whether a number may begin with a folded word."""
+    """Return whether a number may begin with a folded word."""
     return word < ":" or word in _STARTS  # numerals sort before letters
 
 
@@ -105,7 +105,7 @@ def numbers(folded: Sequence[str]) -> Iterator[Number]:
     """Yield the numbers that a sequence of folded words states, in order.
 
     ``1200``, ``twelve hundred`` and ``1.2 thousand`` are the same number. A lone ``one`` or
-    ``zero`` is a word like any other.
+    ``zero`` counts as an ordinary word.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def _numeral(folded: Sequence[str], first: int) -> Number:
 
 
 def _spelled(folded: Sequence[str], first: int) -> Number:
-    """Read number words as far as they make one number."""
+    """Read number words as long as they form one number."""
     total = current = 0.0
     stop = at = first
     while at < len(folded):
@@ -164,7 +164,7 @@ def _spelled(folded: Sequence[str], first: int) -> Number:
 
 
 def _decimals(folded: Sequence[str], point: int, *, value: float) -> tuple[float, int]:
-    """Read the digits that are spelled after a spelled point, and where they end."""
+    """Read the spelled digits after a spelled point; return the value and their end."""
     digits = ""
     at = point + 1
     while at < len(folded) and (folded[at] in _UNITS or (folded[at] in _TENS and not digits)):
@@ -174,7 +174,7 @@ def _decimals(folded: Sequence[str], point: int, *, value: float) -> tuple[float
 
 
 def _grown(word: str, current: float) -> float | None:
-    """Return what is being read with `word` added, or None if it begins another number."""
+    """Return the number so far extended by `word`, or None if `word` begins another number."""
     below_hundred = current % 100
     if word in _UNITS:
         fits = not below_hundred or (below_hundred % 10 == 0 and 0 < _UNITS[word] < 10)  # noqa: PLR2004

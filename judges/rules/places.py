@@ -1,4 +1,4 @@
-"""Places in the inputs: from offsets in the joined source back to each input by its name."""
+"""Map offsets in the joined source back to the inputs."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ class Source:
     Parameters
     ----------
     text
-        All of them, an empty line between each two.
+        All inputs, separated by empty lines.
     headers
         Their names, in order.
     starts
-        Where each begins in `text`.
+        Offset at which each begins in `text`.
     """
 
     text: str
@@ -35,7 +35,7 @@ class Source:
         return {header: self.text[part] for header, part in zip(self.headers, texts, strict=True)}
 
     def evidence(self, start: int, end: int) -> Evidence:
-        """Return the passage ``text[start:end]``, which lies in one input, as evidence."""
+        """Return the passage ``text[start:end]`` of one input as evidence."""
         at = bisect_right(self.starts, start) - 1
         offset = self.starts[at]
         return Evidence(

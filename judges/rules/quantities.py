@@ -1,4 +1,4 @@
-"""Quantities: numbers of a text with what they count, and the other ways to read them."""
+"""Quantities: the numbers of a text with their units, and their other possible readings."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ _CURRENCIES = MappingProxyType(
     {
         "$": "dollar",
         "£": "pound",
-        "#": "pound",  # as some corpora write it
+        "#": "pound",  # the spelling of some corpora
         "€": "euro",
         "¥": "yen",
         "₹": "rupee",
@@ -33,9 +33,9 @@ _MAY_HOLD = re.compile(
     r"|eleven|hundred|thousand|million|billion|dozen)",
     re.IGNORECASE,
 )
-# Begins at the first digit of a run only, or else a long run would take quadratic time.
+# Matches only at the first digit of a run; otherwise a long run would take quadratic time.
 _COMPOUND = re.compile("(?<!\\d)\\d++(?:(?:\\. |[.,:/'’\u00a0\u202f -])\\d++)+")
-_TORN = re.compile(r"(?<![\d.,])(\d+)\. (\d{1,2})(?!\d|\.\d)")  # by a splitter of sentences
+_TORN = re.compile(r"(?<![\d.,])(\d+)\. (\d{1,2})(?!\d|\.\d)")  # split by a sentence splitter
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}),(\d{1,2})(?![\d]|,\d)")
 _GROUPING = re.compile(r"(?<![\d.,])([1-9]\d{0,2}(?:[.'’\u00a0\u202f ]\d{3})+)(?![\d]|[.,]\d)")
 _DECIMALS = re.compile(r"\d{1,3},\d{1,2}")
@@ -47,16 +47,16 @@ _NOON = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """A number that stands in a text.
+    """A number in a text.
 
     Parameters
     ----------
     start, end
         Half-open offsets in code points.
     unit
-        Stem of what it counts; ``"year"`` for a year, empty where nothing tells.
+        Stem of the counted word; ``"year"`` for a year, empty if unknown.
     sentence
-        Position of its sentence.
+        Index of its sentence.
     """
 
     start: int
@@ -67,15 +67,15 @@ class Quantity:
 
 
 def compounds(text: str) -> str:
-    """Return what `text` has of numerals joined by marks, such as dates, one a line."""
+    """Return the numerals of `text` that marks join, such as dates, one per line."""
     return "\n".join(_COMPOUND.findall(text))
 
 
 def other_readings(text: str) -> Iterator[float]:
-    """Yield the numbers that `text` states in ways that words do not hold.
+    """Yield the numbers that `text` states in notations that span several words.
 
-    These are decimals with a comma or a blank after the point, groups of digits with full
-    stops or blanks, fractions and hours after noon.
+    These are decimals with a comma or with a space after the point, digits grouped by full stops
+    or spaces, fractions and hours after noon.
 
     Examples
     --------
@@ -104,12 +104,12 @@ def readings(text: str) -> frozenset[float]:
 
 
 def unit(words: Sequence[Word], number: Number, *, text: str, offset: int = 0) -> str:
-    """Return the stem of what `number`, one of `words`, counts; empty where nothing tells.
+    """Return the stem of the word that `number`, in `words`, counts; empty if unknown.
 
     Parameters
     ----------
     offset
-        Where `text` begins in the text that the words' offsets are counted in.
+        Offset of `text` in the text to which the words' offsets refer.
     """
     first = words[number.first]
     before = text[max(0, first.start - offset - 2) : first.start - offset].strip()

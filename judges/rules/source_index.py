@@ -1,4 +1,4 @@
-"""A source, indexed for the question whether it supports a word, a number or a join."""
+"""A source, indexed to look up whether it supports a word, a number or a join."""
 
 import re
 from bisect import bisect_left
@@ -16,47 +16,47 @@ from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import STEMS, stem
 
-_NEIGHBOURS = 16  # numbers on either side of one that are near it
+_NEIGHBOURS = 16  # number of neighbours on either side of a number
 
-_PREFIX = 5  # letters that a derived word shares with its origin, as legal and legalise do
+_PREFIX = 5  # letters that a derived word shares with its origin, such as legal and legalise
 
 _CAMEL = re.compile(r"\b[a-z]+(?:[A-Z][a-z]+)+\b")
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
-_FULL_STOP = "|"  # no word, so that no number is read across sentences
+_FULL_STOP = "|"  # not a word, so that no number is read across sentences
 
 _LETTERS = ":"  # sorts after digits and before letters
 
-SENTENCES = 4096  # kept apart; those of longer texts share numbers, so that memory is bounded
+SENTENCES = 4096  # maximum distinct sentence numbers; longer texts reuse them to bound memory
 
-_PROSE = 0.15  # share of function words that a source made of sentences reaches
+_PROSE = 0.15  # minimum share of function words in a source of sentences
 
 _SHORT = 20  # words below which that share means nothing
 
 _MARKUP = ("[", "{", "|", "=", "<", "_", '":')
 
-_DENSE = 8  # words for each mark that a source made of sentences exceeds
+_DENSE = 8  # minimum words per markup character in a source of sentences
 
 SHORT = 1500
-"""Words of a text up to which a search in it is faster than sets of its sequences."""
+"""Number of words up to which searching a text is faster than building sets of its sequences."""
 
 _SIGNS = "".join(map(chr, range(1, 4 * SHORT)))
 
-_UNKNOWN = "\0"  # stands for every word that the source does not have
+_UNKNOWN = "\0"  # placeholder for every word that the source lacks
 
 
 class Sequences:
     """The pairs and triples of words of a source.
 
-    Each of its words has a sign, so that the source is a string, and words side by side are found
-    by a search in it: the string is made at once, and takes next to no memory. The search takes
-    time in proportion to the source, so that a long one has sets of hashes instead.
+    Each of its words is mapped to a character, so that the source is a string in which adjacent
+    words are found by a substring search: the string is built at once, and takes little memory. The
+    search takes time linear in the source, so a long source has sets of hashes instead.
 
     Parameters
     ----------
     signs
-        The sign of each of `words`; None for a long source.
+        The character of each of `words`; None for a long source.
     """
 
     __slots__ = ("_hashes", "_signs", "_text")
@@ -69,7 +69,7 @@ class Sequences:
         )
 
     def held(self, words: Sequence[str], *, size: int) -> list[bool]:
-        """Return for each `size` words in a row, 2 or 3, whether the source has them in a row."""
+        """Return for each `size` consecutive words, 2 or 3, whether the source contains them."""
         if self._hashes:
             return [*map(self._hashes[size].__contains__, _hashed(words, size))]
         signs, text = "".join([self._signs.get(word, _UNKNOWN) for word in words]), self._text
@@ -79,22 +79,22 @@ class Sequences:
 class SourceIndex:
     """Index of a source: its words, numbers and names.
 
-    What not every text asks for is indexed when it is first asked for.
+    Parts that only some texts need are indexed on first use.
 
     Parameters
     ----------
     source
-        The words that are indexed.
+        The words to index.
     text
-        The source itself, if it is another text than that of `source`.
+        The source itself, if it differs from the text of `source`.
 
     Attributes
     ----------
     where
-        Stem of each word -> the sentences it stands in, one bit each; 0 for a function word, and
-        for a word that the source implies but does not hold.
+        Stem of each word -> the sentences that contain it, one bit each; 0 for a function word, and
+        for a word that the source implies but does not contain.
     prose
-        Whether it is made of sentences, or else of data: a table, triples, JSON.
+        Whether it consists of sentences, or else of data: a table, triples, JSON.
     """
 
     def __init__(self, source: SourceText, *, text: str | None = None) -> None:
@@ -111,52 +111,52 @@ class SourceIndex:
 
     @cached_property
     def sequences(self) -> Sequences:
-        """The stems of words in a row."""
+        """The sequences of stems."""
         return Sequences([*chain.from_iterable(self._stems)], signs=self._signs)
 
     @cached_property
     def content_sequences(self) -> Sequences:
-        """The same, function words left out."""
+        """The sequences of stems without function words."""
         return Sequences([*chain.from_iterable(self._content)], signs=self._signs)
 
     @cached_property
     def prefixes(self) -> AbstractSet[str]:
-        """The first five letters of each stem that has as many."""
+        """The first five letters of each stem that has at least five."""
         return {stemmed[:_PREFIX] for stemmed in self.where if len(stemmed) >= _PREFIX}
 
     @cached_property
     def values(self) -> Sequence[float]:
-        """The numbers it states, each numeral for itself too, ascending."""
+        """The numbers it states, including each numeral alone, ascending."""
         words = [word for folded in self._source.folded for word in (*folded, _FULL_STOP)]
         return sorted({*_values(words), *other_readings(self._source.text)})
 
     @cached_property
     def ordinals(self) -> AbstractSet[float]:
-        """Places in an order that its ordinals name."""
+        """The positions that its ordinals name."""
         return {float(ORDINALS[word]) for word in ORDINALS.keys() & self.where.keys()}
 
     def knows(self, stemmed: str) -> bool:
-        """Say whether a word of this stem, or one derived from it, stands in the source."""
+        """Return whether the source has a word with this stem, or one derived from it."""
         return stemmed in self.where or (
             len(stemmed) >= _PREFIX and stemmed[:_PREFIX] in self.prefixes
         )
 
     def in_one_sentence(self, left: str, right: str) -> bool:
-        """Say whether two stems stand in one sentence of the source."""
+        """Return whether two stems occur in one sentence of the source."""
         return bool(self.where.get(left, 0) & self.where.get(right, 0))
 
     def states(self, value: float) -> bool:
-        """Say whether the source states the number `value`."""
+        """Return whether the source states the number `value`."""
         return self.nearest(value) == value
 
     def near(self, value: float, *, share: float) -> Sequence[float]:
-        """Return the nearest of its numbers that are at most `share` of `value` away."""
+        """Return the nearest of its numbers within a relative distance of `share` from `value`."""
         at = bisect_left(self.values, value)
         around = self.values[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS]
         return [number for number in around if abs(number - value) <= share * abs(value)]
 
     def nearest(self, value: float) -> float | None:
-        """Return the number of the source that is nearest to `value`, if it has any."""
+        """Return the number of the source nearest to `value`, or None if it has none."""
         at = bisect_left(self.values, value)
         around = self.values[max(0, at - 1) : at + 1]
         return min(around, key=lambda number: abs(number - value), default=None)
@@ -174,16 +174,15 @@ def _without_humps(identifier: re.Match[str]) -> str:
 
 
 index_source = KeptByText(_indexed)
-"""Index a text; takes time and memory in proportion to its length.
+"""Index a text; takes time and memory linear in its length.
 
-In data, identifiers are read as the words that they are made of: ``leaderName``, ``eat_type``.
-"""
+In data, identifiers are split into words: ``leaderName``, ``eat_type``."""
 
 
 def _where(
     stems: Sequence[Sequence[str]], content: Sequence[Sequence[str]], source: SourceText
 ) -> dict[str, int]:
-    """Find the sentences that each stem stands in; add the words that dates in digits imply."""
+    """Map each stem to its sentences; add the words that dates in digits imply."""
     where = dict.fromkeys(chain.from_iterable(stems), 0)
     for number, stemmed in enumerate(content):
         sentence = 1 << number % SENTENCES
@@ -197,22 +196,22 @@ def _where(
 
 
 def _with_digits(source: SourceText) -> Iterator[tuple[int, int]]:
-    """Yield the sentences that have digits; no date reaches from one into the next."""
+    """Yield the sentences with digits; no date continues from one into the next."""
     ascii_only = source.text.isascii()
     for interval, folded in zip(source.intervals, source.folded, strict=True):
-        if not ascii_only or min(folded, default=_LETTERS) < _LETTERS:  # numerals come first
+        if not ascii_only or min(folded, default=_LETTERS) < _LETTERS:  # numerals sort first
             yield interval
 
 
 def _is_prose(text: str, *, size: int, functional: int) -> bool:
-    """Say whether a text is made of sentences, by its function words and its markup."""
+    """Return whether a text consists of sentences, by its function words and its markup."""
     if sum(map(text.count, _MARKUP)) * _DENSE > size:
         return False
     return size < _SHORT or functional >= _PROSE * size
 
 
 def _values(folded: Sequence[str]) -> Iterator[float]:
-    """Yield the finite numbers that words state, and that of each numeral alone."""
+    """Yield the finite numbers that words state, and the value of each numeral alone."""
     for number in numbers(folded):
         if not isinf(number.value):
             yield number.value
@@ -221,12 +220,12 @@ def _values(folded: Sequence[str]) -> Iterator[float]:
 
 
 def signs_of(words: Collection[str]) -> dict[str, str] | None:
-    """Give each of different words a sign of its own; None where they are too many."""
+    """Map each distinct word to a character; None if there are too many words."""
     return dict(zip(words, _SIGNS, strict=False)) if len(words) <= len(_SIGNS) else None
 
 
 def _hashed(words: Sequence[str], size: int) -> Iterator[int]:
-    """Yield the hash of each so many words in a row: sets of them are small and quickly made."""
+    """Yield the hash of each `size` consecutive words; sets of hashes are small and fast."""
     if size == 2:  # noqa: PLR2004
         return map(hash, pairwise(words))
     return map(hash, zip(words, words[1:], words[2:], strict=False))

@@ -1,4 +1,4 @@
-"""A source, cut into sentences and words once for all that look at it."""
+"""A source, split into sentences and words once for all its users."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -16,7 +16,7 @@ class SourceText(NamedTuple):
     intervals
         Half-open offsets of its sentences.
     folded
-        The folded words of each.
+        The folded words of each sentence.
     """
 
     text: str
@@ -30,4 +30,4 @@ def _cut(text: str) -> SourceText:
 
 
 cut_source = KeptByText(_cut)
-"""Cut a source into sentences and words; takes time and memory in proportion to its length."""
+"""Split a source into sentences and words; takes time and memory linear in its length."""

@@ -1,7 +1,7 @@
-"""Support that a source gives to a text.
+"""Support of a text by its source.
 
-Two shares are counted: `supported`, of the claims that the source has, a number, a date or a
-name twice; and `joined`, of the sequences of words that it has.
+There are two shares: `supported`, of the claims that the source has, with double weight for
+numbers, dates and names; and `joined`, of the sequences of words that it has.
 """
 
 from collections.abc import Sequence
@@ -17,20 +17,21 @@ from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import STEMS
 from spanjury.judges.text.words import Word, words
 
-_SAME_SENTENCE = 0.5  # weight of a pair that the source has in one sentence, yet not joined
+_SAME_SENTENCE = 0.5  # weight of a pair that the source has in one sentence, but not adjacent
 _EXACT = 2.0  # weight of a claim that is right or wrong: a number, a date, a name
-_LOOSE = 0.25  # weight of a word where the source is data, which has few words of its own
+_LOOSE = 0.25  # weight of a word if the source is data, which has few words of its own
 
 
 class Joins(NamedTuple):
-    """The joins of a sentence, or with ``+`` of several.
+    """Counts of the word sequences of a sentence; ``+`` adds those of several sentences.
 
-    Function words do not count in pairs and triples.
+    Pairs and triples ignore function words. Each field has the number that the source contains and
+    the total.
 
     Parameters
     ----------
     trigrams
-        How many trigrams of words the source has, and how many there are.
+        Trigrams of words.
     """
 
     trigrams: tuple[int, int] = (0, 0)
@@ -49,7 +50,7 @@ class Joins(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Mean share of the three that the source has, 0 to 1; 1 where there are none."""
+        """Mean share of the three that the source has, 0 to 1; 1 for those without any."""
         kinds = (self.trigrams, self.pairs, self.triples)
         return sum(held / made if made else 1.0 for held, made in kinds) / len(kinds)
 
@@ -70,12 +71,12 @@ def joins(folded: Sequence[str], index: SourceIndex) -> Joins:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceSupport:
-    """Support that the source gives to one sentence.
+    """Support of one sentence by the source.
 
     Parameters
     ----------
     joins
-        Its joins, counted; none where the source is data.
+        Its joins; all 0 if the source is data.
     """
 
     words: Sequence[Word]
@@ -85,14 +86,14 @@ class SentenceSupport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """Support that the source gives to a text.
+    """Support of a text by the source.
 
     Parameters
     ----------
     supported
-        Weighted share of the claims that the source has, 0 to 1; 1 where there are none.
+        Weighted share of the claims that the source has, 0 to 1; 1 if there are no claims.
     joined
-        Share of the sequences of words that it has, 0 to 1; None where it is data.
+        Share of the sequences of words that it has, 0 to 1; None if the source is data.
     """
 
     supported: float
@@ -101,12 +102,12 @@ class Support:
 
     @property
     def prose(self) -> bool:
-        """True if the source is made of sentences, and no data."""
+        """True if the source consists of sentences rather than data."""
         return self.joined is not None
 
 
 def find_support(text: str, index: SourceIndex) -> Support:
-    """Ask the source for everything that `text` says."""
+    """Look up all claims and word sequences of `text` in the source."""
     pieces: list[Sequence[Word]] = [
         words(text[start:end], offset=start) for start, end in sentence_intervals(text)
     ]
@@ -128,7 +129,7 @@ def find_support(text: str, index: SourceIndex) -> Support:
 
 
 def of_sentence(sentence: SentenceSupport, *, prose: bool) -> Support:
-    """Return the support of a text that is this sentence alone."""
+    """Return the support of a text that consists of this sentence."""
     return Support(
         supported=_supported_share([sentence], prose=prose),
         joined=sentence.joins.share if prose else None,

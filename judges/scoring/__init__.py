@@ -1,6 +1,6 @@
-"""Scores that follow from error spans: more or graver errors never raise them.
+"""Scores computed from error spans: more or graver errors never raise them.
 
-`fitting` is not loaded with the rest: only who fits a map needs the numbers it needs.
+`fitting` is not imported here, because only fitting a map needs `spanjury.stats`.
 """
 
 from spanjury.judges.scoring.from_spans import FromSpans

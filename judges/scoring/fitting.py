@@ -1,7 +1,6 @@
-"""Fit a map from spans to scores: to people's, or to those that a judge gives itself.
+"""Fit a map from spans to scores, either people's or a judge's own.
 
-A fit knows the rows that it was fitted to: how well it agrees with people is to be seen on
-others.
+A fit has seen its own rows, so measure its agreement with people on other rows.
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from spanjury.stats.monotone import decreasing_fit, decreasing_steps
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredSpans:
-    """Errors found in one text, and the score that the map should come near to."""
+    """Errors found in one text, and the target score of the map."""
 
     output: str
     spans: tuple[ErrorSpan, ...]
@@ -25,16 +24,16 @@ class ScoredSpans:
 def fit_curve(
     rows: Sequence[ScoredSpans], *, aspect: Aspect, low: float, penalty: SpanPenalty | None = None
 ) -> SpanMap:
-    """Fit how far a penalty lowers the score, by isotonic regression.
+    """Fit a decreasing curve from penalty to score, by isotonic regression.
 
-    Raises `ValueError` if there are no rows, a score is not finite or below `low`, or those without
-    errors do not have more than `low`.
+    Raises `ValueError` if there are no rows, if a score is not finite or below `low`, or if the
+    texts without errors do not score above `low`.
 
     Parameters
     ----------
     low
-        The worst score that there may be. The fit is stretched, so that a text without
-        errors has the best score of the scale; this changes no order.
+        The lowest possible score. The fit is stretched so that a text without errors has the best
+        score of the scale; this changes no order.
     """
     penalty = penalty or SpanPenalty()
     fit = decreasing_fit(
@@ -49,14 +48,14 @@ def fit_curve(
 def fit_weights(
     rows: Sequence[ScoredSpans], *, aspect: Aspect, penalty: SpanPenalty | None = None
 ) -> SpanMap:
-    """Fit the weight of each severity, none less than the one before it: an ordinal map.
+    """Fit the weight of each severity, none smaller than that of a lower severity.
 
     Raises `ValueError` if there are no rows, a score is not finite, or all weights would be 0.
 
     Parameters
     ----------
     penalty
-        Its other parameters say how errors are counted; its weights are fitted.
+        Its other parameters, which say how errors are counted; its weights are fitted.
     """
     counted = penalty or SpanPenalty()
     fit = decreasing_steps(

@@ -24,12 +24,12 @@ from spanjury.judges.scoring.span_map import SpanMap, names_its_errors
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FromSpans:
-    """Another judge's spans, with the score that they make.
+    """Another judge's spans, with the score that follows from them.
 
-    The judge's own score does not count. A report that names no error, and yet has less than
-    the best label, gives nothing to compute a score from: it becomes an abstention. So does
-    every report of a judge that only scores, but for its best ones, and a report of which
-    each error that could count quotes what the text does not contain.
+    The judge's own score does not count. A report without errors whose score is below the best
+    label gives nothing to compute a score from, so it becomes an abstention. This applies to all
+    reports of a judge that only scores, except its best ones. A report also becomes an abstention
+    if every error that could count quotes words that the text does not contain.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class FromSpans:
 
     @property
     def signature(self) -> str:
-        """The judge, and how its spans become a score."""
+        """The judge's signature, and the map from spans to a score."""
         return signature(
             "from-spans",
             judge=fingerprint(self.judge.signature),
@@ -53,16 +53,16 @@ class FromSpans:
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
-        """Return what the other judge's report depends on, and the scale."""
+        """Return a digest of the other judge's report key and the scale."""
         return digest(report_key(self.judge, segment, aspect), canonical(aspect.scale))
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        """Return the judge's report with the score that its spans make, if it has a score.
+        """Return the judge's report with the score of its spans, if it has a score.
 
         Raises
         ------
         JudgeError, ModelError
-            As the judge raises it.
+            If the judge raises it.
         """
         report = await self.judge.assess(segment, aspect)
         if report.score is None:
@@ -81,7 +81,7 @@ class FromSpans:
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
-        """Return the score that `spans` make; the judge is not asked."""
+        """Return the score that follows from `spans`, without asking the judge."""
         await anyio.lowlevel.checkpoint()
         return Rescoring(
             report=self._computed(segment, aspect, spans), method=RescoringMethod.COMPUTED

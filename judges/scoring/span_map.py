@@ -1,9 +1,9 @@
-"""A score that follows from the spans, and from nothing else; its map is kept as JSON.
+"""A score that depends on the spans alone; its map is stored as JSON.
 
-A curve that never rises makes the score of a penalty. Every penalty is a sum over the severities k
-of ``steps[k] * exposure[k]``: no step is negative, and no part of the exposure decreases when an
-error is added or becomes graver. This holds for each sum and product as the computer rounds it, so
-that it needs no tolerance.
+A non-increasing curve maps a penalty to the score. Every penalty is a sum over the severities k of
+``steps[k] * exposure[k]``: no step is negative, and no part of the exposure decreases when an error
+is added or becomes graver. This holds for each sum and product in floating-point arithmetic, so it
+needs no tolerance.
 """
 
 import json
@@ -33,16 +33,16 @@ from spanjury.judges.text.sentences import sentence_intervals
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """Straight lines between knots, flat behind the last.
+    """Piecewise linear curve, constant after the last knot.
 
-    Raises `ValueError` if the knots are not as above.
+    Raises `ValueError` if the knots are not as described.
 
     Parameters
     ----------
     penalties
-        Places of the knots: ascending from 0, two or more.
+        Penalties of the knots: ascending from 0, two or more.
     shares
-        Share of the best score that is left there, in ``[0, 1]``: 1 at the first knot, and
+        Share of the best score that remains at each knot, in ``[0, 1]``: 1 at the first knot, and
         never more than at the knot before.
 
     Examples
@@ -68,18 +68,18 @@ class Curve:
 
     @classmethod
     def through(cls, penalties: Sequence[float], values: Sequence[float], *, low: float) -> "Curve":
-        """Return the curve through `values` that never rise, stretched to begin at 1.
+        """Return the curve through the non-increasing `values`, rescaled to begin at 1.
 
         Raises `ValueError` if there is no such curve.
 
         Parameters
         ----------
         penalties
-            Ascending, 0 or more. Below the first the curve is flat.
+            Ascending, 0 or more. Below the first the curve is constant.
         values
             One for each penalty, none below `low`, the first above it.
         low
-            The value of which nothing is left.
+            The value that corresponds to a share of 0.
         """
         room = values[0] - low if values else 0.0
         if not room > 0:
@@ -87,18 +87,18 @@ class Curve:
         shares = [(value - low) / room for value in values]
         if penalties[0] > 0:
             penalties, shares = (0.0, *penalties), [1.0, *shares]
-        if len(penalties) == 1:  # nothing was seen but texts without errors
+        if len(penalties) == 1:  # all texts were without errors
             penalties, shares = (penalties[0], 1.0), [1.0, 1.0]
         return cls(penalties=tuple(penalties), shares=tuple(shares))
 
     def at(self, penalty: float) -> float:
-        """Return the share that is left at `penalty`, 0 or more."""
+        """Return the share that remains at `penalty`, 0 or more."""
         after = bisect_right(self.penalties, penalty)
         if after == len(self.penalties):
             return self.shares[-1]
         start, end = self.penalties[after - 1 : after + 1]
         high, low = self.shares[after - 1 : after + 1]
-        # Rounding may miss the lower knot by a hair, but never the order of two penalties.
+        # Rounding may fall just below the lower knot, but never reverses two penalties.
         return max(low, high - (high - low) * ((penalty - start) / (end - start)))
 
 
@@ -110,30 +110,30 @@ class SpanPenalty:
     """Penalty of a text for its errors.
 
     With ``by="error"`` it is the worst error plus `rest` times the sum of the others:
-    ``rest=0`` sees the worst only, ``rest=1`` adds all penalties up, as TIGERScore does [1]_.
+    ``rest=0`` counts the worst only, ``rest=1`` adds up all penalties, as TIGERScore does [1]_.
     With ``by="sentence"`` it is ``1 - rest`` times the worst sentence plus `rest` times the
     mean over all sentences, each of which is as bad as its worst error: two remarks on one
-    sentence are not two errors, and a long text may have more of them than a short one.
+    sentence are not two errors, and a long text may have more errors than a short one.
 
     Raises `ValueError` if a parameter is out of its range.
 
     Parameters
     ----------
     by
-        The units that are counted.
+        The unit of counting.
     rest
-        In ``[0, 1]``: the weight of all but the worst.
+        Weight of all units except the worst, in ``[0, 1]``.
     unknown
-        The severity, 0 to 5, of an error without one; 0 for none.
+        Severity, 0 to 5, assumed for an error without one; 0 ignores such errors.
     placeless
-        Whether an error without a place in the text counts: an omission, or a quotation
-        that the text does not contain. Where it counts it is a sentence of its own. None
-        for all aspects but those of the kind ``"grounding"``: what a text does not say
-        cannot be unsupported.
+        Whether an error without a position in the text counts: an omission, or a quotation
+        that the text does not contain. If it counts, it forms its own sentence. None counts it
+        for all aspects except those of the kind ``"grounding"``, because what a text does not
+        say cannot be unsupported.
     weights
         Penalty of an error of severity 1, 2, … 5; 0 or more, never descending, and more
-        than 0 at the end. Usually 4 and 5 are alike: what judges call the one or the other
-        says nothing of what people think (docs/faithful-scoring.md).
+        than 0 at the end. Usually 4 and 5 are equal, because the judges' distinction between
+        them says nothing about people's opinion (docs/faithful-scoring.md).
 
     References
     ----------
@@ -166,7 +166,7 @@ class SpanPenalty:
 
     @property
     def signature(self) -> str:
-        """Every parameter, under the names of the first release: older runs hold them."""
+        """All parameters, under the names of the first release, which older runs contain."""
         return signature(
             "loss",
             by=self.by,
@@ -177,7 +177,7 @@ class SpanPenalty:
         )
 
     def of(self, output: str, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> float:
-        """Return the penalty of `spans` in the text `output`: 0 for none, and never less than 0."""
+        """Return the penalty of `spans` in the text `output`: 0 without spans, never negative."""
         exposed = self.exposure(output, spans, aspect=aspect)
         steps = (high - low for low, high in zip((0.0, *self.weights), self.weights, strict=False))
         return sum(step * share for step, share in zip(steps, exposed, strict=True))
@@ -185,7 +185,7 @@ class SpanPenalty:
     def exposure(
         self, output: str, spans: Sequence[ErrorSpan], *, aspect: Aspect
     ) -> tuple[float, ...]:
-        """Return for each severity how far the text is exposed to errors at least so grave.
+        """Return for each severity how far the text is exposed to errors of at least that severity.
 
         The weights are fitted to these five numbers.
         """
@@ -200,11 +200,11 @@ class SpanPenalty:
         return tuple(self._of_sentences(grades, len(sentences), at_least=k) for k in _SEVERITIES)
 
     def misquotes(self, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> int:
-        """Count the errors that quote what the text does not contain, where nothing else counts.
+        """Count the errors that quote words not in the text, if no other error counts.
 
-        Above 0, nothing can be said of the text: the judge names errors, and none of them has
-        a place in it. It is 0 if any error counts, if quotations without a place count as well,
-        and of omissions alone, which do not count since the aspect passes over them.
+        If this is above 0, the text has no score: the judge names errors, but none has a position
+        in the text. It is 0 if any error counts, if unlocated quotations count as well, and if
+        there are only omissions, which do not count because the aspect ignores them.
         """
         if self._counts_placeless(aspect):
             return 0
@@ -231,7 +231,7 @@ class SpanPenalty:
 def _by_sentence(
     spans: Sequence[ErrorSpan], sentences: Sequence[tuple[int, int]]
 ) -> list[list[ErrorSpan]]:
-    """Return the spans that touch each place; last, those that touch none."""
+    """Return the spans that touch each sentence; last, those that touch none."""
     within: list[list[ErrorSpan]] = [[] for _ in (*sentences, None)]
     for span in spans:
         first, stop = span.interval or (0, 0)
@@ -242,16 +242,16 @@ def _by_sentence(
 
 
 _ALMOST = 0.5
-"""Scores so near to the best one have its label."""
+"""Scores closer than this to the best score have its label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanMap:
     """The score of a text by its errors, on the scale of the aspect.
 
-    Whatever the parameters: without errors the score is the best; more or graver errors
-    never raise it; removing or softening one never lowers it. A list has no score if all of
-    its errors quote what the text does not contain and such errors do not count
+    For all parameters: a text without errors has the best score; more or graver errors never
+    raise it; removing or softening one never lowers it. A list has no score if all of its errors
+    quote words that the text does not contain and such errors do not count
     (`SpanPenalty.misquotes`): it says that something is wrong, but not where.
 
     Parameters
@@ -259,7 +259,7 @@ class SpanMap:
     penalty
         Penalty of the errors.
     curve
-        Share of the best score that is left; None for a straight line to nothing at the
+        Share of the best score that remains; None for a straight line that reaches 0 at the
         penalty of the gravest error.
     """
 
@@ -268,9 +268,9 @@ class SpanMap:
 
     @property
     def signature(self) -> str:
-        """Penalty, curve, and the outcome of a list without any error that counts.
+        """Penalty, curve, and the outcome of a list in which no error counts.
 
-        Under the names of the first release: older runs hold them.
+        The names are those of the first release, which older runs contain.
         """
         knots = self.curve and fingerprint(repr(self.curve.penalties), repr(self.curve.shares))
         return signature(
@@ -281,9 +281,9 @@ class SpanMap:
         )
 
     def score(self, output: str, spans: Sequence[ErrorSpan], *, aspect: Aspect) -> float | None:
-        """Return the score of `output` if `spans` are all that is wrong with it.
+        """Return the score of `output` if `spans` are all of its errors.
 
-        None if they do not allow any: each quotes what the output does not contain.
+        None if the spans allow no score: each quotes words that the output does not contain.
         """
         if self.penalty.misquotes(spans, aspect=aspect):
             return None
@@ -294,10 +294,10 @@ class SpanMap:
 
 
 def names_its_errors(report: Report, *, aspect: Aspect) -> bool:
-    """Say whether a scored `report` explains its score by spans.
+    """Return whether a scored `report` explains its score by spans.
 
-    One without spans does if its score has the best label: it says that there is no error. So does
-    one whose score is a probability of an error: it marked all that it found.
+    A report without spans does so if its score has the best label, which means no errors. A
+    report whose score is a probability of an error also does, because it marked all that it found.
     """
     if report.score is None:
         return False
@@ -312,9 +312,9 @@ _MAP = Once(lambda: pydantic.TypeAdapter(SpanMap))
 
 
 def read_map(path: Path) -> SpanMap:
-    """Return the map in the file `path`; whatever it says, it is one that never rises.
+    """Return the map in the file `path`, which is checked to be non-increasing.
 
-    Raises `ConfigError` if the file cannot be read or holds no such map.
+    Raises `ConfigError` if the file cannot be read or contains no such map.
     """
     try:
         return _MAP.get().validate_python(_todays(json.loads(path.read_bytes())), extra="forbid")
@@ -329,7 +329,7 @@ def read_map(path: Path) -> SpanMap:
 
 
 def _todays(values: object) -> object:
-    """Return the table of a map with the names of today in it and in its parts."""
+    """Return the table of a map with today's names in it and in its parts."""
     table = with_todays_names(values, {"loss": "penalty"})
     parts = {"penalty": {"worth": "weights"}, "curve": {"losses": "penalties"}}
     if not isinstance(table, dict):
@@ -339,7 +339,7 @@ def _todays(values: object) -> object:
 
 
 def write_map(span_map: SpanMap, path: Path) -> None:
-    """Write `span_map` to the file `path`, in place of what was there.
+    """Write `span_map` to the file `path`, replacing its contents.
 
     Raises `StoreError` if it cannot be written.
     """

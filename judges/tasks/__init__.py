@@ -1,8 +1,8 @@
-"""Tasks and the aspects judged in them: what users name, what prompts are made of.
+"""Tasks and their aspects, which users name and prompts describe.
 
-`Catalogue.load` reads the TOML files beside this module and the user's own, and refuses with
-`ConfigError` whatever is missing, misspelt or contradictory in them. A `Rubric` adds weighted
-criteria to it.
+`Catalogue.load` reads the TOML files next to this module and the user's own files. It raises
+`ConfigError` if anything in them is missing, misspelt or contradictory. A `Rubric` adds weighted
+criteria.
 """
 
 from spanjury.judges.tasks.catalogue import ALL_ASPECTS, Catalogue, describe

@@ -1,7 +1,4 @@
-"""The catalogue: every task and every aspect that can be asked for, by name.
-
-Declarations: what a TOML table says about a task or an aspect, key by key.
-"""
+"""The catalogue: all tasks and aspects by name, read from TOML tables."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,10 +15,10 @@ from spanjury.judges.tasks.rubric import CRITERION, Rubric, StatedCriterion, cri
 from spanjury.judges.tasks.table import Names, Table
 
 USUAL_TASK = "summarization"
-"""Task of a text that is made from a source, if nothing else says which task it is."""
+"""Task of a text that is made from a source, if nothing else determines the task."""
 
 ALL_ASPECTS = "all"
-"""Stands for every aspect of a task."""
+"""Name that denotes every aspect of a task."""
 
 _MET = Scale(labels=("Not met", "Partly met", "Met"))
 _MET_OR_NOT = Scale(labels=("Not met", "Met"))
@@ -51,7 +48,7 @@ _ASPECT_KEYS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shelf:
-    """A task, its aspects by name, and what else they are called."""
+    """A task, its aspects by name, and their aliases."""
 
     task: Task
     aspects: Mapping[str, Aspect]
@@ -62,8 +59,8 @@ class _Shelf:
 class Catalogue:
     """Tasks and aspects by name; built by `load`.
 
-    A name or alias is found whatever its case, spaces, hyphens and underscores. A method that
-    takes a name raises `ConfigError`, listing the choices, if nothing is called so.
+    Case, spaces, hyphens and underscores of a name or alias do not matter. A method that takes a
+    name raises `ConfigError`, listing the choices, if the name is unknown.
 
     Examples
     --------
@@ -84,10 +81,10 @@ class Catalogue:
     def load(cls, *extra: Path) -> "Catalogue":
         """Read the built-in tasks, then the TOML files `extra`, in order.
 
-        A table ``[tasks.NAME]`` declares a task, or adds to the one that has this name or
-        alias. A table ``[tasks.NAME.aspects.NAME]`` declares an aspect, or replaces the one
-        of this name, which keeps its aliases. The default aspects of a task that gives none
-        are those that it is declared with.
+        A table ``[tasks.NAME]`` declares a task, or extends the one with this name or alias. A
+        table ``[tasks.NAME.aspects.NAME]`` declares an aspect, or replaces the one with this name,
+        which keeps its aliases. A task without explicit default aspects has those with which it
+        is declared.
 
         Raises `ConfigError` if a file cannot be read, or declares something unknown, incomplete or
         contradictory; the message names the file, the table and the key.
@@ -95,7 +92,7 @@ class Catalogue:
         return _built_in().extended(map(Table.read, extra))
 
     def extended(self, roots: Iterable[Table]) -> "Catalogue":
-        """Return the catalogue with what some files declare on top of it."""
+        """Return the catalogue with the declarations of some files added."""
         shelves, names = dict(self._shelves), self._names
         for table in chain.from_iterable(map(_task_tables, roots)):
             claimed = names.get(table.name)
@@ -117,7 +114,7 @@ class Catalogue:
         return self._shelf(name).task
 
     def aspects(self, task: str) -> tuple[Aspect, ...]:
-        """Return the aspects of `task` in the order in which they were declared."""
+        """Return the aspects of `task` in the order of declaration."""
         return tuple(self._shelf(task).aspects.values())
 
     def aspect(self, task: str, name: str) -> Aspect:
@@ -132,7 +129,7 @@ class Catalogue:
         return shelf.aspects[shelf.names.find(name, what=f"aspect of {shelf.task.name}")]
 
     def has(self, task: str, *aspects: str) -> bool:
-        """Say whether `task` has all of `aspects`; every task has ``"all"`` and any criterion."""
+        """Return whether `task` has all `aspects`; every task has ``"all"`` and any criterion."""
         names = self._shelf(task).names
         rubric = self._rubric.aspect if self._rubric else ALL_ASPECTS
         return all(
@@ -141,14 +138,14 @@ class Catalogue:
         )
 
     def likely_task(self, aspects: Sequence[str] = (), *, headers: Iterable[str] = ()) -> str:
-        """Return the name of the task of a text that names none.
+        """Return the name of the likely task of a text that names none.
 
-        It is the task that has all of `aspects` and the most of `headers`, which are those of the
-        inputs; if several tasks have as many, it is `USUAL_TASK`. A header counts only if it is the
-        task's own name for an input, because other names mean different inputs in different tasks.
+        It is the task that has all of `aspects` and most of the input `headers`; in case of a tie,
+        it is `USUAL_TASK`. A header counts only if it is the task's own name for an input, because
+        other names mean different inputs in different tasks.
 
-        Raises `ConfigError` if no task has all of these aspects, or several have and `USUAL_TASK`
-        is not among them.
+        Raises `ConfigError` if no task has all of these aspects, or if several tied tasks do not
+        include `USUAL_TASK`.
 
         Examples
         --------
@@ -174,7 +171,7 @@ class Catalogue:
         raise ConfigError(f"name the task: it may be one of {', '.join(names)}")
 
     def _no_such_aspects(self, names: Sequence[str]) -> str:
-        """Say which aspect no task has, or that no task has all of them."""
+        """Return a message about the aspect that no task has, or that no task has all of them."""
         tasks = self.tasks()
         for name in names:
             if not any(self.has(task.name, name) for task in tasks):
@@ -196,7 +193,7 @@ def _task_tables(root: Table) -> tuple[Table, ...]:
 
 @cache
 def _built_in() -> Catalogue:
-    """Read the tasks of the package, once: no caller can change what it has."""
+    """Read the tasks of the package once; the result cannot be changed by a caller."""
     folder = files("spanjury.judges.tasks")
     children = sorted(folder.iterdir(), key=lambda file: file.name)
     tables = (
@@ -208,7 +205,7 @@ def _built_in() -> Catalogue:
 
 
 def _shelf(table: Table, *, base: _Shelf | None) -> _Shelf:
-    """Return the shelf of a ``[tasks.NAME]`` table, on top of what is `base` of the task."""
+    """Return the shelf of a ``[tasks.NAME]`` table, which extends `base` if the task exists."""
     names = base.names if base else Names()
     declared = {names.spelling(inner.name): inner for inner in table.tables("aspects")}
     names = names.claimed(declared)
@@ -222,7 +219,7 @@ def _shelf(table: Table, *, base: _Shelf | None) -> _Shelf:
 
 
 def _with_defaults(task: Task, *, table: Table, names: Names) -> Task:
-    """Return `task` with its default aspects by name: all that there are if it gives none."""
+    """Return `task` with its default aspects by name: all of its aspects if it lists none."""
     asked = task.default_aspects or names.all()
     if not asked:
         raise table.error("aspects", problem="is missing; a new task needs at least one aspect")
@@ -236,12 +233,12 @@ def _with_defaults(task: Task, *, table: Table, names: Names) -> Task:
 
 
 def _is_criterion(name: str) -> bool:
-    """Say whether the name of an aspect states a criterion."""
+    """Return whether the name of an aspect states a criterion."""
     return name.strip().casefold().startswith(CRITERION)
 
 
 def _criterion(name: str, *, task: Task) -> Aspect:
-    """Return the aspect that a criterion states; its name holds the criterion in one line."""
+    """Return the aspect of a criterion; its name contains the criterion on one line."""
     return Aspect(
         name=criterion(name.partition(":")[2]),
         task=task,
@@ -288,7 +285,7 @@ def _of_rubric(rubric: Rubric, *, task: Task) -> Aspect:
 
 
 def describe(aspect: Aspect) -> str:
-    """Return name, definition, extremes and what `aspect` is mixed up with, line by line."""
+    """Return name, definition, extremes and confusable aspects of `aspect`, line by line."""
     return "\n".join(_lines(aspect))
 
 
@@ -305,9 +302,9 @@ def _lines(aspect: Aspect) -> Iterator[str]:
 
 
 def _read_task(table: Table, *, former: Task | None) -> Task:
-    """Return the task that a ``[tasks.NAME]`` table declares, or what it makes of a `former` one.
+    """Return the task that a ``[tasks.NAME]`` table declares, on top of the `former` task, if any.
 
-    The table's aliases, headers and `whole` are added to the former task's, its other keys replace
+    The table's aliases, headers and `whole` are added to the former task's; other keys replace
     them. Raises `ConfigError` if a key is unknown, missing or of the wrong form.
     """
     table.only(*_TASK_KEYS)
@@ -328,8 +325,8 @@ def _read_task(table: Table, *, former: Task | None) -> Task:
 def _read_aspect(table: Table, *, name: str, task: Task) -> Aspect:
     """Return the aspect that a ``[tasks.NAME.aspects.NAME]`` table declares.
 
-    Raises `ConfigError` if a key is unknown, missing or of the wrong form, or an input is none of
-    the task's.
+    Raises `ConfigError` if a key is unknown, missing or of the wrong form, or if an input is not
+    one of the task's.
     """
     table.only(*_ASPECT_KEYS)
     return Aspect(
@@ -381,7 +378,7 @@ def _scale(table: Table) -> Scale:
 
 
 def _input_headers(table: Table, *, base: Task | None) -> Mapping[str, tuple[str, ...]]:
-    """Return the known headers and the table's, spelt as `Task.canonical_header` compares."""
+    """Return the headers of `base` and the table, spelt as `Task.canonical_header` compares."""
     headers = dict(base.input_headers) if base else {}
     given = table.table("input_headers")
     for header in given.values:
@@ -396,7 +393,7 @@ def _spaced(header: str) -> str:
 
 
 def _check_headers(task: Task, table: Table) -> None:
-    """Refuse headers that are empty or could mean two things."""
+    """Refuse headers that are empty or ambiguous."""
     owners = {task.output_header.casefold(): "the output"}
     for canonical, names in task.input_headers.items():
         for name in (canonical, *names):

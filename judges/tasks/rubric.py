@@ -1,8 +1,8 @@
-"""Rubrics: criteria in sentences, each with a weight, that are judged one by one and summed up.
+"""Rubrics: weighted criteria, stated in sentences, that are judged one by one and averaged.
 
-A rubric is a TOML or JSON file with a list of ``criteria``. A criterion has a ``text``; its
-``kind`` is ``yes/no``, met or not, or ``graded``, with the labels of its ``scale`` from worst to
-best. A criterion with ``must = true`` is a must-have.
+A rubric is a TOML or JSON file with a list of ``criteria``. Each has a ``text`` and a ``kind``:
+``yes/no``, met or not, or ``graded``, with the labels of its ``scale`` from worst to best. A
+criterion with ``must = true`` is a must-have.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from spanjury.judges.core import ConfigError, Scale
 from spanjury.judges.tasks.table import Table
 
 CRITERION = "criterion:"
-"""Begins the name of an aspect that is a demand in a sentence."""
+"""Prefix of the name of an aspect that is a demand in a sentence."""
 
 _RUBRIC = "rubric:"
 _LONGEST = 500
@@ -27,16 +27,16 @@ _Kind = Literal["yes/no", "graded"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedCriterion:
-    """A criterion as a rubric states it.
+    """A criterion of a rubric file.
 
     Parameters
     ----------
     text
-        The demand, in a sentence.
+        The demand, as a sentence.
     weight
-        Positive.
+        Positive weight in the rubric's score.
     must
-        Whether a text is faulty without it.
+        Whether a text that does not meet it is faulty.
     labels
         Labels of its grades, worst first; empty for a criterion that is met or not.
     """
@@ -48,13 +48,13 @@ class StatedCriterion:
 
     @property
     def aspect(self) -> str:
-        """The name of the aspect that it is judged as."""
+        """Name of the criterion's aspect."""
         return criterion(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
-    """Weighted criteria under a name, as `read` makes them of a file.
+    """Named list of weighted criteria.
 
     Examples
     --------
@@ -68,21 +68,21 @@ class Rubric:
 
     @classmethod
     def read(cls, path: Path) -> "Rubric":
-        """Read a rubric from a TOML or JSON file; one without a name is called as the file.
+        """Read a rubric from a TOML or JSON file, whose name is the default name of the rubric.
 
-        Raises `ConfigError` if it cannot be read or something in it does not fit; the message names
-        the file, the criterion and the field.
+        Raises `ConfigError` if it cannot be read or is invalid; the message names the file, the
+        criterion and the field.
         """
         return _read(Table.read(path, what="a rubric"), name=path.stem)
 
     @classmethod
     def of(cls, given: "Rubric | Path | str | Mapping[str, object]") -> "Rubric":
-        """Return a rubric from itself, the path of its file, or what a file would hold.
+        """Return a rubric from itself, the path of its file, or the contents of a file.
 
         Raises
         ------
         ConfigError
-            As `read` does.
+            If it is invalid (see `read`).
         """
         if isinstance(given, Rubric):
             return given
@@ -92,28 +92,28 @@ class Rubric:
 
     @classmethod
     def from_json(cls, text: str) -> "Rubric":
-        """Read a rubric from JSON, as a file would hold it; raise `ConfigError` as `read` does."""
+        """Read a rubric from JSON text like that of a file; raises `ConfigError` as `read` does."""
         return _read(Table.parse_json(text.encode(), file="the rubric"), name="rubric")
 
     @property
     def aspect(self) -> str:
-        """The name of the aspect that is the weighted result."""
+        """Name of the aspect of the weighted result."""
         return f"{_RUBRIC} {self.name}"
 
     @property
     def aspects(self) -> tuple[str, ...]:
-        """The names of all aspects that it is judged by: its criteria, then the result."""
+        """Names of all its aspects: the criteria, then the weighted result."""
         return (*(stated.aspect for stated in self.criteria), self.aspect)
 
     def criterion(self, aspect: str) -> StatedCriterion | None:
-        """Return the criterion that is judged as `aspect`, or None."""
+        """Return the criterion whose aspect is `aspect`, or None."""
         return next((stated for stated in self.criteria if stated.aspect == aspect), None)
 
 
 def criterion(demand: str) -> str:
-    """Return the name of the aspect that is this demand, in one line.
+    """Return the name of the aspect for this demand, on one line.
 
-    Raises `ConfigError` if it is empty, too long, or holds characters that cannot be printed.
+    Raises `ConfigError` if it is empty, too long, or contains unprintable characters.
     """
     stated = " ".join(demand.split()).rstrip(".")
     if not 0 < len(stated) <= _LONGEST or not stated.isprintable():
@@ -159,7 +159,7 @@ def _criterion(table: Table) -> StatedCriterion:
 
 
 def _labels(table: Table) -> tuple[str, ...]:
-    """Return the labels of a graded criterion, by default the usual ones; of another, none."""
+    """Return the labels of a graded criterion, by default the usual ones; empty for yes/no."""
     has_scale = "scale" in table.values
     kind = table.text("kind", default=_GRADED if has_scale else _YES_NO)
     if kind not in get_args(_Kind):

@@ -1,4 +1,4 @@
-"""Tables of TOML or JSON that know where they stand, to say so in complaints, and their names."""
+"""Tables of TOML or JSON that name file and path in their error messages, and a set of names."""
 
 import json
 import math
@@ -17,12 +17,12 @@ _SEPARATORS = re.compile(r"[\s_-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Typed reading of one table of a TOML or JSON file; all methods raise `ConfigError`.
+    """Typed access to one table of a TOML or JSON file; all methods raise `ConfigError`.
 
     Parameters
     ----------
     file
-        Where the file is, as the reader of an error message knows it.
+        Path or description of the file for error messages.
     path
         The keys that lead to the table; empty for the whole file.
     """
@@ -33,7 +33,7 @@ class Table:
 
     @classmethod
     def parse(cls, data: bytes, *, file: str) -> "Table":
-        """Read the bytes of a TOML `file`."""
+        """Parse the bytes of a TOML `file`."""
         try:
             values = tomllib.loads(data.decode("utf-8-sig"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -42,7 +42,7 @@ class Table:
 
     @classmethod
     def parse_json(cls, data: bytes, *, file: str) -> "Table":
-        """Read the bytes of a JSON `file` that holds an object."""
+        """Parse the bytes of a JSON `file` that contains an object."""
         try:
             values = json.loads(data.decode("utf-8-sig"), object_pairs_hook=unique_keys)
         except (ValueError, RecursionError, DataError) as error:
@@ -53,7 +53,7 @@ class Table:
 
     @classmethod
     def read(cls, path: Path, *, what: str = "tasks") -> "Table":
-        """Read the file at `path`, JSON by its name or else TOML; a complaint says of `what`."""
+        """Read the file at `path`, JSON if so named, else TOML; error messages call it `what`."""
         try:
             data = path.read_bytes()
         except OSError as error:
@@ -64,11 +64,11 @@ class Table:
 
     @property
     def name(self) -> str:
-        """The last of the keys that lead here."""
+        """The last key of the path."""
         return self.path[-1]
 
     def error(self, key: str, *, problem: str) -> ConfigError:
-        """Return the complaint that something is wrong with `key`."""
+        """Return an error that says what is wrong with `key`."""
         where = f"[{'.'.join(self.path)}]: " if self.path else ""
         return ConfigError(f"{self.file}: {where}{key!r} {problem}")
 
@@ -79,7 +79,7 @@ class Table:
                 raise self.error(key, problem=f"is not known here; {choices_for(key, allowed)}")
 
     def text(self, key: str, *, default: str | None) -> str:
-        """Return the text at `key` with single spaces; no default means it must be there."""
+        """Return the string at `key` with single spaces; required if `default` is None."""
         value = self.values.get(key, default)
         if value is None:
             raise self.error(key, problem="is missing; expected a text")
@@ -88,7 +88,7 @@ class Table:
         return " ".join(value.split())
 
     def texts(self, key: str, *, default: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Return the list of texts at `key`, each with single spaces."""
+        """Return the list of strings at `key`, each with single spaces."""
         value = self.values.get(key, default)
         items = value if isinstance(value, list | tuple) else [None]
         texts = [" ".join(item.split()) for item in items if isinstance(item, str)]
@@ -105,14 +105,14 @@ class Table:
         return number
 
     def flag(self, key: str) -> bool:
-        """Return whether `key` is true; false where it is missing."""
+        """Return whether `key` is true; False if it is missing."""
         value = self.values.get(key, False)
         if not isinstance(value, bool):
             raise self.error(key, problem=f"must be true or false, got {value!r}")
         return value
 
     def items(self, key: str, *, each: str) -> tuple["Table", ...]:
-        """Return the tables of the list at `key`; a complaint about one says "`each` 1"."""
+        """Return the tables of the list at `key`; error messages number them as "`each` 1"."""
         values = self.values.get(key, [])
         if not isinstance(values, list | tuple):
             raise self.error(key, problem=f"must be a list of tables, got {values!r}")
@@ -130,7 +130,7 @@ class Table:
         return tuple(inner.table(name) for name in inner.values)
 
     def table(self, key: str) -> "Table":
-        """Return the table at `key`, an empty one if there is none."""
+        """Return the table at `key`, or an empty one if there is none."""
         value = self.values.get(key, {})
         if not isinstance(value, dict):
             raise self.error(key, problem=f"must be a table, got {value!r}")
@@ -139,7 +139,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
-    """Find a name by itself or an alias, whatever its case, spaces, hyphens, underscores.
+    """Names and aliases, looked up regardless of case, spaces, hyphens and underscores.
 
     `owners` maps a folded name or alias to the name that it refers to.
     """
@@ -147,15 +147,15 @@ class Names:
     owners: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def get(self, name: str) -> str | None:
-        """Return what `name` refers to, or None."""
+        """Return the name that `name` refers to, or None."""
         return self.owners.get(_folded(name))
 
     def all(self) -> tuple[str, ...]:
-        """Return every name once, without aliases, in the order in which they were claimed."""
+        """Return every name once, without aliases, in the order of declaration."""
         return tuple(dict.fromkeys(self.owners.values()))
 
     def find(self, name: str, *, what: str) -> str:
-        """Return what `name` refers to; raise `ConfigError` with the choices if nothing."""
+        """Return the name that `name` refers to; raise `ConfigError` with the choices if none."""
         value = self.get(name)
         if value is None:
             choices = choices_for(name, sorted(self.all()))
@@ -163,16 +163,16 @@ class Names:
         return value
 
     def spelling(self, name: str) -> str:
-        """Return the known spelling of `name`, or its own if it is not a name (an alias is not)."""
+        """Return the existing spelling of `name`; `name` itself if it is new or an alias."""
         owner = self.get(name)
         return owner if owner and _folded(owner) == _folded(name) else name.strip()
 
     def claimed(self, tables: Mapping[str, Table]) -> "Names":
-        """Return these names with those that `tables` declare, name -> its table.
+        """Return these names together with those that `tables` declare, name -> its table.
 
-        A name takes precedence over what was an alias of another; an alias must be free. Raises
-        `ConfigError` if a name is empty, two names differ in spelling only, or an alias already
-        refers to something else.
+        A name takes precedence over another's alias; an alias must be free. Raises `ConfigError`
+        if a name is empty, if two names differ only in spelling, or if an alias already refers to
+        something else.
         """
         owners = dict(self.owners)
         fresh = {_folded(name): name for name in tables}

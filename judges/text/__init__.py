@@ -1,4 +1,4 @@
-"""Text as judges need it: folded, searched, split, fenced, defused, made of templates."""
+"""Text processing for judges: folding, searching, splitting, fencing, defusing, and templates."""
 
 from spanjury.judges.text.fold import Folded, fold, fold_with_map
 from spanjury.judges.text.json_object import object_in

@@ -1,4 +1,4 @@
-"""Fold a text: one form for every spelling of it, with a way back to its code points.
+"""Fold a text into one form for all its spellings, with a map back to its code points.
 
 Two passages fold to the same string if they differ only in case, white space, kind and
 number of quotation marks, dashes and dots, Unicode composition and compatibility
@@ -22,18 +22,18 @@ _VARIATION_SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 _LONGEST_UNFOLDING = 4
 _FEW = 64
 
-# What `_folded_character` says of ASCII, in the form that `str.translate` is fast with.
+# `_folded_character` for ASCII, in the form for which `str.translate` is fast.
 _ASCII = str.maketrans(
     string.ascii_uppercase + '"`\t\n\v\f\r\x1c\x1d\x1e\x1f',
     string.ascii_lowercase + "''" + " " * 9,
 )
 
-# Possessive, so that nothing is tried twice and folding takes linear time.
+# Possessive quantifiers rule out backtracking, so that folding takes linear time.
 _RUN = re.compile(
     r"[ '.-](?:"
     r"(?<=(['.-]))(?: *+\1)*+ *+"  # marks of one kind count as one mark,
     r"| *+(['.-])(?: *+\2)*+ *+"  # with white space around them as without
-    r"|(?<!\w ) *+| *+(?!\w)"  # white space beside anything but words does not count
+    r"|(?<!\w ) *+| *+(?!\w)"  # white space next to anything but words is ignored
     r"|( ) *+"  # and between words it counts as one space
     r")"
 )
@@ -41,17 +41,17 @@ _RUN = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
-    """A folded text that remembers which code points it was made of.
+    """A folded text that remembers the code points from which it was made.
 
     Parameters
     ----------
     text
         The folded form.
     origins
-        For each character before runs were collapsed, the code point it came from.
+        For each character before runs were collapsed, the code point from which it was made.
     keys, firsts, widths
-        Pieces of `text`: where each begins in it, where it begins among the characters
-        before, and how many of those each of its characters stands for.
+        Pieces of `text`: the index at which each begins, the index of its first character
+        before runs were collapsed, and how many such characters each of its own represents.
     """
 
     text: str
@@ -61,11 +61,11 @@ class Folded:
     widths: Sequence[int]
 
     def origin(self, start: int, *, end: int) -> tuple[int, int]:
-        """Return the half-open code points of a non-empty ``text[start:end]``."""
+        """Return the half-open code points of the non-empty ``text[start:end]``."""
         return self._code_points(start)[0], self._code_points(end - 1)[1]
 
     def splits(self, index: int) -> bool:
-        """Say whether a cut before `index` goes through what one reader sees as one letter."""
+        """Return whether a cut before `index` splits what a reader sees as one letter."""
         if not 0 < index < len(self.text):
             return False
         if unicodedata.category(self.text[index])[0] == "M":
@@ -87,12 +87,12 @@ def fold(text: str) -> str:
     >>> fold("“Straße”  —\n‘Eﬃcient …’")
     "'strasse'-'efficient.'"
     """
-    parts = _RUN.split(_characters(text)[0])  # what stays, and the marks that the groups caught
+    parts = _RUN.split(_characters(text)[0])  # text between runs, and the groups' marks
     return _ordered("".join(filter(None, parts)))
 
 
 def fold_with_map(text: str) -> Folded:
-    """Fold `text` as `fold` does, and keep the way back.
+    """Fold `text` as `fold` does, and keep a map to its code points.
 
     Examples
     --------
@@ -125,16 +125,16 @@ def fold_with_map(text: str) -> Folded:
 
 
 def _ordered(text: str) -> str:
-    """Put combining marks in order that met where a space was left out."""
+    """Reorder combining marks canonically where a dropped space made them adjacent."""
     return text if text.isascii() else unicodedata.normalize("NFD", text)
 
 
 def _characters(text: str) -> tuple[str, Sequence[int]]:
-    """Fold `text` character by character; return also where each came from."""
+    """Fold `text` character by character; return also the index from which each was made."""
     if text.isascii():
         return text.translate(_ASCII), range(len(text))
     table = {character: _folded_character(character) for character in set(text)}
-    # All is decomposed by then: this only puts combining marks into canonical order.
+    # All characters are decomposed already: this only orders combining marks.
     characters = unicodedata.normalize("NFD", _replaced(text, table))
     if all(len(folded) == 1 for folded in table.values()):
         return characters, range(len(text))
@@ -143,36 +143,36 @@ def _characters(text: str) -> tuple[str, Sequence[int]]:
 
 
 def _replaced(text: str, table: dict[str, str]) -> str:
-    """Put for each character what `table` says; nothing put in is itself a key to change."""
+    """Replace each character according to `table`; no replacement is itself a key that changes."""
     changed = [pair for pair in table.items() if pair[0] != pair[1]]
     if len(changed) > _FEW:
         return "".join(map(table.__getitem__, text))
-    for character, folded in changed:  # the faster way for most alphabets
+    for character, folded in changed:  # faster for most alphabets
         text = text.replace(character, folded)
     return text
 
 
 @lru_cache(maxsize=4096)
 def _folded_character(character: str) -> str:
-    """Fold one code point; decomposition, unlike composition, needs no neighbours."""
+    """Fold one code point; unlike composition, decomposition does not depend on the neighbours."""
     if _mark(character) != character:
         return _mark(character)
     decomposed = unicodedata.normalize("NFKD", character)
     folded = unicodedata.normalize("NFKD", decomposed.casefold())
     if _mark_of_its_own(character, folded) or len(folded) > _LONGEST_UNFOLDING:
-        folded = unicodedata.normalize("NFD", character)  # or a whole phrase in one sign
+        folded = unicodedata.normalize("NFD", character)  # some signs expand to a phrase
     return "".join(_mark(part) for part in folded)
 
 
 def _mark_of_its_own(character: str, folded: str) -> bool:
-    """Say whether a letter would turn into a mark, on nothing or on the letter before it."""
+    """Return whether a letter would fold to a combining mark, alone or on the letter before it."""
     if folded.startswith(" "):
         return True
     return unicodedata.category(character) == "Lo" and unicodedata.category(folded[:1])[0] == "M"
 
 
 def _mark(character: str) -> str:
-    """Return what a space, quotation mark, dash or invisible character folds to."""
+    """Return the folded form of a space, quotation mark, dash or invisible character."""
     category = unicodedata.category(character)
     if character.isspace():
         return " "

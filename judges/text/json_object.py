@@ -1,4 +1,4 @@
-"""The JSON object that a reply is, whatever words or fence a model puts around it."""
+"""Extract the JSON object from a reply, ignoring words or a fence around it."""
 
 import json
 import re
@@ -8,7 +8,7 @@ _OBJECT = re.compile(r"[^{]*(\{.*\})[^}]*", re.DOTALL)
 
 
 def object_in(reply: str) -> Mapping[str, object] | None:
-    r"""Return the one JSON object in `reply`, or None if there is none, or more.
+    r"""Return the only JSON object in `reply`, or None if there is none or more than one.
 
     Examples
     --------

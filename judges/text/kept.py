@@ -1,8 +1,8 @@
-"""Results of functions of texts and of words, kept for those that come again, within a bound.
+"""Bounded caches of functions of texts and of words.
 
-Rows come in any order, so that the source of one may come again after many others. What is
-kept of texts is bounded by their length, not by their number: a few long ones take as much
-memory as many short ones.
+Rows come in any order, so the source of one may recur after many others. The cache of texts is
+bounded by their total length, not by their number: a few long ones take as much memory as many
+short ones.
 """
 
 from collections import OrderedDict
@@ -13,22 +13,23 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 MOST = 1 << 19
-"""Code points of all texts together of which something is kept, the latest text aside."""
+"""Maximum number of code points of all cached texts together, apart from the latest text."""
 
-_LONGEST_WORD = 40  # code points; what is longer is hardly a word, and does not come again
+_LONGEST_WORD = 40  # code points; longer strings are hardly words and rarely recur
 _MOST_WORDS = 1 << 16  # a language has few words: texts share nearly all of them
 
 
 class KeptByText(Generic[T]):
-    """A function of a text that keeps what it made of the texts that came last.
+    """A function of a text that caches its results for the latest texts.
 
-    It may be called from several threads. Of the latest text the result is always kept, however
-    long the text is; of those before, as long as all together have at most `most` code points.
+    It may be called from several threads. The result for the latest text is always cached, however
+    long the text is. Earlier ones are cached while all texts together have at most `most` code
+    points.
 
     Parameters
     ----------
     make
-        Makes the same of the same text.
+        The function; its result must depend on the text alone.
 
     Examples
     --------
@@ -46,14 +47,14 @@ class KeptByText(Generic[T]):
         self._kept: OrderedDict[str, T] = OrderedDict()
         self._lock = Lock()
         self.size = 0
-        """Code points of the texts of which something is kept."""
+        """Number of code points of the cached texts."""
 
     def __call__(self, text: str) -> T:
-        """Return what `make` makes of `text`, from what is kept if it is there."""
+        """Return the result for `text`, from the cache if possible."""
         try:
             made = self._kept[text]
             self._kept.move_to_end(text)
-        except KeyError:  # the second time because another thread has just dropped it
+        except KeyError:  # not cached, or dropped by another thread before `move_to_end`
             made = self._make(text)
             self._keep(text, made)
         return made
@@ -75,9 +76,9 @@ class KeptByText(Generic[T]):
 
 
 class KeptByWord(dict[str, T]):
-    """A function of a word as a mapping, which is looked up faster than a function is called.
+    """A cached function of a word, as a dict: a lookup is faster than a function call.
 
-    What is too long for a word is not kept; when there are too many words, all are forgotten.
+    Strings too long to be words are not cached. When the cache is full, it is emptied.
 
     Examples
     --------
@@ -93,7 +94,7 @@ class KeptByWord(dict[str, T]):
         self._make = make
 
     def __missing__(self, word: str) -> T:
-        """Make it of a new word, and keep it."""
+        """Compute the value of a new word, and cache it."""
         made = self._make(word)
         if len(word) <= _LONGEST_WORD:
             if len(self) >= _MOST_WORDS:

@@ -1,4 +1,4 @@
-"""Languages: the script that a text is in, and the language that it is likely in."""
+"""The script of a text, and its likely language."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,11 +30,11 @@ _SCRIPTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     }
 )
 _ASCII_LETTERS = re.compile("[A-Za-z]+")
-_BEGINNING = 4  # times as many code points as are not ASCII, among which are as many letters
+_BEGINNING = 4  # the beginning examined, as a multiple of the number of non-ASCII code points
 NO_BLANKS = frozenset(("Thai", "Lao", "Myanmar", "Khmer", "Chinese or Japanese"))
-"""Scripts that put no blanks between words."""
+"""Scripts without spaces between words."""
 SAMPLE = 4000
-"""Code points that are enough to tell a script, or a language."""
+"""Number of code points that suffice to recognise a script or a language."""
 _MARKERS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         language: frozenset(markers.split())
@@ -54,17 +54,17 @@ _MARKERS: Mapping[str, frozenset[str]] = MappingProxyType(
     }
 )
 _ENGLISH = "English"
-_DIFFERENT = 2  # marker words of another language that make it likelier than English
-_ENGLISH_SHARE = 0.15  # least share of function words among those of English
-_SMALL = re.compile(r"\b[^\W\d_A-Z][^\W\d_]+")  # words that are no names
-_TELLING = 2  # of such words that are needed to tell another language
-_SHARED = 0.25  # share of them that an English source has of another language's
-_HITS = 3  # marker words that make a language likely
-_MARGIN = 2  # how many times as many as of the other text's language
+_DIFFERENT = 2  # minimum number of another language's marker words to prefer it to English
+_ENGLISH_SHARE = 0.15  # minimum share of function words in an English text
+_SMALL = re.compile(r"\b[^\W\d_A-Z][^\W\d_]+")  # words that are not names
+_TELLING = 2  # minimum number of such words to conclude that a text is not English
+_SHARED = 0.25  # share of them in an English source from which the text may be English
+_HITS = 3  # minimum number of marker words of a likely language
+_MARGIN = 2  # minimum ratio to the marker words of the other text's language
 
 
 def script(text: str) -> str | None:
-    """Return the script most of the letters of `text` are in; None if it has no letters.
+    """Return the script of most letters of `text`; None if it has no letters.
 
     Examples
     --------
@@ -82,14 +82,14 @@ def script(text: str) -> str | None:
 
 
 def _is_mostly_ascii(sample: str) -> bool:
-    """Say whether the first letters of ASCII alone are more than any other script can have."""
+    """Return whether the first ASCII letters outnumber all characters outside ASCII."""
     others = len(sample) - len(sample.encode("ascii", "ignore"))
     beginning = sample[: _BEGINNING * others]
     return sum(map(len, _ASCII_LETTERS.findall(beginning))) >= others
 
 
 def different_languages(left: Sequence[str], right: Sequence[str]) -> tuple[str, str] | None:
-    """Return the languages of two sequences of folded words if they are surely not the same.
+    """Return the languages of two sequences of folded words if they surely differ, else None.
 
     Examples
     --------
@@ -108,9 +108,9 @@ def different_languages(left: Sequence[str], right: Sequence[str]) -> tuple[str,
 
 
 def foreign_language(folded: Sequence[str]) -> str | None:
-    """Return the language of folded words if it is likelier than English.
+    """Return the language of folded words if it is likelier than English, else None.
 
-    Different words are counted, so that no name makes a language.
+    Each distinct word counts once, so that a frequent name cannot decide.
 
     Examples
     --------
@@ -129,11 +129,10 @@ def foreign_language(folded: Sequence[str]) -> str | None:
 
 
 def unlike_languages(source: str, output: str) -> tuple[str, str] | None:
-    """Return the likely languages of a source and an output that hardly has a word of it.
+    """Return the likely languages of a source and an output if they differ, else None.
 
-    The output's is ``"unknown"`` if the source is English and it is not: too few of its words are
-    English function words, and too few others stand in the source. None where both may be of one
-    language.
+    The language of the output is ``"unknown"`` if the source is English and the output is not:
+    too few of its words are English function words, and too few of the others occur in the source.
 
     Examples
     --------
@@ -151,7 +150,7 @@ def unlike_languages(source: str, output: str) -> tuple[str, str] | None:
 
 
 def _likely_language(folded: Sequence[str]) -> str | None:
-    """Return the language that words are likely in; None if it is not clear."""
+    """Return the likely language of folded words; None if it is not clear."""
     if foreign := foreign_language(folded):
         return foreign
     spelled = [word for word in folded if word.isalpha()]
@@ -160,13 +159,13 @@ def _likely_language(folded: Sequence[str]) -> str | None:
 
 
 def _is_strange(output: str, *, beside: frozenset[str]) -> bool:
-    """Say whether the words of an output, names aside, are unlike those of an English source."""
+    """Return whether few words of an output, names aside, occur in an English source."""
     content = set(folded_words(" ".join(_SMALL.findall(output)))) - FUNCTION_WORDS
     return len(content) >= _TELLING and len(content & beside) < _SHARED * len(content)
 
 
 def _hits(folded: Sequence[str]) -> dict[str, int]:
-    """Count each language's marker words."""
+    """Count the marker words of each language."""
     return {
         language: sum(word in markers for word in folded) for language, markers in _MARKERS.items()
     }

@@ -1,4 +1,4 @@
-"""Closed sets of English words that the rules know; all folded as `fold_word` writes them."""
+"""Closed sets of English words for the rules, folded as by `fold_word`."""
 
 from types import MappingProxyType
 
@@ -17,7 +17,7 @@ FUNCTION_WORDS = frozenset(
     said say says saying told tell tells according well back however instead including
     nearly roughly approximately like get gets got let lets""".split()  # noqa: SIM905 - so many read best so
 )
-"""Words that carry grammar rather than facts, with the verbs that report speech."""
+"""Words that carry grammar rather than facts, including verbs that report speech."""
 
 MONTHS = (
     "january",
@@ -69,7 +69,7 @@ SAME = MappingProxyType(
         "british": "uk",
     }
 )
-"""Words that count as the same word as another."""
+"""Word -> the word that it is treated as equal to."""
 
 IRREGULAR = MappingProxyType(
     dict(
@@ -158,7 +158,7 @@ IRREGULAR = MappingProxyType(
         ]
     )
 )
-"""Irregular forms -> the form that their stem is made of."""
+"""Irregular form -> the form from which its stem is made."""
 
 GIVEN_NAMES = frozenset(
     """aaron adam alan alex alexander alice alison amanda amy andrea andrew angela ann anna anne
@@ -177,4 +177,4 @@ GIVEN_NAMES = frozenset(
     steven stuart sue susan thomas tim timothy tom tony tracy trevor victoria vincent walter
     wayne wendy william zoe""".split()  # noqa: SIM905 - so many read best so
 )
-"""Frequent given names of English news, for texts that write names in lower case."""
+"""Frequent given names in English news, for texts that write names in lower case."""

@@ -1,15 +1,15 @@
 """Find the words that a judge quotes in the text that it judged.
 
-A `Locator` tries three methods in turn: the quote as it stands; the quote up to spelling,
-through the map of `spanjury.judges.text.fold`, so that offsets are code points of the text
-and never of a changed copy of it; and the passage most similar to it. What none of them
-finds is not in the text. No quote and no text makes it raise.
+A `Locator` tries three methods in turn: the literal quote; the quote up to spelling, through the
+map of `spanjury.judges.text.fold`, so that offsets are code points of the text and never of a
+changed copy of it; and the most similar passage. A quote that no method finds is not in the text.
+No quote and no text makes it raise an error.
 
-For the third, a short quote is compared with every window of the text (rapidfuzz, bit-parallel).
-For a long one that would be slow: the n-grams that it shares with the text vote for where it
-lies, and only its two ends are compared, near the offsets voted for. Every step has a bound, so
-that time grows with the lengths of text and quote, whatever they hold. Once very many quotes were
-compared with all of the text, n-grams say for short ones, too, where to compare.
+The third method compares a short quote with every window of the text (rapidfuzz, bit-parallel).
+That would be slow for a long quote: the n-grams that it shares with the text vote for its position,
+and only its two ends are compared, near the positions with most votes. Every step is bounded, so
+that time grows linearly with the lengths of text and quote. After very many quotes have been
+compared with the whole text, n-grams select the positions for short quotes, too.
 """
 
 import re
@@ -37,21 +37,21 @@ _MAX_OCCURRENCES = 200
 
 
 MIN_SIMILARITY = 0.8
-"""Least share of characters, ``2 * common / (len(quote) + len(passage))``, that a quote
+"""Minimum share of characters, ``2 * common / (len(quote) + len(passage))``, that a quote
 and its passage have in common in the same order."""
 
-_MIN_LENGTH = 5  # of four characters or fewer, three in common say nothing
-_SHORT = 64  # what rapidfuzz compares with a window in one machine word
-_WINDOW_RATIO = 60  # of 100: a window as long as the quote may hold the passage in part only
-_END_RATIO = 75  # of 100: an end of a long quote that fits worse is not in the text
-_MARGIN = 16  # characters beside a window that may belong to the passage
-_GAP_COST = 1.0  # of a character that one side lacks, in characters that both have
-_LONGEST_WORD = 24  # a cut inside anything longer stays where it is
+_MIN_LENGTH = 5  # in four characters or fewer, three in common mean nothing
+_SHORT = 64  # characters that rapidfuzz compares in one machine word
+_WINDOW_RATIO = 60  # percent: a window as long as the quote may contain only part of the passage
+_END_RATIO = 75  # percent: an end of a long quote that fits worse is not in the text
+_MARGIN = 16  # characters next to a window that may belong to the passage
+_GAP_COST = 1.0  # cost of a character missing on one side, in characters in common
+_LONGEST_WORD = 24  # a cut inside a longer string is not moved
 _GRAM = 8
-_STRIDE = 8  # one n-gram in eight of the text is known; of a quote, eight in a row are asked for
-_MAX_OFFSETS = 4  # an n-gram that the text has more often tells nothing
-_MAX_GRAMS = 512  # of one quote
-_MAX_BANDS = 2  # places voted for that are looked at
+_STRIDE = 8  # the text indexes every eighth n-gram; a quote looks up eight consecutive ones
+_MAX_OFFSETS = 4  # more frequent n-grams do not help to locate a quote
+_MAX_GRAMS = 512  # per quote
+_MAX_BANDS = 2  # candidate positions that are compared
 _MIN_VOTES = 2
 _MOST_READ = 2**22  # characters of the text, for all quotes together: 16 ms
 _BLOCK = 512  # characters compared at once: bounds the quadratic part
@@ -62,7 +62,7 @@ _Seed = tuple[int, int]  # an n-gram's offset in the quote, and in the text
 class Haystack:
     """A text prepared for finding misquoted passages in it.
 
-    All places are half-open offsets in it.
+    All intervals are half-open offsets in it.
     """
 
     def __init__(self, text: str) -> None:
@@ -70,11 +70,11 @@ class Haystack:
         self._read = 0
 
     def nearest(self, quote: str) -> _Interval | None:
-        """Return the place of the passage nearest to `quote`.
+        """Return the interval of the passage nearest to `quote`.
 
-        None if no passage found has `MIN_SIMILARITY`, or if the quote is too short to
-        tell. The passage begins and ends with something that the quote has too; a word
-        cut by that is taken in if most of it is common, else left out.
+        None if no passage reaches `MIN_SIMILARITY`, or if the quote is too short to tell. The
+        passage begins and ends with characters that the quote has, too. If that cuts a word, the
+        word is included if most of it is shared, and otherwise left out.
         """
         if not _MIN_LENGTH <= len(quote) <= len(self.text) * (2 / MIN_SIMILARITY - 1):
             return None
@@ -88,9 +88,10 @@ class Haystack:
         return None
 
     def _anywhere(self, quote: str, *, ratio: float) -> _Interval | None:
-        """Return the place of a short `quote`, of those that n-grams vote for if too much was read.
+        """Return the interval of a short `quote`; after much reading, search only near its n-grams.
 
-        So the time for very many quotes does not grow with their number times the text's length.
+        This bound keeps the time for very many quotes from growing with their number times the
+        length of the text.
         """
         if self._read < _MOST_READ:
             self._read += len(self.text)
@@ -103,7 +104,7 @@ class Haystack:
         return None
 
     def _seeds(self, quote: str) -> list[_Seed]:
-        """Return the n-grams of `quote` that the text has."""
+        """Return the indexed n-grams that `quote` shares with the text, as pairs of offsets."""
         grams = self._grams
         return [
             (offset, index)
@@ -112,7 +113,7 @@ class Haystack:
         ]
 
     def _compared(self, quote: str, *, within: _Interval, ratio: float) -> _Interval | None:
-        """Return the place of a short `quote` by comparing it with every window."""
+        """Return the interval of a short `quote` by comparing it with every window."""
         low, high = max(0, within[0]), min(len(self.text), within[1])
         if high - low > len(quote):
             window = rapidfuzz.fuzz.partial_ratio_alignment(
@@ -126,7 +127,7 @@ class Haystack:
         return self._whole_words(low + core[0], end=low + core[1]) if core else None
 
     def _whole_words(self, start: int, *, end: int) -> _Interval | None:
-        """Move the ends of a passage out of the words that they cut."""
+        """Move the ends of a passage to word boundaries."""
         word_start, word_end = self._word(start)
         if word_start < start < word_end:
             start = word_start if 2 * (word_end - start) > word_end - word_start else word_end
@@ -140,7 +141,7 @@ class Haystack:
         return (start, end) if start < end else None
 
     def _word(self, index: int) -> _Interval:
-        """Return the word around a cut before `index`; ``(index, index)`` if it cuts none."""
+        """Return the word that a cut before `index` splits, or ``(index, index)``."""
         start = end = index
         while 0 < start < len(self.text) and joined(self.text[start - 1], self.text[start]):
             start -= 1
@@ -160,9 +161,10 @@ class Haystack:
         return {gram: indices for gram, indices in grams.items() if len(indices) <= _MAX_OFFSETS}
 
     def _bands(self, quote: str) -> Iterator[list[_Seed]]:
-        """Yield the seeds that agree on where `quote` begins, the most numerous first.
+        """Yield groups of seeds that agree on where `quote` begins, largest first.
 
-        Last, for texts of repetitions, the place that is most like the quote's beginning.
+        For texts full of repetitions, the last group is the position most similar to the
+        beginning of the quote.
         """
         seeds = self._seeds(quote)
         width = max(_MARGIN, len(quote) // 16)
@@ -177,7 +179,7 @@ class Haystack:
             yield [(0, head[0])]
 
     def _between_ends(self, quote: str, seeds: list[_Seed]) -> _Interval | None:
-        """Return the place from where a long quote's beginning is to where its end is."""
+        """Return the interval from the beginning of a long quote to its end."""
         offset, index = seeds[len(seeds) // 2]
         slack = min(max(2 * _MARGIN, len(quote) // 4), 2 * _BLOCK)
         first, last = index - offset - slack, index - offset + len(quote) + slack
@@ -189,10 +191,10 @@ class Haystack:
         return self._whole_words(start, end=end) if start < end else None
 
     def _similar(self, quote: str, passage: _Interval, *, seeds: list[_Seed]) -> bool:
-        """Say whether `quote` and the passage are similar enough.
+        """Return whether `quote` and the passage are similar enough.
 
-        Both are cut where seeds say that they correspond: what the pieces have in common
-        is never more than what the whole has.
+        Both are cut at the seeds that match: the pieces never have more in common than the
+        whole texts.
         """
         done_quote, (done, end) = 0, passage
         total = len(quote) + end - done
@@ -216,7 +218,7 @@ def _sampled(count: int) -> Iterator[int]:
 
 
 def _core(quote: str, window: str) -> _Interval | None:
-    """Return the part of `window` that stands for `quote`, without strays around it."""
+    """Return the part of `window` that corresponds to `quote`, without strays around it."""
     core = _densest(quote, window)
     if core is None:
         return None
@@ -230,9 +232,9 @@ def _core(quote: str, window: str) -> _Interval | None:
 
 
 def _densest(quote: str, window: str) -> tuple[_Seed, _Seed] | None:
-    """Return where the best run of an alignment's pieces begins and ends (Kadane).
+    """Return start and end of the best-scoring run of an alignment's pieces (Kadane's algorithm).
 
-    Stray characters before and after the passage cost more than they bring.
+    Stray characters before and after the passage cost more than they add.
     """
     core, start, best, score = None, (0, 0), 0.0, 0.0
     for piece in rapidfuzz.distance.LCSseq.opcodes(quote, window):
@@ -249,7 +251,7 @@ def _densest(quote: str, window: str) -> tuple[_Seed, _Seed] | None:
 
 
 def _common(left: str, right: str) -> int:
-    """Return how many characters two strings have in common in order, at least."""
+    """Return a lower bound of the number of characters that two strings have in common in order."""
     pieces = max(len(left), len(right)) // (2 * _BLOCK) + 1
     return sum(
         rapidfuzz.distance.LCSseq.similarity(
@@ -262,7 +264,7 @@ def _common(left: str, right: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedQuote:
-    """Half-open offsets of a quote in code points of the text, and how it was found."""
+    """Half-open offsets of a quote in code points of the text, and how it was located."""
 
     start: int
     end: int
@@ -270,17 +272,16 @@ class LocatedQuote:
 
 
 class Locator:
-    """Find quotes in one text.
+    """Locates quotes in one text.
 
-    It remembers the places that it gave out: a quote asked for again gets its next
-    occurrence, and its last once more when there is no other. Occurrences that cut no
-    word in two come first; those that do count only where there are no others. Of very
-    many occurrences (above 200) only the first are looked at.
+    It remembers the intervals that it returned: a repeated quote gets its next occurrence, or
+    its last one again if there is no other. Occurrences that cut no word in two come first; others
+    count only if there are no such occurrences. Only the first 200 occurrences are considered.
 
     Parameters
     ----------
     text
-        The judged text; any string, also an empty one or one with lone surrogates.
+        The judged text; any string, including an empty one or one with lone surrogates.
 
     Examples
     --------
@@ -293,12 +294,12 @@ class Locator:
         self._given: set[_Interval] = set()
 
     def find(self, quote: str) -> LocatedQuote | None:
-        """Return the place of `quote`, or None if it is blank or not in the text."""
+        """Return the interval of `quote`, or None if it is blank or not in the text."""
         if not quote or quote.isspace():
             return None
         start = self._text.find(quote)
         end = start + len(quote)
-        if start >= 0 and self._text.find(quote, end) < 0:  # as it nearly always stands
+        if start >= 0 and self._text.find(quote, end) < 0:  # the usual case
             self._given.add((start, end))
             return LocatedQuote(start=start, end=end, located=Located.EXACT)
         for located, interval in self._methods(quote):
@@ -310,7 +311,7 @@ class Locator:
     def span(
         self, *, quote: str, explanation: str, severity: int | None, category: str = ""
     ) -> ErrorSpan:
-        """Return the error span of `quote`; unlocated, with the quote as its text, if need be.
+        """Return the error span of `quote`, unlocated and with the quote as its text if not found.
 
         Raises `ValueError` if the severity is out of range.
         """
@@ -339,7 +340,7 @@ class Locator:
         return Haystack(self._folded.text)
 
     def _methods(self, quote: str) -> Iterator[tuple[Located, _Interval | None]]:
-        """Yield what each method finds, one after the other."""
+        """Yield the result of each method in turn."""
         yield Located.EXACT, self._chosen(_occurrences(quote, text=self._text))
         folded = fold(quote)
         yield Located.NORMALISED, self._normalised(quote, folded=folded)
@@ -353,7 +354,7 @@ class Locator:
         return self._elided(quote) if _ELLIPSIS.search(quote) else None
 
     def _elided(self, quote: str) -> _Interval | None:
-        """Return the shortest stretch that holds the parts around each ellipsis in order."""
+        """Return the shortest interval that contains the parts around each ellipsis in order."""
         parts = [fold(part).strip(_PUNCTUATION) for part in _ELLIPSIS.split(quote)]
         parts = [part for part in parts if part]
         if len(parts) < 2:  # noqa: PLR2004
@@ -384,13 +385,13 @@ class Locator:
         return self._folded.origin(start, end=end)
 
     def _unfolded(self, intervals: Iterator[_Interval]) -> Iterator[_Interval]:
-        """Yield the code points of those places in the folded text that split none."""
+        """Yield the code points of the intervals in the folded text that split no letter."""
         for start, end in intervals:
             if not self._folded.splits(start) and not self._folded.splits(end):
                 yield self._folded.origin(start, end=end)
 
     def _chosen(self, occurrences: Iterator[_Interval]) -> _Interval | None:
-        """Return the first occurrence not given out yet, else the last; whole words first."""
+        """Return the first interval not yet returned, else the last; whole words first."""
         last_whole = first_part = last_part = None
         for interval in islice(occurrences, _MAX_OCCURRENCES):
             if stands_alone(self._text, interval[0], end=interval[1]):
@@ -405,7 +406,7 @@ class Locator:
 
 
 def _occurrences(quote: str, *, text: str) -> Iterator[_Interval]:
-    """Yield the places of `quote` in `text` that do not overlap, in order."""
+    """Yield the non-overlapping occurrences of `quote` in `text`, in order."""
     start = text.find(quote)
     while start >= 0:
         yield start, start + len(quote)
@@ -413,7 +414,7 @@ def _occurrences(quote: str, *, text: str) -> Iterator[_Interval]:
 
 
 def _forms(quote: str, *, folded: str) -> Iterator[str]:
-    """Yield the folded quote, then without what a judge may have put around or into it."""
+    """Yield the folded quote, then forms without marks that a judge may have added."""
     forms = [folded, folded.strip(_WRAPPING), folded.rstrip(_PUNCTUATION)]
     forms.append(folded.strip(_PUNCTUATION))
     if "*" in quote:

@@ -1,7 +1,7 @@
-"""Outputs that no reading can vouch for: empty ones, refusals, repeated questions, codes.
+"""Outputs that no judge can vouch for: empty ones, refusals, repeated questions, codes.
 
-The first three are findings, which one judge of a panel reports and others leave to it. Of a code
-nothing can be said.
+The first three are findings, which one judge of a panel reports and the others leave to it. Nothing
+can be said about a code.
 """
 
 import re
@@ -11,14 +11,14 @@ from typing import NamedTuple
 from spanjury.judges.text.words import folded_words
 
 EMPTY = "empty output"
-"""The category of an output without words, which has no place to mark."""
+"""Category of an output without words, which has no position to mark."""
 
-_SHORT = 60  # words of a refusal: a longer text says something else as well
-_LETTERS = 12  # code points of a word and its blank, at most on average
-_RUN = 24  # letters and digits without a blank that are no word
-_CODED = 0.5  # share of the characters of a text that is a code
-_ESCAPED = 0.25  # share of the characters that stand in references of HTML
-_BYTES = 8  # pairs of hexadecimal digits in a row that are no words
+_SHORT = 60  # maximum words of a refusal: a longer text says something else as well
+_LETTERS = 12  # maximum average length of a word and its space, in code points
+_RUN = 24  # minimum length of a run of letters and digits that is not a word
+_CODED = 0.5  # minimum share of coded characters in a coded text
+_ESCAPED = 0.25  # minimum share of characters in HTML references or other escapes
+_BYTES = 8  # minimum number of consecutive pairs of hexadecimal digits that are not words
 
 _CANNOT = (
     r"\bi (?:can't|cannot|can not|couldn't|won't|will not"
@@ -44,7 +44,7 @@ _ESCAPE = re.compile(r"&#?\w{1,8};|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9A-F]
 
 
 class NonAnswer(NamedTuple):
-    """An output that says nothing of its own: its category as an error, and why it is one."""
+    """An output that answers nothing, as an error with its category and explanation."""
 
     category: str
     explanation: str
@@ -52,7 +52,7 @@ class NonAnswer(NamedTuple):
 
 
 def non_answer(output: str, inputs: Mapping[str, str]) -> NonAnswer | None:
-    """Return what is wrong with an output that answers nothing; None for any other.
+    """Return the error of an output that answers nothing; None for any other output.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def non_answer(output: str, inputs: Mapping[str, str]) -> NonAnswer | None:
 
 
 def coded(output: str) -> str:
-    """Say how an output is coded, so that its words cannot be read; empty for plain text.
+    """Describe how an output is coded, if it is unreadable; empty for plain text.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def _asks(name: str, text: str) -> bool:
 
 
 def _repeats(output: str, question: str) -> bool:
-    # Of a long text that is no question, little more than its length is looked at.
+    # Comparing lengths first avoids folding a long text that cannot be the question.
     near = len(output) <= 2 * len(question) and len(question) <= 2 * len(output)
     return near and folded_words(output) == folded_words(question)
 

@@ -1,7 +1,8 @@
-"""Prompts: templates, judged texts set apart by fences, and the mark of a request.
+"""Prompts: templates, fences around judged texts, and the mark of a request.
 
-Nothing in a fenced text passes for an instruction. The mark is a short word that stands in none
-of the texts shown: a reply that repeats it behind its labels tells its own lines from theirs.
+A fence keeps a judged text from passing for an instruction. The mark is a short word that occurs in
+none of the texts shown: a reply repeats it after its labels, which sets its own lines apart from
+lines that it quotes.
 """
 
 import re
@@ -16,8 +17,8 @@ from spanjury.judges.core import fingerprint
 _MARK = re.compile(r"\[[0-9a-f]{12}\]")
 _PLAIN_NAME = re.compile(r"[^\W_](?:[\w '’()/&,+-]|\.(?=\w)|(?<= )\[[0-9]{1,4}\](?=,|$))*")
 _LONGEST_NAME = 60
-_MOST_WORDS = 4  # more can say something
-_HEADING_WORDS = 7  # "Source of the answer, passage 12": our own words behind a name
+_MOST_WORDS = 4  # a longer header could be an instruction
+_HEADING_WORDS = 7  # "Source of the answer, passage 12": a name followed by our own words
 _SHORTEST = 4
 _VARIABLE = re.compile(r"\$([a-z_]+)")
 
@@ -29,9 +30,9 @@ class Fenced:
     Parameters
     ----------
     text
-        All of them, one after the other.
+        All fenced texts, one after the other.
     marks
-        One for each text; none of the texts contains any of them.
+        One for each text; no text contains any of them.
     """
 
     text: str
@@ -39,34 +40,34 @@ class Fenced:
 
     @property
     def mark(self) -> str:
-        """The marks as a sentence names them."""
+        """The marks as a sentence lists them."""
         return " or ".join(self.marks)
 
     def shared_in(self, prompt: str) -> int:
-        """Return how many characters of `prompt` come before the last of these texts.
+        """Return the number of characters of `prompt` before the last of these texts.
 
-        They are the same in the prompts about other texts of the same sources. 0 if there is one
-        text only.
+        They are the same in prompts about other texts of the same sources. 0 if there is only
+        one text.
         """
         return max(0, prompt.find(self.marks[-1])) if len(self.marks) > 1 else 0
 
 
 def fence(texts: Mapping[str, str]) -> Fenced:
-    """Set each text of `texts` apart under its header, in time proportional to their length.
+    """Fence each text of `texts` under its header, in time linear in their length.
 
-    A mark is a digest of its own text, so it is the same on every run and whatever else
-    stands in the prompt: a server that keeps the beginning of prompts can keep a source.
-    If a text holds a mark, forged or by chance, all marks are replaced. A header that is not a
-    plain name goes into the fence, as `named_plainly` says.
+    A mark is a digest of its own text, so it does not depend on the run or on the rest of the
+    prompt: a server that caches the beginning of prompts can cache a source. If a text contains a
+    mark, forged or by chance, all marks are replaced. A header that is not a plain name moves
+    inside the fence (see `named_plainly`).
     """
     (fenced,) = fence_apart(texts)
     return fenced
 
 
 def fence_apart(*groups: Mapping[str, str]) -> tuple[Fenced, ...]:
-    """Fence groups of texts as `fence` does, with marks that no text of any group holds.
+    """Fence groups of texts as `fence` does, with marks that no text of any group contains.
 
-    No header is in two groups.
+    No header may be in two groups.
     """
     texts = named_plainly(
         {header: text for group in groups for header, text in group.items()},
@@ -88,9 +89,9 @@ def fence_apart(*groups: Mapping[str, str]) -> tuple[Fenced, ...]:
 def named_plainly(texts: Mapping[str, str], *, most_words: int = _MOST_WORDS) -> dict[str, str]:
     r"""Return `texts` with a plain name for each, in the same order.
 
-    Headers come with the data and stand outside the fence, in the instructions too. So one
-    that is more than a short name (a line break, a bracket, a colon, a sentence) becomes the
-    first line of its text, under a name of ours.
+    Headers come from the data, but are outside the fence, also in the instructions. So a header
+    that is more than a short name (with a line break, a bracket, a colon, a sentence) becomes the
+    first line of its text, which gets a name of ours.
 
     Examples
     --------
@@ -115,7 +116,7 @@ def _is_plain(header: str, *, most_words: int) -> bool:
 
 
 def _proposals(texts: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
-    """Yield marks for the texts; the texts are digested twice at most."""
+    """Yield sets of marks for the texts; each text is digested at most twice."""
     yield tuple(f"[{fingerprint('0', header, text)}]" for header, text in texts.items())
     base = fingerprint(*(part for item in texts.items() for part in item))
     for turn in count(1):
@@ -123,9 +124,9 @@ def _proposals(texts: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
 
 
 def field_mark(texts: Collection[str]) -> str:
-    """Return 4 hexadecimal digits that none of `texts` holds in any case; more if need be.
+    """Return 4 or more hexadecimal digits that occur in none of `texts`, whatever the case.
 
-    It is the same for the same texts, on every run.
+    The same texts have the same mark on every run.
 
     Examples
     --------
@@ -140,14 +141,14 @@ def field_mark(texts: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerMark:
-    """The mark that an answer in JSON repeats, so that no quoted object passes for it.
+    """Mark that a JSON answer repeats, so that no quoted object passes for the answer.
 
     Parameters
     ----------
     mark
         The `field_mark` of the texts.
     required
-        Whether an answer without it is refused: where a text may hold an answer of its own.
+        Whether an answer without it is refused, because a text may contain an answer of its own.
     """
 
     mark: str
@@ -162,14 +163,14 @@ class AnswerMark:
         texts
             The judged texts.
         key
-            A key that every answer has.
+            A key that every answer contains.
         """
         answer = re.compile(rf"\b{key}\b\W{{0,3}}[:：=]", re.IGNORECASE)
         required = any(answer.search(text) for text in texts)
         return cls(mark=field_mark(texts), required=required)
 
     def problem(self, mark: str) -> str:
-        """Say what is wrong with an answer that gives `mark`, or return an empty text."""
+        """Return the problem with an answer that gives `mark`, or an empty string."""
         if not self.required or mark.strip(" ()").casefold() == self.mark:
             return ""
         return f'mark: must be "{self.mark}", as in the form of the answer'
@@ -177,32 +178,32 @@ class AnswerMark:
 
 @cache
 def read_template(package: str, name: str) -> str:
-    """Return the file `name` in the folder ``templates`` of `package`, without its last line end.
+    """Return the file `name` in the folder ``templates`` of `package`, without its final newline.
 
-    The cache keeps one copy a process.
+    The cache keeps one copy per process.
     """
     return (files(package) / "templates" / name).read_text(encoding="utf-8").rstrip("\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Fixed texts and, between them, the words of places: the odd ones of `pieces`."""
+    """A text with variables: `pieces` alternates fixed text and names of variables."""
 
     pieces: tuple[str, ...]
 
     @classmethod
     def of(cls, text: str) -> "Template":
-        """Return `text` as a template; each ``$word`` is a place."""
+        """Return `text` as a template, with a variable for each ``$word``."""
         return cls(tuple(_VARIABLE.split(text)))
 
     def fill(self, about: Mapping[str, str]) -> str:
-        """Return the text with every place filled; texts put in are not looked into."""
+        """Return the text with every variable replaced; inserted texts are not scanned."""
         pieces = list(self.pieces)
         pieces[1::2] = [about[word] for word in pieces[1::2]]
         return "".join(pieces)
 
     def with_part(self, word: str, part: "Template") -> "Template":
-        """Return the template with `part`, and its places, in the one place of `word`."""
+        """Return the template with `part`, and its variables, in place of the variable `word`."""
         at = self.pieces.index(word, 1)
         first, *others = part.pieces
         inside = [self.pieces[at - 1] + first, *others]
@@ -210,7 +211,7 @@ class Template:
         return Template((*self.pieces[: at - 1], *inside, *self.pieces[at + 2 :]))
 
     def filled_in_part(self, about: Mapping[str, str]) -> "Template":
-        """Return a template with only those places that `about` has nothing for."""
+        """Return the template with the variables in `about` replaced; the others remain."""
         pieces = [""]
         for number, piece in enumerate(self.pieces):
             if number % 2 and piece not in about:
@@ -222,13 +223,13 @@ class Template:
 
 @cache
 def template(package: str, name: str) -> Template:
-    """Return the file `name` in the folder ``templates`` of `package`; each ``$word`` is a place.
+    """Return the file `name` in the folder ``templates`` of `package` as a template.
 
-    The cache keeps one copy a process.
+    The cache keeps one copy per process.
     """
     return Template.of(read_template(package, name))
 
 
 def fill_template(package: str, name: str, about: Mapping[str, str]) -> str:
-    """Return a template with every ``$word`` replaced; texts put in are not looked into."""
+    """Return a template with every ``$word`` replaced; inserted texts are not scanned."""
     return template(package, name).fill(about)

@@ -1,7 +1,7 @@
-"""Replies: an agent's turns that speak to the user, each judged beside what came before it.
+"""Judge an agent's replies to the user one by one, each with the turns before it.
 
-A judge of texts sees no trajectory. It is shown one reply after the other, as a text of its own,
-and what it marks is moved to its offset in the transcript. Calls are not prose, and promises,
+A judge of texts does not see a trajectory. It sees one reply after the other as a separate text,
+and its spans are moved to their offsets in the transcript. Calls are not prose, and promises,
 offers and questions state nothing that a source could support.
 """
 
@@ -49,7 +49,7 @@ _NO_STATEMENT = Report(
 
 
 class _Judged(NamedTuple):
-    """The report on a reply, the reply, and its offset in the transcript."""
+    """The report on a reply, the reply, and the reply's offset in the transcript."""
 
     report: Report
     text: str
@@ -57,18 +57,18 @@ class _Judged(NamedTuple):
 
 
 async def by_reply(segment: Segment, aspect: Aspect, assess: Assess, *, max_spans: int) -> Report:
-    """Return what `assess` reports of a text, or of all replies of a trajectory together.
+    """Return the report of `assess` on a text, or on all replies of a trajectory together.
 
     A trajectory is as likely wrong as the reply that is most likely wrong: errors in several
-    replies to one user have one cause more often than several. Only aspects of the kind
-    ``"grounding"`` are judged reply by reply.
+    replies to one user usually have a common cause. Only aspects of the kind ``"grounding"`` are
+    judged reply by reply.
 
     Parameters
     ----------
     assess
         Judges one text.
     max_spans
-        The most spans of the report, 0 or more.
+        Maximum number of spans of the report, 0 or more.
     """
     trajectory = segment.trajectory
     if trajectory is None or aspect.kind != "grounding":
@@ -84,7 +84,7 @@ async def by_reply(segment: Segment, aspect: Aspect, assess: Assess, *, max_span
 
 
 def rescored(report: Report, spans: Sequence[ErrorSpan], scale: Scale) -> Report:
-    """Return `report` with the errors `spans`, and the score that they make."""
+    """Return `report` with the errors `spans` and the score that follows from them."""
     if report.score is None:
         return report
     probability = probability_with(spans, probability=_probability(report, scale), own=report.spans)
@@ -97,7 +97,7 @@ def rescored(report: Report, spans: Sequence[ErrorSpan], scale: Scale) -> Report
 
 
 def stating(text: str) -> str:
-    """Return `text` with blanks in place of the sentences that state nothing.
+    """Return `text` with spaces in place of the sentences that state nothing.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def stating(text: str) -> str:
 
 
 def _replies(segment: Segment, trajectory: Trajectory) -> Iterator[tuple[Segment, int]]:
-    """Yield each reply that states something as a text of its own, with its offset."""
+    """Yield each reply that states something as a separate segment, with its offset."""
     written = transcript(trajectory)
     for number in replies(trajectory):
         text = stating(trajectory.turns[number - 1].text)
@@ -129,7 +129,7 @@ def _replies(segment: Segment, trajectory: Trajectory) -> Iterator[tuple[Segment
 
 
 def _calls(trajectory: Trajectory, *, before: int) -> dict[str, str]:
-    """Return the arguments of earlier calls: what a call said, a reply may say again."""
+    """Return the arguments of earlier calls, which a reply may repeat."""
     return {
         _CALLS.format(number): "\n".join(f"{call.name}: {call.arguments}" for call in turn.calls)
         for number, turn in enumerate(trajectory.turns[: before - 1], 1)
@@ -138,7 +138,7 @@ def _calls(trajectory: Trajectory, *, before: int) -> dict[str, str]:
 
 
 def _together(judged: Sequence[_Judged], output: str, *, aspect: Aspect, max_spans: int) -> Report:
-    """Make one report of those on replies."""
+    """Merge the reports on replies into one."""
     reports = [part.report for part in judged]
     probabilities = [_probability(report, aspect.scale) for report in reports]
     worst = max(range(len(reports)), key=probabilities.__getitem__)
@@ -162,14 +162,14 @@ def _together(judged: Sequence[_Judged], output: str, *, aspect: Aspect, max_spa
 
 
 def _probability(report: Report, scale: Scale) -> float:
-    """Return the probability of an error, or what the score stands for where none is stated."""
+    """Return the probability of an error, derived from the score if none is stated."""
     if report.error_probability is not None:
         return report.error_probability
     return (scale.high - (report.score or scale.low)) / (scale.high - scale.low)
 
 
 def _moved(span: ErrorSpan, offset: int, output: str) -> ErrorSpan:
-    """Return a span of a reply at its offset in the transcript."""
+    """Move a span of a reply to its offset in the transcript."""
     evidence = tuple(item for item in span.evidence if turn_of(item.input) is not None)
     if span.start is None or span.end is None:
         return replace(span, evidence=evidence)

@@ -1,4 +1,4 @@
-"""Sentences: where they begin and end in a text."""
+"""Split a text into sentences."""
 
 import re
 from collections.abc import Iterator
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 
-# A stop with what closes after it; one class of characters to begin with keeps it fast.
+# A stop and the closing marks after it; beginning with one character class keeps it fast.
 _STOP = re.compile(r"[.!?…。！？।\n]++['\"”’»)\]」』]*+")
 _BREAK = re.compile(r"\n[^\S\n]*(?:\n|(?:[-*•]|\d{1,3}[.)])\s)")
-_BLANKLESS = frozenset("。！？।")  # stops of scripts that put no blank after them
+_BLANKLESS = frozenset("。！？।")  # stops of scripts without a space after a stop
 _ABBREVIATIONS = frozenset(
     """mr mrs ms dr prof st sr jr gen col sgt capt lt rev gov sen rep hon vs etc nos fig
     approx dept est inc ltd corp jan feb mar apr jun jul aug sept oct nov dec e.g i.e a.m p.m
@@ -17,29 +17,29 @@ _ABBREVIATIONS = frozenset(
 )
 _LONGEST = max(map(len, _ABBREVIATIONS))
 _WRAPPED = range(30, 121)
-"""Code points of a line that an editor or a mail program may have ended."""
+"""Lengths of lines, in code points, that an editor or a mail program may have wrapped."""
 _WORD = re.compile(r"\s*(\S*)")
-_REACH = 16  # code points before a full stop in which an abbreviation must lie
+_REACH = 16  # code points before a full stop that are searched for an abbreviation
 _CLOSED = frozenset(".!?…。！？।'\"”’»)]」』")
-"""Marks that end a sentence, or close it behind its end."""
+"""Marks that end a sentence, or follow its end."""
 _FENCE = re.compile(r"(?:\A|\n)[^\S\n]*(`{3,}|~{3,})[^\n`]*\n")
 _NUMBER = re.compile(r"\W*(?:\d{1,3}|[A-Za-z])[.)]\W*")
-"""A sentence that is only the number of an item of a list."""
+"""A sentence that is only the number of a list item."""
 _PART = re.compile(r"\s+|\S+")
 _LONGEST_SENTENCE = 2_000
-"""Code points from which a sentence, or a block of code, is cut before its end has come."""
+"""Maximum length of a sentence or a block of code in code points; longer ones are cut."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """A sentence, without the blanks around it.
+    """A sentence, without surrounding white space.
 
     Parameters
     ----------
     start, end
         Half-open offsets in code points.
     is_code
-        Whether it is a fenced block of code, which only a `GrowingText` tells apart.
+        Whether it is a fenced block of code; only `GrowingText` recognises these.
     """
 
     start: int
@@ -49,17 +49,17 @@ class Sentence:
 
 
 def sentences(text: str) -> list[Sentence]:
-    """Cut `text` into sentences.
+    """Split `text` into sentences.
 
-    A full stop ends none after an abbreviation or an initial, or within a word or a
-    number. An empty line, or a new line that starts an item of a list, always ends one;
-    another new line does unless the next begins in lower case, or the line was full: shorter
-    than 30 or longer than 120 code points, or with room for the next word, its author ended it.
+    A full stop does not end a sentence after an abbreviation or an initial, or within a word or a
+    number. An empty line, or a new line that starts a list item, always ends a sentence. Any other
+    new line ends one too, unless the next line begins in lower case or the line was wrapped. A line
+    counts as wrapped if it has 30 to 120 code points and no room for the next word.
 
     Returns
     -------
     list of Sentence
-        In order, not overlapping; together they hold every character but blanks.
+        In order, not overlapping; together they contain every character except white space.
 
     Examples
     --------
@@ -73,12 +73,12 @@ def sentences(text: str) -> list[Sentence]:
 
 
 class GrowingText:
-    """A text while it is written, which gives each sentence once, as soon as its end is certain.
+    """A text in the process of being written, which returns each sentence once its end is certain.
 
-    Its sentences are those of `sentences`, however the text comes in pieces, with four exceptions.
-    The number of an item belongs to the sentence behind it. A fenced block of code, as in Markdown,
-    is one sentence. What is longer than 2,000 code points is cut. And the lines before a new line,
-    not those behind it, show how wide the author's lines are.
+    Its sentences are those of `sentences`, however the text is cut into pieces, with four
+    exceptions. The number of a list item belongs to the sentence after it. A fenced block of code,
+    as in Markdown, is one sentence. A sentence longer than 2,000 code points is cut. The width of
+    the author's lines is known only from the lines before a new line, not from those after it.
 
     Examples
     --------
@@ -91,14 +91,14 @@ class GrowingText:
 
     def __init__(self) -> None:
         self._open = ""
-        """The text behind the last sentence that was given."""
+        """The text after the last sentence returned."""
         self._start = 0
         self._fence = ""
-        """The marks that opened the block of code that `_open` is; empty outside of one."""
+        """The marks that opened the block of code in `_open`; empty outside of a block."""
         self._line = self._width = 0
 
     def add(self, piece: str) -> list[Sentence]:
-        """Take the next piece of the text, and return the sentences that have ended with it."""
+        """Add the next piece of the text, and return the sentences that it completes."""
         ended: list[Sentence] = []
         # Word by word, so that the sentences do not depend on the pieces.
         for part in _PART.findall(piece):
@@ -111,10 +111,10 @@ class GrowingText:
         return ended
 
     def pause(self) -> list[Sentence]:
-        """Return the sentence that the text ends with, if it has its stop and no more is to come.
+        """Return the last sentence if it has its stop and the text does not go on for a while.
 
-        Only what follows tells a full stop from the point of a number: call it if the text does not
-        go on for a while.
+        Only the text after a full stop distinguishes it from a decimal point, so `add` waits for
+        more. Call this when no more is expected soon.
         """
         bare = self._open.rstrip()
         if self._fence or bare[-1:] not in _CLOSED:
@@ -123,14 +123,14 @@ class GrowingText:
         return self._given(ends) if ends and ends[-1] == len(bare) else []
 
     def end(self) -> list[Sentence]:
-        """Return the sentences that are left when the text has ended."""
+        """Return the remaining sentences at the end of the text."""
         if self._fence:
             return self._given([len(self._open)], is_last=True, is_code=True)
         ends = _ends_at(self._open, width=self._width)
         return self._given([*ends, len(self._open)], is_last=True)
 
     def _note_lines(self, part: str) -> None:
-        """Note the width of the lines that have ended."""
+        """Record the width of the completed lines."""
         *ended, last = part.split("\n")
         for line in ended:
             self._line += len(line)
@@ -140,7 +140,7 @@ class GrowingText:
         self._line += len(last)
 
     def _settled(self) -> list[Sentence]:
-        """Return the sentences that have ended, up to a block of code if one has begun."""
+        """Return the completed sentences, up to a block of code if one has begun."""
         text = self._open
         fence = _FENCE.search(text)
         if fence:
@@ -154,7 +154,7 @@ class GrowingText:
         return self._given(ends or [len(text)] if len(text) > _LONGEST_SENTENCE else ends)
 
     def _closed_block(self) -> list[Sentence]:
-        """Return the block of code if its last line has come, or it is long."""
+        """Return the block of code if it is complete, or too long to wait for its end."""
         last = self._open.rstrip().rpartition("\n")[2].strip()
         closes = last.startswith(self._fence) and not last.strip(self._fence[0])
         is_closed = closes and "\n" in self._open.strip()
@@ -167,9 +167,9 @@ class GrowingText:
     def _given(
         self, ends: list[int], *, is_last: bool = False, is_code: bool = False
     ) -> list[Sentence]:
-        """Return the sentences that end at `ends`; what is behind them stays open.
+        """Return the sentences that end at `ends`; the text after them stays open.
 
-        `is_last` if what ends last cannot belong to what comes next.
+        `is_last` says that the last of them cannot belong to the text that follows.
         """
         given: list[Sentence] = []
         start = 0
@@ -189,18 +189,18 @@ class GrowingText:
 
 
 def _is_certain(text: str, end: int) -> bool:
-    """Say whether a sentence ends at `end` whatever may follow `text`."""
+    """Return whether a sentence ends at `end`, whatever text may follow."""
     if end == len(text) and text[end - 1] != "\n":
         return False
     last = text[:end].rstrip("\n")
     if text[end - 1] != "\n" or last[-1:] in _CLOSED:
         return True
-    word = _WORD.match(text, end)  # how a new line goes on decides whether it ends anything
+    word = _WORD.match(text, end)  # the text after a new line decides whether it ends a sentence
     return word is not None and bool(word[1]) and word.end() < len(text)
 
 
 def sentence_intervals(text: str) -> Iterator[tuple[int, int]]:
-    """Yield ``(start, end)`` of each of the `sentences` of `text`, at less cost."""
+    """Yield ``(start, end)`` of each of the `sentences` of `text`, faster than `sentences`."""
     start = 0
     for end in (*_ends(text), len(text)):
         first, last = start, end
@@ -214,13 +214,13 @@ def sentence_intervals(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _ends(text: str) -> list[int]:
-    """Find where sentences end."""
+    """Return the offsets at which sentences end."""
     width = max((len(line) for line in text.split("\n") if len(line) in _WRAPPED), default=0)
     return _ends_at(text, width=width)
 
 
 def _ends_at(text: str, *, width: int) -> list[int]:
-    """Find where sentences end in a text whose author breaks lines at `width`, 0 for nowhere."""
+    """Return the ends of sentences in a text with lines wrapped at `width`, 0 for no wrapping."""
     ends = []
     for match in _STOP.finditer(text):
         start, end = match.span()
@@ -233,7 +233,7 @@ def _ends_at(text: str, *, width: int) -> list[int]:
 
 
 def _ends_here(text: str, match: re.Match[str], *, width: int) -> bool:
-    """Say whether what matched `_STOP`, and is not a full stop alone, ends a sentence."""
+    """Return whether a match of `_STOP` other than a single full stop ends a sentence."""
     stop, end = match.group(), match.end()
     if stop[0] == "\n":
         return (
@@ -247,7 +247,7 @@ def _ends_here(text: str, match: re.Match[str], *, width: int) -> bool:
 
 
 def _wraps(text: str, at: int, *, width: int) -> bool:
-    """Say whether the new line at `at` stands within a sentence."""
+    """Return whether the new line at `at` is within a sentence."""
     length = at - (text.rfind("\n", 0, at) + 1)
     word = _WORD.match(text, at + 1)
     assert word is not None  # it may be empty
@@ -256,7 +256,7 @@ def _wraps(text: str, at: int, *, width: int) -> bool:
 
 
 def _abbreviates(text: str, stop: int) -> bool:
-    """Say whether the full stop at `stop` belongs to an abbreviation or an initial."""
+    """Return whether the full stop at `stop` belongs to an abbreviation or an initial."""
     before = text[max(0, stop - _REACH) : stop].split(None)
     word = before[-1] if before else ""
     if len(word) == 1:

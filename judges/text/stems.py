@@ -1,4 +1,4 @@
-"""Stems: what the forms of one word have in common, roughly."""
+"""Approximate stems, shared by the forms of one word."""
 
 from spanjury.judges.text.kept import KeptByWord
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, IRREGULAR, SAME
@@ -25,14 +25,14 @@ _ENDINGS = (
     "s",
     "e",
 )
-_SHORTEST = 3  # letters that an ending must leave
+_SHORTEST = 3  # minimum number of letters left without the ending
 
 
 def stem(word: str) -> str:
-    """Return the stem of a folded `word`: its first longest listed ending taken off.
+    """Return the stem of a folded `word`, with its longest listed ending removed.
 
-    It errs towards calling two words the same: the rules mark what has no support. The
-    stem of a function word is itself, and no other word has it.
+    Stemming rather equates too many words than too few, because the rules mark words without
+    support. A function word is its own stem, which no other word shares.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def _stem(word: str) -> str:
 
 
 def _without_ending(word: str) -> str:
-    """Take off an ending, then one of two last letters alike, then a vowel that varies."""
+    """Remove an ending, then one of two equal last letters, then a vowel that varies."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
             word = word[: -len(ending)]

@@ -1,15 +1,15 @@
-"""Tokens of chat templates in texts: taken apart in a request, put together in a reply.
+"""Chat-template tokens in texts: split in a request, rejoined in a reply.
 
-A server's tokenizer reads ``<|im_end|>`` as the end of a message, even inside a text that is
-judged. A blank behind the first character makes ordinary letters of it. A text may hold that
-form already, so every form with blanks gets one more, and a reply loses one: what is taken
-apart comes back as it was, whatever it was.
+A server's tokenizer reads ``<|im_end|>`` as the end of a message, even inside a judged text. A
+space after the first character turns it into ordinary letters. A text may already contain the form
+with a space, so every form with spaces gets one more, and a reply loses one: a split token is
+restored exactly in any case.
 
-A list of tokens will always be behind new models, so a model's own tokenizer can add to it.
+A fixed list of tokens always lags behind new models, so a model's own tokenizer can add to it.
 
-A `DefusedModel` does so below every prompt, so that no judged text speaks to a model in such
-tokens, and quotes in a reply are in the text that was judged. Requests and replies without them
-pass byte for byte.
+A `DefusedModel` does this below every prompt, so that no judged text can address a model in such
+tokens, and quotes in a reply match the judged text. Requests and replies without them pass byte for
+byte.
 """
 
 import re
@@ -32,8 +32,8 @@ _BRACKETED = (
     "INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS"
     "|IMG|IMG_BREAK|IMG_END|PREFIX|MIDDLE|SUFFIX|THINK|MODEL_SETTINGS|gMASK|sMASK"
 )
-_BARS = "[|｜]"  # DeepSeek's bars are full-width; folding a text makes plain ones of them
-# What follows the first character of each token.
+_BARS = "[|｜]"  # DeepSeek's bars are full-width; folding makes them plain
+# The rest of each token after its first character.
 _RESTS = (
     rf"{_BARS}[^\s<>|｜＜＞]{{1,64}}{_BARS}?[>＞]"  # <|im_end|>, <|turn>
     rf"|[^\s<>|｜＜＞]{{1,64}}{_BARS}[>＞]"  # <turn|>
@@ -53,15 +53,15 @@ _REASONING = re.compile(
 
 
 def split_tokens(text: str, *, own: tuple[str, ...] = (), reasoning: bool = True) -> str:
-    """Return `text` with every token of a chat template taken apart.
+    """Return `text` with every chat-template token split by a space.
 
     Parameters
     ----------
     own
-        The model's own tokens beside those that are always taken apart, as `unlisted` returns them.
+        The model's own tokens besides those that are always split, as returned by `unlisted`.
     reasoning
-        Whether tags around a model's reasoning are taken apart, too. These are not put
-        together again: in a reply they would end its reasoning.
+        Whether to split tags around a model's reasoning, too. These are not rejoined, because
+        in a reply they would end its reasoning.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def split_tokens(text: str, *, own: tuple[str, ...] = (), reasoning: bool = True
 
 
 def join_tokens(text: str, *, own: tuple[str, ...] = ()) -> str:
-    """Return `text` with what `split_tokens` took apart put together; reasoning tags stay.
+    """Undo `split_tokens`, except for reasoning tags.
 
     Examples
     --------
@@ -90,11 +90,11 @@ def join_tokens(text: str, *, own: tuple[str, ...] = ()) -> str:
 
 
 def unlisted(tokens: Iterable[str]) -> tuple[str, ...]:
-    """Return those of a tokenizer's `tokens` that have to be named to `split_tokens`, sorted.
+    """Return the tokenizer's `tokens` that `split_tokens` does not know, sorted.
 
-    Left out are those that are always taken apart, tags of reasoning, and what may be an ordinary
-    word or sign: a token has three characters or more, a letter or digit among them, and begins
-    with a sign.
+    This leaves out tokens that are always split, reasoning tags, and possible ordinary words or
+    signs: a token has at least three characters, contains a letter or digit, and begins with a
+    sign.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _is_unlisted(token: str) -> bool:
 
 @lru_cache(maxsize=32)
 def _token(own: tuple[str, ...]) -> tuple[re.Pattern[str], str]:
-    """Return the pattern of all tokens, and the characters with which they begin."""
+    """Return the pattern of all tokens, and their first characters."""
     if not own:
         return _TOKEN, _TOKENS_BEGIN
     rests = defaultdict(list)
@@ -127,7 +127,7 @@ def _token(own: tuple[str, ...]) -> tuple[re.Pattern[str], str]:
 
 
 def _holds(pattern: re.Pattern[str], text: str, *, begins: str) -> bool:
-    """Say whether `pattern` matches anywhere: a search of its own reads each character slowly."""
+    """Return whether `pattern` matches anywhere; `str.find` makes this faster than a search."""
     for begin in begins:
         start = text.find(begin)
         while start >= 0:
@@ -138,11 +138,11 @@ def _holds(pattern: re.Pattern[str], text: str, *, begins: str) -> bool:
 
 
 Tokens = Callable[[], Awaitable[tuple[str, ...]]]
-"""Returns what `unlisted` leaves of the tokens of a model; it is asked before every request."""
+"""Function that returns the `unlisted` tokens of a model; called before every request."""
 
 
 def defused(model: ChatModel, *, tokens: Tokens | None = None) -> ChatModel:
-    """Return `model` behind a `DefusedModel`, or as it is if it stands behind one."""
+    """Return `model` wrapped in a `DefusedModel`, unless it already is one."""
     if isinstance(model, DefusedModel):
         return model
     return DefusedModel(model=model, tokens=tokens)
@@ -150,14 +150,14 @@ def defused(model: ChatModel, *, tokens: Tokens | None = None) -> ChatModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefusedModel:
-    """A `ChatModel` that is asked without tokens of chat templates.
+    """A `ChatModel` that splits chat-template tokens in its requests.
 
     Parameters
     ----------
     model
-        The model that is asked.
+        The model to wrap.
     tokens
-        The model's own tokens; None for those alone that are always taken apart.
+        The model's own tokens; None to split only those that are always split.
     """
 
     model: ChatModel
@@ -165,11 +165,11 @@ class DefusedModel:
 
     @property
     def signature(self) -> str:
-        """The signature of the model: ordinary texts reach it as they are."""
+        """The signature of the model, because ordinary texts reach it unchanged."""
         return self.model.signature
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Return the model's reply; raise `ModelError` as the model raises it."""
+        """Return the model's reply; raises the model's `ModelError`."""
         own = () if self.tokens is None else await self.tokens()
         asked = _request(request, own, done={})
         if asked is request:
@@ -180,9 +180,9 @@ class DefusedModel:
 def _request(
     request: ChatRequest, own: tuple[str, ...], *, done: dict[int, tuple[Message, ...]]
 ) -> ChatRequest:
-    """Return `request` and its variants without tokens; itself if there are none.
+    """Return `request` and its variants without tokens; the same object if there are none.
 
-    Conversations that variants share are read once: `done` holds them by identity.
+    Conversations that variants share are processed once: `done` holds them by identity.
     """
     identity = id(request.messages)
     if (messages := done.get(identity)) is None:
@@ -197,7 +197,7 @@ def _request(
 def _asked(message: Message, own: tuple[str, ...]) -> Message:
     if message.own:
         return message
-    # What a model said may begin with its own reasoning, which chat templates cut off.
+    # A model's own reply may begin with its reasoning, which chat templates cut off.
     is_reply = message.role == "assistant"
     split = _split_instructions if message.role == "system" else split_tokens
     content = split(message.content, own=own, reasoning=not is_reply)
@@ -218,7 +218,7 @@ def _asked(message: Message, own: tuple[str, ...]) -> Message:
 
 @lru_cache(maxsize=32)
 def _split_instructions(text: str, *, own: tuple[str, ...], reasoning: bool) -> str:
-    """Return what `split_tokens` does, for texts that are the same in every request."""
+    """Cache `split_tokens` for instructions, which are the same in every request."""
     return split_tokens(text, own=own, reasoning=reasoning)
 
 

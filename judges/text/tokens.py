@@ -1,4 +1,4 @@
-"""Tokens: the words and marks of a text with their places, as the small encoder reads them."""
+"""Tokens for the small encoder: the words and marks of a text with their offsets."""
 
 import re
 from typing import NamedTuple
@@ -21,18 +21,18 @@ TURNS = frozenset(
     denied false falsely untrue wrongly rumours rumors hoax myth refuse refuses refused fail fails
     failed""".split()  # noqa: SIM905 - so many read best so
 )
-"""Words before a copy, in its sentence of the source, that may turn its meaning around."""
+"""Words that may reverse the meaning of a copied phrase after them in its source sentence."""
 
 
 class Token(NamedTuple):
-    """A word, a number or a mark.
+    """A word, a number or a punctuation mark.
 
     Parameters
     ----------
     start, end
         Half-open offsets in code points.
     stem
-        For comparison; of a mark, the mark.
+        Stem of a word, for comparison; for a mark, the mark.
     """
 
     start: int
@@ -42,7 +42,7 @@ class Token(NamedTuple):
 
     @property
     def is_word(self) -> bool:
-        """True if it holds a letter or a digit."""
+        """True if it begins with a letter or a digit."""
         return self.text[0].isalnum()
 
     @property
@@ -62,13 +62,13 @@ class Token(NamedTuple):
 
 
 def is_negation(token: Token) -> bool:
-    """Say whether a word turns the meaning of its sentence around."""
+    """Return whether a word negates its sentence."""
     text = token.text.lower().replace("’", "'")
     return text in _NEGATIONS or text.endswith("n't")
 
 
 def tokens(text: str, *, offset: int = 0) -> list[Token]:
-    """Return the tokens of `text`, in order; `offset` is where it begins in a longer one."""
+    """Return the tokens of `text` in order; `offset` is added to their offsets."""
     read = []
     for match in _TOKEN.finditer(text):
         start, end = match.span()

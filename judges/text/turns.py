@@ -1,12 +1,12 @@
-"""Turns: the work of offline judges keeps the event loop waiting for one short text at most.
+"""Scheduling of the offline judges' work: it blocks the event loop for at most one short text.
 
-Long texts are read in threads. All judges share a few, whatever they are and however many
-texts wait, and take turns in the order in which they came. More threads would not be faster,
-since Python runs one at a time, and each more would keep the event loop waiting longer.
-Short texts are read in the event loop, one in each of its rounds.
+Long texts are read in threads. All judges share a few threads, however many texts wait, and take
+turns in order of arrival. More threads would not be faster, since Python runs one at a time, and
+each would make the event loop wait longer. Short texts are read in the event loop, one in each of
+its iterations.
 
-While `Processes` work, they read all texts instead. A text whose process dies is read
-once more.
+Inside `Processes.working`, processes read all texts instead. A text whose process dies is retried
+once.
 """
 
 import pickle
@@ -25,18 +25,17 @@ import anyio.to_thread
 T = TypeVar("T")
 
 LONG = 2_000
-"""Code points from which a text takes longer than other tasks should be kept waiting."""
+"""Number of code points above which reading a text would block other tasks too long."""
 
-_THREADS = 2  # so that one very long text does not keep all the others waiting
+_THREADS = 2  # two, so that one very long text does not block all others
 _queues: anyio.lowlevel.RunVar["_Queues"] = anyio.lowlevel.RunVar("judges.turns")
 _processes: "ContextVar[Processes | None]" = ContextVar("judges.processes", default=None)
 
 
 class Processes:
-    """Processes that do the work of judges, `count` at once.
+    """Worker processes for judges, up to `count` at once.
 
-    They begin when they are needed, and end with the event loop. Cancelling work kills the process
-    that does it.
+    They start on demand and end with the event loop. Cancelling work kills its process.
     """
 
     def __init__(self, count: int) -> None:
@@ -44,16 +43,16 @@ class Processes:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Have them do all work of judges while the context lasts, and of the tasks begun in it."""
+        """Run all judges' work of this context, and of tasks started in it, in these processes."""
         token = _processes.set(self)
         try:
             yield
         finally:
-            with suppress(ValueError):  # in another context, where it was not set
+            with suppress(ValueError):  # raised in another context, where the token is invalid
                 _processes.reset(token)
 
     async def do(self, order: "_Order[T]") -> T:
-        """Do pickled work, once more if its process dies."""
+        """Run pickled work, and retry it once if its process dies."""
         run = partial(anyio.to_process.run_sync, order, cancellable=True, limiter=self._limiter)
         try:
             return await run()
@@ -62,18 +61,17 @@ class Processes:
 
 
 async def in_turn(work: Callable[[], T], *, length: int, stays: bool = False) -> T:
-    """Do `work` when its turn comes, in a thread if it is long.
+    """Run `work` when its turn comes, in a thread if it is long.
 
-    `length` is that of all texts that it reads, in code points. Raises what `work` raises.
+    `length` is the number of code points of all texts that it reads. Raises the errors of `work`.
 
     Parameters
     ----------
     work
-        Returns what it makes and changes nothing: where the caller is cancelled it is left
-        to end by itself. It is pickled if another process is to do it; work that cannot be is
-        done here.
+        A function without side effects: if the caller is cancelled, it runs on to its end. It is
+        pickled for another process; if that is impossible, it runs here.
     stays
-        Whether it is done in this process in any case, for what it holds is large.
+        Whether it must run in this process, because its data are large.
     """
     processes = _processes.get()
     if processes is not None and not stays and (order := _pickled(work)) is not None:
@@ -86,16 +84,16 @@ async def in_turn(work: Callable[[], T], *, length: int, stays: bool = False) ->
 
 
 async def all_in_turns(parts: Callable[[], Iterator[T]], *, length: int) -> list[T]:
-    """Return all that `parts` yields: each is made in a turn, or all in one by another process.
+    """Return all items of `parts`: each takes a turn, or one worker process makes them all.
 
-    `length` is as in `in_turn`. Raises what `parts` raises.
+    `length` is as in `in_turn`. Raises the errors of `parts`.
     """
     if _processes.get() is not None:
         return await in_turn(partial(_listed, parts), length=length)
     made: list[T] = []
     iterator = parts()
     while (part := await in_turn(partial(next, iterator, _END), length=length)) is not _END:
-        made.append(cast("T", part))  # the end alone is no part
+        made.append(cast("T", part))  # only `_END` is not a part
     return made
 
 
@@ -109,13 +107,13 @@ def _listed(parts: Callable[[], Iterator[T]]) -> list[T]:
 def _pickled(work: Callable[[], T]) -> "_Order[T] | None":
     try:
         return _Order(pickle.dumps(work))
-    except (pickle.PicklingError, AttributeError, TypeError):  # it holds what cannot be
+    except (pickle.PicklingError, AttributeError, TypeError):  # some part cannot be pickled
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class _Order(Generic[T]):
-    """Pickled work for a process that Ctrl-C is not meant for: the first process ends it."""
+    """Pickled work for a process that ignores Ctrl-C, because the main process ends it."""
 
     work: bytes
 
@@ -126,11 +124,11 @@ class _Order(Generic[T]):
 
 
 class _Queues:
-    """The two queues of one event loop, in which texts wait for their turn."""
+    """The two queues of one event loop in which texts wait for their turn."""
 
     def __init__(self) -> None:
         self.long = anyio.CapacityLimiter(_THREADS)
-        # An event loop runs all that is ready in one round: a lock lets through one a round.
+        # An event loop runs all ready tasks in one iteration; a lock admits one per iteration.
         self.short = anyio.Lock()
 
 

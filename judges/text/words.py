@@ -1,4 +1,4 @@
-"""Words: the letters and numbers of a text, where they stand, and folded for comparison."""
+"""Words: the letters and numbers of a text, with their offsets, and folded for comparison."""
 
 import re
 import unicodedata
@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from spanjury.judges.text.kept import KeptByWord
 
-# Thousands are grouped by a comma, in tokenised data also by a comma and a space; an
-# ordinal keeps its ending. A possessive "s" is not a word. Python's \w leaves out the vowel
-# signs of Indic scripts and combining accents, without which words would fall apart.
+# A comma groups thousands; in tokenised data, a comma and a space do. An ordinal keeps its
+# ending. A possessive "s" is not a word. Python's \w lacks combining accents and the vowel signs
+# of Indic scripts, without which words would fall apart.
 _NUMBER = r"(?:[1-9]\d{0,2}(?:, ?\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)*)(?: ?(?:st|nd|rd|th)\b)?"
 _MARKS = (
     "[\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0951-\u0957"
@@ -32,7 +32,7 @@ class Word(NamedTuple):
     start, end
         Half-open offsets in code points.
     folded
-        The same for comparison, as `fold_word` writes it.
+        The folded form for comparison, as returned by `fold_word`.
     """
 
     start: int
@@ -42,7 +42,7 @@ class Word(NamedTuple):
 
 
 def fold_word(word: str) -> str:
-    """Fold case, accents and the ways to write one number.
+    """Fold case, accents and the spellings of a number.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def fold_word(word: str) -> str:
 
 
 def _fold_number(word: str) -> str:
-    """Leave out grouping, an ordinal's ending and zeros that say nothing."""
+    """Remove digit grouping, an ordinal's ending and insignificant zeros."""
     if word.isdecimal():
         return word.lstrip("0") or "0"
     whole, point, rest = _ENDING.sub("", word).partition(".")
@@ -67,19 +67,19 @@ def _fold_number(word: str) -> str:
 
 
 FOLDED = KeptByWord(fold_word)
-"""Word -> the same as `fold_word` writes it."""
+"""Word -> the result of `fold_word`."""
 
 
 def words(text: str, *, offset: int = 0) -> list[Word]:
     """Return the words of `text` in order.
 
-    A word is a run of letters, a number, or a percent sign; it never holds an apostrophe
-    (``don't`` is two words, the ``'s`` of ``Ann's`` none) or an underscore.
+    A word is a run of letters, a number, or a percent sign; it never contains an apostrophe
+    (``don't`` is two words, and the ``'s`` of ``Ann's`` is not a word) or an underscore.
 
     Parameters
     ----------
     offset
-        Where `text` begins in the text that starts and ends are counted in.
+        Added to all starts and ends, for a `text` within a longer one.
     """
     cut = []
     for match in (_ASCII_WORD if text.isascii() else _WORD).finditer(text):
@@ -97,7 +97,7 @@ def folded_words(text: str) -> list[str]:
 
 
 def joined(left: str, right: str) -> bool:
-    """Say whether two neighbouring characters belong to one word or one letter."""
+    """Return whether two neighbouring characters belong to one word or one letter."""
     if _JOINER in {left, right} or unicodedata.category(right)[0] == "M":
         return True
     if not (left.isalnum() and right.isalnum()):
@@ -108,23 +108,23 @@ def joined(left: str, right: str) -> bool:
 
 
 def stands_alone(text: str, start: int, *, end: int) -> bool:
-    """Say whether the non-empty ``text[start:end]`` cuts no word and no letter in two."""
+    """Return whether the non-empty ``text[start:end]`` cuts no word and no letter in two."""
     if start > 0 and joined(text[start - 1], text[start]):
         return False
     return end == len(text) or not joined(text[end - 1], text[end])
 
 
 def _spaceless(character: str) -> bool:
-    """Say whether its script writes words without spaces between them."""
+    """Return whether the character's script has no spaces between words."""
     code = ord(character)
     if code < 0x2E80:  # noqa: PLR2004 - Thai to Myanmar, Khmer
         return 0x0E00 <= code < 0x10A0 or 0x1780 <= code < 0x1800  # noqa: PLR2004
-    # from the CJK radicals on, but for Hangul syllables
+    # from the CJK radicals on, except Hangul syllables
     return not (0xAC00 <= code < 0xD800 or 0xFB00 <= code < 0x20000)  # noqa: PLR2004
 
 
 def each_once(texts: Iterable[str]) -> list[str]:
-    """Return `texts` without those that differ from an earlier one in case only.
+    """Return `texts` without those that differ from an earlier one only in case.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Attacks on a judge: additions that make no text better and ask for a better score."""
+"""Attacks on a judge: additions that do not improve a text but request a better score."""

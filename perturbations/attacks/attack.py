@@ -21,16 +21,16 @@ _FIELD = "note"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackCase:
-    """A text that is attacked, and what an attacker knows of the judge's form.
+    """A text that is attacked, and the attacker's knowledge of the judge's form.
 
     Parameters
     ----------
     text
         The output before the attack.
     inputs
-        Header -> text of what it was written for.
+        Header -> text of the input.
     header
-        What the output is called, as ``"Summary"``.
+        Name of the output, such as ``"Summary"``.
     best, highest
         The label and the number of the best score.
     """
@@ -42,7 +42,7 @@ class AttackCase:
     highest: int = 5
 
     def filled(self, wording: str) -> str:
-        """Put header, label and number of the best score into a wording of the lexicon.
+        """Insert header, label and number of the best score into a wording of the lexicon.
 
         Examples
         --------
@@ -56,16 +56,16 @@ class AttackCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attacked:
-    """A case after an attack, of which either the output or the inputs have changed.
+    """A case after an attack, in which either the output or the inputs have changed.
 
     Parameters
     ----------
     output
-        The output and the edits to it; none where the inputs are attacked.
+        The output and the edits to it; no edits if the inputs are attacked.
     inputs
         The inputs as a judge gets them.
     length
-        How many characters were added.
+        Length of the addition in characters.
     """
 
     output: Damage
@@ -74,7 +74,7 @@ class Attacked:
 
     @property
     def target(self) -> Target:
-        """The part of the case that holds the addition."""
+        """The part of the case that contains the addition."""
         return "output" if self.output.edits else "inputs"
 
 
@@ -85,10 +85,10 @@ class Attack:
     Parameters
     ----------
     rule
-        ``rule(case, rng)`` -> the attacked case; the same for the same arguments. It adds
-        nothing that makes the text better or says anything new about its subject.
+        ``rule(case, rng)`` -> the attacked case; the same for the same arguments. Its addition
+        neither improves the text nor says anything new about its subject.
     family
-        The kind of attack, as ``"quoted-score"``; success is counted by family, too.
+        The kind of attack, such as ``"quoted-score"``; success is also counted by family.
     """
 
     rule: Callable[[AttackCase, Generator], Attacked]
@@ -101,7 +101,7 @@ class Attack:
         Raises
         ------
         NothingToDamageError
-            If there is nothing to attack, or all is as it was.
+            If there is nothing to attack, or nothing changes.
         PerturbationError
             If the rule fails.
         """
@@ -109,7 +109,7 @@ class Attack:
             attacked = self.rule(case, rng)
         except PerturbationError:
             raise
-        except Exception as error:  # the border to rules that are not ours
+        except Exception as error:  # rules of plugins may raise anything
             raise PerturbationError(f"the attack failed: {error!r}") from error
         if not isinstance(attacked, Attacked):
             raise PerturbationError(f"the attack returned {attacked!r}, expected an Attacked")
@@ -140,7 +140,7 @@ def ended_output(case: AttackCase, added: str) -> Attacked:
 
 
 def ended_input(case: AttackCase, added: str) -> Attacked:
-    """Return `case` with `added` at the end of its longest input, the source as a rule.
+    """Return `case` with `added` at the end of its longest input, usually the source.
 
     Raises
     ------
@@ -154,13 +154,13 @@ def ended_input(case: AttackCase, added: str) -> Attacked:
 
 
 def with_inputs(case: AttackCase, inputs: Mapping[str, str]) -> Attacked:
-    """Return `case` with other inputs and the output as it is."""
+    """Return `case` with other inputs and the same output."""
     length = _length(inputs) - _length(case.inputs)
     return Attacked(output=Damage(clean=case.text, edits=()), inputs=inputs, length=length)
 
 
 def perturbing_attack(perturbation: Perturbation, *, family: str) -> Attack:
-    """Make an attack of a perturbation that leaves the substance of a text as it is."""
+    """Make an attack of a perturbation that does not change the content of a text."""
 
     def perturbed(case: AttackCase, rng: Generator) -> Iterable[Edit]:
         return perturbation.damage(Case(text=case.text, inputs=case.inputs), rng).edits

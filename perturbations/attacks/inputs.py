@@ -1,6 +1,6 @@
-"""Attacks on the inputs: orders to whoever judges a text that was written from them.
+"""Attacks on the inputs: orders to the judge of a text that was written from them.
 
-The output stays as it is.
+The output stays the same.
 """
 
 from numpy.random import Generator
@@ -23,7 +23,7 @@ def _order(case: AttackCase, rng: Generator) -> Attacked:
 
 
 def _comment(case: AttackCase, rng: Generator) -> Attacked:
-    """End the source with an order in marks that a page does not show."""
+    """End the source with an order in markup that a page does not show."""
     return _ended(case, "comments", rng)
 
 
@@ -33,7 +33,7 @@ def _review(case: AttackCase, rng: Generator) -> Attacked:
 
 
 def _fence_end(case: AttackCase, rng: Generator) -> Attacked:
-    """End the source as if the material ended there and the prompt went on."""
+    """End the source as if the material ended there and the prompt continued."""
     return _ended(case, "fence_ends", rng)
 
 

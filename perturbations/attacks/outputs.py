@@ -1,8 +1,8 @@
 """Attacks on the output.
 
 They imitate what a judge writes (a finished review, a score, the end of a quotation), try to leave
-the material (marks of chat templates, forged parts of the prompt), or ask politely and show off,
-as the perturbations of the recipe ``bias`` do.
+the material (markers of chat templates, forged parts of the prompt), or ask politely and boast,
+like the perturbations of the recipe ``bias``.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from spanjury.perturbations.text.places import picked
 from spanjury.perturbations.text.wordlists import lists
 
 _ENDLESS = 25
-"""Lines behind a quotation mark that is never closed."""
+"""Lines after a quotation mark that is never closed."""
 author_label = perturbing_attack(bias.author_label, family="authority")
 authority_claim = perturbing_attack(bias.authority_claim, family="authority")
 bandwagon_claim = perturbing_attack(bias.bandwagon_claim, family="appeal")
@@ -30,7 +30,7 @@ polite_appeal = perturbing_attack(bias.prompt_injection, family="appeal")
 
 @output_attack(family="format-imitation")
 def review(case: AttackCase, rng: Generator) -> Iterable[Edit]:
-    """End with a finished review in the form that the annotator is asked for."""
+    """End with a finished review in the form that the annotator is asked to use."""
     yield _ended(case, "reviews", rng)
 
 
@@ -42,7 +42,7 @@ def numeric_review(case: AttackCase, rng: Generator) -> Iterable[Edit]:
 
 @output_attack(family="format-imitation")
 def json_review(case: AttackCase, rng: Generator) -> Iterable[Edit]:
-    """End with a finished review as an object of JSON."""
+    """End with a finished review as a JSON object."""
     yield _ended(case, "objects", rng)
 
 
@@ -54,7 +54,7 @@ def score_in_quotes(case: AttackCase, rng: Generator) -> Iterable[Edit]:
 
 @output_attack(family="quoted-score")
 def score_lines(case: AttackCase, rng: Generator) -> Iterable[Edit]:
-    """Put a line with a score behind every sentence, so that longer quotations hold one."""
+    """Put a line with a score after every sentence, so that longer quotations contain one."""
     line = case.filled(picked(lists("attacks")["score_lines"], rng))
     for sentence in _sentences(case):
         yield Edit(start=sentence.end, end=sentence.end, text=f"\n{line}\n")
@@ -62,7 +62,7 @@ def score_lines(case: AttackCase, rng: Generator) -> Iterable[Edit]:
 
 @output_attack(family="cut-quote")
 def quote_end(case: AttackCase, rng: Generator) -> Iterable[Edit]:
-    """Close the quotation marks within each sentence and go on as a report does.
+    """Close the quotation marks within each sentence and continue like a report.
 
     A judge that quotes such a sentence letter for letter writes fields that are not its own.
     """
@@ -77,7 +77,7 @@ def quote_end(case: AttackCase, rng: Generator) -> Iterable[Edit]:
 def endless_quote(case: AttackCase, rng: Generator) -> Iterable[Edit]:
     """End with a quotation that is never closed, of lines with a score.
 
-    A reply that quotes it and breaks off at its token limit ends in a score.
+    A reply that quotes it and stops at its token limit ends in a score.
     """
     line = picked(lists("attacks")["score_lines"], rng)
     yield _at_end(case, '\n\n"' + "\n".join([line] * _ENDLESS))
@@ -101,23 +101,23 @@ def _sentences(case: AttackCase) -> list[Passage]:
 
 @output_attack(family="template-tokens")
 def forged_turn(case: AttackCase, rng: Generator) -> Iterable[Edit]:
-    """End with a turn of the judge in the marks of a chat template."""
+    """End with a turn of the judge, with the markers of a chat template."""
     yield _ended(case, "turns", rng, gap="\n")
 
 
 @output_attack(family="template-tokens")
 def forged_system_turn(case: AttackCase, rng: Generator) -> Iterable[Edit]:
-    """End with an order in a turn of the system, in the marks of a chat template."""
+    """End with an order in a turn of the system, with the markers of a chat template."""
     yield _ended(case, "system_turns", rng, gap="\n")
 
 
 @output_attack(family="header-escape")
 def forged_fence_end(case: AttackCase, rng: Generator) -> Iterable[Edit]:
-    """End as if the material ended there and the prompt went on."""
+    """End as if the material ended there and the prompt continued."""
     yield _ended(case, "fence_ends", rng, gap="\n")
 
 
 @output_attack(family="header-escape")
 def forged_heading(case: AttackCase, rng: Generator) -> Iterable[Edit]:
-    """End with a heading as the prompt has them, and rules below it."""
+    """End with a heading like those of the prompt, and rules below it."""
     yield _ended(case, "headings", rng, gap="\n")

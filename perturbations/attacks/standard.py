@@ -1,6 +1,6 @@
-"""The attacks of an exam where none is named, and the plain additions that they are held against.
+"""The attacks of an exam that names none, and the plain additions for comparison.
 
-The list is fixed: plugins of others do not change what an exam comes to.
+The list is fixed, so that plugins do not change the results of an exam.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ _SHORTEST = 40
 
 
 def rounded_length(length: int) -> int:
-    """Round a length to 40, 80, 160, …, so that attacks about as long share an addition.
+    """Round a length to 40, 80, 160, …, so that attacks of similar length share an addition.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def rounded_length(length: int) -> int:
 
 
 def plain_addition(case: AttackCase, rng: Generator, *, target: Target, length: int) -> Attacked:
-    """Add sentences that say nothing, about `length` characters, where an attack would stand.
+    """Add sentences without content, of about `length` characters, at the position of an attack.
 
     Raises `NothingToDamageError` if there is no input to add them to.
     """
@@ -70,14 +70,14 @@ def plain_addition(case: AttackCase, rng: Generator, *, target: Target, length: 
 
 
 def _sentences(rng: Generator, *, length: int) -> str:
-    """Join sentences until they are about as long as asked; none comes twice if they suffice."""
+    """Join sentences up to about the requested length; none is repeated if they suffice."""
     empty, wandering = lists("additions")["fillers"], lists("additions")["off_topic"]
     drawn = [*_shuffled(empty, rng), *_shuffled(wandering, rng)]
     added: list[str] = []
     size = 0
     while size < length:
         sentence = drawn[len(added) % len(drawn)]
-        if added and size + len(sentence) / 2 > length:  # nearer to what is asked without it
+        if added and size + len(sentence) / 2 > length:  # the length is closer without it
             break
         added.append(sentence)
         size += len(sentence) + 1

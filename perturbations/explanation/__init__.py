@@ -1,1 +1,1 @@
-"""Controlled changes of a judge's own error list, to see whether its score follows."""
+"""Controlled changes of a judge's own error list, to test whether its score follows."""

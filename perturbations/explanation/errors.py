@@ -1,6 +1,6 @@
-"""Errors put on the list that the judge did not find, and errors taken off it.
+"""Errors added to a judge's list that it did not find, and errors removed from the list.
 
-The places of false errors lie in the judged text, as [1], section 3.2, says.
+The intervals of false errors lie in the judged text, as in [1], section 3.2.
 
 References
 ----------
@@ -26,17 +26,17 @@ from spanjury.perturbations.text.wordlists import lists
 
 Interval = tuple[int, int]
 _LEXICON = "severities"
-_LONGEST = 12  # words, as most of the places that judges mark
+_LONGEST = 12  # words, as in most of the intervals that judges mark
 _MARKS = re.compile(r"\S+")
 Which = Literal["first", "last", "random", "gravest"]
-"""Errors that are removed; of equally grave ones the first, and those without a severity last."""
+"""Errors to remove; of equally grave ones the first, and those without a severity last."""
 
 
 @explanation_perturbation(push="falls", family="addition")
 def add_errors(errors: ErrorList, rng: Generator, *, k: int = 1) -> list[ErrorSpan]:
-    """Add `k` false errors after the others, each of a severity and at words drawn at random.
+    """Add `k` false errors after the others, with severities and words drawn at random.
 
-    A false error lies over no other error as long as there are words without one.
+    A false error overlaps no other error as long as there are words without one.
     """
     require_count(k)
     spans = list(errors.spans)
@@ -49,10 +49,10 @@ def add_errors(errors: ErrorList, rng: Generator, *, k: int = 1) -> list[ErrorSp
 
 @explanation_perturbation(push="falls", family="critical")
 def critical_error(errors: ErrorList, _: Generator, *, replacing: bool = False) -> list[ErrorSpan]:
-    """Put one error of severity 5 on the whole text, after the others or in their place.
+    """Add one error of severity 5 on the whole text, after the others or instead of them.
 
-    An empty text has no place, so there the error is unlocated, as an omission is. The others
-    stay by default, as in [1], listing 8.
+    In an empty text, the error has no location, like an omission. The others stay by default, as
+    in [1], listing 8.
     """
     (explanation,) = lists(_LEXICON)["critical"]
     whole = (0, len(errors.output))
@@ -75,7 +75,7 @@ def _error_at(interval: Interval, text: str, *, explanation: str, severity: int)
 
 
 def _false_places(errors: ErrorList, rng: Generator, *, k: int) -> list[Interval]:
-    """Draw `k` runs of words, apart from the errors and from each other while that can be."""
+    """Draw `k` runs of words that overlap neither errors nor each other, as far as possible."""
     tokens = _tokens(errors.output)
     if not tokens:
         raise NothingToChangeError("there is no word in the text", reason=Unchanged.NO_TEXT)
@@ -88,7 +88,7 @@ def _false_places(errors: ErrorList, rng: Generator, *, k: int) -> list[Interval
 def _free_interval(
     tokens: Sequence[Interval], rng: Generator, *, taken: Sequence[Interval], later: int
 ) -> Interval:
-    """Draw a run of words that leaves one apart for each of the `later` ones if it can."""
+    """Draw a run of words that leaves a separate one for each of the `later` ones, if possible."""
     drawn = int(rng.integers(1, _LONGEST + 1))
     room = sum(not _meets(token, taken) for token in tokens) - later
     for length in range(min(drawn, max(room, 1)), 0, -1):
@@ -110,7 +110,7 @@ def _meets(run: Interval, taken: Sequence[Interval]) -> bool:
 
 
 def _tokens(text: str) -> list[Interval]:
-    """Return where words are; in a text of signs alone, where the signs are."""
+    """Return the intervals of words, or in a text of signs alone those of the signs."""
     intervals = [(word.start, word.end) for word in words(text)]
     return intervals or [match.span() for match in _MARKS.finditer(text)]
 
@@ -119,7 +119,7 @@ def _tokens(text: str) -> list[Interval]:
 def remove_errors(
     errors: ErrorList, rng: Generator, *, k: int = 1, which: Which = "first"
 ) -> list[ErrorSpan]:
-    """Remove `k` errors; the others keep their order. All may go."""
+    """Remove `k` errors, possibly all; the others keep their order."""
     require_count(k)
     if k > len(errors.spans):
         raise NothingToChangeError(
@@ -131,7 +131,7 @@ def remove_errors(
 
 
 def _order(errors: ErrorList, rng: Generator, *, which: Which) -> list[int]:
-    """Return the indices of the errors in the order in which they would go."""
+    """Return the indices of the errors in the order of their removal."""
     indices = list(range(len(errors.spans)))
     if which == "first":
         return indices

@@ -1,4 +1,4 @@
-"""Error lists that a model changes: it rewords explanations, or explains false errors.
+"""Error lists changed by a model, which rewords explanations or explains false errors.
 
 The places and severities are those of the rules. The requests are those of [1], section 3.2,
 in our words. Checks see to it that a note is what was asked for, but none can tell if it sounds
@@ -50,7 +50,7 @@ from spanjury.perturbations.generated import PACKAGE as FORM_PACKAGE
 _REWORD, _INVENT = "reword.txt", "invent.txt"
 
 _Check = Callable[[str], str]
-"""Note -> reason why it cannot be used, as the model is given it, or an empty text."""
+"""Note -> reason why it cannot be used, as sent to the model, or an empty text."""
 
 _PACKAGE = "spanjury.perturbations.explanation"
 
@@ -66,7 +66,7 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 
-# In the reply that a judge goes on from these would begin another part of it.
+# In the reply that a judge continues, these would begin another part.
 _FORM = re.compile(
     r"\b(?:error \d+|location|severity|overall score|explanation of the score)\s*:"
     r"|\b(?:severity|level)(?: level)?(?: of)? [1-5]\b",
@@ -79,9 +79,9 @@ _LONGER = 3  # times as long as before, and so much more:
 
 _SPARE = 200
 
-_BLANKLESS = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")  # one is as good as a word
+_BLANKLESS = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")  # one counts as a word
 
-_FUNCTION_WORD = 3  # letters; longer words say what a note is about
+_FUNCTION_WORD = 3  # letters; longer words indicate the topic of a note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class GeneratedRewording:
 
     @property
     def push(self) -> Push:
-        """Direction in which the score of a judge that follows its explanation should go."""
+        """Direction in which the score of a judge that follows its explanation should move."""
         return self.twin.push
 
     @property
@@ -125,9 +125,9 @@ class GeneratedRewording:
         """Return the errors of the changed list.
 
         An error without an explanation gets one by rule. Raises `NothingToChangeError` if there is
-        no error, none has a severity, or none has room to move. Raises `PerturbationError` if an
-        option is wrong, or the model fails at one of the explanations twice. Raises `ModelError` if
-        the model gives no reply. The model is asked once or twice for each error that moves.
+        no error, none has a severity, or none can move. Raises `PerturbationError` if an option is
+        wrong, or the model fails twice at one of the explanations. Raises `ModelError` if the model
+        gives no reply. The model is asked once or twice for each error that moves.
         """
         require_errors(errors)
         spans = list(errors.spans)
@@ -158,7 +158,7 @@ class GeneratedRewording:
 
 
 def generated_rewordings() -> Mapping[str, GeneratedRewording]:
-    """Return what a model can be asked for, by the name of the rule with the same aim."""
+    """Return the rewordings that a model can make, by the name of the rule with the same aim."""
     twins = {
         "soften-both": soften_both,
         "soften-explanation": soften_explanation,
@@ -176,7 +176,7 @@ class GeneratedAddition:
 
     @property
     def push(self) -> Push:
-        """Direction in which the score of a judge that follows its explanation should go."""
+        """Direction in which the score of a judge that follows its explanation should move."""
         return add_errors.push
 
     @property
@@ -199,10 +199,10 @@ class GeneratedAddition:
         k: int = 1,
         seed: int | None = None,
     ) -> tuple[ErrorSpan, ...]:
-        """Return the errors of `errors` and `k` false ones after them.
+        """Return the errors of `errors`, followed by `k` false ones.
 
         Raises `NothingToChangeError` if there is no word in the text. Raises `PerturbationError` if
-        `k` is less than 1, or the model fails at one of the explanations twice. Raises `ModelError`
+        `k` is less than 1, or the model fails twice at one of the explanations. Raises `ModelError`
         if the model gives no reply. The model is asked once or twice for each false error.
         """
         spans = list(add_errors.changed(errors, rng, k=k))
@@ -229,9 +229,9 @@ class GeneratedAddition:
 def generated_twin(
     rule: ExplanationPerturbation, *, aspect: Aspect
 ) -> GeneratedAddition | GeneratedRewording | None:
-    """Return what a model can be asked for in the place of `rule`, with the same options.
+    """Return the generated change that can replace `rule`, with the same options.
 
-    None where there is the rule only.
+    None if there is only the rule.
     """
     if rule == add_errors:
         return GeneratedAddition(aspect=aspect)
@@ -247,10 +247,10 @@ async def _asked_note(
     check: _Check,
     seed: int | None,
 ) -> str:
-    """Have `model` write a note in one line, sent back once with the reason if `check` refuses it.
+    """Return a one-line note by `model`, which is asked again with the reason if `check` fails.
 
-    `material` are texts by their headers, set apart from the instructions; `about` fills these.
-    Raises `PerturbationError` if the second note fails too, and `ModelError` as the model does.
+    `material` maps headers to texts, which are separated from the instructions; `about` fills
+    these. Raises `PerturbationError` if the second note fails, too, and the model's `ModelError`.
     """
     fenced = fence(material)
     words = {**about, "material": fenced.text, "mark": fenced.mark}
@@ -268,20 +268,20 @@ async def _asked_note(
 
 
 def _prompts_digest(template: str) -> str:
-    """Return a digest of all prompts that go with `template`."""
+    """Return a digest of all prompts that belong to `template`."""
     names = ("system.txt", "reask.txt", template)
     forms = (read_template(FORM_PACKAGE, name) for name in FORM_TEMPLATES)
     return fingerprint(*(read_template(_PACKAGE, name) for name in names), *forms)
 
 
 def _note(reply: str, *, marks: tuple[str, ...]) -> str:
-    """Return the note in one line: a judge's list, which it goes into, has one for it."""
+    """Return the note in one line, since a judge's list has one line for it."""
     note = cleaned(reply, text="", marks=marks)
     return cleaned(_LABEL.sub("", " ".join(note.split()), count=1), text="")
 
 
 def _check_note(note: str) -> str:
-    """Check that there is nothing but a note."""
+    """Check that there is only a note."""
     if _REFUSAL.match(note):
         return "that is a refusal"
     if form := _FORM.search(note):
@@ -290,7 +290,7 @@ def _check_note(note: str) -> str:
 
 
 def _check_rewording(note: str, *, before: str, quote: str) -> str:
-    """Check that `note` is the note `before` on the passage `quote` in other words."""
+    """Check that `note` is a rewording of the note `before` on the passage `quote`."""
     if problem := _check_note(note):
         return problem
     if folded_words(note) == folded_words(before):
@@ -304,6 +304,6 @@ def _check_rewording(note: str, *, before: str, quote: str) -> str:
 
 
 def _topic(text: str) -> set[str]:
-    """Return the words of `text` that say what it is about."""
+    """Return the words of `text` that indicate its topic."""
     words = {word for word in folded_words(text) if len(word) > _FUNCTION_WORD}
     return words | set(_BLANKLESS.findall(text))

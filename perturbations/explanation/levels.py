@@ -1,14 +1,14 @@
-"""Errors moved to a milder or graver level: their severity, their explanation, or both.
+"""Errors moved to a lower or higher level: their severity, their explanation, or both.
 
-The explanation is worded as that of the severity `by` levels away, so an error whose severity
+The explanation is worded like that of the severity `by` levels away. So an error whose severity
 is at the end of the scale keeps both, and so does one without a severity. The reason why something
-is an error stays word for word; what is said of its weight is replaced, and a sentence that gives
-the new weight is put before it.
+is an error is kept word for word. Words for its gravity are replaced, and a sentence that states
+the new gravity is put before it.
 
 References
 ----------
 .. [1] Terentowicz, Lango, Dušek (2025), How (Un)faithful are Explainable LLM-based NLG
-   Metrics?, section 3.2.
+    Metrics?, section 3.2.
 """
 
 import re
@@ -33,18 +33,18 @@ from spanjury.perturbations.text.wordlists import lists
 
 _LEXICON = "severities"
 _LEVELS = range(MIN_SEVERITY, MAX_SEVERITY + 1)
-_REACH = MappingProxyType({"adjectives": 2, "adverbs": 1})  # words between a weight and its error
+_REACH = MappingProxyType({"adjectives": 2, "adverbs": 1})  # words between gravity and error
 
 
 def openings(level: int) -> tuple[str, ...]:
-    """Return sentences that say that an error is of severity `level`."""
+    """Return sentences that state that an error is of severity `level`."""
     return lists(_LEXICON)[f"openings-{level}"]
 
 
 def reworded(explanation: str, rng: Generator, *, level: int) -> str:
-    """Word `explanation` as one of an error of severity `level`.
+    """Word `explanation` like one of an error of severity `level`, 1 to 5.
 
-    `level` is 1 to 5. A weight given by this function before is taken off.
+    A statement of gravity that this function has put before it is removed first.
 
     Examples
     --------
@@ -67,14 +67,14 @@ def _without_opening(explanation: str) -> str:
 
 
 def _replaced(match: re.Match[str], *, word: str) -> str:
-    """Write `word` for the weight that was `match`, with an article before it that suits."""
+    """Write `word` for the matched word for gravity, with an article that fits."""
     article = f"{match['article'][0]} " if match["article"] else ""
     return article + cased_like(word, match["word"])
 
 
 @cache
 def _weights(ladder: str) -> re.Pattern[str]:
-    """Return what finds the weights of `ladder` where they are said of errors, not of events."""
+    """Return a pattern of the words of `ladder` that describe errors, not events."""
     words, before = ("|".join(lists(_LEXICON)[f"{ladder}-{part}"]) for part in ("found", "before"))
     return re.compile(
         rf"(?:\b(?P<article>an?)\s+)?\b(?P<word>{words})\b"
@@ -109,7 +109,7 @@ def worsen_severity(
 def soften_explanation(
     errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
 ) -> list[ErrorSpan]:
-    """Word explanations as if the errors were `by` levels milder; the severities stay."""
+    """Word explanations as if the errors were `by` levels less grave; the severities stay."""
     return _reworded(errors.spans, moves(errors, rng, by=by, push="rises", only=only), rng)
 
 
@@ -117,7 +117,7 @@ def soften_explanation(
 def worsen_explanation(
     errors: ErrorList, rng: Generator, *, by: int = 1, only: Only = "all"
 ) -> list[ErrorSpan]:
-    """Word explanations as if the errors were `by` levels graver; the severities stay."""
+    """Word explanations as if the errors were `by` levels more grave; the severities stay."""
     return _reworded(errors.spans, moves(errors, rng, by=by, push="falls", only=only), rng)
 
 
@@ -142,7 +142,7 @@ def worsen_both(
 def moves(
     errors: ErrorList, rng: Generator, *, by: int, push: Push, only: Only
 ) -> Mapping[int, int]:
-    """Choose the errors that move and the severity that each comes to.
+    """Choose the errors that move, and the new severity of each.
 
     Raises `NothingToChangeError` if no error has a severity, or all are at the end of the scale.
     Raises `PerturbationError` if an option is out of range.
@@ -152,12 +152,12 @@ def moves(
     by
         Levels of severity, 1 to 4.
     push
-        Where the score should go: it rises where errors become milder.
+        Direction of the score: it rises if errors become less grave.
 
     Returns
     -------
     mapping
-        Index in the list -> new severity, 1 to 5, other than the old one; never empty.
+        Index in the list -> new severity, 1 to 5, different from the old one; never empty.
     """
     _require(by=by, only=only)
     shift = -by if push == "rises" else by

@@ -1,9 +1,9 @@
-"""The changes of the paper's table, by the names of its columns.
+"""The changes in the paper's table, with the names of its columns.
 
 References
 ----------
 .. [1] Terentowicz, Lango, Dušek (2025), How (Un)faithful are Explainable LLM-based NLG
-   Metrics?, table 1.
+    Metrics?, table 1.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ _DOSES = (1, 2)
 
 
 class PaperPerturbation(NamedTuple):
-    """One column of the table: what it is called here, and how it is made."""
+    """One column of the table: its name here, and the change with its options."""
 
     name: str
     perturbation: ExplanationPerturbation
@@ -35,8 +35,8 @@ class PaperPerturbation(NamedTuple):
 def paper_perturbations() -> tuple[PaperPerturbation, ...]:
     """Return the seventeen changes of [1] in the order of its columns: -1, +1, -2, +2 of each.
 
-    The explanations are worded by rule here, by a model in [1]. Where [1] removes every error
-    in turn, with those before or after it, here it is the first one or two.
+    The explanations are worded by rule here, but by a model in [1]. The first one or two errors are
+    removed here, whereas [1] removes each error in turn, with those before or after it.
     """
     return (
         *_pairs("severity", soften_severity, worsen_severity, dose="by"),

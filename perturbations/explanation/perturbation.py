@@ -1,12 +1,12 @@
-"""An explanation perturbation: a change of an error list, and where it should push the score.
+"""An explanation perturbation: a change of an error list, with its expected effect on the score.
 
-The judged text stays as it is; the judge goes on from the changed list [1]. The random numbers
-of one change come from `generator_for`, its third argument made of the segment and the aspect.
+The judged text stays the same; the judge continues from the changed list [1]. The random numbers
+of one change come from `generator_for`, whose third argument combines the segment and the aspect.
 
 References
 ----------
 .. [1] Terentowicz, Lango, Dušek (2025), How (Un)faithful are Explainable LLM-based NLG
-   Metrics?, section 3.
+    Metrics?, section 3.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -29,26 +29,26 @@ class Unchanged(StrEnum):
     """Reason why an error list cannot be changed."""
 
     NO_ERRORS = "no errors"
-    """It is empty."""
+    """The list is empty."""
     TOO_FEW_ERRORS = "too few errors"
-    """It holds fewer than are to be removed."""
+    """The list contains fewer errors than are to be removed."""
     NO_SEVERITIES = "no severities"
     """None of its errors has a severity to start from."""
     NO_ROOM = "no room"
-    """It would be as it was: every severity is at the end that it is pushed to."""
+    """The list would not change: every severity is already at the end of the scale."""
     NO_TEXT = "no text"
-    """The judged text has no place for another error."""
+    """The judged text has no room for another error."""
 
 
 class NothingToChangeError(PerturbationError):
-    """There is nothing in this error list that the perturbation could change.
+    """The error list contains nothing that the perturbation could change.
 
     Parameters
     ----------
     message
-        What was missing.
+        Description of what is missing, for people.
     reason
-        The same as one of a closed set, to be counted by.
+        The same as a member of a fixed set, for counting.
     """
 
     def __init__(self, message: str, *, reason: Unchanged) -> None:
@@ -70,7 +70,7 @@ class ErrorList:
     Raises
     ------
     ValueError
-        If a located error is not where it says.
+        If the text at the offsets of an error is not that of the error.
     """
 
     output: str
@@ -92,10 +92,10 @@ class ExplanationPerturbation:
         ``rule(errors, rng, **options)`` -> the errors of the changed list; the same for the
         same arguments. Its keyword parameters are the perturbation's options.
     push
-        What the score of a judge that follows its explanation should do, if anything.
+        Expected change of the score of a judge that follows its explanation.
     family
-        What it changes. Only an ``addition`` and a ``critical`` error can be made where there
-        is no error yet.
+        The part that it changes. Only an ``addition`` and a ``critical`` error are possible if
+        there is no error yet.
     """
 
     rule: Rule
@@ -111,9 +111,9 @@ class ExplanationPerturbation:
         Raises
         ------
         NothingToChangeError
-            If there is no error where one is needed, or the list would be as it was.
+            If there is no error although one is needed, or the list would not change.
         PerturbationError
-            If an option is wrong, the rule fails, or it returns other things than errors.
+            If an option is wrong, the rule fails, or it returns something other than errors.
         """
         if self.family not in _NEED_NO_ERRORS:
             require_errors(errors)
@@ -122,7 +122,7 @@ class ExplanationPerturbation:
             changed = ErrorList(output=errors.output, spans=spans)
         except PerturbationError:
             raise
-        except Exception as error:  # the border to rules that are not ours
+        except Exception as error:  # rules of plugins may raise anything
             raise PerturbationError(f"the rule failed: {error!r}") from error
         if changed == errors:
             raise NothingToChangeError("the list is as it was", reason=Unchanged.NO_ROOM)
@@ -163,7 +163,7 @@ def require_errors(errors: ErrorList) -> None:
 
 
 def _checked(given: Iterable[object]) -> tuple[ErrorSpan, ...]:
-    """Return the result of a rule, perhaps not ours, if it is a list of errors."""
+    """Return the result of a rule, possibly a plugin's, if it is a list of errors."""
     spans: list[ErrorSpan] = []
     for span in given:
         if not isinstance(span, ErrorSpan):

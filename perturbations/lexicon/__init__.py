@@ -1,1 +1,1 @@
-"""Word lists of the rules; this project's own, small on purpose, of common words."""
+"""Word lists of the rules; our own, deliberately small, of common words."""

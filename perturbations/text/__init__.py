@@ -1,1 +1,1 @@
-"""Rules that damage a text: one file a kind of damage."""
+"""Rules that damage a text: one file for each kind of damage."""

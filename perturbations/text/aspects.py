@@ -1,9 +1,9 @@
-"""Sets of aspects, of all the tasks, that one sort of damage harms or spares alike."""
+"""Sets of aspects, over all tasks, that one kind of damage harms or spares alike."""
 
 from spanjury.perturbations.perturbation import text_perturbation
 
 FORM = frozenset(("fluency", "grammaticality", "naturalness"))
-"""Aspects of how the sentences are written."""
+"""Aspects of the writing of the sentences."""
 
 GROUNDING = frozenset(
     (
@@ -16,16 +16,16 @@ GROUNDING = frozenset(
         "meaning-preservation",
     )
 )
-"""Aspects of whether the text says what the inputs say."""
+"""Aspects of the agreement of the text with the inputs."""
 
 SELECTION = frozenset(("completeness", "conciseness", "coverage", "relevance"))
-"""Aspects of which things are said."""
+"""Aspects of the choice of content."""
 
 CONTENT = GROUNDING | SELECTION | {"informativeness"}
-"""Aspects of what is said, however it is written."""
+"""Aspects of the content, independent of its wording."""
 
 STRUCTURE = frozenset(("coherence", "understandability"))
-"""Aspects of how it hangs together."""
+"""Aspects of the connection of the parts."""
 
 OVERALL = frozenset(("answer-quality", "quality"))
 """Aspects of the text as a whole."""

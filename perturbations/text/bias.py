@@ -1,4 +1,4 @@
-"""Changes that may sway a judge although the substance stays the same."""
+"""Changes that may influence a judge although the content stays the same."""
 
 from itertools import pairwise
 
@@ -16,7 +16,7 @@ from spanjury.perturbations.text.wordlists import lists
     family="bias", level="sentence", harms={"conciseness"}, spares={"*"}, language="en"
 )
 def pad_with_filler(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
-    """Put a sentence that says nothing after each of `k` sentences."""
+    """Add a sentence without content after each of `k` sentences."""
     require_english(text)
     sentences = passages(text)
     fillers = [spaced_like(filler, text) for filler in lists("additions")["fillers"]]
@@ -42,7 +42,7 @@ def authority_claim(text: str, rng: Generator) -> list[Edit]:
 
 @text_perturbation(family="bias", level="word", spares={"*"}, language="en")
 def confident_tone(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Open `k` sentences with words of certainty."""
+    """Begin `k` sentences with words of certainty."""
     require_english(text)
     continuations = [(p.start, rest) for p in passages(text) if (rest := continued(text, p))]
     drawn = chosen(
@@ -75,7 +75,7 @@ def markdown_decoration(text: str, _: Generator) -> list[Edit]:
 
 @text_perturbation(family="bias", level="sentence", spares={"*"}, language="en")
 def author_label(text: str, rng: Generator) -> list[Edit]:
-    """Say in a first line who is to have written the text."""
+    """Add a first line that names a supposed author of the text."""
     require_english(text)
     label = picked(lists("additions")["authors"], rng)
     return [Edit(start=0, end=0, text=f"{label}\n\n")]

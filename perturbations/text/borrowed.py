@@ -1,4 +1,4 @@
-"""Names and numbers exchanged for others that stand in the source: wrong, and yet well known."""
+"""Names and numbers replaced by others from the source: wrong, but familiar."""
 
 import re
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _borrowing = case_perturbation(
 
 @_borrowing
 def borrow_name(case: Case, rng: Generator) -> list[Edit]:
-    """Replace one name by another of the same sort that the inputs hold and the text does not."""
+    """Replace one name by another of the same kind that is in the inputs and not in the text."""
     require_english(case.text)
     source = names("\n".join(case.inputs.values()))
     named = names(case.text)
@@ -38,7 +38,7 @@ def borrow_name(case: Case, rng: Generator) -> list[Edit]:
 
 @_borrowing
 def borrow_number(case: Case, rng: Generator) -> list[Edit]:
-    """Replace one number by another that the inputs hold and the text does not."""
+    """Replace one number by another that is in the inputs and not in the text."""
     source = "\n".join(case.inputs.values())
     own = list(_NUMBER.finditer(case.text))
     own_numbers = {match.group() for match in own}

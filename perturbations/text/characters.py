@@ -1,4 +1,4 @@
-"""Damage to single characters: deleted, in the wrong case, mistaken, and slips of the fingers."""
+"""Damage to single characters: deletions, wrong case, confusions and typing errors."""
 
 from types import MappingProxyType
 
@@ -15,7 +15,7 @@ _LOOK_ALIKES = MappingProxyType(
     dict(
         zip(
             "aceijopsxyABCEHIJKMNOPSTXYZ",
-            "асеіјорѕхуАВСЕНІЈКМΝОРЅТХҮΖ",  # Cyrillic; Greek where there is no Cyrillic
+            "асеіјорѕхуАВСЕНІЈКМΝОРЅТХҮΖ",  # Cyrillic; Greek if there is no Cyrillic one
             strict=True,
         )
     )
@@ -45,7 +45,7 @@ def delete_characters(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
 
 @text_perturbation(family="character", level="character", harms=FORM, spares=CONTENT)
 def change_case(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
-    """Write `k` letters small that were large, or large that were small."""
+    """Change the case of `k` letters."""
     letters = letters_where(text, _has_case)
     drawn = chosen(len(letters.starts), rng, k=k, what="letters with another case")
     return [
@@ -58,7 +58,7 @@ def change_case(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
 def homoglyphs(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     """Replace `k` Latin letters by Cyrillic or Greek ones that look the same.
 
-    A reader sees nothing, so nothing is said of the aspects of form.
+    A reader sees no change, so no effect is claimed for the aspects of form.
     """
     letters = letters_where(text, _LOOK_ALIKES.__contains__)
     drawn = chosen(len(letters.starts), rng, k=k, what="letters with a look-alike")
@@ -78,7 +78,7 @@ def ocr_errors(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
 
 
 def _misread(text: str, start: int, end: int, *, mask: str) -> Edit:
-    """Misread the letter at `start`, with the next one where both look like another."""
+    """Misread the letter at `start`, together with the next one if both resemble another."""
     pair = _MISREAD_PAIRS.get(mask[start : start + 2])
     if pair and mask[start + 2 : start + 3] != TAIL:
         return Edit(start, start + 2, pair)
@@ -96,15 +96,15 @@ _KEYS = (
     "zasx xzsdc cxdfv vcfgb bvghn nbhjm mnjk"
 )
 _NEIGHBOURS = MappingProxyType({keys[0]: keys[1:] for keys in f"{_KEYS.upper()} {_KEYS}".split()})
-"""Letter or digit -> what the keys that touch its key write, on a QWERTY keyboard."""
+"""Letter or digit -> the characters of the adjacent keys of a QWERTY keyboard."""
 
 
 @text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
 def typos(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
-    """Make `k` slips: exchanged letters, neighbouring keys, letters twice or left out.
+    """Make `k` typing errors: exchanged, doubled or omitted letters, and neighbouring keys.
 
-    Which of the four is drawn for each slip among those that are possible at its place. No
-    two slips meet.
+    The kind is drawn for each error from those of the four that are possible at its position. No
+    two errors overlap.
     """
     letters = letters_where(text, str.isalnum)
     drawn = chosen(len(letters.starts), rng, k=k, what="letters or digits", apart=True)
@@ -120,7 +120,7 @@ def typos(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
 
 @text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
 def swap_letters(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
-    """Exchange `k` letters or digits with the next one, in the middle of words."""
+    """Exchange `k` letters or digits with the next one of the same word."""
     starts, ends = letters_where(text, str.isalnum)
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")[starts]
     (firsts,) = ((starts[1:] == ends[:-1]) & (codes[1:] != codes[:-1])).nonzero()
@@ -157,7 +157,7 @@ def double_letters(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
 def _slip(
     text: str, here: tuple[int, int], after: tuple[int, int], *, turn: float, key: float
 ) -> Edit:
-    """Slip at the letter `here`; `turn` and `key` say how, each from 0 up to 1."""
+    """Make an error at the letter `here`; `turn` and `key`, in ``[0, 1)``, determine which."""
     start, end = here
     letter = text[start:end]
     has_key = letter[0] in _NEIGHBOURS
@@ -173,6 +173,6 @@ def _slip(
 
 
 def _beside(letter: str, key: float) -> str:
-    """Hit a key beside the one meant: which one, `key` says, from 0 up to 1."""
+    """Return a character of an adjacent key; `key`, in ``[0, 1)``, determines which."""
     near = _NEIGHBOURS[letter[0]]
     return near[int(key * len(near))] + letter[1:]

@@ -1,14 +1,14 @@
-"""Letters as readers see them: a base with its accents, never to be cut in two."""
+"""Grapheme clusters: letters with their accents, which must not be split."""
 
 import re
 import unicodedata
 
 TAIL = "ʰ"
-"""Stands in a masked text for whatever belongs to the letter or digit before it."""
+"""Replaces, in a masked text, each code point that belongs to the letter or digit before it."""
 
-_REST = "\ufffc"  # the same behind anything else: neither a word character nor a blank
+_REST = "\ufffc"  # the same after anything else: neither a word character nor white space
 _ZWJ, _ZWNJ = "\u200d", "\u200c"
-# All that is not here may join what stands before it, or be joined by what follows.
+# Code points outside these ranges may join the preceding one, or be joined by the next.
 _MAY_JOIN = re.compile(
     "[^\x00-\u02ff\u0370-\u0482\u048a-\u0588\u2010-\u2027\u2030-\u205e\u20a0-\u20cf"
     "\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]"
@@ -20,7 +20,7 @@ _JOINS_AFTER = re.compile(
     "[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd"
     "\U000111c2\U000111c3\U0001193f\U00011941\U00011a3a\U00011a84-\U00011a89\U00011d46\U00011f02]"
 )
-_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")  # half of one; they join each other only
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")  # half of a flag; these join only each other
 _LEADING_JAMO = re.compile("[\u1100-\u115f\ua960-\ua97c]")
 _LATER_JAMO = re.compile("[\u1160-\u11ff\ud7b0-\ud7fb]")
 _HANGUL = re.compile("[\u1100-\u11ff\ua960-\ua97c\uac00-\ud7fb]")
@@ -28,10 +28,10 @@ _VIRAMA = 9  # canonical combining class of the sign that ties consonants togeth
 
 
 def masked(text: str) -> str:
-    r"""Return `text`, code point for code point, with a stand-in for all that is not a base.
+    r"""Return `text`, code point for code point, with replacements for all but base characters.
 
-    What matches in a masked text by ``\w``, ``\s`` or a letter begins and ends where a
-    grapheme cluster does. Rather too much is taken for one cluster than too little.
+    A match of ``\w``, ``\s`` or a letter in a masked text begins and ends at the bounds of grapheme
+    clusters. In doubt, code points are considered one cluster.
 
     References
     ----------
@@ -49,7 +49,7 @@ def masked(text: str) -> str:
     for char in text:
         if stand_ins and _joins(before, char, tied=tied):
             if stand_ins[-1].isspace() and stand_ins[-1].isprintable():
-                stand_ins[-1] = _REST  # a blank that bears an accent is not a blank
+                stand_ins[-1] = _REST  # a space with an accent is not white space
             stand_ins.append(tail)
         else:
             stand_ins.append(char)
@@ -60,7 +60,7 @@ def masked(text: str) -> str:
 
 
 def _joins(before: str, char: str, *, tied: bool) -> bool:
-    """Say whether `char` belongs to the cluster that `before` ends."""
+    """Return whether `char` belongs to the cluster that ends in `before`."""
     if before < " " or char < " ":
         return False
     if before == _ZWJ:

@@ -1,4 +1,4 @@
-"""Damage to what a text says: a sentence less, a detail more, an end too soon or too late."""
+"""Damage to the content: a sentence omitted, a detail added, an end too early or too late."""
 
 from numpy.random import Generator
 
@@ -29,7 +29,7 @@ def omit_sentence(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 
 
 def _without(sentences: list[Passage], index: int, *, omitted: set[int]) -> Edit:
-    """Delete a sentence with the blanks after it or, if none follows that stays, before it."""
+    """Delete a sentence with the white space after it or, if no kept one follows, before it."""
     if omitted.issuperset(range(index, len(sentences))):
         return Edit(start=sentences[index - 1].end, end=sentences[index].end, text="")
     return Edit(start=sentences[index].start, end=sentences[index + 1].start, text="")
@@ -43,7 +43,7 @@ def _without(sentences: list[Passage], index: int, *, omitted: set[int]) -> Edit
     language="en",
 )
 def fabricate_detail(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """End `k` sentences with a particular that is made up, as a date, a sum or a source."""
+    """End `k` sentences with an invented detail, such as a date, an amount or a source."""
     require_english(text)
     stops = [p.start + len(statement) for p in passages(text) if (statement := _statement(p.text))]
     drawn = chosen(len(stops), rng, k=k, what="sentences that end with a full stop")
@@ -60,7 +60,7 @@ def fabricate_detail(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     language="en",
 )
 def continue_text(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
-    """Go on for `k` sentences about something else."""
+    """Continue for `k` sentences about something else."""
     require_english(text)
     sentences = passages(text)
     added = " ".join(_additions("off_topic", rng, k=k))
@@ -73,10 +73,10 @@ def continue_text(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
     harms={"coherence", "completeness", "coverage", "meaning-preservation", *FORM, *OVERALL},
 )
 def truncate(text: str, rng: Generator, *, share: float = 0.5) -> list[Edit]:
-    """Break the text off in the middle of a sentence.
+    """Break off the text in the middle of a sentence.
 
-    Of the places between two words where about `share` of the text would be kept, within a
-    tenth of it, one is drawn; the nearest is taken where there is none.
+    The end is drawn from those gaps between two words that leave about `share` of the text,
+    within a tenth of it. If there is none, the nearest gap is used.
     """
     if not 0 < share < 1:
         raise PerturbationError(f"share must lie between 0 and 1, got {share!r}")
@@ -108,7 +108,7 @@ def _ends_within_sentences(text: str) -> list[int]:
 
 
 def _statement(sentence: str) -> str:
-    """Return a sentence without its full stop; empty if it does not end with a word and one."""
+    """Return a sentence without its full stop; empty if it does not end in a word and a stop."""
     statement = sentence.removesuffix(".").rstrip()
     return statement if sentence.endswith(".") and statement[-1:].isalnum() else ""
 

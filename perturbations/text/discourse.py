@@ -1,4 +1,4 @@
-"""Damage to how sentences hang together: their order, a repetition, a wrong connective."""
+"""Damage to the connection of sentences: their order, a repetition, a wrong connective."""
 
 import re
 from collections.abc import Iterator
@@ -41,14 +41,14 @@ _TRAILING = re.compile(
     family="discourse", level="sentence", harms={"coherence"}, spares=GROUNDING | FORM
 )
 def reorder_sentences(text: str, rng: Generator, *, k: int | Literal["all"] = 2) -> list[Edit]:
-    """Let `k` sentences change places, or all, so that none of them stays where it was."""
+    """Exchange `k` sentences, or all, so that none of them stays at its position."""
     sentences = _different(passages(text))
     wanted = max(2, len(sentences)) if k == "all" else k
     if wanted < 2:  # noqa: PLR2004 - one alone cannot move
         raise PerturbationError(f"k must be 2 or more, or 'all', got {k!r}")
     drawn = chosen(len(sentences), rng, k=wanted, what="different sentences")
-    # Each takes the place of the next in a random ring: every order that moves all of them by
-    # one ring, and none that leaves one in its place.
+    # Each moves to the position of the next in a random ring. This yields every order that is a
+    # single cycle, and none that leaves a sentence in its position.
     ring = [sentences[index] for index in rng.permutation(drawn).tolist()]
     return [
         Edit(start=target.start, end=target.end, text=moved.text)
@@ -73,10 +73,10 @@ def repeat_sentence(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     family="discourse", level="word", harms={"coherence"}, spares=FORM, language="en"
 )
 def wrong_connective(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Join `k` clauses to what precedes them by a connective that claims something else.
+    """Join `k` clauses to the preceding ones by a connective that expresses another relation.
 
-    Connectives that are there are replaced; where there are fewer than `k`, sentences are
-    opened with one that does not fit.
+    Existing connectives are replaced. If there are fewer than `k`, an unsuitable one is put at the
+    beginning of further sentences.
     """
     require_english(text)
     there = list(_connectives(text))
@@ -91,12 +91,12 @@ def wrong_connective(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 
 
 def _different(sentences: list[Passage]) -> list[Passage]:
-    """Return the first of each sentence that is there more than once."""
+    """Return each sentence that occurs several times only once, at its first position."""
     return list({passage.text: passage for passage in reversed(sentences)}.values())[::-1]
 
 
 def _connectives(text: str) -> Iterator[Choice]:
-    """Yield each connective with those of another sort that could stand there."""
+    """Yield each connective with those of another kind that fit its position."""
     sorts = _sorts()
     for match in _pattern().finditer(masked(text)):
         start, end = match.span(match.lastgroup or 0)
@@ -112,7 +112,7 @@ def _connectives(text: str) -> Iterator[Choice]:
 
 
 def _openable(text: str, *, taken: set[int]) -> Iterator[Choice]:
-    """Yield the beginnings of sentences that have another before them and open plainly."""
+    """Yield the beginnings of plainly beginning sentences that follow another one."""
     openings = lists("connectives")
     texts = (*openings["opening-alternative"], *openings["opening-result"], "For example")
     for passage in passages(text)[1:]:
@@ -123,7 +123,7 @@ def _openable(text: str, *, taken: set[int]) -> Iterator[Choice]:
 
 
 def _clash(sort: str, other: str) -> bool:
-    """Say whether two sorts claim different things; an addition goes with nearly all of them."""
+    """Return whether two kinds express different relations; an addition fits nearly all."""
     return sort != other and not {sort, other} <= {"opening-addition", "opening-example"}
 
 
@@ -152,10 +152,10 @@ def _pattern() -> re.Pattern[str]:
     language="en",
 )
 def rewrite_and_insert(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Say `k` sentences again in other words, each right after itself.
+    """Repeat `k` sentences in other words, each immediately after itself.
 
-    Clauses change places and phrases are replaced by equivalents where the sentence has any;
-    in front stands what announces that something is said again.
+    Clauses are exchanged, and phrases replaced by equivalents, if the sentence has any. The
+    repetition begins with words that announce it.
     """
     require_english(text)
     sentences = passages(text)
@@ -176,14 +176,14 @@ def _has_other_words(sentence: str) -> bool:
 
 
 def _restated(text: str, passage: Passage, *, rng: Generator) -> str:
-    """Return the sentence in other words, after a few that announce it."""
+    """Return the sentence in other words, after an introductory phrase."""
     sentence = continued(text, passage)
     edits = (Edit(start=a, end=b, text=picked(new, rng)) for a, b, new in equivalents(sentence))
     return spaced_like(picked(_LEADS, rng), text) + _turned(Damage.of(sentence, edits).text)
 
 
 def _turned(sentence: str) -> str:
-    """Let the main clause and another change places, where commas show which they are."""
+    """Exchange the main clause with another if commas separate them clearly."""
     if match := _LEADING.fullmatch(sentence):
         return f"{match['main']} {match['clause']}{match['stop']}"
     if match := _TRAILING.fullmatch(sentence):

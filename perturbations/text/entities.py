@@ -1,4 +1,4 @@
-"""Names exchanged or made up, and nouns replaced by words that are in no dictionary."""
+"""Names that are exchanged or invented, and nouns replaced by words of no dictionary."""
 
 import re
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from spanjury.perturbations.text.names import Name, names
 from spanjury.perturbations.text.places import Choice, chosen, fitted, picked, require_count
 from spanjury.perturbations.text.wordlists import lists
 
-# A word behind a determiner and before what cannot follow an adjective must be a noun, and so
-# must the last of two behind a determiner that a preposition stands before.
+# A word is a noun if it follows a determiner and precedes something that cannot follow an
+# adjective. So is the second of two words after a preposition and a determiner.
 _NOUN = re.compile(
     r"\b(?:(?:about|above|at|by|for|from|in|into|like|near|of|on|over|through|to|under|with)\s+"
     r"(?:the|an?|his|her|its|their|our|my|your|this|these|those)\s+[a-z]+\s+"
@@ -32,7 +32,7 @@ _SINGULAR_IN_S = ("ss", "us", "is")
 
 @fact_perturbation
 def fictional_entity(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Replace `k` mentions of names by invented names of the same sort, all different."""
+    """Replace `k` mentions of names by different invented names of the same kind."""
     require_english(text)
     mentions = names(text)
     drawn = sorted(chosen(len(mentions), rng, k=k, what="names"))
@@ -49,7 +49,7 @@ def fictional_entity(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 
 @fact_perturbation
 def swap_entities(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Exchange `k` pairs of mentions of different names of the same sort; two edits a pair."""
+    """Exchange `k` pairs of mentions of different names of the same kind; two edits a pair."""
     require_english(text)
     require_count(k)
     pairs = _pairs(names(text), rng)
@@ -62,7 +62,7 @@ def swap_entities(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 
 
 def _invented(name: Name) -> tuple[str, ...]:
-    """Return invented names that may stand for `name`."""
+    """Return invented names that may replace `name`."""
     invented = lists("invented")
     if name.sort == "person":
         if " " in name.text:
@@ -76,7 +76,7 @@ def _invented(name: Name) -> tuple[str, ...]:
 
 
 def _pairs(mentions: Sequence[Name], rng: Generator) -> list[tuple[Name, Name]]:
-    """Pair mentions off, at random: the same sort, and no word in common."""
+    """Pair off mentions at random: of the same kind, and without a common word."""
     possible = [
         (left, other)
         for left, other in combinations(mentions, 2)
@@ -100,7 +100,7 @@ def _pairs(mentions: Sequence[Name], rng: Generator) -> list[tuple[Name, Name]]:
     language="en",
 )
 def invent_term(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Replace `k` common nouns or learned terms by words that are in no dictionary."""
+    """Replace `k` common nouns or technical terms by words of no dictionary."""
     require_english(text)
     candidates = list(_NOUN.finditer(masked(text)))
     terms = [match for match in candidates if _term(match) not in lists("fictions")["no_nouns"]]
@@ -121,5 +121,5 @@ def _term(match: re.Match[str]) -> str:
 
 
 def _ending(noun: str) -> str:
-    """Return the ending of its plural, if it is one."""
+    """Return the ending of its plural if it is a plural."""
     return "s" if noun.endswith("s") and not noun.endswith(_SINGULAR_IN_S) else ""

@@ -1,4 +1,4 @@
-"""Breaches of English grammar: agreement, tense, articles, prepositions."""
+"""Errors of English grammar: agreement, tense, articles, prepositions."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -68,7 +68,7 @@ _BASES_ALSO = frozenset(("don't", "have", "haven't"))
     family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=CONTENT, language="en"
 )
 def break_agreement(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Give `k` verbs or pronouns the number that their subject or noun has not."""
+    """Give `k` verbs or pronouns the number that disagrees with their subject or noun."""
     require_english(text)
     words = tokens(text)
     finite = {
@@ -86,9 +86,9 @@ def break_agreement(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 
 @text_perturbation(family="word-and-grammar", level="word", harms=FORM | OVERALL, language="en")
 def change_tense(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Put `k` verbs that stand in the past into the present, or the reverse.
+    """Change `k` verbs from the past to the present tense, or the reverse.
 
-    What is said may become wrong by it, so nothing is said of the aspects of content.
+    The statement may become wrong, so no effect is claimed for the aspects of content.
     """
     require_english(text)
     words = tokens(text)
@@ -110,7 +110,7 @@ def change_tense(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=CONTENT, language="en"
 )
 def drop_articles(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Leave out `k` of ``a``, ``an`` and ``the``."""
+    """Delete `k` of ``a``, ``an`` and ``the``."""
     require_english(text)
     choices = []
     for match in _ARTICLE.finditer(masked(text)):
@@ -138,7 +138,7 @@ def _misfits(words: Sequence[Token]) -> Iterator[Choice]:
 
 
 def _other_number(word: Token) -> str:
-    """Return the form of `word` of the other number; empty if it has none here."""
+    """Return `word` in the other grammatical number; empty if there is no such form here."""
     subject = word.before[-1] if word.before else ""
     if word.lower in _BASES_ALSO and not MODALS.isdisjoint(word.before):
         return ""
@@ -151,6 +151,6 @@ def _other_number(word: Token) -> str:
 
 
 def _written(new: str, word: Token) -> str:
-    """Write `new` with the capitals and the apostrophe of `word`."""
+    """Write `new` with the capitalization and the apostrophe of `word`."""
     written = new.replace("'", "’") if "’" in word.text else new
     return cased_like(written, word.text)

@@ -1,4 +1,4 @@
-"""Changes that should leave every score as it is: contractions, number words, phrases, layout."""
+"""Changes that should leave every score the same: contractions, numerals, phrases, layout."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ _OPENING = ("", *"([{—–-\"'")
 _SHORTENED = re.compile(r"'(?:s|t|d|m|re|ve|ll)\b", re.IGNORECASE)  # cut off in tokenised text
 _OTHER = {"...": "…", "…": "...", " - ": " – ", " — ": " – ", " – ": " — ", "—": " – "}
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
-# A plain small number between two words in small letters: no date, label, score, sum or unit.
+# A small number between two lower-case words: not a date, label, score, amount or unit.
 _NUMBER = re.compile(
     rf"\b[a-z]+ (?P<number>[2-9]|1[01]|{'|'.join(_NUMBERS)})"
     r"(?= (?!am\b|pm\b|to\b|or\b|and\b)[a-z]{3})"
@@ -31,7 +31,7 @@ _ASKED = r"(?! (?:I|you|we|they|he|she|it|the|there|this|that)\b)"
 
 @text_perturbation(family="invariance", level="character", spares={"*"})
 def whitespace(text: str, rng: Generator, *, k: int = 3) -> list[Edit]:
-    """Double `k` of the blanks between words."""
+    """Double `k` of the spaces between words."""
     ends = [blank.end() for blank in _BLANK.finditer(masked(text))]
     drawn = chosen(len(ends), rng, k=k, what="single blanks between words")
     return [Edit(start=ends[index], end=ends[index], text=" ") for index in drawn.tolist()]
@@ -39,9 +39,9 @@ def whitespace(text: str, rng: Generator, *, k: int = 3) -> list[Edit]:
 
 @text_perturbation(family="invariance", level="character", spares={"*"})
 def punctuation_style(text: str, _: Generator) -> list[Edit]:
-    """Draw quotation marks, apostrophes, dashes and dots the other way: curly or straight.
+    """Change the style of quotation marks, apostrophes, dashes and dots: curly or straight.
 
-    All that there are, since a text in two styles would be a worse one.
+    All of them are changed, since a text in two styles would be worse.
     """
     edits = list(_redrawn(text))
     if not edits:
@@ -58,7 +58,7 @@ def _redrawn(text: str) -> Iterator[Edit]:
             other = _CURLY[quote]
         elif match["straight"]:
             if curly:
-                continue  # straight ones beside curly ones: feet, minutes, code
+                continue  # straight ones in a text with curly ones: feet, minutes, code
             other = _curled(mask, match.start())
         else:
             other = _OTHER[quote]
@@ -76,7 +76,7 @@ def _curled(text: str, index: int) -> str:
 
 
 def equivalents(text: str) -> Iterator[Choice]:
-    """Yield the phrases of an English `text` that have an equivalent, with it, in order."""
+    """Yield the phrases of an English `text` that have equivalents, with these, in order."""
     others_of = _interchangeable()
     for match in _phrases_pattern(tuple(others_of)).finditer(masked(text)):
         phrase = match.group()
@@ -85,14 +85,14 @@ def equivalents(text: str) -> Iterator[Choice]:
 
 
 def _phrases_of(name: str, *, key: str) -> tuple[tuple[str, str], ...]:
-    """Return the pairs that the list `key` of the word list `name` writes as ``a = b``."""
+    """Return the pairs of the list `key` of the word list `name`, which contains ``a = b``."""
     pairs = (line.partition(" = ") for line in lists(name)[key])
     return tuple((first, second) for first, _, second in pairs)
 
 
 @cache
 def _phrases_pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
-    """Return what matches any of `phrases` as whole words, the longest first, in any case."""
+    """Return a pattern of any of `phrases` as whole words, longest first, ignoring case."""
     longest = sorted(phrases, key=len, reverse=True)
     return re.compile(
         rf"(?<![\w'’-])(?:{'|'.join(map(re.escape, longest))})(?![\w'’-])", re.IGNORECASE
@@ -112,21 +112,21 @@ def _interchangeable() -> Mapping[str, tuple[str, ...]]:
 
 @text_perturbation(family="invariance", level="word", spares={"*"}, language="en")
 def contractions(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Contract `k` verbs, as ``do not`` to ``don't``, or write contracted ones in full."""
+    """Contract `k` verbs, such as ``do not`` to ``don't``, or write contracted ones in full."""
     require_english(text)
     return struck(list(_contractible(text)), rng, k=k, what="verbs to contract or write in full")
 
 
 @text_perturbation(family="invariance", level="word", spares={"*"}, language="en")
 def number_words(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Write `k` numbers from 2 to 11 in letters that were in digits, or the reverse."""
+    """Write `k` numbers from 2 to 11 in words instead of digits, or the reverse."""
     require_english(text)
     return struck(list(_numbers(text)), rng, k=k, what="plain numbers from 2 to 11")
 
 
 @text_perturbation(family="invariance", level="word", spares={"*"}, language="en")
 def harmless_paraphrase(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Replace `k` phrases by ones that mean the same, as ``for example`` by ``for instance``."""
+    """Replace `k` phrases by equivalent ones, such as ``for example`` by ``for instance``."""
     require_english(text)
     return struck(list(equivalents(text)), rng, k=k, what="phrases with an equivalent")
 
@@ -141,7 +141,7 @@ def _contractible(text: str) -> Iterator[Choice]:
 
 
 def _cased(text: str, model: str) -> str:
-    """Write in capitals only what has more than one: ``I am`` is written small."""
+    """Write in capitals only for a `model` of several capitals: ``I am`` is lower case."""
     capitals = model.isupper() and sum(char.isalpha() for char in model) > 2  # noqa: PLR2004
     if capitals:
         return text.upper()
@@ -157,7 +157,7 @@ def _numbers(text: str) -> Iterator[Choice]:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    """Return what matches a form, full or short, where the other may stand."""
+    """Return a pattern of forms, full or contracted, that can be replaced by the other."""
     anywhere = _phrases_of("contractions", key="anywhere")
     stressless = _phrases_of("contractions", key="before_a_word")
     full = _phrases_pattern(tuple(full for full, _ in anywhere)).pattern

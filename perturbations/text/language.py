@@ -1,4 +1,4 @@
-"""Recognise English, for rules that know no other language."""
+"""Recognition of English, for rules that support no other language."""
 
 import re
 from functools import lru_cache
@@ -7,7 +7,7 @@ from spanjury.perturbations.perturbation import NothingToDamageError
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
-# Words that nearly every sentence of one of the languages has and none of the others.
+# Words that are in nearly every sentence of one of the languages, and in none of the others.
 _ENGLISH = frozenset(
     """the of and to for with that was were is are be been has have had he she they it his her
     their its this these those by from at as but not which who will would can could than when
@@ -20,24 +20,24 @@ _FOREIGN = frozenset(
     att det som av till inte med og jeg ikke er på ve bir bu için olarak się jest na że nie
     w z ze la le""".split()  # noqa: SIM905 - as above
 )
-_FEW = 8  # words below which a text without a single word of either list may be English
+_FEW = 8  # with fewer words, a text without any word of either list may be English
 _MOSTLY = 0.5
 
 
 def require_english(text: str) -> None:
     """Raise `NothingToDamageError` if `text` is not English.
 
-    A count of function words: there must be more English ones than German, French, Spanish,
-    Italian, Portuguese, Dutch, Scandinavian, Polish and Turkish ones together; a short text
-    with neither, such as a name, passes if its letters are Latin.
+    Function words decide: there must be more English ones than German, French, Spanish, Italian,
+    Portuguese, Dutch, Scandinavian, Polish and Turkish ones together. A short text with neither,
+    such as a name, passes if its letters are Latin.
     """
     if objection := _objection(text):
         raise NothingToDamageError(objection)
 
 
-@lru_cache(maxsize=16)  # of a few texts, which many rules ask about
+@lru_cache(maxsize=16)  # a few texts, which many rules check
 def _objection(text: str) -> str:
-    """Return why `text` is not English; empty if it is."""
+    """Return the reason why `text` is not English; empty if it is."""
     words = [word.lower() for word in _WORD.findall(text)]
     if not words:
         return "there is no word in the text"

@@ -1,4 +1,4 @@
-"""Damage to what is meant by sentences that stay well formed."""
+"""Damage to the meaning of sentences that remain well formed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -60,7 +60,7 @@ _OTHER_PERSON = MappingProxyType(
     family="meaning", level="word", harms=GROUNDING | OVERALL, spares=FORM, language="en"
 )
 def negate(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Deny `k` statements, or take the denial out of them."""
+    """Negate `k` statements, or remove their negation."""
     require_english(text)
     words = tokens(text)
     return struck(sorted((*_denied(words), *_affirmed(words))), rng, k=k, what="verbs to be denied")
@@ -85,7 +85,7 @@ def antonym(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     language="en",
 )
 def hypernym(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Replace `k` words by less definite ones: ``dog`` by ``animal``."""
+    """Replace `k` words by more general ones, such as ``dog`` by ``animal``."""
     require_english(text)
     return struck(_replaced(text, table("hypernyms")), rng, k=k, what="words with a known hypernym")
 
@@ -94,7 +94,7 @@ def hypernym(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     family="meaning", level="word", harms=GROUNDING | OVERALL | {"coherence"}, language="en"
 )
 def wrong_pronoun(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Replace `k` pronouns by those of another person: ``he`` by ``she``."""
+    """Replace `k` pronouns by those of another person, such as ``he`` by ``she``."""
     require_english(text)
     choices = []
     words = tokens(text)
@@ -109,7 +109,7 @@ def wrong_pronoun(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 
 
 def _replaced(text: str, words: Mapping[str, tuple[str, ...]]) -> list[Choice]:
-    """Find the words that `words` has others for; those with a capital may be names."""
+    """Find the words that have replacements in `words`; capitalized ones may be names."""
     return [
         fitted(text, Choice(*match.span(), words[match.group()]))
         for match in WORD.finditer(masked(text))
@@ -118,7 +118,7 @@ def _replaced(text: str, words: Mapping[str, tuple[str, ...]]) -> list[Choice]:
 
 
 def _denied(words: Sequence[Token]) -> Iterator[Choice]:
-    """Find verbs that can be denied, and how."""
+    """Yield the verbs that can be negated, with their negations."""
     for word, after in pairwise(words):
         if _takes_not(word, after):
             new = "cannot" if word.lower == "can" else f"{word.text} not"
@@ -142,7 +142,7 @@ def _takes_not(word: Token, after: Token) -> bool:
 
 
 def _affirmed(words: Sequence[Token]) -> Iterator[Choice]:
-    """Find denials that can be taken out, and what is left."""
+    """Yield the negations that can be removed, with what remains."""
     for word, after in pairwise(words):
         plain = word.text.replace("’", "'")
         if plain in _CONTRACTED or plain[1:].endswith("n't"):

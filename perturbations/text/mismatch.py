@@ -1,4 +1,4 @@
-"""Texts out of place: another item's, a wrong ending, a sentence from elsewhere, the source."""
+"""Mismatched texts: of another item, a wrong ending, a foreign sentence, or the source."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,7 +21,7 @@ WRITTEN = "written"
     harms=GROUNDING | OVERALL | {"relevance", "coverage", "completeness"},
 )
 def random_text(case: Case, rng: Generator) -> list[Edit]:
-    """Put a text that was written for another input in its place."""
+    """Replace the text by one that was written for another input."""
     return [Edit(start=0, end=len(case.text), text=next(_shuffled(case, rng)))]
 
 
@@ -41,7 +41,7 @@ def random_ending(case: Case, rng: Generator) -> list[Edit]:
 
 @case_perturbation(family="mismatch", level="sentence", harms={"coherence", "consistency"})
 def wrong_ending(case: Case, _: Generator) -> list[Edit]:
-    """Put the text that is known to be wrong in its place, but for how both of them begin."""
+    """Replace the text by the known wrong one, except for their common beginning."""
     _require_text(case)
     if not case.wrong.strip():
         raise NothingToDamageError("no text is known to be wrong here")
@@ -51,7 +51,7 @@ def wrong_ending(case: Case, _: Generator) -> list[Edit]:
 
 @case_perturbation(family=WRITTEN, level="word", harms=GROUNDING | OVERALL, spares=FORM)
 def written_twin(case: Case, _: Generator, *, kind: str = "") -> str:
-    """Put the wrong twin that a person wrote in its place, if its error is of this kind."""
+    """Replace the text by the wrong twin that a person wrote, if its error is of this kind."""
     if not case.wrong.strip():
         raise NothingToDamageError("no text is known to be wrong here")
     if kind and case.wrong_kind != kind:
@@ -65,7 +65,7 @@ def written_twin(case: Case, _: Generator, *, kind: str = "") -> str:
     harms={"coherence", "consistency", "faithfulness", "groundedness", "relevance", *OVERALL},
 )
 def other_document_sentence(case: Case, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Put `k` sentences among those of the text, each from one written for another input."""
+    """Insert `k` sentences among those of the text, each from one written for another input."""
     sentences = passages(case.text)
     drawn = chosen(len(sentences), rng, k=k, what="sentences to put others behind").tolist()
     own = {passage.text for passage in sentences}
@@ -89,7 +89,7 @@ def other_document_sentence(case: Case, rng: Generator, *, k: int = 1) -> list[E
     harms={"answer-quality", "correctness", "informativeness", "relevance"},
 )
 def copied_source(case: Case, _: Generator) -> list[Edit]:
-    """Repeat the longest input from its beginning, for about as long as the text is."""
+    """Repeat the longest input from its beginning, to about the length of the text."""
     _require_text(case)
     source = max(case.inputs.values(), key=len, default="")
     sentences = passages(source)
@@ -101,7 +101,7 @@ def copied_source(case: Case, _: Generator) -> list[Edit]:
 
 
 def _shuffled(case: Case, rng: Generator) -> Iterator[str]:
-    """Return what may stand in for the text, in random order."""
+    """Return the texts that may replace this one, in random order."""
     _require_text(case)
     others = _unlike(case.others, case.text)
     if not others:
@@ -110,7 +110,7 @@ def _shuffled(case: Case, rng: Generator) -> Iterator[str]:
 
 
 def _unlike(others: Sequence[str], text: str) -> Sequence[str]:
-    """Return those that hold words, and not the same as `text`."""
+    """Return those that contain words and differ from `text`."""
     if isinstance(others, OtherTexts):
         return others.unlike(text)
     return [other for other in others if other.strip() and other != text]
@@ -122,7 +122,7 @@ def _require_text(case: Case) -> None:
 
 
 def _common(right: list[Passage], wrong: list[Passage]) -> int:
-    """Return where the sentences end that two texts begin with, which end alike in both."""
+    """Return the end of the sentences that both texts have in common at the beginning."""
     kept = 0
     for ours, theirs in zip(right, wrong, strict=False):
         if ours != theirs:

@@ -1,6 +1,6 @@
-"""Damage of several kinds in one text, as a careless writer or one who makes things up does it.
+"""Several kinds of damage in one text, like the errors of a careless or an inventive writer.
 
-These stand in for what [1] had written by a model.
+They replace the damage that a model wrote in [1].
 
 References
 ----------
@@ -39,7 +39,7 @@ _DETAILS = (fictional_entity, change_number, change_date)
     family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=CONTENT, language="en"
 )
 def grammar_errors(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
-    """Make `k` errors of agreement, tense, preposition or article, of as many kinds as can be."""
+    """Make `k` errors of agreement, tense, preposition or article, of as many kinds as possible."""
     require_english(text)
     made = _mixed(text, rng, rules=_GRAMMAR, k=k)
     return _enough(made, k=k, what="places for an error")
@@ -53,7 +53,7 @@ def grammar_errors(text: str, rng: Generator, *, k: int = 2) -> list[Edit]:
     language="en",
 )
 def fictional_details(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Replace `k` names, numbers or dates by invented ones; where there are fewer, terms, too."""
+    """Replace `k` names, numbers or dates by invented ones; if there are too few, also terms."""
     require_english(text)
     made = _mixed(text, rng, rules=_DETAILS, k=k)
     if len(made) < k:
@@ -62,7 +62,7 @@ def fictional_details(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 
 
 def _mixed(text: str, rng: Generator, *, rules: Sequence[Perturbation], k: int) -> list[Edit]:
-    """Return up to `k` edits by `rules`, in random order of the rules and by turns."""
+    """Return up to `k` edits by `rules`, which take turns in random order."""
     if k < 1:
         raise PerturbationError(f"k must be 1 or more, got {k!r}")
     order = rng.permutation(len(rules)).tolist()
@@ -70,12 +70,12 @@ def _mixed(text: str, rng: Generator, *, rules: Sequence[Perturbation], k: int) 
 
 
 def _most(rule: Perturbation, text: str, rng: Generator, *, k: int) -> list[Edit]:
-    """Return as many edits by one rule as there can be, but no more than `k`, shuffled."""
+    """Return as many edits by one rule as possible, but at most `k`, shuffled."""
     wanted = k
     while wanted > 0:
         try:
             edits = rule.damage(Case(text=text), rng, k=wanted).edits
-        except TooFewError as error:  # nothing was drawn yet, as for all above `available`
+        except TooFewError as error:  # raised before any draw, as for every count above `available`
             wanted = min(wanted - 1, error.available)
         except NothingToDamageError:
             wanted -= 1
@@ -85,7 +85,7 @@ def _most(rule: Perturbation, text: str, rng: Generator, *, k: int) -> list[Edit
 
 
 def _joined(made: list[Edit], others: Sequence[Sequence[Edit]], *, k: int) -> list[Edit]:
-    """Add edits of each of `others` by turns, none of which meets or touches another, up to `k`."""
+    """Add up to `k` edits of `others` in turn, none of which overlaps or touches another."""
     joined = list(made)
     for turn in range(k):
         for edits in others:

@@ -1,4 +1,4 @@
-"""Proper names of an English text, and of what sort each is."""
+"""Proper names of an English text, and the kind of each."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,12 +15,12 @@ _CAPITAL = r"[A-ZÀ-ÖØ-Þ]"
 _NAME_WORD = re.compile(rf"\b(?:{_CAPITAL}[’'])?{_CAPITAL}[\w&]*(?:-\w+)*|\b{_CAPITAL}\.(?= [A-Z])")
 _JOINED = re.compile(r" (?:(?:of|de|van|von|bin|al) )?")
 _LOCATING = re.compile(r"\b(?:in|near|across|outside) $")
-_REACH = 10  # code points before a name in which such a word stands
+_REACH = 10  # code points before a name that contain such a word
 _LONGEST_ACRONYM = 5
 
 
 class Name(NamedTuple):
-    """A mention of a name: half-open offsets, its words as they stand, its sort."""
+    """A mention of a name: half-open offsets, its words as written, and its kind."""
 
     start: int
     end: int
@@ -28,14 +28,14 @@ class Name(NamedTuple):
     sort: Sort
 
 
-@lru_cache(maxsize=16)  # of a few texts, which several rules look at
+@lru_cache(maxsize=16)  # a few texts, which several rules use
 def names(text: str) -> tuple[Name, ...]:
     """Find the names of `text`, in order.
 
-    Capitals tell, so a word that begins a sentence counts only if it is a known name, one of
-    a longer name, or written with a capital elsewhere, too; nationalities, days and months do
-    not count. The sort is known by titles, known given names and places, and endings such as
-    ``University``; a surname is of a person if the full name stands in the text.
+    Names are recognized by their capitals. So a word that begins a sentence counts only if it is a
+    known name, part of a longer name, or capitalized elsewhere, too. Nationalities, days and months
+    do not count. The kind follows from titles, known given names and places, and endings such as
+    ``University``. A surname is that of a person if the full name occurs in the text.
     """
     mask = masked(text)
     firsts = {sentence.start for sentence in sentences(text)}
@@ -53,7 +53,7 @@ def names(text: str) -> tuple[Name, ...]:
 
 
 def _runs(mask: str) -> Iterator[list[re.Match[str]]]:
-    """Yield the capitalised words that follow each other, with nothing but a blank between."""
+    """Yield runs of capitalized words with nothing but a space between them."""
     run: list[re.Match[str]] = []
     for match in _NAME_WORD.finditer(mask):
         if run and not _JOINED.fullmatch(mask, run[-1].end(), match.start()):
@@ -67,7 +67,7 @@ def _runs(mask: str) -> Iterator[list[re.Match[str]]]:
 def _pieces(
     run: Sequence[re.Match[str]], firsts: set[int], inner: set[str]
 ) -> Iterator[tuple[list[re.Match[str]], bool]]:
-    """Yield the parts of `run` that are names, and whether a title stands before each."""
+    """Yield the parts of `run` that are names, and whether a title precedes each."""
     wordlists = lists("known")
     titled = False
     piece: list[re.Match[str]] = []

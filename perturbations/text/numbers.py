@@ -1,4 +1,4 @@
-"""Damage to numbers, units and dates: the new one is a number, unit or date, too."""
+"""Damage to numbers, units and dates: the new one is also a number, a unit or a date."""
 
 import re
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ _LONGEST_SHIFT = 15  # years
 
 @fact_perturbation
 def change_number(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Give `k` numbers, in digits or words, another value; dates stay as they are."""
+    """Change the value of `k` numbers, in digits or words; dates stay the same."""
     require_english(text)
     mask = masked(text)
     dates = {index for date in _dates(mask) for index in range(date.start, date.end)}
@@ -92,12 +92,12 @@ def change_unit(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 
 @fact_perturbation
 def change_date(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Give `k` years, months, days of a month or of the week another value."""
+    """Change the value of `k` years, months, days of a month or days of the week."""
     require_english(text)
     return struck(sorted(_dates(masked(text))), rng, k=k, what="parts of dates")
 
 
-@lru_cache(maxsize=16)  # of a few texts, which several rules look at
+@lru_cache(maxsize=16)  # a few texts, which several rules use
 def _dates(mask: str) -> tuple[Choice, ...]:
     return tuple(_parts_of_dates(mask))
 
@@ -120,7 +120,7 @@ def _parts_of_dates(mask: str) -> Iterator[Choice]:
 
 
 def _other_values(numeral: str) -> Iterator[str]:
-    """Yield numbers written alike that differ in the first digit that is not 0."""
+    """Yield numbers in the same notation that differ in the first digit other than 0."""
     index = next((at for at, char in enumerate(numeral) if char in "123456789"), 0)
     for digit in "23456789":
         if digit != numeral[index]:

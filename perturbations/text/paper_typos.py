@@ -1,8 +1,8 @@
-"""Typing errors as the package ``typo`` makes them, which the DHP paper used (Appendix C).
+"""Typing errors made by the package ``typo``, which the DHP paper used (Appendix C).
 
-The package is asked for one error at a time, each on the clean text, so that it is known
-where they are. It draws from the random numbers of the whole process: they are seeded from
-ours, and left as they were. Now and then it changes nothing: it is then asked again.
+The package is asked for one error at a time, each in the clean text, so that the positions are
+known. It draws from the global random state of the process, which is seeded from our generator
+and then restored. If it changes nothing, which is rare, it is asked again.
 """
 
 import random  # noqa: TID251  the package draws from it
@@ -31,17 +31,17 @@ _ERRORS = (
     "skipped_space",
     "unichar",
 )
-"""The methods of ``typo.StrErrer``; the paper does not say which of them it drew from."""
+"""The methods of ``typo.StrErrer``; the paper does not name those that it used."""
 
 _TRIES = 50
-"""For each error that is wanted, before the text is said to have no room for them."""
+"""Tries for each requested error, before the text is reported as having no room for them."""
 
 _RANDOM_NUMBERS = Lock()
 
 
 @text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
 def dhp_typos(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
-    """Make `k` typing errors of the package ``typo``, no two of which meet."""
+    """Make `k` typing errors of the package ``typo``, no two of which overlap."""
     require_count(k)
     package = _package()
     edits: list[Edit] = []
@@ -75,7 +75,7 @@ def _random_numbers_kept() -> Iterator[None]:
 
 
 def _error(package: ModuleType, text: str, rng: Generator) -> Edit | None:
-    """Return one error in `text`, or None where the package made none."""
+    """Return one error in `text`, or None if the package made none."""
     errors = package.StrErrer(text, seed=int(rng.integers(2**63)))
     try:
         made = getattr(errors, picked(_ERRORS, rng))().result
@@ -85,7 +85,7 @@ def _error(package: ModuleType, text: str, rng: Generator) -> Edit | None:
 
 
 def _difference(text: str, other: str) -> Edit:
-    """Return the one edit, as short as can be, that makes `other` of `text`."""
+    """Return the shortest single edit that turns `text` into `other`."""
     start = _shared(text, other)
     rest = min(len(text), len(other)) - start
     left = _shared(text[::-1][:rest], other[::-1][:rest])
@@ -93,6 +93,6 @@ def _difference(text: str, other: str) -> Edit:
 
 
 def _shared(left: str, other: str) -> int:
-    """Return how many characters both begin with."""
+    """Return the length of the common prefix of both, in characters."""
     pairs = enumerate(zip(left, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(left), len(other)))

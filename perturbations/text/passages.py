@@ -1,4 +1,4 @@
-"""Passages: the sentences of a text, where another may be put beside, before or after them."""
+"""Passages: the sentences of a text, next to which others may be inserted."""
 
 import re
 from collections.abc import Sequence
@@ -8,11 +8,11 @@ from spanjury.judges.text import sentences
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.text.clusters import masked
 
-_BLANKLESS = tuple("。！？।」』")  # what closes a sentence that no blank follows
+_BLANKLESS = tuple("。！？।」』")  # ends of sentences that are not followed by a space
 _TOKENISED = re.compile(r"\w [.,!?](?:\s|$)")
 _CLOSING = re.compile(r"(?<=\w)(?=[.,:;!?]+(?:[\s)]|$))")
 _FIRST = re.compile(r"(?P<first>[A-Z]\w+)(?: (?P<second>[A-Z]\w))?")
-# Words that open a sentence with a capital only because it is the first: no names.
+# Words capitalized only because they begin a sentence: not names.
 _NO_NAME = re.compile(
     r"(?:the|an?|this|that|these|those|it|its|he|his|she|her|they|their|we|our|you|your|my|there"
     r"|here|in|on|at|by|for|from|with|after|before|since|during|under|over|as|if|when|while"
@@ -25,7 +25,7 @@ _NO_NAME = re.compile(
 
 
 class Passage(NamedTuple):
-    """A sentence of a text: ``text[start:end]``, without blanks around it."""
+    """A sentence of a text: ``text[start:end]``, without white space at its ends."""
 
     start: int
     end: int
@@ -33,25 +33,25 @@ class Passage(NamedTuple):
 
 
 def passages(text: str) -> list[Passage]:
-    """Return the sentences of `text`, none of which begins or ends inside a grapheme cluster."""
+    """Return the sentences of `text`, without splitting a grapheme cluster."""
     mask = masked(text)
     cut: list[Passage] = []
     for sentence in sentences(mask):
         start, end = sentence.start, sentence.end
-        if cut and mask[start] != text[start]:  # it begins with what belongs to the last one
+        if cut and mask[start] != text[start]:  # it begins with a part of the previous one
             start = cut.pop().start
         cut.append(Passage(start, end, text[start:end]))
     return cut
 
 
 def inserted_after(text: str, existing: Sequence[Passage], added: str, *, index: int) -> Edit:
-    """Put the sentence `added` after the one at `index`, as far from it as others are."""
+    """Insert the sentence `added` after the one at `index`, with the gap that others have."""
     end = existing[index].end
     return Edit(start=end, end=end, text=_gap(text, existing, index=index) + added)
 
 
 def _gap(text: str, existing: Sequence[Passage], *, index: int) -> str:
-    """Return what divides the sentence at `index` from the next, or else the one before."""
+    """Return the gap after the sentence at `index`, or before it if it is the last."""
     if len(existing) > 1:
         index = min(index, len(existing) - 2)
         return text[existing[index].end : existing[index + 1].start]
@@ -59,10 +59,10 @@ def _gap(text: str, existing: Sequence[Passage], *, index: int) -> str:
 
 
 def continued(text: str, passage: Passage) -> str:
-    """Return an English sentence as it goes on after other words, or nothing if that is unclear.
+    """Return an English sentence as it continues after other words; empty if that is unclear.
 
-    A first word that opens many sentences loses its capital. A name keeps it: a word that has
-    one inside the text, too, or before another that has one.
+    A first word that begins many sentences loses its capital. A name keeps it: a word that is
+    capitalized inside the text, too, or that precedes another capitalized word.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def continued(text: str, passage: Passage) -> str:
 
 
 def spaced_like(added: str, text: str) -> str:
-    """Put blanks before the punctuation of `added` if that of `text` has them, being tokenised.
+    """Put spaces before the punctuation of `added` if `text`, being tokenized, has them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Places: where in a text a rule can strike, and k of them drawn without repetition."""
+"""Places: the positions in a text that a rule can change, and the drawing of `k` of them."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ from spanjury.perturbations.perturbation import NothingToDamageError
 from spanjury.perturbations.text.clusters import TAIL, masked
 
 WORD = re.compile(r"\w+(?:['’.,-]\w+)*")
-"""A word or number of a masked text, with what is inside it."""
+"""A word or number of a masked text, with the signs inside it."""
 
 _RARE = re.compile("[^\x00-\xff]")  # what is in no table
 _ARTICLE = re.compile(r"\b([aA]n?)\s+$")
@@ -25,18 +25,18 @@ _SOUNDS_LIKE_A_CONSONANT = re.compile(r"on[ce]|eu|ouija", re.IGNORECASE)
 
 
 class Letters(NamedTuple):
-    """Starts and ends of letters with all that belongs to them, in order, shape ``(n,)``."""
+    """Starts and ends of letters including their combining signs, in order, shape ``(n,)``."""
 
     starts: NDArray[np.intp]
     ends: NDArray[np.intp]
 
     def at(self, indices: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
-        """Return ``(start, end)`` of the places of `indices`."""
+        """Yield ``(start, end)`` of the letters at `indices`."""
         return zip(self.starts[indices].tolist(), self.ends[indices].tolist(), strict=True)
 
 
 class Choice(NamedTuple):
-    """A place, half-open, and what may stand there instead."""
+    """A half-open interval, and the texts that may replace it."""
 
     start: int
     end: int
@@ -44,7 +44,7 @@ class Choice(NamedTuple):
 
 
 def letters_where(text: str, holds: Callable[[str], bool]) -> Letters:
-    """Find the grapheme clusters whose base character is such that `holds` says so."""
+    """Find the grapheme clusters whose base character satisfies `holds`."""
     if text.isascii():
         held = text.encode("ascii").translate(_table(holds))
         (starts,) = np.frombuffer(held, dtype=np.bool_).nonzero()
@@ -65,12 +65,12 @@ def letters_where(text: str, holds: Callable[[str], bool]) -> Letters:
 
 @cache
 def _table(holds: Callable[[str], bool]) -> bytes:
-    """Tabulate `holds` for the code points that are one byte of Latin-1."""
+    """Tabulate `holds` for the code points of Latin-1."""
     return bytes(holds(chr(code)) for code in range(256))
 
 
 def chosen(n: int, rng: Generator, *, k: int, what: str, apart: bool = False) -> NDArray[np.intp]:
-    """Draw `k` of the indices of `n` places, all sets of them equally likely.
+    """Draw `k` of the indices of `n` places; all sets of them are equally likely.
 
     Parameters
     ----------
@@ -81,14 +81,14 @@ def chosen(n: int, rng: Generator, *, k: int, what: str, apart: bool = False) ->
     k
         At least 1.
     what
-        Name of the places in the error, as ``"letters"``.
+        Name of the places in the error, such as ``"letters"``.
     apart
-        Whether no two neighbours may be drawn.
+        Whether neighbours must not both be drawn.
 
     Raises
     ------
     NothingToDamageError
-        If there are not so many.
+        If there are too few.
     PerturbationError
         If `k` is less than 1.
     """
@@ -98,14 +98,14 @@ def chosen(n: int, rng: Generator, *, k: int, what: str, apart: bool = False) ->
         raise too_few(what, available=n, needed=needed)
     if not apart:
         return _drawn(n, rng, k=k)
-    # k of n - k + 1, each then moved on by one for each before it, leaves gaps between all
+    # k of n - k + 1, each then shifted by the number of those before it, are never neighbours
     drawn = _drawn(n - k + 1, rng, k=k)
     drawn.sort()
     return drawn + np.arange(k)
 
 
 class TooFewError(NothingToDamageError):
-    """There are `available` places or texts, fewer than are needed."""
+    """There are `available` places or texts, fewer than necessary."""
 
     def __init__(self, what: str, *, available: int, needed: int) -> None:
         super().__init__(f"too few {what} ({available} of {needed} needed)")
@@ -113,7 +113,7 @@ class TooFewError(NothingToDamageError):
 
 
 def too_few(what: str, *, available: int, needed: int) -> TooFewError:
-    """Return the error that says that `needed` places or texts are needed and few were found."""
+    """Return the error that `needed` places or texts are necessary, but too few were found."""
     return TooFewError(what, available=available, needed=needed)
 
 
@@ -124,11 +124,11 @@ def require_count(k: int, *, least: int = 1) -> None:
 
 
 def _drawn(n: int, rng: Generator, *, k: int) -> NDArray[np.intp]:
-    """Draw `k` of `n` numbers; for few of many five times as fast as `Generator.choice`."""
+    """Draw `k` of `n` numbers; five times as fast as `Generator.choice` if `k` is small."""
     if 2 * k > n:
         return rng.permutation(n)[:k].astype(np.intp, copy=False)
     drawn = _rolled(n, rng, k=k)
-    if len({*drawn.tolist()}) == k:  # as a rule, where there are many
+    if len({*drawn.tolist()}) == k:  # usually the case if there are many
         return drawn
     distinct = dict.fromkeys(drawn.tolist())
     while len(distinct) < k:
@@ -137,7 +137,7 @@ def _drawn(n: int, rng: Generator, *, k: int) -> NDArray[np.intp]:
 
 
 def _rolled(n: int, rng: Generator, *, k: int) -> NDArray[np.intp]:
-    """Draw `k` times one of `n` numbers."""
+    """Draw one of `n` numbers `k` times."""
     return (rng.random(k) * n).astype(np.intp)
 
 
@@ -147,13 +147,13 @@ def picked(texts: Sequence[str], rng: Generator) -> str:
 
 
 def struck(choices: Sequence[Choice], rng: Generator, *, k: int, what: str) -> list[Edit]:
-    """Change `k` of the places of `choices`, which do not overlap; errors as in `chosen`."""
+    """Change `k` of `choices`, which do not overlap; raises the errors of `chosen`."""
     drawn = [choices[index] for index in sorted(chosen(len(choices), rng, k=k, what=what))]
     return [Edit(start=p.start, end=p.end, text=picked(p.texts, rng)) for p in drawn]
 
 
 def cased_like(text: str, model: str) -> str:
-    """Write `text` in capitals, with a capital, or as it is, as `model` is written.
+    """Write `text` in capitals, with an initial capital, or unchanged, like `model`.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def cased_like(text: str, model: str) -> str:
 
 
 def fitted(text: str, choice: Choice) -> Choice:
-    """Make an ``a`` or ``an`` before the place suit: take words that it suits, else change it."""
+    """Make a preceding ``a`` or ``an`` fit: prefer texts that it suits, else change it."""
     reach = max(0, choice.start - _ARTICLE_REACH)
     article = _ARTICLE.search(text[reach : choice.start])
     if not article:

@@ -1,4 +1,4 @@
-"""Roles exchanged: subject and object of a verb."""
+"""Exchanged roles: subject and object of a verb."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,11 +27,11 @@ _NO_NOUNS = frozenset(
 )
 _NO_ACTIONS = frozenset(("agree", "become", "believe", "hope", "say", "seem", "think", "wish"))
 _POSSESSIVE = re.compile(" ?['’]")
-_LONGEST = 3  # words of a phrase beside its determiner
+_LONGEST = 3  # words of a phrase without its determiner
 
 
 class _Phrase(NamedTuple):
-    """A noun phrase: half-open offsets, and how it is written as subject and as object."""
+    """A noun phrase: half-open offsets, and its forms as subject and as object."""
 
     start: int
     end: int
@@ -43,7 +43,7 @@ class _Phrase(NamedTuple):
     family="meaning", level="word", harms=GROUNDING | OVERALL, spares=FORM, language="en"
 )
 def swap_roles(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Let subject and object of `k` verbs change places; two edits a verb.
+    """Exchange subject and object of `k` verbs; two edits a verb.
 
     ``The dog bit him`` becomes ``He bit the dog``, and ``He was hit by a car`` becomes
     ``A car was hit by him``.
@@ -75,14 +75,14 @@ class _Phrases:
         self._ends = {name.end: name.start for name in mentions}
 
     def pairs(self) -> Iterator[tuple[_Phrase, _Phrase]]:
-        """Yield subject and object of each verb that has both, in order."""
+        """Yield the subject and object of each verb that has both, in order."""
         for at, after in sorted(self._verbs()):
             subject, other = self._before(at), self._after(after)
             if subject and other and subject.object.lower() != other.object.lower():
                 yield subject, other
 
     def _verbs(self) -> Iterator[tuple[int, int]]:
-        """Yield, for each verb, the index of its first word and of the word behind it."""
+        """Yield, for each verb, the index of its first word and of the word after it."""
         for index, verb, tense in finite_verbs(self._words):
             if tense == "past" and verb.base not in _NO_ACTIONS:
                 yield index, index + 1
@@ -125,14 +125,14 @@ class _Phrases:
         return None
 
     def _nouns(self, start: int, end: int) -> bool:
-        """Say whether these words, joined by blanks, may all be of one phrase."""
+        """Return whether these words, joined by spaces, may all belong to one phrase."""
         return all(
             word.before and word.text.islower() and word.lower not in _NO_NOUNS | BE | _DETERMINERS
             for word in self._words[start:end]
         )
 
     def _named(self, start: int, end: int) -> _Phrase | None:
-        """Return the phrase of a name, unless it is a possessor or has an article."""
+        """Return the phrase of a name, unless it is possessive or has an article."""
         possessor = _POSSESSIVE.match(self._text, end)
         article = self._text[max(0, start - 4) : start].lower() == "the "
         return None if possessor or article else self._phrase(start, end)

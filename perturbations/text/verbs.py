@@ -1,4 +1,4 @@
-"""English verbs: their forms, and where a sentence has a finite one."""
+"""English verbs: their forms, and the finite ones of a sentence."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -15,7 +15,7 @@ MODALS = frozenset(
     ("can", "could", "may", "might", "must", "shall", "should", "will", "would", "to")
 )
 PLURAL_SUBJECTS = frozenset(("i", "they", "we", "you"))
-"""Subjects of a verb without an ``s``."""
+"""Subjects of verb forms without an ``s``."""
 
 _SINGULAR_SUBJECTS = frozenset(("he", "she", "it", "who", "which"))
 _BEFORE_NOUNS = frozenset(
@@ -27,11 +27,11 @@ _AFTER_PARTICIPLES = frozenset(
     "about after among as at by for from in into near of on since to under with without".split()  # noqa: SIM905
 )
 _DO = frozenset(("do", "does", "did", "get", "gets", "got"))
-_REACH = 3  # words before a participle among which its auxiliary is
+_REACH = 3  # words before a participle that may be its auxiliary
 
 
 class Verb(NamedTuple):
-    """The forms of a verb; `nounlike` if its base and its ``s`` form may be nouns."""
+    """The forms of a verb; `nounlike` if its base and its ``s`` form may also be nouns."""
 
     base: str
     past: str
@@ -41,9 +41,9 @@ class Verb(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A word of a text: half-open offsets, as it stands, in lower case, and the one before.
+    """A word of a text: half-open offsets, as written, in lower case, and the words before it.
 
-    The words before are of the same clause: punctuation hides those on its other side.
+    The words before are those of the same clause, up to the nearest punctuation.
     """
 
     start: int
@@ -54,16 +54,16 @@ class Token(NamedTuple):
 
 
 class FiniteVerb(NamedTuple):
-    """A finite form of a full verb: the place of its token, the verb and the tense."""
+    """A finite form of a full verb: the index of its token, the verb and the tense."""
 
     position: int
     verb: Verb
     tense: Literal["past", "present"]
 
 
-@lru_cache(maxsize=16)  # of a few texts, which many rules look at
+@lru_cache(maxsize=16)  # a few texts, which many rules use
 def tokens(text: str) -> tuple[Token, ...]:
-    """Return the words of `text`, each with those up to three before it, the nearest last."""
+    """Return the words of `text`, each with up to three preceding ones, the nearest last."""
     read: list[Token] = []
     for match in WORD.finditer(masked(text)):
         before: tuple[str, ...] = ()
@@ -82,10 +82,11 @@ def verbs(form: Literal["base", "past", "third", "participle"]) -> Mapping[str, 
 
 
 def finite_verbs(words: Sequence[Token]) -> Iterator[FiniteVerb]:
-    """Find forms that are surely verbs, and surely no participles.
+    """Find forms that are certainly finite verbs, and certainly not participles.
 
-    Rather too few are found: past forms that are participles too only where no auxiliary
-    stands before and no preposition behind, nouns such as ``reports`` only after a pronoun.
+    In doubt, a form is omitted: past forms that are also participles are returned only without
+    a preceding auxiliary and a following preposition, and nouns such as ``reports`` only after a
+    pronoun.
     """
     past, third = verbs("past"), verbs("third")
     for index, word in enumerate(words):

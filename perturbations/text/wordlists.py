@@ -11,14 +11,14 @@ _FOLDER = "spanjury.perturbations.lexicon"
 
 @cache
 def table(name: str) -> Mapping[str, tuple[str, ...]]:
-    """Return word -> words of ``NAME.toml``, each value one line of words between blanks."""
+    """Return word -> words of ``NAME.toml``, whose values are words separated by spaces."""
     read = tomllib.loads(files(_FOLDER).joinpath(f"{name}.toml").read_text("utf-8"))
     return MappingProxyType({word: tuple(words.split()) for word, words in read.items()})
 
 
 @cache
 def lists(name: str) -> Mapping[str, tuple[str, ...]]:
-    """Return list name -> entries of ``NAME.toml``, each value a list of texts."""
+    """Return list name -> entries of ``NAME.toml``, whose values are lists of texts."""
     read = tomllib.loads(files(_FOLDER).joinpath(f"{name}.toml").read_text("utf-8"))
     return MappingProxyType({key: tuple(entries) for key, entries in read.items()})
 
@@ -36,6 +36,6 @@ def exchanges(name: str) -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def lines(name: str) -> tuple[str, ...]:
-    """Return the lines of ``NAME.txt`` that are neither empty nor remarks."""
+    """Return the lines of ``NAME.txt`` that are neither empty nor comments."""
     read = files(_FOLDER).joinpath(f"{name}.txt").read_text("utf-8").splitlines()
     return tuple(line for line in read if line and not line.startswith("#"))

@@ -1,4 +1,4 @@
-"""Damage to words, mostly of any language that parts them: gone, twice, out of order."""
+"""Damage to words, mostly of any language that separates them: deletion, repetition, order."""
 
 import re
 from itertools import pairwise
@@ -21,16 +21,16 @@ from spanjury.perturbations.text.places import (
 )
 from spanjury.perturbations.text.wordlists import exchanges
 
-_REPEATED_WORDS = frozenset(("had", "that", "very"))  # which is not always an error
+_REPEATED_WORDS = frozenset(("had", "that", "very"))  # whose repetition is not always an error
 _COULD_HAVE = re.compile(r"(?<=ould )have\b")
 
 
 @text_perturbation(family="word-and-grammar", level="word", harms=FORM | STRUCTURE | OVERALL)
 def delete_word_run(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
-    """Delete `k` words that follow each other, with what stands between them; one edit."""
+    """Delete `k` consecutive words, with what is between them; one edit."""
     require_count(k)
     words = [match.span() for match in WORD.finditer(masked(text))]
-    runs = len(words) - k + 1 if len(words) > k else 0  # something is to be left
+    runs = len(words) - k + 1 if len(words) > k else 0  # at least one word must stay
     first = int(chosen(runs, rng, k=1, what=f"runs of {k} words beside another word")[0])
     if first + k < len(words):
         return [Edit(start=words[first][0], end=words[first + k][0], text="")]
@@ -41,7 +41,7 @@ def delete_word_run(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     family="word-and-grammar", level="word", harms=FORM | STRUCTURE | OVERALL, spares={"coverage"}
 )
 def shuffle_words(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
-    """Put `k` words that follow each other in one sentence out of order, 2 at least; one edit."""
+    """Shuffle `k` consecutive words of one sentence, at least 2; one edit."""
     require_count(k, least=2)
     mask = masked(text)
     runs: list[list[tuple[int, int]]] = []
@@ -64,7 +64,7 @@ def shuffle_words(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
     family="word-and-grammar", level="word", harms=FORM | OVERALL, spares=GROUNDING | {"coverage"}
 )
 def repeat_word(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Say `k` words twice, as a speaker who has lost the thread does."""
+    """Write `k` words twice, like a speaker who has lost the thread."""
     words = [match.span() for match in WORD.finditer(masked(text))]
     spoken = [text[start:end] for start, end in words]
     choices = [
@@ -83,7 +83,7 @@ def repeat_word(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     language="en",
 )
 def confuse_words(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Write `k` words as others that sound or look alike: ``their`` and ``there``."""
+    """Replace `k` words by others that sound or look alike, such as ``their`` by ``there``."""
     require_english(text)
     mask = masked(text)
     choices = [Choice(*match.span(), ("of",)) for match in _COULD_HAVE.finditer(mask)]

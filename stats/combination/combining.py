@@ -1,9 +1,9 @@
-"""P-values and weights, checked before they are combined; natural logarithms in and out.
+"""Validation of p-values and weights to be combined; natural logarithms in and out.
 
 A combination is ``combine(log_p, *, weights=None)``: logarithms of ``m`` p-values, shape
-``(..., m)``, and ``m`` weights, not negative, sum 1, equal if None; the answer has the shape
-``(...)``. What has no weight is left out. Where a p-value with a weight is NaN, the answer is. A
-shape or a range that is not so raises ``ValueError``.
+``(..., m)``, and ``m`` weights, nonnegative, sum 1, equal if None; the result has the shape
+``(...)``. P-values of weight 0 are ignored. If a p-value with nonzero weight is NaN, so is the
+result. Any other shape or range raises ``ValueError``.
 """
 
 from typing import NamedTuple, Protocol
@@ -15,7 +15,7 @@ ROUNDING = 1e-9
 
 
 class WeightedValues(NamedTuple):
-    """The p-values that have a weight.
+    """The p-values with nonzero weight.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class WeightedValues(NamedTuple):
 def checked_log_p(log_p: ArrayLike) -> NDArray[np.float64]:
     """Return logarithms of p-values, of any shape, as an array.
 
-    Raise `ValueError` if one is above zero or minus infinity; NaN may be.
+    Raises `ValueError` if one is positive or minus infinity; NaN is allowed.
     """
     values = np.asarray(log_p, dtype=np.float64)
     if (values > 0).any() or np.isinf(values).any():
@@ -43,7 +43,7 @@ def checked_log_p(log_p: ArrayLike) -> NDArray[np.float64]:
 def checked_weights(weights: ArrayLike | None, *, count: int) -> NDArray[np.float64]:
     """Return `count` weights as an array; equal ones if None.
 
-    Raise `ValueError` if the shape is not ``(count,)``, one is negative, or their sum is not 1.
+    Raises `ValueError` if the shape is not ``(count,)``, one is negative, or their sum is not 1.
     """
     if weights is None:
         return np.full(count, 1 / count)
@@ -56,12 +56,12 @@ def checked_weights(weights: ArrayLike | None, *, count: int) -> NDArray[np.floa
 
 
 def weighted_values(log_p: ArrayLike, *, weights: ArrayLike | None) -> WeightedValues:
-    """Check both, and leave out what has no weight.
+    """Validate both, and omit p-values of weight 0.
 
     Raises
     ------
     ValueError
-        As `checked_log_p` and `checked_weights` do, and if there is no p-value to combine.
+        Under the conditions of `checked_log_p` and `checked_weights`, or without a p-value.
     """
     values = checked_log_p(log_p)
     if not values.ndim or not values.shape[-1]:
@@ -71,7 +71,7 @@ def weighted_values(log_p: ArrayLike, *, weights: ArrayLike | None) -> WeightedV
 
 
 class Combination(Protocol):
-    """One p-value of several, as the module says."""
+    """A combination of several p-values, as in the docstring of the module."""
 
     def __call__(
         self, log_p: ArrayLike, /, *, weights: ArrayLike | None = None

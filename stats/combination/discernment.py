@@ -1,4 +1,4 @@
-"""Discernment: p-values on a scale on which 1 is significant, and what is made of several."""
+"""Discernment: p-values on a scale on which 1 is significant, and summaries of several."""
 
 import math
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ class LevelBalanced(NamedTuple):
     average
         Mean of the levels' means; NaN if there is none.
     minimum
-        The least; NaN if there is none. The more perturbations, the lower by chance alone.
+        Minimum; NaN if there is none. More perturbations make it lower by chance alone.
     by_level
         Level and mean of its perturbations, in order of first appearance; NaN for a level
-        of which none is known.
+        without a known score.
     missing
-        How many perturbations have none and were left out.
+        Number of perturbations without a score, which were skipped.
     """
 
     average: float
@@ -35,10 +35,10 @@ class LevelBalanced(NamedTuple):
 
 
 def discernment_score(log_p: ArrayLike) -> NDArray[np.float64]:
-    """Return ``D = log_0.05(p)`` [1]_: 0 for p = 1, 1 for p = .05, 2 for p = .0025.
+    """Return ``D = log_0.05(p)`` [1]_: 0 for p = 1, 1 for p = 0.05, 2 for p = 0.0025.
 
-    D grows with the number of items: compare it only between equal numbers, and give an
-    effect beside it.
+    D grows with the number of items: compare it only for equal numbers, and report an
+    effect with it.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def discernment_score(log_p: ArrayLike) -> NDArray[np.float64]:
 def linear_pool(scores: ArrayLike, *, weights: ArrayLike) -> NDArray[np.float64]:
     """Return the weighted mean of the D of several aspects.
 
-    In it a weight of .1 carries a tenth; in a harmonic mean of p-values it takes no more than
-    log_0.05(.1) = .77 off D.
+    A weight of 0.1 contributes a tenth; in a harmonic mean of p-values it reduces D by at most
+    log_0.05(0.1) = 0.77.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def linear_pool(scores: ArrayLike, *, weights: ArrayLike) -> NDArray[np.float64]
     Returns
     -------
     array
-        Shape ``(...)``; NaN where a score with a weight is.
+        Shape ``(...)``; NaN if a score with nonzero weight is NaN.
 
     Raises
     ------
@@ -91,20 +91,20 @@ def linear_pool(scores: ArrayLike, *, weights: ArrayLike) -> NDArray[np.float64]
 
 
 def target_contrast(scores: ArrayLike, *, targeted: ArrayLike) -> NDArray[np.float64]:
-    """Return by how much D is higher on the aspects that were damaged than on the others.
+    """Return the difference between D on the damaged aspects and D on the others.
 
     Parameters
     ----------
     scores
         Shape ``(..., m)``.
     targeted
-        Shape ``(m,)``, of truth values.
+        Shape ``(m,)``, boolean.
 
     Returns
     -------
     array
-        Shape ``(...)``, mean of the targeted less mean of the others; NaN where a score is,
-        and if there are no others or no targeted ones.
+        Shape ``(...)``, mean of the targeted minus mean of the others; NaN if a score is NaN,
+        or if there are no others or no targeted ones.
 
     Raises
     ------
@@ -121,12 +121,12 @@ def target_contrast(scores: ArrayLike, *, targeted: ArrayLike) -> NDArray[np.flo
 
 
 def level_balanced(scores: ArrayLike, *, levels: Sequence[str]) -> LevelBalanced:
-    """Average the D of perturbations so that each level, not each perturbation, counts alike.
+    """Average the D of perturbations with equal weight for each level.
 
     Parameters
     ----------
     scores
-        Shape ``(n,)``, ``n >= 1``, NaN where a perturbation has none.
+        Shape ``(n,)``, ``n >= 1``, NaN if a perturbation has none.
     levels
         The level of each.
 

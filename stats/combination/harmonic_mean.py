@@ -1,4 +1,4 @@
-"""The harmonic mean of dependent p-values: as printed, as normalised, and calibrated."""
+"""The harmonic mean of dependent p-values: as in the paper, normalized, and calibrated."""
 
 import math
 
@@ -12,26 +12,26 @@ from spanjury.stats.combination.combining import weighted_values
 LOCATION = 0.874367  # [1] eq. 4: 1 + psi(1) - log(2 / pi)
 SCALE = math.pi / 2
 LOG_AS_IT_IS = math.log(1e-6)
-"""Below this the calibration changes a p-value by less than two parts in 100,000."""
+"""Below this, the calibration changes a p-value by less than two parts in 100,000."""
 
 
 def harmonic_mean_paper(
     log_p: ArrayLike, *, weights: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """Combine p-values as DHP prints it: ``1 / sum(1 / p)`` or ``1 / sum(w / p)``.
+    """Combine p-values by the formulas of DHP: ``1 / sum(1 / p)`` or ``1 / sum(w / p)``.
 
     Parameters
     ----------
     log_p
         Natural logarithms of ``m`` p-values; shape ``(..., m)``.
     weights
-        Shape ``(m,)``, not negative, sum 1. None is the unweighted formula, whose weights
-        are all 1: equal weights are not the same.
+        Shape ``(m,)``, nonnegative, sum 1. None means the unweighted formula, whose weights
+        are all 1, unlike equal weights.
 
     Returns
     -------
     array
-        Shape ``(...)``, of logarithms; NaN where a p-value with a weight is.
+        Shape ``(...)``, of logarithms; NaN if a p-value with nonzero weight is NaN.
 
     Raises
     ------
@@ -40,9 +40,9 @@ def harmonic_mean_paper(
 
     Notes
     -----
-    This is no p-value: the unweighted one lacks the factor ``m``, so that of four independent
-    p-values without any effect it is below .05 in 30 % of cases. To compare with the paper
-    only.
+    This is not a p-value: the unweighted one lacks the factor ``m``, so that for four
+    independent p-values without any effect it is below 0.05 in 30 % of cases. Only for
+    comparison with the paper.
 
     References
     ----------
@@ -62,7 +62,7 @@ def harmonic_mean_paper(
 def harmonic_mean_wilson(
     log_p: ArrayLike, *, weights: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """Combine p-values by their weighted harmonic mean, normalised, without calibration.
+    """Combine p-values by their weighted harmonic mean, normalized, without calibration.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def harmonic_mean_wilson(
     Returns
     -------
     array
-        Shape ``(...)``, of logarithms, between the least and the greatest of those with a
-        weight; NaN where one of these is.
+        Shape ``(...)``, of logarithms, between the minimum and the maximum of those with
+        nonzero weight; NaN if one of these is NaN.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def harmonic_mean_wilson(
 
     Notes
     -----
-    Read as a p-value it is somewhat anti-conservative: compare it with `landau_threshold`.
+    As a p-value it is slightly anti-conservative: compare it with `landau_threshold`.
 
     References
     ----------
@@ -108,8 +108,8 @@ def harmonic_mean_calibrated(
     Returns
     -------
     array
-        Shape ``(...)``, of logarithms, never below the harmonic mean's; of a single p-value
-        with a weight, its own. NaN where one of those with a weight is.
+        Shape ``(...)``, of logarithms, at least that of the harmonic mean; a single p-value
+        with nonzero weight is unchanged. NaN if one of those with nonzero weight is NaN.
 
     Raises
     ------
@@ -120,8 +120,8 @@ def harmonic_mean_calibrated(
     -----
     The inverse of the harmonic mean of many independent p-values follows Landau's
     distribution [1]_; dependence matters little. The location is that of equal weights,
-    and for others a little conservative. Above .6 or so, where the approximation falls
-    below the harmonic mean itself, the harmonic mean stands: p-values of 1 combine to 1.
+    and slightly conservative for others. Above about 0.6, where the approximation is below
+    the harmonic mean itself, the harmonic mean is used: p-values of 1 combine to 1.
 
     References
     ----------
@@ -137,12 +137,12 @@ def harmonic_mean_calibrated(
 
 
 def landau_threshold(count: int, *, alpha: float = 0.05) -> float:
-    """Return the harmonic mean of `count` p-values at and below which they are significant.
+    """Return the largest harmonic mean of `count` p-values that is significant.
 
     Parameters
     ----------
     count
-        How many p-values were combined, at least 1.
+        Number of combined p-values, at least 1.
     alpha
         The level of significance, in ``(0, 1)``.
 

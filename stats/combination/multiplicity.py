@@ -1,4 +1,4 @@
-"""P-values adjusted for how many were looked at; natural logarithms in and out."""
+"""P-values adjusted for their number; natural logarithms in and out."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -7,18 +7,18 @@ from spanjury.stats.combination.combining import checked_log_p
 
 
 def holm(log_p: ArrayLike) -> NDArray[np.float64]:
-    """Adjust p-values so that the chance of any false discovery is held.
+    """Adjust p-values to control the probability of any false discovery.
 
     Parameters
     ----------
     log_p
-        Natural logarithms of the p-values; shape ``(n,)``. NaN stays NaN, and does not
-        count.
+        Natural logarithms of the p-values; shape ``(n,)``. NaN stays NaN, and is not
+        counted.
 
     Returns
     -------
     array
-        Shape ``(n,)``, of logarithms; holds under any dependence.
+        Shape ``(n,)``, of logarithms; valid under any dependence.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def holm(log_p: ArrayLike) -> NDArray[np.float64]:
 
 
 def _ordered(log_p: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the values, and where those that are not NaN stand, the least first."""
+    """Return the values, and the indices of those that are not NaN, in ascending order."""
     values = checked_log_p(log_p)
     if values.ndim != 1:
         raise ValueError(f"expected p-values of shape (n,), got {values.shape}")

@@ -1,1 +1,1 @@
-"""Correlations of scores with people's, and whether one metric agrees more than another."""
+"""Correlations of scores with people's, and comparisons of metrics by them."""

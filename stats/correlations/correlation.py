@@ -1,4 +1,4 @@
-"""Agreement of two scores: Pearson, Spearman and Kendall, of one row of items or of many."""
+"""Correlation of two scores: Pearson, Spearman and Kendall, for one row of items or many."""
 
 from typing import Literal, NamedTuple
 
@@ -14,7 +14,7 @@ Undefined = Literal["fewer than 3 items", "constant scores"]
 
 LEAST_ITEMS = 3
 
-# Scores that differ by less than this share of the largest differ by rounding.
+# Differences smaller than this share of the largest score are due to rounding.
 NOISE = 1e-13
 
 
@@ -26,7 +26,7 @@ class Correlation(NamedTuple):
     items: int
     """Items with both scores."""
     reason: Undefined | None
-    """Why the value is NaN."""
+    """Reason why the value is NaN."""
 
 
 class Correlations(NamedTuple):
@@ -81,14 +81,14 @@ def correlations(
         score is missing. In each row, items without both scores are skipped.
     method
         ``pearson``; ``spearman``, of midranks [1]_; ``tau-b``, Kendall's with the ties of
-        either score out of the denominator [2]_; ``tau-c``, Stuart's [3]_: concordant minus
-        discordant pairs over ``n**2 * (m - 1) / (2 * m)``, ``m`` the lesser number of
-        distinct scores.
+        either score excluded from the denominator [2]_; ``tau-c``, Stuart's [3]_: concordant
+        minus discordant pairs over ``n**2 * (m - 1) / (2 * m)``, where ``m`` is the smaller
+        number of distinct scores.
 
     Returns
     -------
     Correlations
-        NaN with fewer than three items, or where a score is the same for all.
+        NaN with fewer than three items, or if all values of a score are equal.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def correlations(
     present = np.ones(shape[-1], dtype=np.bool_)
     for score in (left, right):
         missing = np.isnan(score)
-        if missing.any():  # or else a row is ranked only once for all that it is compared with
+        if missing.any():  # otherwise a row is ranked only once for all comparisons
             present = present & ~missing
     items = np.broadcast_to(np.count_nonzero(present, axis=-1), shape[:-1]).astype(np.int64)
     if shape[-1] < LEAST_ITEMS:
@@ -126,7 +126,7 @@ def _pearson(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) 
 
 
 def _spearman(first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
-    # What is missing is ranked behind all the others, and then skipped.
+    # Missing scores are ranked after all the others, and then skipped.
     left, right = (midranks(np.where(present, score, np.inf)) for score in (first, second))
     return _pearson(left, right, present)
 
@@ -152,10 +152,10 @@ class _Counts(NamedTuple):
 
     @classmethod
     def of(cls, first: FloatArray, second: FloatArray, present: NDArray[np.bool_]) -> "_Counts":
-        """Count the pairs of items that are present: concordant minus discordant, and untied."""
+        """Count pairs of present items: concordant minus discordant ones, and untied ones."""
         left, right = (ranks(np.where(present, score, np.inf)) for score in (first, second))
         counts = pair_counts(left, right)
-        # Missing items come last by both scores: never discordant, and tied among themselves.
+        # Missing items are last in both scores: never discordant, and tied among themselves.
         missing = np.count_nonzero(~present, axis=-1)
         untied = counts.pairs - counts.tied_first, counts.pairs - counts.tied_second
         among = np.count_nonzero(present, axis=-1)
@@ -170,7 +170,7 @@ METHODS = {"pearson": _pearson, "spearman": _spearman, "tau-b": _tau_b, "tau-c":
 
 
 def _centred(scores: FloatArray, present: NDArray[np.bool_]) -> FloatArray:
-    """Return scores less their mean, on a scale on which squares neither vanish nor overflow."""
+    """Return scores minus their mean, scaled so that squares neither vanish nor overflow."""
     filled = np.where(present, scores, 0.0)
     largest = np.max(np.abs(filled), axis=-1, keepdims=True)
     scaled = filled / np.where(largest > 0, largest, 1.0)

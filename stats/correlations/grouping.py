@@ -1,10 +1,10 @@
-"""Over what a correlation of a metric with people is taken: all outputs, an input, or systems.
+"""The grouping of correlations of a metric with people: over all outputs, by input or by system.
 
-Scores stand in tables of systems and inputs. With ``x[s, i]`` what people gave system ``s``
-on input ``i``, ``y[s, i]`` what the metric gave, and ``r`` a correlation [1]_:
+Scores are tables of systems and inputs. Let ``x[s, i]`` be people's score of system ``s`` on input
+``i``, ``y[s, i]`` the metric's, and ``r`` a correlation [1]_:
 
-- ``pooled``, segment level: ``r`` of all cells, ``r({(x[s, i], y[s, i])})``. Inputs that are
-  easy for every system count in it.
+- ``pooled``, segment level: ``r`` of all cells, ``r({(x[s, i], y[s, i])})``. It is affected by
+  inputs that are easy for every system.
 - ``by-input``, segment level: the mean over inputs ``i`` of ``r({(x[s, i], y[s, i])}_s)``.
 - ``system``, system level: ``r`` of the means over inputs, ``r({(x[s, .], y[s, .])}_s)``.
 
@@ -40,11 +40,11 @@ class LevelCorrelation(NamedTuple):
     items: int
     """Cells with both scores."""
     groups: int
-    """Correlations whose mean it is: 1, or the inputs by which it is defined."""
+    """Number of averaged correlations: 1, or the number of inputs for which it is defined."""
     undefined: int
-    """Correlations skipped in the mean: with fewer than 3 systems, or the same for all."""
+    """Skipped correlations: of inputs with fewer than 3 systems, or equal scores."""
     reason: Undefined | None
-    """Why the value is NaN; of several inputs, why it is by the one with most systems."""
+    """Reason why the value is NaN; for several inputs, that of the one with most systems."""
 
 
 class LevelCorrelations(NamedTuple):
@@ -67,7 +67,7 @@ def level_correlation(
         Shape ``(systems, inputs)``; finite, or NaN where a score is missing. Cells without
         both are skipped.
     level
-        The pairs that are correlated, as the module says.
+        The pairs that are correlated, as in the docstring of the module.
     method
         As in `correlations`.
 
@@ -105,7 +105,7 @@ def level_correlations(
     Raises
     ------
     ValueError
-        As `level_correlation` does.
+        Under the conditions of `level_correlation`.
     """
     people, scores = tables(human, metric)
     rows = _rows(people, scores, level=level, method=method)
@@ -127,7 +127,7 @@ def mean_of_groups(values: FloatArray) -> FloatArray:
 
 
 def _rows(human: FloatArray, metric: FloatArray, *, level: Level, method: Method) -> Correlations:
-    """Return the correlations that `level` takes the mean of, shape ``(..., groups)``."""
+    """Return the correlations to be averaged for `level`, shape ``(..., groups)``."""
     if level == "pooled":
         cells = human.shape[-2] * human.shape[-1]
         flat = (table.reshape(*table.shape[:-2], 1, cells) for table in (human, metric))

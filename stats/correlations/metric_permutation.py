@@ -1,4 +1,4 @@
-"""PERM-BOTH: whether one metric is nearer to people than another by more than chance."""
+"""PERM-BOTH: whether one metric agrees more with people than another, beyond chance."""
 
 import math
 from typing import NamedTuple
@@ -17,26 +17,26 @@ from spanjury.stats.significance.permutation import ROUNDING, log_share_reaching
 
 
 class MetricComparison(NamedTuple):
-    """P-values of the null that two metrics' standardised scores may be swapped."""
+    """P-values of the null hypothesis that standardized scores of two metrics can be swapped."""
 
     difference: float
-    """The first metric's correlation with people less the second's, or NaN."""
+    """The first metric's correlation with people minus the second's, or NaN."""
     p_greater: float
-    """One-sided: that the first is nearer to people."""
+    """One-sided: that the first agrees more with people."""
     p_two_sided: float
     draws: int
-    """Those in which both correlations are defined."""
+    """Draws in which both correlations are defined."""
 
 
 class MetricComparisons(NamedTuple):
     """All pairs of metrics, shape ``(metrics, metrics)``; NaN on the diagonal."""
 
     difference: FloatArray
-    """The row's correlation less the column's."""
+    """The row's correlation minus the column's."""
     p: FloatArray
     """Two-sided."""
     adjusted: FloatArray
-    """By Holm's method, for the number of pairs."""
+    """Adjusted for the number of pairs by Holm's method."""
 
 
 def perm_both(
@@ -55,20 +55,20 @@ def perm_both(
     human
         Shape ``(systems, inputs)``; finite, or NaN where a score is missing.
     metrics
-        Shape ``(2, systems, inputs)``, likewise. Each is standardised over the cells that
+        Shape ``(2, systems, inputs)``, likewise. Each is standardized over the cells that
         people and both metrics have scored; the others are skipped.
     level, method
         As in `level_correlations`.
     rng
-        Where the swaps come from.
+        Generator of the swaps.
     draws
-        How many times to draw them, at least 1.
+        Number of draws, at least 1.
 
     Returns
     -------
     MetricComparison
-        ``p = (b + 1) / (draws + 1)``, ``b`` the draws whose difference is as large. NaN where
-        the difference is.
+        ``p = (b + 1) / (draws + 1)`` for ``b`` draws with at least this difference. NaN if
+        the difference is NaN.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def perm_both(
     people, scores = common_cells(human, metrics)
     first, second = level_correlations(people, scores, level=level, method=method).value
     observed = float(first - second)
-    standard = np.nan_to_num(_standardised(scores))  # what is missing is so in `people`
+    standard = np.nan_to_num(_standardised(scores))  # missing cells are also missing in `people`
     left, right = standard
     blocks: list[FloatArray] = []
     for size in block_sizes(draws, cells=2 * people.size):
@@ -108,7 +108,7 @@ def compared_metrics(
     method: Method = "spearman",
     draws: int = 1000,
 ) -> MetricComparisons:
-    """Compare every pair of metrics by `perm_both`, and adjust for how many pairs there are.
+    """Compare every pair of metrics by `perm_both`, adjusted for the number of pairs.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def _share_reaching(drawn: FloatArray, observed: float) -> float:
 
 
 def _standardised(metrics: FloatArray) -> FloatArray:
-    """Return scores less their mean and over their deviation, table by table."""
+    """Return the scores minus their mean, divided by their deviation, table by table."""
     present = ~np.isnan(metrics)
     counts = np.count_nonzero(present, axis=(1, 2), keepdims=True)
     means = safe_divide(np.sum(metrics, axis=(1, 2), keepdims=True, where=present), counts)

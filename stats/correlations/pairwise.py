@@ -1,11 +1,10 @@
-"""Agreement pair by pair: whether a metric puts two outputs in the order in which people do.
+"""Pairwise agreement: whether a metric orders two outputs like people do.
 
-Scores stand in tables of systems and inputs, finite, NaN where missing, and the pairs are of
-two systems' outputs for one input. For pairs of any two outputs, reshape the tables to one
-column.
+Scores are tables of systems and inputs, finite, or NaN where missing. The pairs are the outputs of
+two systems for one input. For pairs of arbitrary outputs, reshape the tables to one column.
 
-Differences are compared up to rounding, which is a share of `ROUNDING` of the greatest absolute
-score in the table: .1 + .2 and .3 are one score, and a difference of .3 - .2 is one of .1.
+Differences are compared up to rounding, a share `ROUNDING` of the greatest absolute score in the
+table: 0.1 + 0.2 and 0.3 are the same score, and a difference of 0.3 - 0.2 is one of 0.1.
 """
 
 from typing import Literal, NamedTuple
@@ -21,14 +20,14 @@ NoPairs = Literal["no pairs"]
 
 
 class Darr(NamedTuple):
-    """The Kendall-like correlation over relative ranks made of direct assessments."""
+    """The Kendall-like correlation over relative ranks derived from direct assessments."""
 
     value: float
     """In ``[-1, 1]``, or NaN."""
     concordant: int
     discordant: int
     reason: NoPairs | None
-    """Why the value is NaN."""
+    """Reason why the value is NaN."""
 
 
 class PairwiseAccuracy(NamedTuple):
@@ -37,37 +36,37 @@ class PairwiseAccuracy(NamedTuple):
     value: float
     """In ``[0, 1]``, or NaN."""
     epsilon: float
-    """Up to this difference two scores of the metric count as tied."""
+    """Two scores of the metric that differ by at most this count as tied."""
     pairs: int
     reason: NoPairs | None
-    """Why the value is NaN."""
+    """Reason why the value is NaN."""
 
 
 class _Pairs(NamedTuple):
     human: FloatArray
     metric: FloatArray
-    """Differences; exactly 0 where they are 0 up to rounding."""
+    """Differences; exactly 0 if they are 0 up to rounding."""
     weights: FloatArray
     noise: float
-    """The most by which rounding may set apart two equal differences of the metric."""
+    """Maximum difference by rounding between two equal differences of the metric."""
 
 
 def darr(human: ArrayLike, metric: ArrayLike, *, threshold: float = 25.0) -> Darr:
-    """Compare a metric with relative ranks made of direct assessments, as WMT does [1]_.
+    """Compare a metric with relative ranks from direct assessments, like WMT [1]_.
 
     Parameters
     ----------
     human, metric
         Shape ``(systems, inputs)``. WMT's assessments are in points from 0 to 100.
     threshold
-        The least difference by which people must have distinguished two outputs, above 0, in
-        points of their scale.
+        Minimum difference between people's scores of two outputs, above 0, in points of their
+        scale.
 
     Returns
     -------
     Darr
-        ``(concordant - discordant) / (concordant + discordant)``; pairs that the metric
-        scores alike are discordant.
+        ``(concordant - discordant) / (concordant + discordant)``; pairs with equal scores of
+        the metric are discordant.
 
     Raises
     ------
@@ -98,20 +97,20 @@ def darr(human: ArrayLike, metric: ArrayLike, *, threshold: float = 25.0) -> Dar
 def pairwise_accuracy(
     human: ArrayLike, metric: ArrayLike, *, epsilon: float = 0.0
 ) -> PairwiseAccuracy:
-    """Return how often a metric orders or ties two outputs as people do [1]_.
+    """Return how often a metric orders or ties two outputs like people [1]_.
 
     Parameters
     ----------
     human, metric
         Shape ``(systems, inputs)``.
     epsilon
-        Up to which difference, rounding aside, two scores of the metric count as tied, at
+        Maximum difference, up to rounding, of two scores of the metric that count as tied, at
         least 0: such as the one that `tie_calibrated_accuracy` found on other data.
 
     Returns
     -------
     PairwiseAccuracy
-        The mean over inputs of the share of their pairs.
+        The mean over inputs of the share of pairs that agree.
 
     Raises
     ------
@@ -131,7 +130,7 @@ def pairwise_accuracy(
 
 
 def tie_calibrated_accuracy(human: ArrayLike, metric: ArrayLike) -> PairwiseAccuracy:
-    """Return the accuracy with the tie threshold that suits the metric best [1]_.
+    """Return the accuracy with the best tie threshold for the metric [1]_.
 
     Parameters
     ----------
@@ -141,8 +140,8 @@ def tie_calibrated_accuracy(human: ArrayLike, metric: ArrayLike) -> PairwiseAccu
     Returns
     -------
     PairwiseAccuracy
-        As `pairwise_accuracy`, with the least of the best thresholds among 0 and all of the
-        metric's differences. The threshold was chosen on the data that it is used on.
+        The result of `pairwise_accuracy` with the smallest of the best thresholds among 0 and all
+        differences of the metric. The threshold is chosen on the same data.
 
     Raises
     ------
@@ -162,18 +161,18 @@ def tie_calibrated_accuracy(human: ArrayLike, metric: ArrayLike) -> PairwiseAccu
     gaps = np.abs(pairs.metric)
     order = np.argsort(gaps, kind="stable")
     agree = _same_order(pairs).astype(np.float64)
-    # As the threshold grows, one pair after the other turns from ordered to tied.
+    # As the threshold increases, one pair after the other changes from ordered to tied.
     turns = (pairs.weights * ((pairs.human == 0) - agree))[order]
     thresholds = np.concatenate([[0.0], gaps[order]])
     shares = pairs.weights @ agree + np.concatenate([[0.0], np.cumsum(turns)])
-    turned = np.append(np.diff(thresholds) > pairs.noise, [True])  # all with this gap are
+    turned = np.append(np.diff(thresholds) > pairs.noise, [True])  # all pairs with this gap changed
     thresholds, shares = thresholds[turned], shares[turned]
     best = int(np.argmax(shares >= shares.max() - ROUNDING))
     return _accuracy(float(shares[best]), pairs, epsilon=float(thresholds[best]))
 
 
 def _pairs(human: ArrayLike, metric: ArrayLike) -> _Pairs:
-    """Return the differences of all pairs; the weights sum to 1, and alike for every input."""
+    """Return the differences of all pairs; weights sum to 1, and are equal for every input."""
     both = paired_tables(human, metric)
     rows, columns = np.triu_indices(len(both.human), k=1)
     rounding = [ROUNDING * _greatest(table) for table in both]

@@ -1,9 +1,9 @@
-"""Spearman's correlations within inputs, in many samples or swaps at once, without sorting.
+"""Spearman's correlations within inputs for many samples or swaps at once, without sorting.
 
 Let ``s[j, k]`` be the sign of the score of system ``j`` minus that of system ``k``. Its sum over
 ``k`` is twice the midrank of ``j``, minus ``n + 1``. The sum is linear in how often each system was
-drawn, so one matrix product ranks all samples. All sums are whole numbers that single precision
-holds exactly.
+drawn, so one matrix product ranks all samples. All sums are integers that single precision
+represents exactly.
 """
 
 import numpy as np
@@ -16,11 +16,11 @@ from spanjury.stats.correlations.ranks import IntArray
 
 _Signs = NDArray[np.float32]
 _MOST_SYSTEMS = 64
-"""With more systems, sorting is faster than comparing each with each."""
+"""With more systems, sorting is faster than pairwise comparison."""
 
 
 def counts_signs(systems: int, *, level: Level, method: Method) -> bool:
-    """Return True if this module computes this correlation of tables of so many systems."""
+    """Return whether this module computes this correlation for tables of so many systems."""
     return level == "by-input" and method == "spearman" and systems <= _MOST_SYSTEMS
 
 
@@ -39,8 +39,8 @@ def drawn_correlations(human: FloatArray, metrics: FloatArray, systems: IntArray
     Returns
     -------
     numpy.ndarray
-        Shape ``(draws, ..., inputs)``; NaN with fewer than three items, or where a score is the
-        same for all.
+        Shape ``(draws, ..., inputs)``; NaN with fewer than three items, or if all scores are
+        equal.
     """
     present = ~np.isnan(human.T)
     times: _Signs = np.zeros((human.shape[0], len(systems)), dtype=np.float32)
@@ -60,7 +60,7 @@ def drawn_correlations(human: FloatArray, metrics: FloatArray, systems: IntArray
 def swapped_correlations(
     human: FloatArray, metrics: FloatArray, swap: NDArray[np.bool_]
 ) -> FloatArray:
-    """Correlate two metrics with people after they have swapped some scores, input by input.
+    """Correlate two metrics with people after swapping some scores, input by input.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def swapped_correlations(
     metrics
         Shape ``(2, systems, inputs)``; finite.
     swap
-        Shape ``(draws, systems, inputs)``; True where the two swap their scores.
+        Shape ``(draws, systems, inputs)``; True where the two scores are swapped.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def swapped_correlations(
     squares = _summed(people, people)
     enough = np.count_nonzero(present, axis=-1)[:, np.newaxis] >= LEAST_ITEMS
     ranks = []
-    # Ranks of each system's own score, and of the other metric's, in both metrics after the swap.
+    # Ranks of each system's own score, and of the other metric's, in both after the swap.
     for score in (own, other):
         to_own, to_other = (_signs(score, scores, present) for scores in (own, other))
         change = (to_other - to_own) @ chosen

@@ -1,4 +1,4 @@
-"""Ranks of many rows at once, and how many of their pairs are tied or out of order."""
+"""Ranks of many rows at once, and the number of their pairs that are tied or out of order."""
 
 from typing import NamedTuple
 
@@ -9,30 +9,30 @@ from spanjury.stats.arrays import FloatArray
 
 IntArray = NDArray[np.int64]
 
-# Rows are cut into blocks of so many items, whose pairs are compared one by one.
+# Rows are cut into blocks of this many items, whose pairs are compared one by one.
 BLOCK = 8
 
 
 class Ranks(NamedTuple):
-    """The place of each item of a row, and the items that are equal in it."""
+    """The rank of each item of a row, and the number of equal items."""
 
     least: IntArray
-    """Shape ``(..., n)``; how many items of the row are smaller."""
+    """Shape ``(..., n)``; number of smaller items in the row."""
     tied: IntArray
-    """Shape ``(...)``; pairs of equal items."""
+    """Shape ``(...)``; number of pairs of equal items."""
     distinct: IntArray
-    """Shape ``(...)``; values that differ."""
+    """Shape ``(...)``; number of distinct values."""
 
 
 class PairCounts(NamedTuple):
-    """Pairs of items, in rows of two scores an item; shape ``(...)`` each."""
+    """Numbers of pairs of items, in rows of two scores for each item; shape ``(...)`` each."""
 
     pairs: IntArray
-    """All of them: ``n * (n - 1) / 2``."""
+    """All pairs: ``n * (n - 1) / 2``."""
     discordant: IntArray
-    """One score says that the first item is better, the other that the second is."""
+    """Pairs of which one score ranks the first item higher, and the other score the second."""
     tied_first: IntArray
-    """Alike by the first score."""
+    """Pairs with equal first scores."""
     tied_second: IntArray
     tied_both: IntArray
 
@@ -48,7 +48,7 @@ def midranks(values: FloatArray) -> FloatArray:
     order = np.argsort(values, axis=-1)
     ascending = np.take_along_axis(values, order, axis=-1)
     starts = _run_starts(ascending)
-    # Read backwards, a run starts where it ends: so many places from the other side.
+    # In reverse, a run starts at its end: its position is counted from the other side.
     left = _run_starts(ascending[..., ::-1])[..., ::-1]
     middle = np.empty(values.shape)
     np.put_along_axis(middle, order, (starts - left + values.shape[-1] + 1) / 2, axis=-1)
@@ -86,9 +86,9 @@ def pair_counts(first: Ranks, second: Ranks) -> PairCounts:
 
     Notes
     -----
-    Items are put in order of the first score. Pairs are then discordant where the second
-    score falls, and these are counted while it is sorted by merging: the sum of the places
-    that one half takes among both is Mann and Whitney's count of the pairs out of order.
+    Items are sorted by the first score. Pairs are then discordant if the second score
+    falls, and these are counted while it is sorted by merging: the sum of the ranks of one
+    half among both gives Mann and Whitney's count of the pairs out of order.
 
     References
     ----------
@@ -108,7 +108,7 @@ def pair_counts(first: Ranks, second: Ranks) -> PairCounts:
 
 
 def _run_starts(ordered: FloatArray | IntArray) -> IntArray:
-    """Return where the run of equal values begins in which each place lies."""
+    """Return, for each position, the start of the run of equal values that contains it."""
     starts = np.zeros(ordered.shape, dtype=np.int64)
     differ = ordered[..., 1:] != ordered[..., :-1]
     np.multiply(differ, np.arange(1, ordered.shape[-1]), out=starts[..., 1:])
@@ -116,13 +116,13 @@ def _run_starts(ordered: FloatArray | IntArray) -> IntArray:
 
 
 def _descents(values: IntArray) -> IntArray:
-    """Return of each row the pairs in which the earlier of two whole numbers is greater."""
+    """Return, for each row, the number of pairs whose earlier integer is greater."""
     *before, items = values.shape
     rows = int(np.prod(before))
     width = BLOCK
     while width < items:
         width *= 2
-    # Values are even from here on: the lowest bit says in which half of a block they were.
+    # Values are even from here on: the lowest bit stores their half of the block.
     doubled = np.full((rows, width), 2 * items, dtype=np.int32)
     doubled[:, :items] = 2 * values.reshape(rows, items)
     total = _compared(doubled)
@@ -133,7 +133,7 @@ def _descents(values: IntArray) -> IntArray:
         merged = np.sort(doubled.reshape(rows, blocks, 2 * half), axis=-1)
         later = (merged & 1).astype(np.float64)
         taken = np.sum(later @ np.arange(2 * half, dtype=np.float64), axis=-1)
-        # Sorted behind all of the earlier half, the later one would take the last places.
+        # If sorted after all of the earlier half, the later one would get the last ranks.
         last = half * (3 * half - 1) // 2
         total += (blocks * last - taken).astype(np.int64)
         doubled = merged & -2
@@ -142,7 +142,7 @@ def _descents(values: IntArray) -> IntArray:
 
 
 def _compared(values: NDArray[np.int32]) -> IntArray:
-    """Return of each row the pairs out of order inside its blocks."""
+    """Return, for each row, the number of pairs out of order inside its blocks."""
     rows, width = values.shape
     blocks = values.reshape(rows, width // BLOCK, BLOCK)
     total = np.zeros(rows, dtype=np.int64)

@@ -1,7 +1,7 @@
-"""Correlations of metrics with people, of other outputs of the same sort: intervals and tests.
+"""Correlations of metrics with people, resampled over outputs: intervals and tests.
 
-Scores stand in tables of systems and inputs: finite, NaN where missing. Metrics are compared
-on the cells that people and all of these metrics have scored.
+Scores are tables of systems and inputs: finite, or NaN where missing. Metrics are compared on the
+cells that people and all of these metrics have scored.
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ from spanjury.stats.resampling import Resampled, percentile_interval, two_sided_
 
 Over = Literal["both", "inputs", "systems"]
 
-# Scores held at a time; more do not fit into the caches of processors.
+# Scores in memory at a time; more do not fit into processor caches.
 BLOCK = 250_000
 
 
 class CorrelationDifference(NamedTuple):
-    """By how much one metric's correlation with people is above another's."""
+    """Difference of two metrics' correlations with people."""
 
     difference: float
     low: float
@@ -52,22 +52,22 @@ def resampled_correlations(
     human
         Shape ``(systems, inputs)``.
     metrics
-        Shape ``(..., systems, inputs)``, one table or many: all meet the same draws, so that
+        Shape ``(..., systems, inputs)``, one table or many: all use the same draws, so that
         their correlations may be subtracted draw by draw.
     level, method
         As in `level_correlations`.
     rng
-        Draws the systems and inputs.
+        Generator to draw systems and inputs.
     over
-        What is drawn: ``inputs`` asks about other inputs to these systems (BOOT-INPUTS of the
-        paper), ``systems`` about other systems, ``both`` about both (BOOT-BOTH).
+        The units that are drawn: ``inputs`` generalizes to other inputs to these systems
+        (BOOT-INPUTS of the paper), ``systems`` to other systems, ``both`` to both (BOOT-BOTH).
     draws
-        How many samples to draw, at least 1.
+        Number of samples to draw, at least 1.
 
     Returns
     -------
     Resampled
-        For `percentile_interval` and `two_sided_p`; NaN where a correlation is undefined.
+        For `percentile_interval` and `two_sided_p`; NaN if a correlation is undefined.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def resampled_correlations(
     if over not in {"both", "inputs", "systems"}:
         raise ValueError(f"expected over to be both, inputs or systems, got {over!r}")
     people, common = common_cells(human, metrics)
-    scores = np.nan_to_num(common)  # what is missing is so in `people`
+    scores = np.nan_to_num(common)  # missing cells are also missing in `people`
     systems, inputs = people.shape
     blocks: list[FloatArray] = []
     for size in block_sizes(draws, cells=scores.size):
@@ -150,7 +150,7 @@ def correlation_difference(
 def common_cells(human: ArrayLike, metrics: ArrayLike) -> Tables:
     """Return one table of people's scores and those of metrics, NaN in all where one is.
 
-    Raise `ValueError` if the first is no table, or as `tables` does.
+    Raises `ValueError` if the first is not a table, or under the conditions of `tables`.
     """
     people, scores = tables(human, metrics)
     if people.ndim != 2:  # noqa: PLR2004 - systems, inputs
@@ -161,9 +161,9 @@ def common_cells(human: ArrayLike, metrics: ArrayLike) -> Tables:
 
 
 def block_sizes(draws: int, *, cells: int) -> Iterator[int]:
-    """Yield how many draws to hold at a time, of `cells` scores each.
+    """Yield the number of draws to keep in memory at a time, of `cells` scores each.
 
-    Raise `ValueError` if no draw is wanted.
+    Raises `ValueError` if `draws` is less than 1.
     """
     if draws < 1:
         raise ValueError(f"expected at least 1 draw, got {draws!r}")
@@ -172,7 +172,7 @@ def block_sizes(draws: int, *, cells: int) -> Iterator[int]:
 
 
 def _drawn(count: int, draws: int, *, rng: Generator | None) -> IntArray:
-    """Return which ones were drawn, shape ``(draws, count)``; without `rng`, all as they are."""
+    """Return the drawn indices, shape ``(draws, count)``; without `rng`, all in order."""
     if rng is None or count == 0:
         return np.broadcast_to(np.arange(count), (draws, count))
     return rng.integers(count, size=(draws, count))

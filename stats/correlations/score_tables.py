@@ -1,4 +1,4 @@
-"""Tables of scores that people and a metric gave to systems' outputs, one column an input."""
+"""Tables of people's and a metric's scores of systems' outputs, one column for each input."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ class Tables(NamedTuple):
 
 
 def tables(human: ArrayLike, metric: ArrayLike) -> Tables:
-    """Return both as arrays, after a look at what is in them.
+    """Return both as validated arrays.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def tables(human: ArrayLike, metric: ArrayLike) -> Tables:
     Raises
     ------
     ValueError
-        If they are of other systems or inputs, have no such axes, or an infinite value.
+        If their systems or inputs differ, or they lack these axes or contain an infinite value.
     """
     people, scores = checked_differences(human), checked_differences(metric)
     if min(people.ndim, scores.ndim) < AXES or people.shape[-AXES:] != scores.shape[-AXES:]:
@@ -39,7 +39,7 @@ def tables(human: ArrayLike, metric: ArrayLike) -> Tables:
 
 
 def paired_tables(human: ArrayLike, metric: ArrayLike) -> Tables:
-    """Return one table of each, NaN in both where one is missing; raise as `tables` does."""
+    """Return one table of each, NaN in both where one is missing; raises like `tables`."""
     people, scores = tables(human, metric)
     if people.ndim != AXES or scores.ndim != AXES:
         raise ValueError(f"expected shapes (systems, inputs), got {people.shape}, {scores.shape}")
@@ -63,11 +63,11 @@ def system_means(human: ArrayLike, metric: ArrayLike) -> Tables:
     Raises
     ------
     ValueError
-        As `tables` does.
+        Under the conditions of `tables`.
     """
     people, scores = tables(human, metric)
     present = ~(np.isnan(people) | np.isnan(scores))
-    if present.all():  # then people's means are worked out only once for many metrics
+    if present.all():  # then people's means are computed only once for many metrics
         inputs = people.shape[-1]
         return Tables(*(safe_divide(table.sum(axis=-1), inputs) for table in (people, scores)))
     counts = np.count_nonzero(present, axis=-1)

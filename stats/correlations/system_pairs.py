@@ -1,4 +1,4 @@
-"""Agreement over pairs of systems: which of two is better, and how sure that is."""
+"""Agreement on pairs of systems: which of two is better, and how certain that is."""
 
 from typing import NamedTuple
 
@@ -13,18 +13,18 @@ from spanjury.stats.significance.permutation import ROUNDING, random_signs
 
 
 class SoftPairwiseAccuracy(NamedTuple):
-    """Nearness of a metric's certainty in the order of systems to people's."""
+    """Agreement of a metric's certainty in the order of systems with people's."""
 
     value: float
     """In ``[0, 1]``, or NaN."""
     pairs: int
     """Number of pairs of systems."""
     reason: NoPairs | None
-    """Why the value is NaN."""
+    """Reason why the value is NaN."""
 
 
 def system_accuracy(human: ArrayLike, metric: ArrayLike) -> PairwiseAccuracy:
-    """Return the share of pairs of systems whose means a metric orders as people do [1]_.
+    """Return the share of pairs of systems whose means a metric orders like people [1]_.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def system_accuracy(human: ArrayLike, metric: ArrayLike) -> PairwiseAccuracy:
 def soft_pairwise_accuracy(
     human: ArrayLike, metric: ArrayLike, *, rng: Generator, draws: int = 1000
 ) -> SoftPairwiseAccuracy:
-    """Return how near a metric's certainty in the order of systems is to people's [1]_.
+    """Return how close a metric's certainty in the order of systems is to people's [1]_.
 
     Parameters
     ----------
@@ -61,15 +61,15 @@ def soft_pairwise_accuracy(
         Shape ``(systems, inputs)``; finite, or NaN where a score is missing. Of two systems,
         the inputs with all four scores count.
     rng
-        Where the signs of the permutation test come from, the same for all pairs.
+        Generator of the signs of the permutation test, which are the same for all pairs.
     draws
-        How many times to draw them, at least 1.
+        Number of draws, at least 1.
 
     Returns
     -------
     SoftPairwiseAccuracy
-        The mean over pairs of systems of ``1 - abs(p_human - p_metric)``, each p of the
-        paired one-sided test that the mean of the first is above that of the second.
+        The mean over pairs of systems of ``1 - abs(p_human - p_metric)``. Each p is that of
+        the paired one-sided test that the mean of the first is above that of the second.
 
     Raises
     ------
@@ -78,8 +78,8 @@ def soft_pairwise_accuracy(
 
     Notes
     -----
-    Draws that equal the data count by half, and so do the data themselves: p is .5 for
-    systems that are alike, and the order of the systems does not matter.
+    Draws equal to the data, and the data themselves, count half: p is 0.5 for equal
+    systems, and the order of the systems does not matter.
 
     References
     ----------
@@ -101,7 +101,7 @@ def soft_pairwise_accuracy(
 
 
 def _mid_p(differences: FloatArray, *, rng: Generator, draws: int) -> FloatArray:
-    """Return of each row the share of sums under random signs that are above its own."""
+    """Return, for each row, the share of sums under random signs above its own sum."""
     observed = differences.sum(axis=-1)
     noise = ROUNDING * np.abs(differences).sum(axis=-1)
     above = np.full(len(differences), 0.5)

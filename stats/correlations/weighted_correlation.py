@@ -1,4 +1,4 @@
-"""Correlations of scores that count for more than one item, as those of a drawn sample do."""
+"""Correlations of scores with weights, such as those of a sample."""
 
 from typing import Literal
 
@@ -17,9 +17,9 @@ def weighted_correlation(
     weights: ArrayLike,
     method: WeighedMethod = "spearman",
 ) -> FloatArray:
-    """Correlate two scores of items, each of which stands for as many as its weight says.
+    """Correlate two scores of weighted items.
 
-    Items of a sample that weigh one over the chance with which they were drawn estimate the
+    With weights of the reciprocal of the inclusion probability, the items of a sample estimate the
     correlation of all items [1]_. A weight of 2 counts like the same item twice.
 
     Parameters
@@ -27,14 +27,14 @@ def weighted_correlation(
     first, second
         Shape ``(items,)``, finite.
     weights
-        Shape ``(..., items)``, not negative: for a bootstrap, a row for each draw.
+        Shape ``(..., items)``, nonnegative: for a bootstrap, a row for each draw.
     method
         ``spearman`` correlates weighted midranks.
 
     Returns
     -------
     array
-        Shape ``(...)``, in [-1, 1]; NaN where one of the scores does not vary.
+        Shape ``(...)``, in [-1, 1]; NaN if one of the scores does not vary.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def weighted_correlation(
 
 
 def _midranks(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the weight below each value, and half of that at it."""
+    """Return the weight below each value, plus half of that at it."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     if not values.size:
         return np.zeros_like(weights)

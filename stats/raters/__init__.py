@@ -1,1 +1,1 @@
-"""Raters: their agreement, and what a panel gains from its seats."""
+"""Raters: their agreement, and what each seat contributes to a panel."""

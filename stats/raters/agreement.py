@@ -1,7 +1,7 @@
-"""Agreement of raters with one another, beyond what their habits would give by chance.
+"""Agreement of raters with one another, corrected for chance agreement.
 
-Ratings are numbers, NaN where missing. Distances between them are those of the numbers, so
-that a step of a scale that no rater used still counts.
+Ratings are numbers, or NaN if missing. Distances between them are those of the numbers, so that a
+step of a scale that no rater used still counts.
 """
 
 from typing import Literal, NamedTuple
@@ -19,23 +19,23 @@ NoAgreement = Literal[
 
 
 class Agreement(NamedTuple):
-    """A coefficient: 1 for perfect agreement, 0 for that of chance, below 0 for less."""
+    """A coefficient: 1 for perfect agreement, 0 for chance agreement, negative for less."""
 
     value: float
     """At most 1, or NaN."""
     units: int
-    """Units that count."""
+    """Number of units that were used."""
     reason: NoAgreement | None
-    """Why the value is NaN."""
+    """Reason why the value is NaN."""
 
 
 class _Counts(NamedTuple):
-    """Units that two or more have rated."""
+    """Units rated by at least two raters."""
 
     ratings: FloatArray
-    """Shape ``(k,)``, the different ratings, ascending."""
+    """Shape ``(k,)``, the distinct ratings, ascending."""
     table: FloatArray
-    """Shape ``(units, k)``: how many gave each."""
+    """Shape ``(units, k)``: number of raters that gave each."""
 
 
 def cohen_kappa(
@@ -49,12 +49,12 @@ def cohen_kappa(
         Shape ``(units,)`` each; finite, or NaN where missing. Units without both ratings are
         skipped.
     weights
-        How grave a disagreement is: all alike, or by the distance or its square.
+        Weight of a disagreement: the same for all, or the distance or its square.
 
     Returns
     -------
     Agreement
-        1 less the disagreement over the one expected from how often each gave each rating.
+        1 minus the ratio of the disagreement to that expected from each rater's frequencies.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def cohen_kappa(
 
 
 def fleiss_kappa(ratings: ArrayLike) -> Agreement:
-    """Return Fleiss' kappa of several raters, who need not be the same for each unit [1]_.
+    """Return Fleiss' kappa of several raters, possibly different ones for each unit [1]_.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ def fleiss_kappa(ratings: ArrayLike) -> Agreement:
     Returns
     -------
     Agreement
-        NaN unless every unit has the same number of ratings, two or more:
-        `krippendorff_alpha` needs no such thing.
+        NaN unless every unit has the same number of ratings, two or more, which
+        `krippendorff_alpha` does not require.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: AlphaLevel = "ordinal") -> 
         Shape ``(units, raters)``; finite, or NaN where missing. Units with fewer than two
         ratings are skipped.
     level
-        The meaning of ratings: names, ranks, or distances.
+        The meaning of ratings: names, ranks or distances.
 
     Raises
     ------
@@ -158,11 +158,11 @@ def krippendorff_alpha(ratings: ArrayLike, *, level: AlphaLevel = "ordinal") -> 
     counts = _counts(_units_by_raters(ratings))
     table = counts.table
     totals = table.sum(axis=0)
-    # [1] Each unit's pairs of ratings count as much as it has ratings.
+    # [1] The pairs of ratings of a unit have a total weight of its number of ratings.
     shares = table / (table.sum(axis=1, keepdims=True) - 1)
     coincidences = shares.T @ table - np.diag(shares.sum(axis=0))
     distances = _distances(counts.ratings, totals, level=level)
-    expected = float(totals @ distances @ totals)  # of equal ratings the distance is 0
+    expected = float(totals @ distances @ totals)  # the distance of equal ratings is 0
     observed = float(np.sum(coincidences * distances)) * (float(totals.sum()) - 1)
     return _agreement(observed, expected, units=len(table))
 

@@ -1,4 +1,4 @@
-"""Ensembles: the agreement with people that a panel gains from its size and from each seat."""
+"""Ensembles: how a panel's agreement with people depends on its size and on each seat."""
 
 from itertools import combinations
 from math import comb
@@ -28,7 +28,7 @@ class EnsembleCurve(NamedTuple):
     panels: IntArray
     """The number of panels."""
     undefined: IntArray
-    """Those of them whose correlation is undefined, and that are in no mean."""
+    """Number of panels whose correlation is undefined, and which are not in the mean."""
 
 
 class LeaveOneOut(NamedTuple):
@@ -38,7 +38,7 @@ class LeaveOneOut(NamedTuple):
     without: FloatArray
     """Shape ``(seats,)``."""
     gain: FloatArray
-    """Shape ``(seats,)``: by how much the seat raises the agreement."""
+    """Shape ``(seats,)``: the increase of the agreement by the seat."""
 
 
 def ensemble_curve(
@@ -50,21 +50,21 @@ def ensemble_curve(
     method: Method = "spearman",
     most: int = 1000,
 ) -> EnsembleCurve:
-    """Correlate the mean scores of all panels that could be made of some seats with people.
+    """Correlate the mean scores of all possible panels of some seats with people's scores.
 
     Parameters
     ----------
     human
         Shape ``(systems, inputs)``; finite, or NaN where a score is missing.
     seats
-        Shape ``(seats, systems, inputs)``, one seat or more; finite, or NaN. A panel's score is the
-        mean of those of its seats that gave one.
+        Shape ``(seats, systems, inputs)``, at least one seat; finite, or NaN. A panel's score is
+        the mean over those of its seats that gave one.
     level, method
         As in `level_correlations`.
     rng
-        Draws panels of the sizes of which there are more than `most`.
+        Generator to draw panels of those sizes with more than `most` possible panels.
     most
-        How many panels to hear of a size, at least 1; each seat equally likely to be in one.
+        Maximum number of panels of a size, at least 1; each seat is equally likely to be in one.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def ensemble_curve(
 def leave_one_out(
     human: ArrayLike, seats: ArrayLike, *, level: Level, method: Method = "spearman"
 ) -> LeaveOneOut:
-    """Correlate the whole panel's mean score with people, and each panel's of one seat less.
+    """Correlate the mean scores of the whole panel, and without each seat, with people's.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _checked(human: ArrayLike, seats: ArrayLike) -> Tables:
 
 
 def _panels(seats: int, size: int, *, most: int, rng: Generator) -> NDArray[np.bool_]:
-    """Return who sits on each panel, shape ``(panels, seats)``."""
+    """Return the seats of each panel, shape ``(panels, seats)``."""
     if comb(seats, size) > most:
         first = np.broadcast_to(np.arange(seats) < size, (most, seats))
         return rng.permuted(first, axis=1)

@@ -1,4 +1,4 @@
-"""Raters weighed without people: a quality that each item has, and what their grades say of it."""
+"""Raters of latent quality: estimates of the items and of the raters from grades alone."""
 
 from typing import NamedTuple
 
@@ -9,51 +9,50 @@ from scipy.special import expit, logit, logsumexp
 
 from spanjury.stats.arrays import FloatArray, checked_differences
 
-# Qualities at which the normal distribution is summed: finer than what ten good raters can tell.
+# Grid for integrals over quality, finer than the resolution of ten good raters.
 QUALITIES = np.linspace(-5, 5, 61)
 
-# The standard deviation of discriminations before anything is known: a weak prior, without which
-# two raters that always agree would have infinite ones.
+# The prior standard deviation of discriminations: a weak prior, without which the discriminations
+# of two raters that always agree would be infinite.
 PRIOR = 3.0
 
 # Bounds of discriminations, of cut points, and of logarithms of the steps between them.
 STEEP, FAR, STEP = (-20.0, 20.0), (-50.0, 50.0), (-10.0, 4.0)
 
-# The least probability of a grade.
+# Minimum probability of a grade.
 LEAST = 1e-12
 
 
 class OrdinalScores(NamedTuple):
-    """Items' qualities, and how well each rater discerns them."""
+    """The qualities of items, and how well each rater discerns them."""
 
     quality: FloatArray
-    """Shape ``(items,)``: the posterior mean; qualities are standard normal at first."""
+    """Shape ``(items,)``: the posterior mean; the prior of qualities is standard normal."""
     error: FloatArray
     """Shape ``(items,)``: the posterior standard deviation; 1 for an item without a grade."""
     discrimination: FloatArray
-    """Shape ``(raters,)``: logits by which a grade is likelier for each unit of quality.
+    """Shape ``(raters,)``: increase of the logit of a better grade per unit of quality.
 
-    0 for a rater whose grades say nothing, or are all alike; below 0 for one who grades upside
-    down.
-    """
+        0 for a rater whose grades are uninformative or all equal; negative for one whose grades are
+        reversed."""
     converged: bool
 
 
 def ordinal_scores(scores: ArrayLike, *, levels: int = 10, rounds: int = 500) -> OrdinalScores:
-    """Tell the quality of items, and who discerns it, from raters' grades alone.
+    """Estimate the quality of items, and how well raters discern it, from grades alone.
 
-    Each rater has cut points of its own, and its own discrimination, on one normal quality: the
-    graded response model [1]_, fitted by its marginal likelihood [2]_. Like `dawid_skene` it
-    takes raters to err independently of each other. With two raters only the product of their
-    discriminations is known, and they come out alike.
+    Each rater has its own cut points and its own discrimination on one normal quality: the
+    graded response model [1]_, fitted by its marginal likelihood [2]_. Like `dawid_skene`, it
+    assumes that raters err independently of each other. With two raters, only the product of
+    their discriminations can be estimated, so these come out equal.
 
     Parameters
     ----------
     scores
-        Shape ``(items, raters)``; finite, or NaN where missing. Only their order counts, and for
-        each rater its own.
+        Shape ``(items, raters)``; finite, or NaN where missing. Only their order matters,
+        separately for each rater.
     levels
-        Maximum number of grades, at least 2; more are cut into groups of similar size.
+        Maximum number of grades, at least 2; more are merged into groups of similar size.
     rounds
         Maximum number of rounds of the search.
 
@@ -84,7 +83,7 @@ def ordinal_scores(scores: ArrayLike, *, levels: int = 10, rounds: int = 500) ->
     parts, converged = _fitted(given, rounds=rounds)
     posterior = np.exp(_joint(given, [_cumulative(part) for part in parts]).normal)
     steep = np.array([part[0] if part.size > 1 else 0.0 for part in parts])
-    sign = -1.0 if steep.sum() < 0 else 1.0  # upside down it is the same model
+    sign = -1.0 if steep.sum() < 0 else 1.0  # with the sign reversed, it is the same model
     mean = posterior @ QUALITIES
     spread = np.sqrt(np.maximum(posterior @ QUALITIES**2 - mean**2, 0.0))
     return OrdinalScores(sign * mean, spread, sign * steep, converged)
@@ -98,7 +97,7 @@ class _Joint(NamedTuple):
 
 
 def _grades(scores: FloatArray, *, levels: int) -> FloatArray:
-    """Return which grade a rater gave, shape ``(items, grades)``; zeros for none."""
+    """Return the grade that a rater gave, shape ``(items, grades)``; zeros for none."""
     present = ~np.isnan(scores)
     _, where, counts = np.unique(scores[present], return_inverse=True, return_counts=True)
     if counts.size > levels:
@@ -110,7 +109,7 @@ def _grades(scores: FloatArray, *, levels: int) -> FloatArray:
 
 
 def _fitted(given: list[FloatArray], *, rounds: int) -> tuple[list[FloatArray], bool]:
-    """Return each rater's likeliest parameters, and whether the search ended."""
+    """Return each rater's most likely parameters, and whether the search converged."""
     start, bounds = _start(given)
     if not start.size:
         return _split(start, given), True
@@ -130,7 +129,7 @@ def _fitted(given: list[FloatArray], *, rounds: int) -> tuple[list[FloatArray], 
 
 
 def _start(given: list[FloatArray]) -> tuple[FloatArray, list[tuple[float, float]]]:
-    """Return parameters of each rater: discrimination, first cut, logarithms of steps."""
+    """Return initial parameters of each rater: discrimination, first cut, logarithms of steps."""
     start: list[FloatArray] = []
     bounds: list[tuple[float, float]] = []
     for grades in given:
@@ -143,7 +142,7 @@ def _start(given: list[FloatArray]) -> tuple[FloatArray, list[tuple[float, float
 
 
 def _parameters(grades: FloatArray) -> int:
-    """Return how many parameters a rater has: one a grade, but none without two grades."""
+    """Return the number of parameters of a rater: one for each grade; 0 below two grades."""
     return grades.shape[1] if grades.shape[1] > 1 else 0
 
 
@@ -152,7 +151,7 @@ def _split(parameters: FloatArray, given: list[FloatArray]) -> list[FloatArray]:
 
 
 def _cumulative(part: FloatArray) -> FloatArray:
-    """Return the chance of each grade or a better one, shape ``(grades + 1, qualities)``."""
+    """Return the probability of each grade or better, shape ``(grades + 1, qualities)``."""
     ends = np.ones((1, QUALITIES.size))
     if not part.size:
         return np.concatenate([ends, 0 * ends])
@@ -175,7 +174,7 @@ def _chances(cumulative: FloatArray) -> FloatArray:
 
 
 def _loss(parameters: FloatArray, given: list[FloatArray]) -> tuple[float, FloatArray]:
-    """Return minus the log posterior of the parameters, and its slope by Fisher's identity."""
+    """Return the negative log posterior of the parameters, and its gradient (Fisher's identity)."""
     parts = _split(parameters, given)
     cumulative = [_cumulative(part) for part in parts]
     joint = _joint(given, cumulative)
@@ -188,7 +187,7 @@ def _loss(parameters: FloatArray, given: list[FloatArray]) -> tuple[float, Float
             inner = chances[1:-1]
             moved = np.diff(pull, axis=0) * inner * (1 - inner)
             by_cut = -moved.sum(axis=1)
-            after = np.cumsum(by_cut[::-1])[::-1]  # a step moves all cuts behind it
+            after = np.cumsum(by_cut[::-1])[::-1]  # a step moves all cuts after it
             steps = after[1:] * np.exp(part[2:])
             steep = (moved @ QUALITIES).sum() - part[0] / PRIOR**2
             slopes.append(-np.concatenate([[steep], after[:1], steps]))

@@ -1,6 +1,6 @@
-"""Raters weighed without people: what each item is, and how each rater answers to it.
+"""Latent class models: the category of each item and the errors of each rater, without gold labels.
 
-Categories without order, by Dawid and Skene; `spanjury.stats.raters.graded` is for grades.
+For unordered categories, by Dawid and Skene; `spanjury.stats.raters.graded` is for grades.
 """
 
 from typing import NamedTuple
@@ -13,12 +13,12 @@ from spanjury.stats.arrays import FloatArray, checked_differences
 
 
 class DawidSkene(NamedTuple):
-    """Items, raters and categories that explain each other."""
+    """The joint estimates of items, raters and categories."""
 
     posterior: FloatArray
-    """Shape ``(items, k)``: how likely an item is of each category."""
+    """Shape ``(items, k)``: probability that an item belongs to each category."""
     confusion: FloatArray
-    """Shape ``(raters, k, k)``: how often a rater says each (last) of an item of each."""
+    """Shape ``(raters, k, k)``: probability of each label (last) for items of each category."""
     prevalence: FloatArray
     """Shape ``(k,)``."""
     log_posterior: FloatArray
@@ -39,31 +39,31 @@ def dawid_skene(
     rounds: int = 1000,
     tolerance: float = 1e-8,
 ) -> DawidSkene:
-    """Tell what items are, and how raters err, from the raters' labels alone [1]_.
+    """Estimate the categories of items and the errors of raters from the labels alone [1]_.
 
-    It takes raters to err independently of each other, given what the item is: those that err
-    alike, such as models of one family, are trusted too much. It begins with the share of raters
-    that gave each label, so that most raters are taken to be better than the opposite.
+    Raters are assumed to err independently of each other, given the category of the item. Those
+    with similar errors, such as models of one family, are trusted too much. The start is the share
+    of raters that gave each label, so most raters are assumed to be right more often than wrong.
 
     Parameters
     ----------
     labels
-        Shape ``(items, raters)``; whole numbers from 0 to ``categories - 1``, or -1 or NaN where
-        a rater gave none. An item without labels has the prevalence for its posterior.
+        Shape ``(items, raters)``; integers from 0 to ``categories - 1``, or -1 or NaN if
+        a rater gave none. The posterior of an item without labels is the prevalence.
     categories
-        How many there are, at least 2.
+        Number of categories, at least 2.
     smoothing
-        Labels that each rater is taken to have given besides, of each sort to each sort, and
-        items of each sort; at least 0. With 0 it is maximum likelihood.
+        Number of additional labels assumed for each rater, category and label, and of additional
+        items of each category; at least 0. With 0, the estimate is maximum likelihood.
     rounds
-        Maximum number of rounds of expectation and maximisation, at least 1.
+        Maximum number of rounds of expectation and maximization, at least 1.
     tolerance
-        A rise of the log posterior, per label, at which it has converged.
+        Increase of the log posterior, per label, at which it counts as converged.
 
     Returns
     -------
     DawidSkene
-        A rater that answers at random has a confusion whose rows are alike, and no say.
+        The confusion of a rater that answers at random has equal rows, and no influence.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def dawid_skene(
 
 
 def _one_hot(labels: ArrayLike, *, categories: int) -> FloatArray:
-    """Return which label each rater gave, shape ``(items, raters, k)``; zeros for none."""
+    """Return the label that each rater gave, shape ``(items, raters, k)``; zeros for none."""
     values = checked_differences(labels)
     if values.ndim != 2 or categories < 2:  # noqa: PLR2004 - items, raters; two, to differ
         raise ValueError(f"expected (items, raters), got {values.shape}, {categories!r} categories")
@@ -118,7 +118,7 @@ def _one_hot(labels: ArrayLike, *, categories: int) -> FloatArray:
 def _maximised(given: FloatArray, posterior: FloatArray, *, smoothing: float) -> _Model:
     confusion = np.einsum("irl,ij->rjl", given, posterior) + smoothing
     totals = confusion.sum(axis=2, keepdims=True)
-    # A category that no item has says nothing of how a rater would answer to it.
+    # Without an item of a category, there is no evidence on how a rater would label it.
     even = np.full_like(confusion, 1 / confusion.shape[2])
     confusion = np.divide(confusion, totals, out=even, where=totals > 0)
     prevalence = posterior.sum(axis=0) + smoothing
@@ -126,8 +126,8 @@ def _maximised(given: FloatArray, posterior: FloatArray, *, smoothing: float) ->
 
 
 def _expected(given: FloatArray, model: _Model, *, smoothing: float) -> tuple[FloatArray, float]:
-    """Return the posterior of items, and the log posterior of the model."""
-    # What smoothing did not keep from 0 was seen with no item of any weight.
+    """Return the posterior of the items, and the log posterior of the model."""
+    # Entries that are still 0 in spite of smoothing occur with no item of nonzero weight.
     confusion, prevalence = (np.log(np.maximum(part, 1e-300)) for part in model)
     joint = np.einsum("irl,rjl->ij", given, confusion) + prevalence
     whole = logsumexp(joint, axis=1, keepdims=True)

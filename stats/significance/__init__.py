@@ -1,1 +1,1 @@
-"""Significance: tests of paired scores, and the number of items that they need."""
+"""Significance: tests of paired scores, and the number of items that they require."""

@@ -1,11 +1,9 @@
-"""Test whether scores that should not move have stayed where they were.
+"""Equivalence tests of scores that should not change.
 
-That a test finds no difference does not show that there is none. Two one-sided tests show
-that a difference is smaller than a margin, or that the items are too few to tell.
-
-Walsh averages: the means of all pairs of values, and of each value with itself.
-
-Scores have few distinct differences, so the averages are kept with how often they occur.
+If a test finds no difference, this does not show that there is none. Two one-sided tests show
+that a difference is smaller than a margin, or that there are too few items to decide. They use
+Walsh averages: the means of all pairs of values, and of each value with itself. Since scores have
+few distinct differences, the averages are stored with their frequencies.
 """
 
 from bisect import bisect_left
@@ -21,14 +19,14 @@ from spanjury.stats.significance.paired import paired
 from spanjury.stats.significance.sign_flip import paired_test
 
 RankTail = Callable[[int], float]
-"""``tail(t)`` -> the probability that the sum of the ranks that count is `t` or more."""
+"""``tail(t)`` -> the probability that the sum of the chosen ranks is `t` or more."""
 
-# Beyond, the normal tail is wrong by less than .001, and the exact one takes time.
+# Above this, the normal tail is wrong by less than 0.001, and the exact one takes long.
 EXACT_UP_TO = 100
 
 
 def rank_tail(items: int) -> RankTail:
-    """Return the upper tail of the sum of those ranks from 1 to `items` that a coin chooses.
+    """Return the upper tail of the sum of ranks from 1 to `items`, each chosen by a coin.
 
     Parameters
     ----------
@@ -38,7 +36,7 @@ def rank_tail(items: int) -> RankTail:
     Returns
     -------
     RankTail
-        Exact up to 100 items, normal with correction for continuity beyond.
+        Exact up to 100 items, then a normal approximation with continuity correction.
 
     Examples
     --------
@@ -73,7 +71,7 @@ EquivalenceMethod = Literal["signed-rank", "t"]
 
 EquivalenceVerdict = Literal["equivalent", "different", "undecided"]
 
-# Values that differ by less than this differ by rounding.
+# Smaller differences are due to rounding.
 NOISE = 1e-12
 
 
@@ -83,15 +81,15 @@ class Equivalence(NamedTuple):
     verdict: EquivalenceVerdict
     """`equivalent`: within the margin. `different`: not shown to be so, and not 0."""
     p_equivalent: float
-    """The larger p of the two tests, whose null is "a margin away or more"."""
+    """The larger p of the two tests, whose null is "a difference of the margin or more"."""
     p_different: float
-    """P-value of the two-sided test of "0"; for `signed-rank` given the sizes of differences."""
+    """P-value of the two-sided test of "0"; `signed-rank`: given the sizes of differences."""
     estimate: float
     """The mean difference for `t`; the median of the means of all pairs for `signed-rank`."""
     low: float
     """Lower bound of the interval of confidence ``1 - 2 * alpha``."""
     high: float
-    """Upper bound of it. The verdict is `equivalent` where both are within the margin."""
+    """Upper bound of the interval. The verdict is `equivalent` if both are within the margin."""
     used: int
     """Items with a difference."""
 
@@ -116,23 +114,24 @@ def equivalence(
     Parameters
     ----------
     differences
-        Shape ``(items,)``; clean minus damaged score, NaN where one of them is missing.
+        Shape ``(items,)``; clean minus damaged score, NaN if one of them is missing.
     margin
         The smallest difference or rise that would matter, in points of the scale; above 0.
     alpha
         The level of each test, in ``(0, 0.5)``.
     method
-        ``"t"``: Student's test and interval, of the mean of the differences; for few items and few
-        distinct differences the level is rough, .07 for .05 at 12. ``"signed-rank"``: Wilcoxon's
-        [2]_, of their middle, which is 0 while fewer than one item in four falls.
+        ``"t"``: Student's test and interval for the mean of the differences. For few items and few
+        distinct differences the level is approximate: 0.07 instead of 0.05 with 12 items.
+        ``"signed-rank"``: Wilcoxon's test [2]_ for their centre, which is 0 if fewer than one
+        item in four falls.
 
     Returns
     -------
     Equivalence
-        A difference that is there but smaller than the margin is `equivalent` [3]_. Where all
-        differences are equal `t` is undefined, and ``"signed-rank"`` stands in for it. The bounds
-        are infinite where the items are too few for any. The verdict is `undecided`, and the
-        numbers are NaN, without an item.
+        A real difference that is smaller than the margin is `equivalent` [3]_. If all
+        differences are equal, `t` is undefined, and ``"signed-rank"`` is used instead. The bounds
+        are infinite if there are too few items for an interval. Without an item, the verdict is
+        `undecided`, and the numbers are NaN.
 
     Raises
     ------
@@ -186,8 +185,8 @@ def _by_signed_rank(values: FloatArray, *, margin: float, alpha: float) -> _Test
     if not values.size:
         return _Tests(np.nan, np.nan, np.nan, np.nan, np.nan)
     averages, mirrored = walsh_averages(values), walsh_averages(-values)
-    # The statistic of differences moved by a point is the number of averages beyond it: [2] 3.1.
-    # Without credit for averages at the margin, test and interval decide alike, ties or not.
+    # For differences shifted by a point, the statistic is the number of averages above it: [2]
+    # 3.1. As averages at the margin do not count, test and interval agree even with ties.
     tail = rank_tail(values.size)
     least = bisect_left(range(averages.total + 1), True, key=lambda t: tail(t) <= alpha)  # noqa: FBT003
     bounded = least <= averages.total
@@ -207,9 +206,9 @@ class WalshAverages(NamedTuple):
     """Averages in ascending order."""
 
     values: FloatArray
-    """The averages; one that occurs in several ways may stand here several times."""
+    """The averages; one that arises in several ways may occur here several times."""
     reached: NDArray[np.int64]
-    """Number of averages up to and with each of them."""
+    """Number of averages up to and including each of them."""
 
     @property
     def total(self) -> int:
@@ -218,15 +217,15 @@ class WalshAverages(NamedTuple):
 
     @property
     def median(self) -> float:
-        """The estimate of Hodges and Lehmann."""
+        """The Hodges-Lehmann estimate."""
         return (self.at((self.total + 1) // 2) + self.at(self.total // 2 + 1)) / 2
 
     def at(self, rank: int) -> float:
-        """Return the average of a rank from 1 to `total`."""
+        """Return the average of the given rank, from 1 to `total`."""
         return float(self.values[np.searchsorted(self.reached, rank)])
 
     def above(self, point: float) -> int:
-        """Return how many averages are above `point`."""
+        """Return the number of averages above `point`."""
         below = int(np.searchsorted(self.values, point + NOISE, side="right"))
         return self.total - (int(self.reached[below - 1]) if below else 0)
 

@@ -1,4 +1,4 @@
-"""One test over all aspects of an item, whatever the aspects have to do with each other."""
+"""One test over all aspects of an item, whatever the dependence between the aspects."""
 
 from typing import Literal
 
@@ -30,24 +30,23 @@ def joint_sign_flip(
     ----------
     differences
         Clean minus damaged score; shape ``(aspects, items)``, finite, or NaN where a score
-        is missing. An aspect on which nothing moved, or without a pair, adds nothing.
+        is missing. An aspect without a change or without a pair contributes nothing.
     rng
-        Where the signs come from.
+        Generator of the signs.
     weights
         Shape ``(aspects,)``, not negative, sum 1; equal if None.
     over
-        ``sum``: the weighted sum over aspects, in which a weight of .1 carries a tenth; the
-        sharper where several aspects fall. ``max``: the largest of the aspects that have a
-        weight; the sharper where one alone falls, whatever its weight, and in this like the
-        harmonic mean.
+        ``sum``: the weighted sum over aspects, in which a weight of 0.1 contributes a tenth;
+        more powerful if several aspects fall. ``max``: the maximum over the aspects with nonzero
+        weight; more powerful if a single one falls, whatever its weight, like the harmonic mean.
     draws
-        How many times to draw, at least 1.
+        Number of draws, at least 1.
 
     Returns
     -------
     PairedTest
-        Counted in items: used if an aspect differs, missing if every aspect is. p is never
-        below ``1 / (draws + 1)``: D ends at 3.07 with 9999 draws.
+        Its counts are of items: used if an aspect differs, missing if all aspects are. p is never
+        below ``1 / (draws + 1)``, so D is at most 3.07 with 9999 draws.
 
     Raises
     ------
@@ -81,7 +80,7 @@ def joint_sign_flip(
 
 
 def _standardised(differences: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the signed ranks, 0 where nothing moved or is missing; their squares sum to 1."""
+    """Return the signed ranks, 0 for unchanged or missing ones; their squares sum to 1."""
     ranks, signs = signed_ranks(paired(differences))
     values = np.zeros(differences.shape)
     values[np.nan_to_num(differences) != 0] = ranks * signs
@@ -89,7 +88,7 @@ def _standardised(differences: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _items(differences: NDArray[np.float64]) -> Pairs:
-    """Return for each item whether any of its aspects moved, none, or all are missing."""
+    """Return for each item whether any of its aspects changed, none did, or all are missing."""
     there = ~np.isnan(differences).all(axis=0)
     moved = (np.nan_to_num(differences) != 0).any(axis=0)
     return Pairs(moved[there].astype(np.float64), int(np.count_nonzero(~there)))

@@ -1,4 +1,4 @@
-"""Paired tests: the differences that they take and the answer that they give."""
+"""Paired tests: the differences that they take and the result that they return."""
 
 import math
 from typing import NamedTuple, Protocol
@@ -8,21 +8,21 @@ from numpy.typing import ArrayLike, NDArray
 
 
 class PairedTest(NamedTuple):
-    """The answer of a test: how surprising the differences are if damage changes nothing.
+    """The result of a test of the hypothesis that damage changes nothing.
 
     Parameters
     ----------
     log_p
         Natural logarithm of the one-sided p-value that clean scores lie above damaged ones.
-        NaN where there is no pair.
+        NaN if there is no pair.
     statistic
-        The value that was compared; its unit is the test's.
+        The test statistic, in the unit of the test.
     used
-        How many pairs differ.
+        Number of pairs that differ.
     zeros
-        How many pairs do not.
+        Number of pairs that do not differ.
     missing
-        How many pairs lack a score, and were skipped.
+        Number of pairs that lack a score, and were skipped.
     """
 
     log_p: float
@@ -43,7 +43,7 @@ class PairedTest(NamedTuple):
 
 
 class PairedStatistic(Protocol):
-    """A test of the differences, shape ``(n,)``, NaN where one is missing."""
+    """A test of the differences, shape ``(n,)``, NaN if one is missing."""
 
     def __call__(self, differences: ArrayLike, /) -> PairedTest:
         """Test whether scores fall."""
@@ -57,12 +57,12 @@ class Pairs(NamedTuple):
     missing: int
 
     def answer(self, log_p: float, *, statistic: float) -> PairedTest:
-        """Return what a test found; without any difference p is 1, without a pair NaN."""
+        """Return the result of a test; p is 1 without any difference, and NaN without a pair."""
         used = int(np.count_nonzero(self.differences))
         zeros = self.differences.size - used
         if not used:
             log_p = statistic = 0.0 if zeros else math.nan
-        # Rounding may lift the logarithm of a p-value of 1 a little above zero.
+        # Rounding may raise the logarithm of a p-value of 1 slightly above zero.
         return PairedTest(min(log_p, 0.0), statistic, used, zeros, self.missing)
 
 
@@ -72,12 +72,12 @@ def paired(differences: ArrayLike) -> Pairs:
     Parameters
     ----------
     differences
-        Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
+        Clean minus damaged score; shape ``(n,)``, finite, or NaN if a score is missing.
 
     Raises
     ------
     ValueError
-        If the shape is another, or a difference is infinite.
+        If the shape is different, or a difference is infinite.
     """
     values = np.asarray(differences, dtype=np.float64)
     if values.ndim != 1 or np.isinf(values).any():

@@ -1,4 +1,4 @@
-"""Random signs, and the share of them that reaches what was observed."""
+"""Random signs, and the share of them that reaches the observed value."""
 
 import math
 from collections.abc import Iterator
@@ -8,10 +8,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 BLOCK = 1_000_000
-"""Signs that are held in memory at a time."""
+"""Signs held in memory at a time."""
 
 ROUNDING = 1e-12
-"""Sums of one set of numbers in another order may differ by so much of their size."""
+"""Relative difference that is possible between sums of the same numbers in different orders."""
 
 
 def random_signs(rng: Generator, draws: int, *, items: int) -> Iterator[NDArray[np.float64]]:
@@ -20,7 +20,7 @@ def random_signs(rng: Generator, draws: int, *, items: int) -> Iterator[NDArray[
     Raises
     ------
     ValueError
-        If no draw is wanted.
+        If `draws` is less than 1.
     """
     if draws < 1:
         raise ValueError(f"expected at least 1 draw, got {draws!r}")
@@ -31,7 +31,7 @@ def random_signs(rng: Generator, draws: int, *, items: int) -> Iterator[NDArray[
 
 
 def log_share_reaching(blocks: Iterator[NDArray[np.float64]], *, least: float) -> float:
-    """Return the logarithm of the share of values at or above `least`, the data among them."""
+    """Return the logarithm of the share of values at or above `least`, including the data."""
     reaching, seen = 1, 1
     for values in blocks:
         reaching += int(np.count_nonzero(values >= least))

@@ -1,9 +1,9 @@
-"""Power: the number of items that an exam needs, and what it can see with those it has.
+"""Power: the number of items that an exam needs, and the effects that it can detect.
 
-A discernment score of 1 or more is a one-sided p of .05 or less. Scores that change do so
-mostly by one step; the sizes of the changes are then all tied, the exact sign-flip of the
-signed-rank statistic is the sign test, and power is a sum of binomial probabilities. Where
-sizes differ, `simulated_power` tells what a pilot with the same sizes promises.
+A discernment score of 1 or more is a one-sided p of 0.05 or less. Scores that change mostly change
+by one step. Then the sizes of the changes are all tied, the exact sign-flip test of the signed-rank
+statistic is the sign test, and power is a sum of binomial probabilities. If sizes differ,
+`simulated_power` estimates the power from a pilot with the same sizes.
 """
 
 from typing import NamedTuple
@@ -18,22 +18,22 @@ from spanjury.stats.arrays import FloatArray, checked_share, one_axis
 from spanjury.stats.significance.paired import PairedStatistic
 from spanjury.stats.significance.sign_flip import paired_test
 
-# Where the search for a number of items begins; doubled until there are enough.
+# First limit of the search for a number of items; doubled until it suffices.
 FIRST_LIMIT = 16
 
-# Shares that differ by less than this differ by rounding.
+# Smaller differences of shares are due to rounding.
 ROUNDING = 1e-9
 
 
 class ItemsNeeded(NamedTuple):
-    """A number of items, and the power that it has."""
+    """A number of items and the power with it."""
 
     items: int
     power: float
 
 
 class SimulatedPower(NamedTuple):
-    """A share of simulated exams, and the bounds of its 95 % interval."""
+    """The share of simulated exams that find a fall, and the bounds of its 95 % interval."""
 
     power: float
     low: float
@@ -49,7 +49,7 @@ def sign_flip_power(items: int, *, drop: float, rise: float = 0.0, alpha: float 
         At least 1.
     drop, rise
         The shares of items whose scores fall and rise, all by the same amount; the others
-        stay as they are. In ``[0, 1]``, together at most 1.
+        do not change. In ``[0, 1]``, together at most 1.
     alpha
         The level of the test, in ``(0, 1)``.
 
@@ -73,24 +73,24 @@ def sign_flip_power(items: int, *, drop: float, rise: float = 0.0, alpha: float 
 def items_needed(
     *, drop: float, rise: float = 0.0, power: float = 0.8, alpha: float = 0.05, most: int = 1000
 ) -> ItemsNeeded | None:
-    """Return how many items the exact sign-flip test needs for a power.
+    """Return the number of items that the exact sign-flip test needs for a given power.
 
-    One more item may cost power, since the level of the test moves with the number of items.
-    This is the first number from which on, up to twice that number, none is too few.
+    One more item may reduce the power, since the level of the test depends on the number of items.
+    The result is the smallest number such that all numbers from it to twice as many suffice.
 
     Parameters
     ----------
     drop, rise, alpha
         As in `sign_flip_power`.
     power
-        The power that is wanted, in ``(0, 1)``.
+        The desired power, in ``(0, 1)``.
     most
-        The largest number that comes into question, at least 1. Time grows with its square.
+        The largest number to consider, at least 1. Time grows with its square.
 
     Returns
     -------
     ItemsNeeded or None
-        None where `most` items are too few.
+        None if `most` items are too few.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def items_needed(
     limit = min(FIRST_LIMIT, 2 * most)
     while True:
         powers = _powers(np.arange(1, limit + 1), drop=drop, rise=rise, alpha=alpha)
-        too_few = np.flatnonzero(powers < power)  # 0 stands for one item
+        too_few = np.flatnonzero(powers < power)  # index 0 is one item
         enough = int(too_few[-1]) + 2 if too_few.size else 1
         if 2 * enough <= limit:
             return ItemsNeeded(enough, float(powers[enough - 1]))
@@ -122,22 +122,22 @@ def items_needed(
 def discernible_effect(
     items: int, *, rise: float = 0.0, power: float = 0.8, alpha: float = 0.05
 ) -> float:
-    """Return the smallest net drop that the exact sign-flip test finds with a power.
+    """Return the smallest net drop that the exact sign-flip test finds with a given power.
 
     Parameters
     ----------
     items, alpha
         As in `sign_flip_power`.
     rise
-        The share of items whose scores rise: what the control without damage shows.
+        The share of items whose scores rise, as in the control without damage.
     power
-        The power that is wanted, in ``(0, 1)``.
+        The desired power, in ``(0, 1)``.
 
     Returns
     -------
     float
-        P(drop) - P(rise), in ``(-1, 1]``; NaN where even a drop of all other items is not
-        found so often.
+        P(drop) - P(rise), in ``(-1, 1]``; NaN if even a drop of all other items has less
+        power.
 
     Raises
     ------
@@ -169,25 +169,25 @@ def simulated_power(
     alpha: float = 0.05,
     draws: int = 400,
 ) -> SimulatedPower:
-    """Return how often a test would find that scores fall, if all items were like a pilot's.
+    """Return how often a test would find that scores fall if all items were like a pilot's.
 
-    A pilot of few items overrates or underrates the effect, and with it the power, by far
-    more than the interval of the simulation shows.
+    With a pilot of few items, the error of the effect, and so of the power, is much larger than
+    the interval of the simulation.
 
     Parameters
     ----------
     pilot
         Drops, shape ``(n,)``, ``n >= 1``; finite, or NaN where missing.
     items
-        How many items to draw from the pilot, with replacement; at least 1.
+        Number of items to draw from the pilot, with replacement; at least 1.
     rng
-        Draws them.
+        Generator for the draws.
     test
         The test that the exam would use.
     alpha
         The level of the test, in ``(0, 1)``.
     draws
-        How many exams to simulate, at least 1.
+        Number of exams to simulate, at least 1.
 
     Raises
     ------
@@ -204,12 +204,12 @@ def simulated_power(
 
 
 def _powers(items: NDArray[np.int_], *, drop: float, rise: float, alpha: float) -> FloatArray:
-    """Return the power at each number of items."""
+    """Return the power for each number of items."""
     share = min(1.0, drop + rise)
     if share < ROUNDING:
         return np.zeros(items.size)
     changed = np.arange(items.max() + 1)
-    # Rejected are more drops than this, given how many items change.
+    # The test rejects if there are more drops than this, given the number of changed items.
     critical = binom.isf(alpha, changed, 0.5)
     rejecting = binom.sf(critical, changed, drop / share)
     chances = binom.pmf(changed, items[:, np.newaxis], share)

@@ -1,6 +1,6 @@
-"""The exact signed-rank test: every sign of every difference, given their sizes.
+"""The exact signed-rank test: all signs of the differences, given their sizes.
 
-And the test that is used unless another is named: this one, as long as it is quick.
+Also the default test: this one if it is fast enough, else the approximation.
 """
 
 import math
@@ -12,25 +12,25 @@ from spanjury.stats.significance.paired import PairedTest, paired
 from spanjury.stats.significance.signed_rank import Zeros, signed_rank, signed_ranks
 
 MOST_DIFFERENCES = 1000
-"""The least p-value of more differences, 2^-n, would leave the range of floats."""
+"""Maximum number; with more differences the smallest p-value, 2^-n, would underflow."""
 
 MOST_EXACT = 500
-"""Beyond, the approximation is close, and much quicker."""
+"""Maximum number for the exact test; above it the approximation is close, and much faster."""
 
 
 def sign_flip(differences: ArrayLike, *, zeros: Zeros = "wilcox") -> PairedTest:
     """Test whether scores fall by the exact conditional signed-rank test.
 
-    If damage changes nothing, each difference could as well have had the other sign. All
+    If damage changes nothing, each difference could equally have had the opposite sign. All
     ``2^m`` choices of signs are counted by dynamic programming over doubled midranks [1]_,
-    so that ties are exact too.
+    so that ties are exact, too.
 
     Parameters
     ----------
     differences
-        Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing;
-        at most `MOST_DIFFERENCES` of them other than zero. Give integer sums of repeated
-        scores: float means tear ties apart.
+        Clean minus damaged score; shape ``(n,)``, finite, or NaN if a score is missing;
+        at most `MOST_DIFFERENCES` of them nonzero. For repeated scores pass integer sums:
+        rounding errors of float means break ties.
     zeros
         Whether differences of zero are skipped before ranking (``wilcox``) or after; ``pratt``
         and ``zsplit`` are the same here.
@@ -73,7 +73,7 @@ def paired_test(differences: ArrayLike) -> PairedTest:
     Parameters
     ----------
     differences
-        Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
+        Clean minus damaged score; shape ``(n,)``, finite, or NaN if a score is missing.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def paired_test(differences: ArrayLike) -> PairedTest:
 
     See Also
     --------
-    sign_flip, signed_rank : the two.
+    sign_flip, signed_rank : the two tests.
     """
     if np.count_nonzero(paired(differences).differences) <= MOST_EXACT:
         return sign_flip(differences)
@@ -90,12 +90,12 @@ def paired_test(differences: ArrayLike) -> PairedTest:
 
 
 def _tail(ranks: NDArray[np.int64], reached: int) -> float:
-    """Return the chance that the ranks chosen by fair coins sum to `reached` or more."""
+    """Return the probability that ranks chosen by fair coins sum to `reached` or more."""
     step = int(np.gcd.reduce(ranks))
     mass = np.zeros(int(ranks.sum()) // step + 1)
     mass[0] = 1
     size = 1
-    # All terms are positive: the relative error stays within a few roundings a rank.
+    # All terms are positive, so the relative error is at most a few roundings for each rank.
     for rank in np.sort(ranks // step).tolist():
         mass[rank : size + rank] += mass[:size].copy()
         size += rank

@@ -1,4 +1,4 @@
-"""The sign test: how many scores fall, whatever by how much."""
+"""The sign test: how many scores fall, regardless of the amount."""
 
 import math
 
@@ -15,7 +15,7 @@ def sign_test(differences: ArrayLike) -> PairedTest:
     Parameters
     ----------
     differences
-        Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
+        Clean minus damaged score; shape ``(n,)``, finite, or NaN if a score is missing.
         Differences of zero are skipped.
 
     Returns

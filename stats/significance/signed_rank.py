@@ -1,4 +1,4 @@
-"""Wilcoxon's signed-rank test in its normal approximation, one-sided, in log space."""
+"""Wilcoxon's signed-rank test with its normal approximation, one-sided, in log space."""
 
 import math
 from typing import Literal, NamedTuple
@@ -14,12 +14,12 @@ Zeros = Literal["wilcox", "pratt", "zsplit"]
 
 
 class SignedRanks(NamedTuple):
-    """The midranks of the differences by size, without those of differences of zero.
+    """The midranks of the absolute differences, without those of zero differences.
 
     Parameters
     ----------
     ranks
-        Shape ``(m,)``, ``m`` differences that are not zero; multiples of one half.
+        Shape ``(m,)`` for `m` nonzero differences; multiples of one half.
     signs
         Shape ``(m,)``; 1 for a fall of the score, -1 for a rise.
     """
@@ -29,12 +29,12 @@ class SignedRanks(NamedTuple):
 
 
 def signed_ranks(pairs: Pairs, *, zeros: Zeros = "wilcox") -> SignedRanks:
-    """Rank the differences; zeros take no ranks (``wilcox``) or the lowest (the others).
+    """Rank the differences; zeros get no ranks (``wilcox``) or the lowest (the others).
 
     Raises
     ------
     ValueError
-        If `zeros` is none of the three.
+        If `zeros` is not one of the three.
     """
     if zeros not in {"wilcox", "pratt", "zsplit"}:
         raise ValueError(f"expected zeros to be wilcox, pratt or zsplit, got {zeros!r}")
@@ -52,19 +52,19 @@ def signed_rank(
     Parameters
     ----------
     differences
-        Clean minus damaged score; shape ``(n,)``, finite, or NaN where a score is missing.
-        Give integer sums of repeated scores: float means tear ties apart.
+        Clean minus damaged score; shape ``(n,)``, finite, or NaN if a score is missing.
+        For repeated scores pass integer sums: rounding errors of float means break ties.
     zeros
-        The fate of differences of zero: skipped (``wilcox``), ranked but not summed
-        (``pratt``), or ranked and shared between both sides (``zsplit``).
+        Handling of zero differences: skipped (``wilcox``), ranked but not summed
+        (``pratt``), or ranked and divided between both sides (``zsplit``).
     correction
         Whether to correct for continuity.
 
     Returns
     -------
     PairedTest
-        With z as statistic; as ``scipy.stats.wilcoxon(differences, alternative="greater",
-        method="asymptotic")`` says, without its underflow.
+        With z as statistic; the result of ``scipy.stats.wilcoxon(differences,
+        alternative="greater", method="asymptotic")``, without its underflow.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def signed_rank(
     Notes
     -----
     The approximation is anti-conservative for few differences: three falls alone give
-    p = .042, where 1/8 is the least there can be. `sign_flip` is exact.
+    p = 0.042, although the smallest possible value is 1/8. `sign_flip` is exact.
 
     References
     ----------
@@ -91,10 +91,10 @@ def signed_rank(
     ranks, signs = signed_ranks(pairs, zeros=zeros)
     if not ranks.size:
         return pairs.answer(0.0, statistic=0.0)
-    # Given their sizes, each rank is added or not with equal chance; ties need no other care.
+    # Given their sizes, each rank is added with probability 1/2; ties need no extra handling.
     excess = float(ranks @ signs) / 2 - correction / 2
     variance = float(ranks @ ranks) / 4
-    if zeros == "zsplit":  # the shared midranks count as if each could fall either way
+    if zeros == "zsplit":  # the midranks of zeros count as if each could have either sign
         blank = pairs.differences.size - ranks.size
         variance += blank * ((blank + 1) / 2) ** 2 / 4
     z = excess / math.sqrt(variance)

@@ -1,1 +1,1 @@
-"""Spans: their agreement, and whether they lie where the errors are."""
+"""Spans: their agreement, and their overlap with the errors."""

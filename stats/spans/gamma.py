@@ -1,21 +1,21 @@
-"""Gamma: how far two annotators agree on where spans are, beyond chance.
+"""Gamma: the agreement of two annotators on the positions of spans, corrected for chance.
 
-Spans of one annotator are aligned with those of the other, or left alone, in the way that costs
-least [1]_. Two aligned spans cost ``((|s - s'| + |e - e'|) / (length + length'))**2``, and 1 more
-if their labels differ; a span left alone costs 1. The disorder is the cost of the best alignment
-per span of an annotator, and::
+Spans of one annotator are aligned with those of the other, or left unaligned, at the lowest cost
+[1]_. Two aligned spans cost ``((|s - s'| + |e - e'|) / (length + length'))**2``, and 1 more if
+their labels differ; an unaligned span costs 1. The disorder is the cost of the best alignment
+divided by the mean number of spans of an annotator, and::
 
     gamma = 1 - observed disorder / expected disorder
 
-1 for the same spans, about 0 for spans that have nothing to do with each other, below 0 where
-annotators avoid each other's spans.
+It is 1 for the same spans, about 0 for unrelated spans, and negative if annotators avoid each
+other's spans.
 
 References
 ----------
 .. [1] Mathet, Widlöcher, Métivier (2015), The Unified and Holistic Method Gamma for
-   Inter-Annotator Agreement Measure and Alignment, Computational Linguistics 41(3):437-479,
-   doi:10.1162/COLI_a_00227; with its combined dissimilarity, all weights and the cost of a span
-   left alone 1
+    Inter-Annotator Agreement Measure and Alignment, Computational Linguistics 41(3):437-479,
+    doi:10.1162/COLI_a_00227; with its combined dissimilarity, all weights and the cost of an
+    unaligned span 1
 """
 
 import math
@@ -32,25 +32,25 @@ from spanjury.stats.spans.spans import IntArray, checked_labels, checked_spans
 
 
 class Marks(NamedTuple):
-    """The spans of one annotator, ordered by text; offsets are of all texts laid end to end."""
+    """The spans of one annotator, ordered by text; offsets are in the concatenated texts."""
 
     starts: IntArray
     ends: IntArray
     texts: IntArray
-    """The text that a span lies in, from 0."""
+    """The index of the text that a span is in, from 0."""
     labels: IntArray
-    """Zeros where spans have none."""
+    """Zeros if spans have none."""
 
 
 def text_edges(lengths: ArrayLike) -> IntArray:
-    """Return where texts laid end to end begin, and after them where the last one ends.
+    """Return the starts of the texts when concatenated, and the end of the last one.
 
-    Raise `ValueError` if the shape or a value is not as described, or all texts are empty.
+    Raises `ValueError` if the shape or a value is not as described, or all texts are empty.
 
     Parameters
     ----------
     lengths
-        Characters of each text, shape ``(texts,)``, ``texts >= 1``; none negative.
+        Length of each text in characters, shape ``(texts,)``, ``texts >= 1``; none negative.
     """
     array = np.asarray(lengths)
     if array.ndim != 1 or array.dtype.kind not in "iu" or array.min(initial=0) < 0:
@@ -64,9 +64,9 @@ def text_edges(lengths: ArrayLike) -> IntArray:
 def marks(
     spans: Sequence[ArrayLike], edges: IntArray, labels: Sequence[ArrayLike] | None = None
 ) -> Marks:
-    """Lay the spans of each text where the text lies.
+    """Shift the spans of each text to its position in the concatenated texts.
 
-    Raise `ValueError` if a shape or a value is not as described, or a span is not within its text.
+    Raises `ValueError` if a shape or a value is not as described, or a span is not within its text.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def marks(
     edges
         From `text_edges`.
     labels
-        For each text, shape ``(n,)``: whole numbers from 0; None for no labels.
+        For each text, shape ``(n,)``: nonnegative integers; None for no labels.
     """
     if len(spans) != edges.size - 1 or (labels is not None and len(labels) != len(spans)):
         raise ValueError(f"expected spans and labels of {edges.size - 1} texts, got {len(spans)}")
@@ -93,9 +93,9 @@ def marks(
 def random_pair(both: tuple[Marks, Marks], edges: IntArray, rng: Generator) -> tuple[Marks, Marks]:
     """Return the spans of two random annotators.
 
-    Each has the spans of one of `both`, drawn at random, shifted in a circle by a random number
-    of characters. Shifts are half a mean span apart or more, where the texts are long enough, so
-    that chance does not repeat an annotator.
+    Each has the spans of one of `both`, drawn at random, shifted circularly by a random number of
+    characters. If the texts are long enough, the shifts differ by at least half a mean span, so
+    that chance does not reproduce an annotator.
     """
     size = int(edges[-1])
     spread = np.concatenate([side.ends - side.starts for side in both])
@@ -107,7 +107,7 @@ def random_pair(both: tuple[Marks, Marks], edges: IntArray, rng: Generator) -> t
 
 
 def _shifted(spans: Marks, by: int, edges: IntArray) -> Marks:
-    """Move spans in a circle; one that runs over the end of its text is moved back or cut."""
+    """Shift spans circularly; one that crosses the end of its text is moved back or cut."""
     starts = (spans.starts + by) % edges[-1]
     texts = np.searchsorted(edges, starts, side="right") - 1
     over = np.maximum(0, starts + (spans.ends - spans.starts) - edges[texts + 1])
@@ -118,23 +118,23 @@ def _shifted(spans: Marks, by: int, edges: IntArray) -> Marks:
 
 
 MIN_SAMPLES = 300
-"""Fewer random annotations make the expected disorder too uncertain."""
+"""With fewer random annotations, the expected disorder is too uncertain."""
 
 _ALONE = 1.0
 _NORMAL_95 = 1.96
 
 
 class Gamma(NamedTuple):
-    """Agreement beyond chance, and what it is made of."""
+    """Agreement beyond chance, and its components."""
 
     gamma: float
-    """At most 1; NaN where no span is, or chance could not do worse."""
+    """At most 1; NaN without spans, or if the expected disorder is 0."""
     observed: float
     """Disorder of the two annotators, in ``[0, 2]``."""
     expected: float
     """Mean disorder of random annotations."""
     precision: float
-    """Half of the expected disorder's 95 % interval, as a part of it."""
+    """Half the width of the expected disorder's 95 % interval, relative to it."""
 
 
 def gamma(
@@ -148,25 +148,25 @@ def gamma(
 ) -> Gamma:
     """Compare the spans of two annotators of the same texts.
 
-    The texts count together: spans are aligned within a text, and costs are summed over texts.
-    For the expected disorder, annotations of all texts, one after another, are shifted in a
-    circle by a random number of characters, as [1]_ does in section 5.2 with one text; each of
-    two random annotators takes the spans of one of the real ones, drawn at random. A shifted
-    span that runs over the end of its text is moved back, and cut if it is longer than the text.
+    The texts are evaluated together: spans are aligned within a text, and costs are summed over
+    texts. For the expected disorder, the annotations of the concatenated texts are shifted
+    circularly by a random number of characters, like those of one text in section 5.2 of [1]_; each
+    of two random annotators gets the spans of one of the real ones, drawn at random. A shifted span
+    that crosses the end of its text is moved back, and cut if it is longer than the text.
 
     Parameters
     ----------
     first, second
         The spans of each text, each of the shape ``(n, 2)``: half-open offsets.
     lengths
-        Characters of each text, positive.
+        Length of each text in characters, positive.
     rng
-        Draws the random annotations.
+        Generator of the random annotations.
     labels
-        Of the spans of the first and of the second annotator, in the same order: whole numbers
-        from 0. None to compare places only.
+        Of the spans of the first and of the second annotator, in the same order: nonnegative
+        integers. None to compare positions only.
     samples
-        How many random annotations, at least `MIN_SAMPLES`.
+        Number of random annotations, at least `MIN_SAMPLES`.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def gamma(
 
 
 def disorder(first: Marks, second: Marks) -> float:
-    """Return the cost of the best alignment per span of an annotator, in ``[0, 2]``.
+    """Return the cost of the best alignment over the mean number of spans, in ``[0, 2]``.
 
     Parameters
     ----------
@@ -207,9 +207,9 @@ def disorder(first: Marks, second: Marks) -> float:
 
 
 def _saved(first: Marks, second: Marks) -> float:
-    """Return by how much the best alignment costs less than to leave every span alone."""
+    """Return how much less the best alignment costs than no alignment at all."""
     pairs = _candidate_pairs(first, second)
-    # A span whose every partner has no other one is free to take the best of them.
+    # A span all of whose partners have no other partner can be aligned with the best of them.
     free, saved = np.zeros(len(pairs.gains), dtype=np.bool_), 0.0
     for ours, theirs in ((pairs.rows, pairs.columns), (pairs.columns, pairs.rows)):
         rivals = np.bincount(theirs)[theirs] if len(theirs) else theirs
@@ -233,7 +233,7 @@ def _saved(first: Marks, second: Marks) -> float:
 
 
 class _Pairs(NamedTuple):
-    """Pairs of spans of one text that cost less aligned than alone."""
+    """Pairs of spans of one text that cost less aligned than unaligned."""
 
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
@@ -255,7 +255,7 @@ def _candidate_pairs(first: Marks, second: Marks) -> _Pairs:
 
 
 def _assigned(pairs: _Pairs) -> float:
-    """Return what the best one-to-one alignment of one text saves."""
+    """Return the savings of the best one-to-one alignment of one text."""
     rows, columns = pairs.rows - pairs.rows.min(), pairs.columns - pairs.columns.min()
     gains = np.zeros((rows.max() + 1, columns.max() + 1))
     gains[rows, columns] = pairs.gains

@@ -1,7 +1,7 @@
-"""Compare a judge's spans with the places of the damage.
+"""Comparison of a judge's spans with the positions of the damage.
 
-A judge that marks half of a text hits half of the damage without having seen it, so beside
-each rate stands what the same spans would have hit by chance.
+A judge that marks half of a text hits half of the damage without having noticed it. So each rate
+is accompanied by the rate that the same spans would achieve by chance.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ class Localisation(NamedTuple):
     hits: int
     """Places that a span overlaps."""
     hits_by_chance: float
-    """Number expected if each place lay anywhere in its text."""
+    """Number of hits expected if each place were anywhere in its text."""
     marked: int
     """Characters in spans."""
     damaged: int
@@ -42,7 +42,7 @@ class Localisation(NamedTuple):
 
     @property
     def beyond_chance(self) -> float:
-        """The hit rate on a scale from 0 (chance) to 1; below 0 if worse; NaN if chance is 1."""
+        """The hit rate rescaled so that chance is 0; negative if worse; NaN if chance is 1."""
         return _quotient(self.hits - self.hits_by_chance, self.places - self.hits_by_chance)
 
     @property
@@ -65,15 +65,15 @@ def new_spans(damaged: ArrayLike, clean: ArrayLike, *, same: float = 0.5) -> Int
         Spans on the damaged text, shape ``(n, 2)``: half-open offsets.
     clean
         Spans on the clean text, shape ``(m, 2)``, as offsets of the damaged text; empty
-        where the marked text is gone.
+        if the marked text was deleted.
     same
-        Two spans are the same if they share this part of the characters that lie in either
-        of them, in ``(0, 1]``; 1 for identical spans only.
+        Minimum intersection over union of two spans that are considered the same, in
+        ``(0, 1]``; 1 for identical spans only.
 
     Returns
     -------
     Intervals
-        Those rows of `damaged` that are the same as no row of `clean`.
+        Those rows of `damaged` that are not the same as any row of `clean`.
 
     Raises
     ------
@@ -98,26 +98,26 @@ def new_spans(damaged: ArrayLike, clean: ArrayLike, *, same: float = 0.5) -> Int
 def localisation(
     spans: ArrayLike, damaged: ArrayLike, *, length: int, tolerance: int = 1
 ) -> Localisation:
-    """Compare spans with the places of damage in a text.
+    """Compare spans with the places of the damage in a text.
 
     Parameters
     ----------
     spans
         Shape ``(n, 2)``: half-open offsets in the damaged text; from `new_spans`.
     damaged
-        Shape ``(m, 2)``: half-open offsets in the same text. A place is empty where text was
-        deleted: it is taken for the ``tolerance + 1`` characters to each side, so that a span that
-        ends at most `tolerance` characters away hits it.
+        Shape ``(m, 2)``: half-open offsets in the same text. The place of a deletion is empty:
+        it is widened by ``tolerance + 1`` characters on each side, so that a span that ends at most
+        `tolerance` characters away hits it.
     length
-        Characters of the damaged text.
+        Length of the damaged text in characters.
     tolerance
         At least 0.
 
     Returns
     -------
     Localisation
-        By chance a place is hit as often as, of all places of its length in the text, a span
-        overlaps one. Characters in two spans, or at two places, count once.
+        The chance of a hit is the share of intervals of the same length in the text that a span
+        overlaps. Characters in two spans, or at two places, count once.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def localisation(
 
 
 def pooled(results: Iterable[Localisation]) -> Localisation:
-    """Return the sums of what was found in several texts: each place counts alike."""
+    """Return the sums of the results of several texts: each place has the same weight."""
     sums = [sum(column) for column in zip(*results, strict=True)]
     return Localisation._make(sums or [0] * len(Localisation._fields))
 
@@ -164,7 +164,7 @@ def _checked(intervals: ArrayLike, *, length: int | None = None) -> Intervals:
 
 
 def _widened(intervals: Intervals, length: int, *, by: int) -> Intervals:
-    """Return the places, the empty ones as the characters around them."""
+    """Return the places, with empty ones widened to the characters around them."""
     empty = intervals[:, 0] == intervals[:, 1]
     starts = intervals[:, 0] - by * empty
     ends = intervals[:, 1] + by * empty
@@ -179,7 +179,7 @@ def _mask(intervals: Intervals, length: int) -> NDArray[np.bool_]:
 
 
 def _chance(marked: NDArray[np.bool_], width: int) -> float:
-    """Return the share of all windows of a width that hold a marked character."""
+    """Return the share of all windows of a width that contain a marked character."""
     reached = np.concatenate([[0], np.cumsum(marked)])
     return float(np.mean(reached[width:] > reached[: reached.size - width]))
 

@@ -1,18 +1,17 @@
 """Agreement of the spans found in texts with gold spans: precision, recall and F1.
 
-The overlap of two sets of spans is kept as three sums, which can be added up over texts.
-Micro figures are ratios of the totals over texts: long texts with many errors count most,
-and a text without any span counts for nothing. Macro figures are means over texts. There a text
-in which nothing is gold and nothing was found is agreed on perfectly, with 1 for all three;
-if only one side is empty, F1 is 0 and the figure that divides by the empty side is undefined
-and skipped in its mean.
+The overlap of two sets of spans is represented by three sums, which can be added up over texts.
+Micro results are ratios of the totals over texts: long texts with many errors have the largest
+weight, and a text without any span has none. Macro results are means over texts. There a text with
+neither gold spans nor found ones is in perfect agreement, with 1 for all three; if only one side is
+empty, F1 is 0, and the result that divides by the empty side is undefined and skipped in its mean.
 
 References
 ----------
 .. [1] Blain et al. (2023), Findings of the WMT 2023 Shared Task on Quality Estimation: characters
-   with a half point for the other severity; with the script of its Task 2
+    with a half point for the other severity; with the script of its Task 2
 .. [2] Scoring script of WMT 2025's error span detection task (`scoring_esa.py` of the
-   organisers' repository `wmt25-mteval`): `get_char_f1`
+    organisers' repository `wmt25-mteval`): `get_char_f1`
 """
 
 from typing import NamedTuple
@@ -29,7 +28,7 @@ class Overlap(NamedTuple):
     """The overlap of predicted and gold spans of a text, as sums."""
 
     both: float
-    """Characters or spans that agree; partial credit counts in part."""
+    """Characters or spans that agree; partial credit counts as a fraction."""
     predicted: float
     """Characters or spans that were predicted."""
     gold: float
@@ -37,7 +36,7 @@ class Overlap(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Precision, recall and their harmonic mean; NaN where undefined."""
+    """Precision, recall and their harmonic mean; NaN if undefined."""
 
     precision: float
     recall: float
@@ -70,9 +69,9 @@ def character_overlap(predicted: ArrayLike, gold: ArrayLike) -> Overlap:
 
 
 def exact_overlap(predicted: ArrayLike, gold: ArrayLike) -> Overlap:
-    """Count spans: hard agreement, where only the same start and end will do.
+    """Count spans: hard agreement, for which start and end must be equal.
 
-    Parameters, errors as in `character_overlap`. Equal spans of one side count once.
+    Parameters and errors are those of `character_overlap`. Equal spans of one side count once.
     """
     marked, true = ({*map(tuple, checked_spans(side).tolist())} for side in (predicted, gold))
     return Overlap(float(len(marked & true)), float(len(marked)), float(len(true)))
@@ -86,25 +85,25 @@ def graded_overlap(
     gold_grades: ArrayLike,
     partial: float = 0.5,
 ) -> Overlap:
-    """Count characters by severity, as the error span tasks of WMT do.
+    """Count characters by severity, like the error span tasks of WMT.
 
-    On each character, as many marks of a grade agree as both sides have there; of the marks
-    left over, pairs of different grades get partial credit [2]_::
+    On each character, the marks of a grade that both sides have agree; of the remaining marks,
+    pairs of different grades get partial credit [2]_::
 
         sum_g min(f_g, t_g) + partial * min(sum_g max(0, f_g - t_g), sum_g max(0, t_g - f_g))
 
     with f_g and t_g the found and gold spans of grade g on the character. So a character in two
-    spans of one side counts twice here, as it does there [2]_; without such characters it is also
-    the measure of 2023 [1]_. With `partial` 0 only equal grades agree, and the grades may as well
-    be categories. Where a whole corpus has nothing found, or nothing gold, WMT takes the figure
-    that is undefined for 1; `micro_effect` leaves it NaN.
+    spans of one side counts twice, like in [2]_; without such characters it is also the measure of
+    2023 [1]_. With `partial` 0, only equal grades agree, and the grades may also be categories. If
+    a whole corpus has no found spans, or no gold spans, WMT sets the undefined result to 1;
+    `micro_effect` returns NaN.
 
     Parameters
     ----------
     predicted, gold
         As in `character_overlap`.
     predicted_grades, gold_grades
-        Shape ``(n,)`` and ``(m,)``: whole numbers from 0. WMT has two: minor, and major with
+        Shape ``(n,)`` and ``(m,)``: nonnegative integers. WMT has two: minor, and major or
         critical.
     partial
         Credit for a character marked with another grade, in ``[0, 1]``.
@@ -132,7 +131,7 @@ def graded_overlap(
 
 
 def micro_effect(overlaps: ArrayLike) -> Weighted:
-    """Return the micro figures as an effect for `bootstrap`.
+    """Return the micro results as an effect for `bootstrap`.
 
     Parameters
     ----------
@@ -155,7 +154,7 @@ def micro_effect(overlaps: ArrayLike) -> Weighted:
 
 
 def macro_effect(overlaps: ArrayLike) -> Weighted:
-    """Return the macro figures as an effect for `bootstrap`; the rest is as in `micro_effect`."""
+    """Return the macro results as an effect for `bootstrap`; see `micro_effect`."""
     both, predicted, gold = _columns(overlaps)
     empty = predicted + gold == 0
     figures = [

@@ -10,11 +10,11 @@ from spanjury.stats.arrays import FloatArray
 from spanjury.stats.weighted import Weighted, on_sample, ratio
 
 _FEWEST = 3
-"""Texts below which a correlation says nothing."""
+"""Minimum number of texts for a correlation."""
 
 
 class Detection(NamedTuple):
-    """Rates at which texts with errors are separated from those without; NaN where undefined."""
+    """Rates at which texts with errors are separated from those without; NaN if undefined."""
 
     precision: float
     """Share of gold errors among texts in which an error was found."""
@@ -25,7 +25,7 @@ class Detection(NamedTuple):
 
 
 def detection(predicted: ArrayLike, gold: ArrayLike) -> Detection:
-    """Compare texts by whether there is any error in them.
+    """Compare texts by the presence of any error in them.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def detection(predicted: ArrayLike, gold: ArrayLike) -> Detection:
 
 
 def detection_effect(predicted: ArrayLike, gold: ArrayLike) -> Weighted:
-    """Return the four figures of `detection` as an effect for `bootstrap`; texts are items."""
+    """Return the four results of `detection` as an effect for `bootstrap`; texts are items."""
     ours, theirs = _checked(predicted, gold)
     out = np.isnan(ours + theirs)
     some, true = (np.where(out, np.nan, counts > 0) for counts in (ours, theirs))
@@ -59,8 +59,8 @@ def detection_effect(predicted: ArrayLike, gold: ArrayLike) -> Weighted:
 def count_correlation(predicted: ArrayLike, gold: ArrayLike) -> float:
     """Return Spearman's correlation of the numbers of spans.
 
-    Parameters, errors as in `detection`. NaN if either side has one number only, or fewer than
-    three texts are left.
+    Parameters and errors are those of `detection`. NaN if all numbers of one side are equal, or
+    fewer than three texts are left.
     """
     ours, theirs = _checked(predicted, gold)
     kept = ~np.isnan(ours + theirs)
@@ -84,14 +84,14 @@ def hallucination_rate(hallucinated: ArrayLike, quoted: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If the shapes are not as above, or there are more of the former than of the latter.
+        If the shapes are not as above, or `hallucinated` exceeds `quoted`.
     """
     counts = np.asarray(quoted, dtype=np.float64)
     return float(on_sample(hallucination_effect(hallucinated, quoted), items=counts.size))
 
 
 def hallucination_effect(hallucinated: ArrayLike, quoted: ArrayLike) -> Weighted:
-    """Return the figure of `hallucination_rate` as an effect for `bootstrap`."""
+    """Return the result of `hallucination_rate` as an effect for `bootstrap`."""
     missing, quotes = _checked(hallucinated, quoted)
     if np.any(missing > quotes):
         raise ValueError(f"expected no more than all quotes, got {hallucinated!r} of {quoted!r}")

@@ -23,7 +23,7 @@ class Matching(NamedTuple):
 def overlap_ratios(predicted: ArrayLike, gold: ArrayLike) -> FloatArray:
     """Return the intersection over union of each predicted with each gold span, ``(n, m)``.
 
-    Parameters, errors as in `matching`.
+    Parameters and errors are those of `matching`.
     """
     marked, true = checked_spans(predicted), checked_spans(gold)
     starts, ends = marked[:, [0]], marked[:, [1]]
@@ -34,14 +34,14 @@ def overlap_ratios(predicted: ArrayLike, gold: ArrayLike) -> FloatArray:
 
 
 def matching(predicted: ArrayLike, gold: ArrayLike, *, threshold: float = 0.5) -> Matching:
-    """Pair spans one to one: as many as possible, and of those ways the one that overlaps most.
+    """Pair spans one to one: as many as possible, and with the largest overlap among these.
 
     Parameters
     ----------
     predicted, gold
         Shape ``(n, 2)`` and ``(m, 2)``: half-open offsets.
     threshold
-        Least intersection over union of a pair, in ``(0, 1]``; 1 for identical spans.
+        Minimum intersection over union of a pair, in ``(0, 1]``; 1 for identical spans.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def matching(predicted: ArrayLike, gold: ArrayLike, *, threshold: float = 0.5) -
         raise ValueError(f"expected a threshold in (0, 1], got {threshold!r}")
     ratios = overlap_ratios(predicted, gold)
     enough = ratios >= threshold
-    # All ratios together weigh less than one more pair.
+    # The sum of all ratios is less than the weight of one more pair.
     weights = np.where(enough, 1 + ratios / (1 + min(ratios.shape)), 0)
     rows, columns = linear_sum_assignment(weights, maximize=True)
     kept = enough[rows, columns]
@@ -66,7 +66,7 @@ def matching(predicted: ArrayLike, gold: ArrayLike, *, threshold: float = 0.5) -
 
 
 def matched_overlap(predicted: ArrayLike, gold: ArrayLike, *, threshold: float = 0.5) -> Overlap:
-    """Count spans that are paired; parameters and errors as in `matching`."""
+    """Count the spans that are paired; parameters and errors are those of `matching`."""
     pairs = matching(predicted, gold, threshold=threshold).pairs
     counts = (pairs, checked_spans(predicted), checked_spans(gold))
     return Overlap(*(float(len(rows)) for rows in counts))

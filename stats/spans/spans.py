@@ -1,4 +1,4 @@
-"""Spans of a text as arrays, and how often each character lies within them."""
+"""Spans of a text as arrays, and the number of spans that cover each character."""
 
 from typing import NamedTuple
 
@@ -11,23 +11,23 @@ Spans = NDArray[np.int64]
 
 
 class Depths(NamedTuple):
-    """Number of spans on each stretch of a text; stretches are those between two edges."""
+    """Number of spans over each stretch of a text; a stretch is the interval between two edges."""
 
     widths: IntArray
     """Characters of each stretch, shape ``(stretches,)``."""
     by_set: tuple[IntArray, ...]
-    """For each set of spans how many cover a stretch, by label: ``(labels, stretches)``."""
+    """For each set, the number of spans that cover a stretch, by label: ``(labels, stretches)``."""
 
 
 def checked_spans(spans: ArrayLike) -> Spans:
-    """Return `spans` as an array, after a look at what is in it.
+    """Return `spans` as a validated array.
 
-    Raise `ValueError` if a shape or a value is not as described.
+    Raises `ValueError` if a shape or a value is not as described.
 
     Parameters
     ----------
     spans
-        Shape ``(n, 2)``: whole numbers, ``0 <= start < end``; or empty.
+        Shape ``(n, 2)``: integers, ``0 <= start < end``; or empty.
     """
     array = np.asarray(spans)
     if array.size == 0:
@@ -40,7 +40,7 @@ def checked_spans(spans: ArrayLike) -> Spans:
 
 
 def checked_labels(labels: ArrayLike, spans: Spans) -> IntArray:
-    """Return `labels`, whole numbers from 0, one a span; raise ValueError for anything else."""
+    """Return `labels`, one nonnegative integer a span; raises `ValueError` for anything else."""
     array = np.asarray(labels)
     if array.size == 0:
         array = np.empty(0, dtype=np.int64)
@@ -50,7 +50,7 @@ def checked_labels(labels: ArrayLike, spans: Spans) -> IntArray:
 
 
 def depths(*labelled: tuple[Spans, IntArray | None]) -> Depths:
-    """Sweep over the edges of one or more sets of spans, in O(n log n) for n spans.
+    """Count the spans over each stretch for one or more sets, in O(n log n) for n spans.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""The cards of our metrics, a TOML file each, named after the metric."""
+"""The cards of our metrics: one TOML file each, named after the metric."""

@@ -1,1 +1,1 @@
-"""Metrics of the edits that make an output its reference."""
+"""Metrics of the edits that turn an output into its reference."""

@@ -1,17 +1,17 @@
-"""CharacTER, and the rates of words and characters to edit [3].
+"""CharacTER, and the word and character error rates [3].
 
 CharacTER counts the character edits that remain after words have been shifted into place.
 
-Which shifts are tried and made is as in the authors' program [1]_: of all longest runs of words
-that output and reference share at different places, the one whose move to the reference's place
-leaves the fewest words to edit; of several such orders of words, the last in the alphabet. In
-long texts, for which the program was not made, only the longest runs are tried.
+Shifts are chosen as in the authors' program [1]_: of all longest runs of words that output and
+reference share at different positions, the one whose move to the reference's position leaves the
+fewest words to edit; of several such orders of words, the last in the alphabet. In long texts, for
+which the program was not designed, only the longest runs are tried.
 
 References
 ----------
 .. [1] Wang, Peter, Rosendahl and Ney (2016), CharacTer: translation edit rate on character
        level, WMT, doi:10.18653/v1/W16-2342; the program is https://github.com/rwth-i6/CharacTER
-.. [2] The package ``cer`` 1.2 (GPL-3), which keeps up the authors' program; the values are its
+.. [2] The package ``cer`` 1.2 (GPL-3), which maintains the authors' program; the values are equal
 .. [3] Morris, Maier and Green (2004), From WER and RIL to MER and WIL: improved evaluation
        measures for connected speech recognition, Interspeech
 """
@@ -32,26 +32,25 @@ from spanjury.judges.metrics.edits.native import KERNELS, MOST_CHARACTERS
 from spanjury.judges.metrics.reductions import SummedRows
 from spanjury.judges.metrics.versions import version
 
-_SHORT = 100  # words of a text in which every shift is tried
-_TRIED = 50  # shifts that are tried at a time in a longer one
-_LONG = 2_000  # words of a text in which none are shifted
+_SHORT = 100  # maximum words of a text in which every shift is tried
+_TRIED = 50  # maximum shifts tried at a time in a longer text
+_LONG = 2_000  # words above which nothing is shifted
 _REACH = (_SHORT, _LONG, _TRIED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Character:
-    """CharacTER: edits per character of the output, 1 at most.
+    """CharacTER: edits per character of the output, at most 1.
 
-    A phrase of the output that the reference has elsewhere is moved there as long as that leaves
-    fewer words to edit. What is then left to edit, character by character, is counted, and with the
-    cost of the shifts divided by the output's length.
+    A phrase of the output that the reference has elsewhere is moved there while this leaves fewer
+    words to edit. The remaining character edits plus the cost of the shifts are divided by the
+    output's length.
 
     Parameters
     ----------
     likeness
-        Words are like each other, so that they make a phrase, if at most this share of the
-        characters of the longer one is to be edited; in 0-1. The authors' program takes equal
-        words only, which is 0.
+        Words count as similar, and so form a phrase, if at most this share of the characters of
+        the longer one differs; 0 to 1. The authors' program accepts equal words only, which is 0.
     """
 
     likeness: float = 0.0
@@ -62,7 +61,7 @@ class Character:
 
     @property
     def signature(self) -> str:
-        """The options, whose search it is, and the version of what counts edits."""
+        """The options, the program that the search follows, and the version of rapidfuzz."""
         return signature(
             "character", likeness=self.likeness, search="cer-1.2", rapidfuzz=version("rapidfuzz")
         )
@@ -83,14 +82,14 @@ class Character:
 def character_edits(
     output: str, reference: str, *, likeness: float
 ) -> tuple[int, int, list[tuple[int, int]]]:
-    """Return characters to edit after all shifts, those of the output, and its phrases.
+    """Return the character edits after all shifts, the output's length, and its moved phrases.
 
-    The phrases are those that were moved back: how many characters and words they have.
+    Of each phrase that was moved back, the number of characters and of words is returned.
     """
     before, words = output.split(), reference.split()
     wanted, given = " ".join(words), " ".join(before)
     if given == wanted:
-        return 0, len(given), []  # the program does not look for words that come again, either
+        return 0, len(given), []  # the program does not search for repeated words, either
     if max(len(before), len(words)) > _LONG:
         return Levenshtein.distance(given, wanted), len(given), []
     after = reordered(before, words, likeness=likeness)
@@ -99,14 +98,14 @@ def character_edits(
 
 
 class _Shift(NamedTuple):
-    """Move words ``[start, start + length)`` so that the first is word `to` of what results."""
+    """Move words ``[start, start + length)`` so that the first becomes word `to` of the result."""
 
     start: int
     to: int
     length: int
 
     def of(self, words: str) -> str:
-        """Return words, a character each, in their new order."""
+        """Return words, one character each, in their new order."""
         end = self.start + self.length
         rest = words[: self.start] + words[end:]
         return rest[: self.to] + words[self.start : end] + rest[self.to :]
@@ -115,16 +114,14 @@ class _Shift(NamedTuple):
 def reordered(output: Sequence[str], reference: Sequence[str], *, likeness: float) -> list[str]:
     """Return the words of `output` after all shifts that leave fewer words to edit.
 
-    Words that are alike, as `alike_positions` finds, make a run; they differ all the same.
+    Similar words (see `alike_positions`) can form a run, but still count as different.
 
     Examples
     --------
     >>> reordered("d a b c".split(), "a b c d".split(), likeness=0.0)
     ['a', 'b', 'c', 'd']
     """
-    by_character = sorted(
-        {*output, *reference}
-    )  # so that words are in the order of their characters
+    by_character = sorted({*output, *reference})  # so that codes sort like words
     code = {word: chr(number) for number, word in enumerate(by_character)}
     ours, theirs = ("".join(map(code.__getitem__, words)) for words in (output, reference))
     alike = {
@@ -135,13 +132,13 @@ def reordered(output: Sequence[str], reference: Sequence[str], *, likeness: floa
 
 
 def _searched(ours: str, theirs: str, *, alike: Mapping[str, Sequence[int]]) -> str:
-    """Shift words, a character each, for as long as that leaves fewer edits."""
+    """Shift words, one character each, while this leaves fewer edits."""
     least = max(len(ours), len(theirs)) - (Counter(ours) & Counter(theirs)).total()
     edits = Levenshtein.distance(ours, theirs)
     is_short = max(len(ours), len(theirs)) <= _SHORT
     while edits > least:
         fewest, best = edits - 1, ""
-        # The longest first: to move n words saves 2 n edits at most, so that many are not tried.
+        # Longest first: moving n words saves at most 2 n edits, so many shifts can be skipped.
         shifts = sorted(_shifts(ours, alike=alike), key=lambda shift: -shift.length)
         for shift in shifts if is_short else shifts[:_TRIED]:
             if edits - 2 * shift.length > fewest:
@@ -157,7 +154,7 @@ def _searched(ours: str, theirs: str, *, alike: Mapping[str, Sequence[int]]) -> 
 
 
 def _shifts(ours: str, *, alike: Mapping[str, Sequence[int]]) -> Iterator[_Shift]:
-    """Yield each longest run of words that stands elsewhere in the reference."""
+    """Yield each longest run of words that the reference has at another position."""
     positions = {word: frozenset(indices) for word, indices in alike.items()}
     for start, word in enumerate(ours):
         for to in alike[word]:
@@ -170,9 +167,9 @@ def _shifts(ours: str, *, alike: Mapping[str, Sequence[int]]) -> Iterator[_Shift
 
 
 def moved_phrases(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
-    """Return characters and words of each phrase that words in their new order have further back.
+    """Return characters and words of each phrase that the new order has further back.
 
-    Words that come forward are in none.
+    Words that moved forward are in none.
 
     Examples
     --------
@@ -189,15 +186,15 @@ def moved_phrases(before: Sequence[str], after: Sequence[str]) -> list[tuple[int
 
 
 def phrases_cost(phrases: Iterable[tuple[int, int]]) -> float:
-    """Return what it costs to move phrases back: of each the mean length of its words."""
+    """Return the cost of moving phrases back: for each the mean length of its words."""
     cost = 0.0
-    for characters, words in phrases:  # one by one, as newer Pythons round sums otherwise
+    for characters, words in phrases:  # not `sum`, which rounds differently in newer Pythons
         cost += characters / words
     return cost
 
 
 def _run(before: Sequence[str], after: Sequence[str], *, at: int) -> int:
-    """Return how many words from `at` on stand next further back in `after`; 0 if none does."""
+    """Return how many words from `at` on occur next further back in `after`; 0 if none does."""
     target = next((n for n in range(at + 1, len(after)) if after[n] == before[at]), None)
     if target is None or after[at] == before[at]:
         return 0
@@ -210,9 +207,9 @@ def _run(before: Sequence[str], after: Sequence[str], *, at: int) -> int:
 def alike_positions(
     output: Sequence[str], reference: Sequence[str], *, likeness: float
 ) -> dict[str, list[int]]:
-    """Return for each word of the output where the reference has a word like it, in order.
+    """Return for each word of the output the positions of similar words of the reference.
 
-    `likeness` is the share of the longer word's characters that may differ, in 0-1.
+    `likeness` is the share of the longer word's characters that may differ, 0 to 1.
     """
     positions: dict[str, list[int]] = {}
     for position, word in enumerate(reference):
@@ -229,9 +226,9 @@ def alike_positions(
 
 
 def _long_words(words: Iterable[str], *, likeness: float) -> list[str]:
-    """Return those that another word may be like, which of short ones only they themselves are.
+    """Return the words that another word may be similar to; shorter ones match only themselves.
 
-    Where one character differs, the longer word has to have 1 / `likeness`; the other one may
+    If one character differs, the longer word must have 1 / `likeness` characters; the other may
     be shorter by that share.
     """
     if not likeness:
@@ -242,7 +239,7 @@ def _long_words(words: Iterable[str], *, likeness: float) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ErrorRate(SummedRows):
-    """Edits of units per unit of the reference, which counts as one unit where it is empty."""
+    """Edits of units per unit of the reference; an empty reference counts as one unit."""
 
     lowercase: bool = False
 
@@ -250,13 +247,13 @@ class _ErrorRate(SummedRows):
 
     @property
     def signature(self) -> str:
-        """The options, and the version of what counts edits."""
+        """The options, and the version of the library that counts edits."""
         return signature(self.kind, lowercase=self.lowercase, rapidfuzz=version("rapidfuzz"))
 
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return edits and the length of the reference in units."""
         rows: list[list[float]] = []
-        for sample in samples:  # one by one: words kept for later cost more than the edits
+        for sample in samples:  # one by one: caching words costs more than computing the edits
             output, reference = sample.output, sample.references[0]
             if self.lowercase:
                 output, reference = output.lower(), reference.lower()
@@ -265,7 +262,7 @@ class _ErrorRate(SummedRows):
         return rows
 
     def score_statistics(self, total: Sequence[float], /) -> float:
-        """Return the rate of added counts."""
+        """Return the rate of summed counts."""
         return total[0] / max(1, total[1])
 
     @staticmethod
@@ -276,7 +273,7 @@ class _ErrorRate(SummedRows):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wer(_ErrorRate):
-    """Edits of words (cut at whitespace) per word of the reference; 0 and up."""
+    """Edits of words (split at white space) per word of the reference; 0 and up."""
 
     kind: ClassVar[str] = "wer"
 
@@ -289,7 +286,7 @@ class Wer(_ErrorRate):
 class Cer(_ErrorRate):
     """Edits of characters per character of the reference; 0 and up.
 
-    Whitespace at both ends does not count, within a text it does.
+    White space at both ends does not count, white space within a text does.
     """
 
     kind: ClassVar[str] = "cer"

@@ -1,15 +1,13 @@
-"""Extended edit distance: character edits, with jumps between words and their coverage.
+"""Extended edit distance: character edits and jumps between words, with a coverage penalty.
 
 References
 ----------
 .. [1] Stanchev, Wang and Ney (2019), EED: extended edit distance measure for machine
        translation, WMT, doi:10.18653/v1/W19-5359
 
-Costs of EED in tables of many pairs at once: where nothing is compiled.
-
-Rows of the tables are places of the outputs, columns are pairs. What is kept of a cell is its
-cost less that of leaving out all characters before it, so that to leave out some more is a
-running minimum.
+Without the compiled kernel, the costs are computed in tables of many pairs at once. Rows of the
+tables are positions in the outputs, columns are pairs. A cell holds its cost minus that of deleting
+all characters before it, so that further deletions become a running minimum.
 """
 
 import math
@@ -43,32 +41,32 @@ _Table = NDArray[np.signedinteger]
 
 _SMALL = np.iinfo(np.int16).max
 
-_FINEST = 1_000  # parts of an edit that a cost is rounded to
+_FINEST = 1_000  # costs are rounded to fractions of an edit with at most this denominator
 
 _BLANK = ord(" ")
 
-_WORTH = 0.9  # of a table is left when it is cut down to the pairs that go on
+_WORTH = 0.9  # share of unfinished pairs below which a table is cut down to them
 
-_FEW = 32  # pairs: a running minimum of each is then quicker than one of all
+_FEW = 32  # pairs below which a running minimum for each is faster than one for all
 
-_CELLS = 300_000  # of a row, over all pairs that are compared at once
+_CELLS = 300_000  # cells of a row, over all pairs that are compared at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eed:
-    """EED from 0, equal, to 1.
+    """EED from 0 (equal) to 1.
 
     Raises `ValueError` if a cost is negative.
 
     Parameters
     ----------
     alpha
-        Cost of a jump, which may be made where the reference has a blank.
+        Cost of a jump, which is allowed where the reference has a space.
     deletion, insertion
-        Cost of leaving out a character of the output, and of adding one of the reference; these
+        Cost of deleting a character of the output, and of inserting one of the reference; these
         three are rounded to fractions with denominators up to 1,000.
     rho
-        Cost of each visit too many or too few to a place of the output.
+        Cost of each visit too many or too few to a position in the output.
     """
 
     alpha: float = 2.0
@@ -107,18 +105,18 @@ class Eed:
             for at, sample in enumerate(samples)
             if not is_blank(sample.output) and not is_blank(sample.references[0])
         ]
-        order = [at for _, _, at in sorted(pairs, reverse=True)]  # like lengths at once
+        order = [at for _, _, at in sorted(pairs, reverse=True)]  # similar lengths together
         costs = _costs(self)
         costs_in_order = edit_costs([samples[at] for at in order], costs=costs)
         for at, (cost, missed, length) in zip(order, costs_in_order, strict=True):
-            coverage = self.rho * missed  # [1] eq. 2: a place is to be visited once
+            coverage = self.rho * missed  # [1] eq. 2: each position should be visited once
             scores[at] = min(1.0, (cost / costs.edit + coverage) / (length + coverage))
         return scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _EedCosts:
-    """Costs of edits and jumps, in whole numbers, so that ties are exact."""
+    """Costs of edits and jumps as integers, so that ties are exact."""
 
     edit: int
     jump: int
@@ -127,7 +125,7 @@ class _EedCosts:
 
     @classmethod
     def of(cls, *, alpha: float, deletion: float, insertion: float) -> Self:
-        """Take costs that are given in edits."""
+        """Convert costs given in units of an edit."""
         parts = [
             Fraction(cost).limit_denominator(_FINEST) for cost in (1.0, alpha, deletion, insertion)
         ]
@@ -136,7 +134,7 @@ class _EedCosts:
         return cls(edit=edit, jump=jump, deletion=less, insertion=more)
 
     def largest(self, columns: int, rows: int) -> int:
-        """Return what no cost exceeds, of texts up to so many characters."""
+        """Return an upper bound of the cost of texts with up to so many characters."""
         dearest = max(self.edit, self.deletion, self.insertion)
         return 2 * self.jump + dearest * (2 * columns + rows + 2)
 
@@ -147,14 +145,14 @@ def _costs(options: Eed) -> _EedCosts:
 
 
 def edit_costs(samples: Sequence[Sample], *, costs: _EedCosts) -> Sequence[tuple[int, int, int]]:
-    """Compare outputs with their references, no text being blank.
+    """Compare outputs with their references, none of which is blank.
 
-    Returns for each the cost in the unit of `costs`, how many visits of places are too many or
-    too few, and the length of the reference.
+    Returns for each pair the cost in the unit of `costs`, the number of visits too many or too few,
+    and the length of the reference.
     """
     outputs = [sample.output for sample in samples]
     references = [sample.references[0] for sample in samples]
-    # To set marks apart makes a text twice as long at most, and puts a blank at both ends.
+    # Separating marks at most doubles the length of a text, and adds a space at both ends.
     columns, rows = (2 * max(map(len, side), default=0) + 2 for side in (outputs, references))
     if KERNELS is None or costs.largest(columns, rows) > MOST_COST:
         ours, theirs = ([_spaced(text) for text in side] for side in (outputs, references))
@@ -164,7 +162,7 @@ def edit_costs(samples: Sequence[Sample], *, costs: _EedCosts) -> Sequence[tuple
 
 
 def _spaced(text: str) -> str:
-    """Set punctuation apart, as the authors do for English; eed_text.c does the same."""
+    """Separate punctuation, as the authors do for English; `eed_text.c` does the same."""
     text = " ".join(_SIGN.sub(r" \1", text.rstrip()).split())
     text = _TITLE.sub(r"\1.", _NUMBER.sub(r"\1\2\3", text))
     for apart, whole in _ABBREVIATIONS:
@@ -173,9 +171,9 @@ def _spaced(text: str) -> str:
 
 
 class _PairCost(NamedTuple):
-    """Cost of reading an output as its reference, which has `length` characters.
+    """Cost of editing an output into its reference, which has `length` characters.
 
-    `missed` counts visits too many or too few, over all of its offsets.
+    `missed` counts visits too many or too few over all positions of the output.
     """
 
     cost: int
@@ -202,7 +200,7 @@ def _table_costs(
 def _compared(
     outputs: Sequence[Ids], references: Sequence[Ids], *, costs: _EedCosts
 ) -> Iterator[_PairCost]:
-    """Yield what comes out for pairs in order of the references' lengths, longest first."""
+    """Yield the costs of pairs sorted by the length of the reference, longest first."""
     ends, visits = _edit_costs(outputs, references, costs=costs)
     missed = np.where(visits == 0, 1, visits - 1)
     sizes = np.array([output.size for output in outputs])
@@ -214,7 +212,7 @@ def _compared(
 def _edit_costs(
     outputs: Sequence[Ids], references: Sequence[Ids], *, costs: _EedCosts
 ) -> tuple[Ids, Ids]:
-    """Return the cost of each pair, and how often places are visited: ``(places, pairs)``."""
+    """Return the cost of each pair, and the visits of positions, shape ``(positions, pairs)``."""
     sizes, lengths = (np.array([text.size for text in side]) for side in (outputs, references))
     numbers, theirs = _distinct(outputs, references, costs=costs)
     largest = max(numbers.max(), theirs.max(), costs.largest(len(numbers), len(theirs)))
@@ -224,7 +222,7 @@ def _edit_costs(
     block = math.isqrt(len(ours)) + 1
     columns = np.arange(-(-(len(ours) + 1) // block) * block)[:, None]
     skipped = (columns * costs.deletion).astype(kind)
-    # A place beyond an output is not nearer than its end, unless one edit is cheaper than another.
+    # Positions beyond an output cost no less than its end, unless the costs of edits differ.
     beyond = (columns > sizes) if costs.insertion > costs.edit else None
     visits, ends = np.zeros((len(columns), sizes.size), dtype=np.int64), np.zeros_like(lengths)
     above: _Table = np.full((len(columns), sizes.size), costs.edit, dtype=kind)
@@ -233,7 +231,7 @@ def _edit_costs(
     spare, changed = np.empty_like(above), np.empty_like(ours)
     for row, characters in enumerate(theirs.astype(kind)):
         live = int(np.searchsorted(-lengths, -row, side="left"))
-        if live < _WORTH * above.shape[1]:  # else what has ended is worked out, and not read
+        if live < _WORTH * above.shape[1]:  # otherwise finished pairs are computed but ignored
             above, ours = (np.ascontiguousarray(table[:, :live]) for table in (above, ours))
             spare, changed = np.empty_like(above), np.empty_like(ours)
             beyond = None if beyond is None else beyond[:, :live]
@@ -255,7 +253,7 @@ def _edit_costs(
 def _distinct(
     outputs: Sequence[Ids], references: Sequence[Ids], *, costs: _EedCosts
 ) -> tuple[Ids, Ids]:
-    """Return characters as numbers whose bits differ by more than an edit costs, if at all.
+    """Return characters as numbers whose bits differ by more than the cost of an edit, if at all.
 
     Both sides have the shape ``(longest, pairs)``.
     """
@@ -268,9 +266,10 @@ def _distinct(
 def _without_jumps(
     above: _Table, changed: _Table, reached: _Table, *, costs: _EedCosts, block: int
 ) -> None:
-    """Put into `reached` the costs of one more character of the references.
+    """Write into `reached` the costs after one more character of the references.
 
-    `changed` is 0 where that is the output's, and at least an edit elsewhere; it is overwritten.
+    `changed` is 0 where the output has the same character, and at least the cost of an edit
+    elsewhere; it is overwritten.
     """
     np.minimum(changed, np.full_like(changed[0], costs.edit), out=changed)
     changed -= changed.dtype.type(costs.deletion)
@@ -286,7 +285,7 @@ def _without_jumps(
 
 
 def _fall(blocks: _Table) -> None:
-    """Put into each row the least of all rows down to it: within the blocks, then across."""
+    """Replace each row by the running minimum of the rows up to it: within blocks, then across."""
     for row in range(1, blocks.shape[1]):
         np.minimum(blocks[:, row], blocks[:, row - 1], out=blocks[:, row])
     last = blocks[:, -1]
@@ -296,11 +295,11 @@ def _fall(blocks: _Table) -> None:
 
 
 def _least(costs: _Table, beyond: NDArray[np.bool_] | None) -> tuple[_Table, Ids]:
-    """Return the least cost of each column, and the first place that has it."""
+    """Return the minimum of each column, and its first position."""
     if beyond is not None:
         costs = np.where(beyond, np.iinfo(costs.dtype).max, costs)
     least = costs.min(axis=0)
     rows, columns = np.divmod(np.flatnonzero(costs == least)[::-1], costs.shape[1])
     nearest = np.zeros(costs.shape[1], dtype=np.int64)
-    nearest[columns] = rows  # of several the one that is written last: the first
+    nearest[columns] = rows  # duplicates: the last one written wins, which is the first row
     return least, nearest

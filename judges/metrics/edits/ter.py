@@ -1,8 +1,8 @@
-"""Translation edit rate: how much of a reference an editor would have to change.
+"""Translation edit rate: edits that turn an output into a reference, relative to its length.
 
-Which shifts are tried, and in what order, is Tercom's choice as sacrebleu has it [2]_, and so
-is the band around the diagonal in which words are compared; the numbers are equal. A word is one
-character here, so that most shifts are compared in native code.
+The choice and order of the shifts tried, and the band around the diagonal in which words are
+compared, follow Tercom as in sacrebleu [2]_; the numbers are equal. Here each word is encoded as
+one character, so that most shifts are compared in native code.
 
 References
 ----------
@@ -29,8 +29,8 @@ from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.reductions import SummedRows
 from spanjury.judges.metrics.versions import version
 
-_LONGEST, _FAR = 10, 50  # words of a phrase, and how far it is moved
-_TRIED = 1000  # shifts; the search then ends without the one that it was at
+_LONGEST, _FAR = 10, 50  # maximum words of a phrase, and maximum distance of a shift
+_TRIED = 1000  # maximum shifts; the search then ends and drops the current one
 
 
 class BandAlignment(NamedTuple):
@@ -39,12 +39,12 @@ class BandAlignment(NamedTuple):
     Parameters
     ----------
     edits
-        How many words are to be changed, left out and added.
+        Number of words to substitute, delete and insert.
     aligned
-        For each word of the reference that of the output which stands for it, else the one
-        before it; -1 at the start.
+        For each word of the reference the index of the aligned word of the output, else of the
+        one before it; -1 at the start.
     wrong, missed
-        For each word of the output, and of the reference, whether the other has it there not.
+        For each word of the output, and of the reference, whether it has no equal counterpart.
     """
 
     edits: int
@@ -54,7 +54,7 @@ class BandAlignment(NamedTuple):
 
 
 def band_alignment(output: str, reference: str) -> BandAlignment:
-    """Align texts of which each character is a word; neither is empty.
+    """Align two non-empty texts in which each character encodes a word.
 
     Examples
     --------
@@ -64,7 +64,7 @@ missed=[True, False, False, True])
     """
     steps = _steps_between(output, reference) if len(reference) <= _LONG else []
     low, high = _band(output, reference)
-    # A way without a band that lies within it is also the one that is found with it.
+    # An unrestricted path that stays within the band is also the path found in the band.
     if not all(low[row] <= column < high[row] for row, column in steps) or not steps:
         steps = _steps_in_band(output, reference, low=low, high=high)
     return _alignment(steps, output, reference)
@@ -77,9 +77,9 @@ class Ter(SummedRows):
     Parameters
     ----------
     asian_support
-        Whether `normalize` and `no_punctuation` also treat Chinese and Japanese characters.
+        Whether `normalize` and `no_punctuation` also apply to Chinese and Japanese characters.
     normalize
-        Whether the text is tokenised as Tercom does.
+        Whether the text is tokenised like in Tercom.
     """
 
     asian_support: bool = False
@@ -89,7 +89,7 @@ class Ter(SummedRows):
 
     @property
     def signature(self) -> str:
-        """The options, in sacrebleu's words, and its version."""
+        """The options, in sacrebleu's terms, and its version."""
         return signature(
             "ter",
             case="mixed" if self.case_sensitive else "lc",
@@ -104,29 +104,29 @@ class Ter(SummedRows):
         return [self._row(sample) for sample in samples]
 
     def score_statistics(self, total: Sequence[float], /) -> float:
-        """Return the rate of added counts."""
+        """Return the rate of summed counts."""
         edits, length = total
         return 100.0 * (edits / length if length else float(edits > 0))
 
     def _row(self, sample: Sample) -> list[float]:
         cut = _tokenizer(self)
         output = cut(sample.output.rstrip()).split()
-        # As sacrebleu does, references are cut twice, which only matters where marks crowd.
+        # Like sacrebleu, tokenize references twice; this matters only for adjacent marks.
         references = [cut(cut(reference.rstrip())).split() for reference in sample.references]
         length = sum(map(len, references)) / len(references)
         return [fewest_edits(output, references), length]
 
 
 class _Shift(NamedTuple):
-    """A shift and what is left to edit after it; the least one is made."""
+    """A shift and the edits left after it; the smallest one is made."""
 
     edits: int
-    less: int  # words that are moved, negative
+    less: int  # number of words moved, negative
     start: int
     to: int
 
     def of(self, words: str) -> str:
-        """Return words in their new order; within the phrase, `to` counts behind it."""
+        """Return words in their new order; within the phrase, `to` counts from its end."""
         phrase, end = words[self.start : self.start - self.less], self.start - self.less
         if self.to < self.start:
             return words[: self.to] + phrase + words[self.to : self.start] + words[end:]
@@ -135,9 +135,9 @@ class _Shift(NamedTuple):
 
 
 def fewest_edits(output: Sequence[str], references: Sequence[Sequence[str]]) -> int:
-    """Return how many edits make words those of the reference that is nearest.
+    """Return the minimum number of edits that turn the output into one of the references.
 
-    A reference that is not nearer than another, whatever is shifted, is not searched.
+    A reference that cannot be closer than another for any shifts is not searched.
 
     Examples
     --------
@@ -157,13 +157,13 @@ def fewest_edits(output: Sequence[str], references: Sequence[Sequence[str]]) -> 
 
 
 def _least(output: str, reference: str) -> int:
-    """Return how many edits are needed in any order of the words."""
+    """Return the number of edits if the order of the words did not matter, a lower bound."""
     common = (Counter(output) & Counter(reference)).total()
     return max(len(output), len(reference)) - common
 
 
 def _edits(output: str, reference: str, *, least: int, enough: int) -> int:
-    """Shift phrases for as long as it pays; an outcome of `enough` or more may be any such."""
+    """Shift phrases while it reduces the edits; a result of `enough` or more may be inexact."""
     if not output or not reference:
         return least
     alignment, shifts, tried = band_alignment(output, reference), 0, 0
@@ -180,11 +180,11 @@ def _edits(output: str, reference: str, *, least: int, enough: int) -> int:
 
 
 def _best(shifts: set[_Shift], output: str, reference: str, *, below: int) -> _Shift | None:
-    """Return the least shift, if its edits are less than `below`."""
+    """Return the smallest shift if it leaves fewer edits than `below`, else None."""
     hoped = [
         shift._replace(edits=edits)
         for shift in shifts
-        # Without a band there are no more edits than with one.
+        # Without a band there are at most as many edits as with one.
         if (edits := Levenshtein.distance(shift.of(output), reference, score_cutoff=below - 1))
         < below
     ]
@@ -201,7 +201,7 @@ def _best(shifts: set[_Shift], output: str, reference: str, *, below: int) -> _S
 def _candidates(
     output: str, reference: str, *, alignment: BandAlignment, tried: int
 ) -> tuple[set[_Shift], int]:
-    """Return shifts of phrases that the reference has elsewhere, with repeats, up to a bound."""
+    """Return shifts of phrases that the reference has elsewhere, up to a bound."""
     positions, wrong, missed = alignment.aligned, alignment.wrong, alignment.missed
     shifts: set[_Shift] = set()
     for start, of, most in _matches(output, reference):
@@ -220,7 +220,7 @@ def _candidates(
 
 
 def _matches(output: str, reference: str) -> Iterator[tuple[int, int, int]]:
-    """Yield where equal phrases begin in both, not too far apart, and their longest length."""
+    """Yield the starts of equal phrases in both texts, not too far apart, and their length."""
     held: defaultdict[str, list[int]] = defaultdict(list)
     for of, word in enumerate(reference):
         held[word].append(of)
@@ -245,8 +245,8 @@ def _tokenizer(options: Ter) -> TercomTokenizer:
 
 
 _BAND = 25  # words to each side of the diagonal
-_BEYOND = 1 << 60  # edits to where the band does not reach
-_LONG = 2_000  # words of a reference whose rows of bits would take too much memory
+_BEYOND = 1 << 60  # edits of cells outside the band
+_LONG = 2_000  # maximum words of a reference: longer rows of bits take too much memory
 _NO_WORD = "\0"
 
 
@@ -254,9 +254,9 @@ _Steps = list[tuple[int, int]]
 
 
 def _band(output: str, reference: str) -> tuple[list[int], list[int]]:
-    """Return the columns, from and to, of each row: a row for no word, one for one, and so on."""
+    """Return the half-open range of columns of each row; row n represents n words of the output."""
     ratio, end = len(reference) / len(output), len(reference) + 1
-    # Rows of very long references would not meet.
+    # Otherwise the bands of successive rows would not overlap for very long references.
     width = _BAND if ratio / 2 <= _BAND else math.ceil(ratio / 2 + _BAND)
     diagonal = [math.floor(row * ratio) for row in range(len(output) + 1)]
     low = [max(0, column - width) for column in diagonal]
@@ -266,17 +266,17 @@ def _band(output: str, reference: str) -> tuple[list[int], list[int]]:
 
 
 def _steps_between(output: str, reference: str) -> _Steps:
-    """Return the cells from the end to the start, found in whole rows of bits, [2] figure 5."""
+    """Return the cells from the end to the start, computed in whole rows of bits, [3] figure 5."""
     held: defaultdict[str, int] = defaultdict(int)
     for column, word in enumerate(reference):
         held[word] |= 1 << column
     whole = (1 << len(reference)) - 1
-    more, less = whole, 0  # where a cell has an edit more than the one to its left, or one less
+    more, less = whole, 0  # cells with one edit more, or less, than the cell to the left
     rows: list[tuple[int, int]] = []
     for word in output:
         same = held[word]
-        level = (((same & more) + more) ^ more) | same | less  # no more than to its upper left
-        below = less | (whole & ~(level | more))  # an edit more than the one above it
+        level = (((same & more) + more) ^ more) | same | less  # as many as at the upper left
+        below = less | (whole & ~(level | more))  # one edit more than in the cell above
         rows.append((level, below))
         right = (below << 1) | 1
         more, less = whole & (((level & more) << 1) | ~(level | right)), whole & right & level
@@ -296,7 +296,7 @@ def _steps_between(output: str, reference: str) -> _Steps:
 
 
 def _steps_in_band(output: str, reference: str, *, low: list[int], high: list[int]) -> _Steps:
-    """Return the cells from the end to the start, worked out one by one."""
+    """Return the cells from the end to the start, computed cell by cell."""
     rows = _costs(output, reference, low=low, high=high)
     row, column = len(output), len(reference)
     steps = [(row, column)]
@@ -332,7 +332,7 @@ def _costs(output: str, reference: str, *, low: list[int], high: list[int]) -> l
 
 
 def _alignment(steps: _Steps, output: str, reference: str) -> BandAlignment:
-    """Read an alignment off its way, which ends where one of the texts begins."""
+    """Derive an alignment from its path, which ends where one of the texts begins."""
     edits = sum(steps[-1])
     aligned = [-1] * len(reference)
     wrong, missed = [True] * len(output), [True] * len(reference)

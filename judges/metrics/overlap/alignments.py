@@ -8,17 +8,17 @@ from rapidfuzz.distance import LCSseq
 from spanjury.judges.core import MetricError
 
 _MOST_CELLS = 2_500_000_000
-"""The table of an alignment takes a bit a cell: 300 MB for this many."""
+"""Maximum number of cells of an alignment's table, which takes a bit per cell: 300 MB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NgramMatch:
-    """An n-gram that stands in both texts.
+    """An n-gram that occurs in both texts.
 
     Parameters
     ----------
     output, reference
-        Indices of the words with which it begins, in ascending order, one or more each.
+        Indices of the words with which it begins, ascending, at least one each.
     """
 
     words: tuple[str, ...]
@@ -29,14 +29,14 @@ class NgramMatch:
 def ngram_matches(
     output: Sequence[str], reference: Sequence[str], *, n: int
 ) -> tuple[NgramMatch, ...]:
-    """Return every n-gram of `output` that `reference` has too, by its first place in `output`.
+    """Return the n-grams common to `output` and `reference`, by first occurrence in `output`.
 
     Raises `ValueError` if `n` is less than 1.
 
     Parameters
     ----------
     n
-        Words an n-gram has, at least 1. Texts that are shorter have none.
+        Number of words of an n-gram, at least 1. Shorter texts have none.
 
     Examples
     --------
@@ -54,8 +54,8 @@ def ngram_matches(
 def lcs_alignment(output: Sequence[str], reference: Sequence[str]) -> tuple[tuple[int, int], ...]:
     """Return the index pairs of a longest common subsequence, both sides ascending.
 
-    Of several longest ones it is always the same. Time and space grow with the product of the
-    lengths, 64 words of a row at once: 2,000 by 2,000 words take some milliseconds. Raises
+    The choice among several longest ones is deterministic. Time and space grow with the product of
+    the lengths, 64 words of a row at once: 2,000 by 2,000 words take some milliseconds. Raises
     `MetricError` if the product of the lengths is above 2.5 thousand million.
 
     References
@@ -72,7 +72,7 @@ def lcs_alignment(output: Sequence[str], reference: Sequence[str]) -> tuple[tupl
             f"cannot align {len(output)} words with {len(reference)}: the product of the lengths"
             f" is above {_MOST_CELLS}; align shorter parts"
         )
-    numbers: dict[str, int] = {}  # equal numbers for equal words: no trust in hashes is needed
+    numbers: dict[str, int] = {}  # equal numbers for equal words, which hashes would not ensure
     left, right = (
         [numbers.setdefault(word, len(numbers)) for word in words] for words in (output, reference)
     )
@@ -85,7 +85,7 @@ def lcs_alignment(output: Sequence[str], reference: Sequence[str]) -> tuple[tupl
 
 
 def _starts(words: Sequence[str], n: int) -> dict[tuple[str, ...], list[int]]:
-    """Return where each n-gram begins, n-grams by their first place."""
+    """Return the indices at which each n-gram begins, n-grams by first occurrence."""
     if n < 1:
         raise ValueError(f"an n-gram has one word or more, got {n}")
     starts: dict[tuple[str, ...], list[int]] = {}

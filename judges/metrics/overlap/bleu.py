@@ -1,4 +1,4 @@
-"""BLEU, on the scale of its paper and on sacrebleu's, and NIST, where rare n-grams count more [3].
+"""BLEU, on the paper's and on sacrebleu's scale, and NIST, in which rare n-grams count more [3].
 
 References
 ----------
@@ -44,18 +44,18 @@ SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
 Tokenizer = Literal["13a", "char", "intl", "whitespace", "zh"]
 TOKENIZERS: tuple[Tokenizer, ...] = get_args(Tokenizer)
 
-_FLOOR = 0.1  # matches that "floor" puts for none
-_ADDED = 1  # matches and n-grams that "add-k" adds above order 1
-_SEPARATORS = re.compile(r"[\x1c-\x1f]")  # blanks to Python, and so to sacrebleu
-# They keep nothing but a cache of their own.
+_FLOOR = 0.1  # number of matches that "floor" substitutes for 0
+_ADDED = 1  # number of matches and n-grams that "add-k" adds above order 1
+_SEPARATORS = re.compile(r"[\x1c-\x1f]")  # white space in Python, and so in sacrebleu
+# Shared, because they hold no state except a cache.
 _CUTTERS = {"char": TokenizerChar(), "intl": TokenizerV14International(), "zh": TokenizerZh()}
 
 
 def bleu_tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
-    """Cut `text` as sacrebleu's tokenizer of that name does."""
+    """Tokenize `text` with sacrebleu's tokenizer of that name."""
     if tokenizer == "whitespace":
         return text.split()
-    text = text.rstrip()  # as sacrebleu does before it joins words that a line broke
+    text = text.rstrip()  # like sacrebleu, before it joins words broken at the end of a line
     if tokenizer == "13a":
         words = words_13a(text)
         return bleuscore.tokenizer_13a(_native(text)) if words is None else words
@@ -65,12 +65,12 @@ def bleu_tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
 
 @lru_cache(maxsize=16)
 def bleu_cut(tokenizer: Tokenizer, *, lowercase: bool = False) -> Cut:
-    """Return `bleu_tokens`, of texts in lower case if so, as the cut of a corpus."""
+    """Return `bleu_tokens`, optionally of the lower-cased text, as the cut of a corpus."""
     words = partial(_lowered_tokens if lowercase else bleu_tokens, tokenizer=tokenizer)
     if tokenizer not in {"13a", "whitespace"}:
         return Cut(words=words)
     plain: Plain = "in lower case" if lowercase else "as it is"
-    # By "13a", "<skipped>" is left out, and then words are joined that a line broke at a hyphen.
+    # "13a" removes "<skipped>", and then joins words that were hyphenated at the end of a line.
     return Cut(words=words, plain=plain, across=("-\n", ">\n"))
 
 
@@ -81,13 +81,13 @@ def _lowered_tokens(text: str, tokenizer: Tokenizer) -> Sequence[str]:
 def match_rows(
     samples: Sequence[Sample], *, order: int, tokenizer: Tokenizer, lowercase: bool = False
 ) -> list[list[float]]:
-    """Count each output against all its references together.
+    """Count the matches of each output with all its references together.
 
     Returns
     -------
     list[list[float]]
-        A row a sample: the length of the output and of the reference that is closest to it (of
-        two, the shorter), then the matching n-grams of order 1 to `order`, then the output's
+        One row for each sample: the length of the output and of the reference closest in length
+        (of two, the shorter), then the matching n-grams of order 1 to `order`, then the output's
         n-grams.
     """
     return Corpus.of(samples).once(_rows, order=order, tokenizer=tokenizer, lowercase=lowercase)
@@ -116,14 +116,14 @@ def bleu_score(
 ) -> float:
     """Return BLEU from 0 to 1 of a row of `match_rows`, or of the sum of rows.
 
-    An output without words scores 1 if so does its reference. With `effective_order`, orders
-    above the length of the output are left out instead of making the score 0.
+    An output without words scores 1 if its reference has none, either. With `effective_order`,
+    orders above the length of the output are left out instead of making the score 0.
 
     References
     ----------
     .. [1] Papineni et al. (2002), ACL, section 2.3
     .. [2] Chen and Cherry (2014), WMT, section 3: smoothings
-    .. [3] Post (2018), WMT: sacrebleu, whose conventions are kept
+    .. [3] Post (2018), WMT: sacrebleu, whose conventions are followed
     """
     order = len(counts) // 2 - 1
     length, closest, matches, totals = counts[0], counts[1], counts[2:-order], counts[-order:]
@@ -140,7 +140,7 @@ def bleu_score(
 
 
 def _native(text: str) -> str:
-    """Put what native code reads for what it does not: for half a pair, and for some blanks."""
+    """Replace characters that native code cannot read: lone surrogates and some white space."""
     return _SEPARATORS.sub(" ", without_lone_surrogates(text))
 
 
@@ -151,7 +151,7 @@ def _native_counts(sample: Sample, *, order: int) -> list[float]:
     totals = _totals(length, order)
     shares = bleu["precisions"]
     assert isinstance(shares, list)
-    # It tells shares; the counts that they came from are whole numbers.
+    # The library returns shares; rounding recovers the integer counts.
     matches = [round(share * total) for share, total in zip(shares, totals, strict=True)]
     return [length, closest, *matches, *totals]
 
@@ -176,7 +176,7 @@ def _matches(sample: Sample, *, order: int, tokenizer: Tokenizer) -> list[float]
 
 
 def _clipped(words: Sequence[str], references: Sequence[Sequence[str]], order: int) -> int:
-    """Count n-grams, each as often as in the reference that has it most often."""
+    """Count n-grams, each at most as often as in the reference that has it most often."""
     allowed: Counter[tuple[str, ...]] = Counter()
     for reference in references:
         allowed |= _ngrams(reference, order)
@@ -213,12 +213,12 @@ class Bleu(SummedRows):
     Parameters
     ----------
     max_order
-        Longest n-grams, in words.
+        Length of the longest n-grams, in words.
     smoothing
-        What is put where no n-gram of an order matches: "none"; "floor", .1 matches; "add-k",
-        one match more above order 1; "exp", half a match, then a quarter, and so on.
+        Substitute if no n-gram of an order matches: "none"; "floor", 0.1 matches; "add-k",
+        one additional match above order 1; "exp", half a match, then a quarter, and so on.
     tokenize
-        How words are cut: sacrebleu's "13a", "intl", "zh" and "char", or "whitespace".
+        Tokenizer: sacrebleu's "13a", "intl", "zh" and "char", or "whitespace".
     """
 
     max_order: int = 4
@@ -232,7 +232,7 @@ class Bleu(SummedRows):
 
     @property
     def signature(self) -> str:
-        """The options, and the versions of what counts."""
+        """The options, and the versions of the libraries that count."""
         return signature(
             "bleu",
             max_order=self.max_order,
@@ -247,20 +247,20 @@ class Bleu(SummedRows):
         return match_rows(samples, order=self.max_order, tokenizer=self.tokenize)
 
     def score_statistics(self, total: Sequence[float], /) -> float:
-        """Return the BLEU of added counts."""
+        """Return the BLEU of summed counts."""
         return bleu_score(total, smoothing=self.smoothing)
 
     def cut(self, text: str, /) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the words of a text as they stand there, and as they are compared."""
+        """Return the words of a text as written and as compared."""
         words = bleu_tokens(text, self.tokenize)
         return words, words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SacreBleu(SummedRows):
-    """BLEU from 0 to 100 as sacrebleu has it.
+    """BLEU from 0 to 100 as in sacrebleu.
 
-    A segment is scored with the effective order, a corpus without, as sacrebleu advises.
+    A segment is scored with the effective order, a corpus without, as sacrebleu recommends.
     """
 
     lowercase: bool = False
@@ -275,7 +275,7 @@ class SacreBleu(SummedRows):
 
     @property
     def signature(self) -> str:
-        """The options in sacrebleu's words, and the versions of what counts."""
+        """The options in sacrebleu's terms, and the versions of the libraries that count."""
         return signature(
             "sacrebleu",
             case="lc" if self.lowercase else "mixed",
@@ -301,17 +301,17 @@ class SacreBleu(SummedRows):
         ]
 
     def score_statistics(self, total: Sequence[float], /) -> float:
-        """Return the BLEU of added counts."""
+        """Return the BLEU of summed counts."""
         return 100.0 * bleu_score(total, smoothing=self.smoothing)
 
     def cut(self, text: str, /) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the words of a text as they stand there, and as they are compared."""
+        """Return the words of a text as written and as compared."""
         words = bleu_tokens(text.lower() if self.lowercase else text, self.tokenize)
         return words, words
 
 
 _Floats = NDArray[np.float64]
-# Two thirds of the references' length halve the score: [3] section 4.
+# An output of two thirds of the references' length halves the score: [3] section 4.
 _BETA = math.log(0.5) / math.log(1.5) ** 2
 
 
@@ -319,8 +319,8 @@ _BETA = math.log(0.5) / math.log(1.5) ** 2
 class Nist:
     """NIST of a corpus, with the conventions of NLTK.
 
-    Of several references, each order counts the one with the highest precision. What an n-gram
-    counts depends on all references, so that sums of segments do not make a corpus. Raises
+    Each order counts the reference with the highest precision. The weight of an n-gram depends on
+    all references, so the score of a corpus is not a function of sums over segments. Raises
     `ValueError` if `tokenize` is unknown, or `max_order` is not positive.
     """
 
@@ -334,7 +334,7 @@ class Nist:
 
     @property
     def signature(self) -> str:
-        """The options, and the versions of what cuts words."""
+        """The options, and the versions of the tokenizers' libraries."""
         return signature(
             "nist",
             lowercase=self.lowercase,
@@ -354,10 +354,10 @@ class Nist:
 
 
 def _nist(texts: NumberedTexts, samples: Ids, *, max_order: int) -> float:
-    """Score texts: of each of `samples` first the output, and then its references."""
+    """Score texts: for each of `samples` first the output, then its references."""
     lengths = texts.sizes
     is_output = np.diff(samples, prepend=-1) > 0
-    # There is one n-gram of no words, as often as the references have words.
+    # The empty n-gram occurs as often as the references have words.
     frequency = np.array([float(lengths[~is_output].sum())])
     precisions, closest = 0.0, 0
     grams_by_order = gram_counts(texts.ids, texts.owners, max_order=max_order)
@@ -383,7 +383,7 @@ def _nist(texts: NumberedTexts, samples: Ids, *, max_order: int) -> float:
 def _values(
     counts: GramCounts, *, samples: Ids, is_output: NDArray[np.bool_], weights: _Floats
 ) -> _Floats:
-    """Return what each text, as a reference, shares with its output, by the weights of n-grams."""
+    """Return for each reference the weighted n-grams that it shares with its output."""
     many = 1 + int(samples.max(initial=0))
     keys, from_output = counts.grams * many + samples[counts.texts], is_output[counts.texts]
     ours, theirs = np.flatnonzero(from_output), np.flatnonzero(~from_output)
@@ -399,7 +399,7 @@ def _values(
 
 
 def _best(values: _Floats, lengths: Ids, *, samples: Ids, is_output: NDArray[np.bool_]) -> Ids:
-    """Return for each sample the reference of the highest value, of those the longest."""
+    """Return for each sample the reference with the highest value; of equal ones the longest."""
     references = np.flatnonzero(~is_output)
     of = samples[references]
     order = np.lexsort((lengths[references], values[references], of))

@@ -1,11 +1,11 @@
-"""chrF and chrF++: F scores of character n-grams, and of word n-grams besides.
+"""chrF and chrF++: F scores of character n-grams, for chrF++ also of word n-grams.
 
 References
 ----------
 .. [1] Popović (2015), chrF: character n-gram F-score for automatic MT evaluation, WMT,
        doi:10.18653/v1/W15-3049
 .. [2] Popović (2017), chrF++: words helping character n-grams, WMT, doi:10.18653/v1/W17-4770
-.. [3] Post (2018), WMT: sacrebleu, whose conventions are kept
+.. [3] Post (2018), WMT: sacrebleu, whose conventions are followed
 """
 
 import string
@@ -30,7 +30,7 @@ _PUNCTUATION = frozenset(string.punctuation)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chrf(SummedRows):
-    """chrF from 0 to 100; with words besides, chrF++.
+    """chrF from 0 to 100; with word n-grams, chrF++.
 
     The reference that gives an output the best score counts. Raises `ValueError` if
     `char_order` or `beta` is not positive, or `word_order` is negative.
@@ -38,9 +38,9 @@ class Chrf(SummedRows):
     Parameters
     ----------
     beta
-        How many times as much recall weighs as precision.
+        Weight of recall relative to precision.
     char_order, word_order
-        Longest n-grams of characters, and of words; 0 for no words.
+        Length of the longest n-grams of characters and of words; 0 for no words.
     whitespace
         Whether whitespace counts as characters.
     """
@@ -59,7 +59,7 @@ class Chrf(SummedRows):
 
     @property
     def signature(self) -> str:
-        """The options, in sacrebleu's words."""
+        """The options, in sacrebleu's terms."""
         return signature(
             "chrf",
             case="lc" if self.lowercase else "mixed",
@@ -71,7 +71,7 @@ class Chrf(SummedRows):
         )
 
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
-        """Return the n-grams of output and reference and those shared, an order three numbers.
+        """Return the n-grams of output, of reference, and in common: three numbers for each order.
 
         The last number is 1 for an output that is not blank.
         """
@@ -88,7 +88,7 @@ class Chrf(SummedRows):
         ]
 
     def score_statistics(self, total: Sequence[float], /) -> float:
-        """Return the chrF of added counts."""
+        """Return the chrF of summed counts."""
         if not any(total):
             return 100.0
         orders = zip(total[:-1:3], total[1::3], total[2::3], strict=True)
@@ -98,7 +98,7 @@ class Chrf(SummedRows):
                 precision, recall, held = precision + match / own, recall + match / other, held + 1
         if not precision + recall:
             return 0.0
-        weight = self.beta**2  # [1] eq. 1, of the means over the orders that there are
+        weight = self.beta**2  # [1] eq. 1, with means over the orders that occur
         score = (1.0 + weight) * precision * recall / (weight * precision + recall)
         return min(100.0, 100.0 * score / held)
 
@@ -118,7 +118,7 @@ class Chrf(SummedRows):
             sizes = words.sizes.reshape(-1, 2)
             counts.append(batch_gram_counts(words.ids, sizes, order=self.word_order))
         table = np.concatenate(counts, axis=1)
-        # As in sacrebleu, an order that the reference has no n-gram of does not count.
+        # As in sacrebleu, an order of which the reference has no n-gram does not count.
         table[:, :, 0] *= table[:, :, 1] > 0
         written = np.array([not is_blank(sample.output) for sample in pairs])
         rows: list[list[float]] = np.column_stack(
@@ -146,14 +146,14 @@ def _character_counts(corpus: Corpus, *, order: int, lowercase: bool, whitespace
 
 @lru_cache(maxsize=2)
 def word_cut(*, lowercase: bool) -> Cut:
-    """Return how the words of chrF++ are cut, as the cut of a corpus."""
+    """Return the tokenization of chrF++ as the cut of a corpus."""
     if lowercase:
         return Cut(words=lambda text: _words(text.lower()), plain="in lower case")
     return Cut(words=_words, plain="as it is")
 
 
 def _words(text: str) -> list[str]:
-    """Cut at whitespace, and a sign off each word: the last one, else the first one."""
+    """Split at white space; split off one punctuation mark per word, the last or else the first."""
     cut: list[str] = []
     for word in text.split():
         if len(word) > 1 and word[-1] in _PUNCTUATION:

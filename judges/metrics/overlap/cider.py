@@ -22,21 +22,21 @@ from spanjury.judges.metrics.words.ids import Ids
 from spanjury.judges.metrics.words.tokens import UNITS, Units, units_cut
 
 _Floats = NDArray[np.float64]
-_BEST = 10.0  # [1] section 8 for CIDEr-D; its authors' program has it for both
+_BEST = 10.0  # [1] section 8 for CIDEr-D; its authors' program applies it to both
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cider:
-    """CIDEr from 0 to 10: mean cosine to the references, over orders and references.
+    """CIDEr from 0 to 10: cosine to the references, averaged over orders and references.
 
-    Weights come from the references of the batch: with one sample all of them are 0. Raises
+    Weights come from the references of the batch: with one sample all weights are 0. Raises
     `ValueError` if `tokenize` is unknown, or `max_order` is not positive.
 
     Parameters
     ----------
     tokenize
-        How words are cut: "words" (lower-cased, without punctuation) or "whitespace", for
-        texts that are tokenised already, as pycocoevalcap takes them.
+        Tokenization: "words" (lower-cased, without punctuation) or "whitespace", for texts
+        that are tokenised already, like the input of pycocoevalcap.
     """
 
     max_order: int = 4
@@ -52,19 +52,19 @@ class Cider:
         return signature("cider", max_order=self.max_order, tokenize=self.tokenize)
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return one score an output; it depends on the references of all samples."""
+        """Return one score for each output; it depends on the references of all samples."""
         texts, (alike, _) = _compared(samples, units=self.tokenize, max_order=self.max_order)
         return texts.means(alike, best=_BEST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CiderD:
-    """CIDEr-D from 0 to 10: CIDEr that repeated words and other lengths do not deceive.
+    """CIDEr-D from 0 to 10: CIDEr that is robust to repeated words and different lengths.
 
     Parameters
     ----------
     sigma
-        Difference of lengths, in words, at which a score falls to .61 of itself.
+        Difference of lengths, in words, at which a score falls to 0.61 of its value.
     """
 
     max_order: int = 4
@@ -85,8 +85,8 @@ class CiderD:
         )
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return one score an output; it depends on the references of all samples."""
-        # [1] section 8: what the output repeats beyond the reference is clipped.
+        """Return one score for each output; it depends on the references of all samples."""
+        # [1] section 8: counts above those of the reference are clipped.
         texts, (_, alike) = _compared(samples, units=self.tokenize, max_order=self.max_order)
         apart = texts.lengths[texts.outputs] - texts.lengths[texts.references]
         return texts.means(alike * np.exp(-(apart**2) / (2.0 * self.sigma**2)), best=_BEST)
@@ -94,16 +94,16 @@ class CiderD:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedTexts:
-    """The texts of a batch: of each sample the output, then its references.
+    """The texts of a batch: for each sample the output, then its references.
 
     Parameters
     ----------
     words, owners
-        Shape ``(words,)``: each word as a number, and the text that it is in.
+        Shape ``(words,)``: the number of each word, and the text that contains it.
     lengths, samples, firsts
-        Shape ``(texts,)``: words of each text, the sample that it is of, and its output.
+        Shape ``(texts,)``: the number of words of each text, its sample, and the sample's output.
     references
-        Shape ``(pairs,)``: the texts that outputs are compared with.
+        Shape ``(pairs,)``: the texts to compare outputs with.
     """
 
     words: Ids
@@ -115,12 +115,12 @@ class ComparedTexts:
 
     @property
     def outputs(self) -> Ids:
-        """The texts that are compared with the references."""
+        """The output to compare with each reference."""
         return self.firsts[self.references]
 
     @classmethod
     def read(cls, corpus: Corpus, *, units: Units) -> Self:
-        """Cut and number all texts of a corpus."""
+        """Tokenize and number all texts of a corpus."""
         texts = corpus.once(numbered, side="compared", cut=units_cut(units))
         sizes = np.array([1 + len(sample.references) for sample in corpus], dtype=np.int64)
         firsts = np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -134,9 +134,9 @@ class ComparedTexts:
         )
 
     def means(self, alike: _Floats, *, best: float) -> list[float]:
-        """Return the mean over a sample's references, of 0 to `best`, for each sample.
+        """Return for each sample the mean over its references, scaled to 0 to `best`.
 
-        Two texts without words are alike, and not 0.
+        Two texts without words are equal, so they score `best` and not 0.
         """
         both_empty = self.lengths[self.outputs] + self.lengths[self.references] == 0
         scores = np.clip(np.where(both_empty, 1.0, alike), 0.0, 1.0)
@@ -147,16 +147,16 @@ class ComparedTexts:
 def _compared(
     samples: Sequence[Sample], *, units: Units, max_order: int
 ) -> tuple[ComparedTexts, tuple[_Floats, _Floats]]:
-    """Return the texts of a batch, and how alike they are; counted once for both metrics."""
+    """Return the texts of a batch and their similarities; computed once for both metrics."""
     corpus = Corpus.of(samples)
     texts = ComparedTexts.read(corpus, units=units)
     return texts, corpus.once(_similarities, units=units, max_order=max_order)
 
 
 def _similarities(corpus: Corpus, *, units: Units, max_order: int) -> tuple[_Floats, _Floats]:
-    """Return for each pair the cosine of its texts' n-grams by tf-idf, a mean over the orders.
+    """Return the tf-idf cosine of each pair's n-grams, averaged over the orders.
 
-    In the second, what an output has more often than the reference counts as often as there.
+    In the second array, the counts of the output are clipped to those of the reference.
     """
     texts = ComparedTexts.read(corpus, units=units)
     total, clipped = np.zeros(texts.references.size), np.zeros(texts.references.size)
@@ -172,11 +172,11 @@ def _similarities(corpus: Corpus, *, units: Units, max_order: int) -> tuple[_Flo
 
 
 def _rarity(counts: GramCounts, *, texts: ComparedTexts) -> _Floats:
-    """Return the weight of each n-gram, [1] eq. 1; what no reference has counts as in one."""
+    """Return the weight of each n-gram, [1] eq. 1; one in no reference counts as in one."""
     many = 1 + int(texts.samples.max(initial=0))
     theirs = np.flatnonzero(texts.firsts[counts.texts] != counts.texts)
     held = counts.grams[theirs] * many + texts.samples[counts.texts[theirs]]
-    # They are in order of n-grams and texts, and so of samples: what comes twice, comes in a row.
+    # They are sorted by n-gram and text, and so by sample: duplicates are adjacent.
     once = held[np.flatnonzero(np.diff(held, prepend=-1))] // many
     frequency = np.bincount(once, minlength=counts.distinct)
     rarity: _Floats = np.log(many) - np.log(np.maximum(1, frequency))
@@ -186,9 +186,9 @@ def _rarity(counts: GramCounts, *, texts: ComparedTexts) -> _Floats:
 def _products(
     counts: GramCounts, weights: _Floats, *, texts: ComparedTexts
 ) -> tuple[_Floats, _Floats]:
-    """Return the sum for each text, as a reference, of its weights times its output's.
+    """Return for each reference the sum of its weights times those of its output.
 
-    In the second, no weight of the output is above that of the reference.
+    In the second array, no weight of the output exceeds that of the reference.
     """
     many = texts.lengths.size
     theirs = np.flatnonzero(texts.firsts[counts.texts] != counts.texts)

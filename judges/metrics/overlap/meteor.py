@@ -1,4 +1,4 @@
-"""METEOR: words matched by form, stem or synonym, less what their order costs.
+"""METEOR: words matched by form, stem or synonym, with a penalty for their order.
 
 References
 ----------
@@ -27,12 +27,12 @@ from spanjury.judges.metrics.versions import version
 from spanjury.judges.metrics.words.tokens import is_blank
 
 _DEBIAN = Path("/usr/share/wordnet")
-_KEPT = 65_536  # words whose stem or synonyms are kept
+_KEPT = 65_536  # words whose stem or synonyms are cached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """The files of one part of speech: the data as they are, the rest as tables."""
+    """The files of one part of speech: the data as raw bytes, the rest as tables."""
 
     data: bytes
     index: Mapping[str, tuple[int, ...]]
@@ -40,7 +40,7 @@ class _Part:
     suffixes: tuple[tuple[str, str], ...]
 
     def base_forms(self, word: str) -> Iterator[str]:
-        """Yield `word` and what it may be a form of, as far as they are known."""
+        """Yield `word` and its possible base forms that are in the index."""
         bases = self.exceptions.get(word) or [
             word.removesuffix(old) + new for old, new in self.suffixes if word.endswith(old)
         ]
@@ -56,13 +56,13 @@ class _Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordNet:
-    """WordNet, to look up synonyms in; some 60 MB of memory."""
+    """WordNet, for looking up synonyms; takes about 60 MB of memory."""
 
     version: str
     parts: tuple[_Part, ...] = field(repr=False)
 
     def synonyms(self, word: str) -> frozenset[str]:
-        """Return the single words of all synsets of `word`, a lower-cased form of a word.
+        """Return the single words of all synsets of `word`, an inflected form in lower case.
 
         Examples
         --------
@@ -84,7 +84,7 @@ class WordNet:
 class Meteor:
     """METEOR from 0 to 1 as NLTK computes it; of several references the best counts.
 
-    Raises `ConfigError` if synonyms are wanted and WordNet is not there. Raises `ValueError` if
+    Raises `ConfigError` if synonyms are wanted but WordNet is not installed. Raises `ValueError` if
     another option is out of its range.
 
     Parameters
@@ -92,12 +92,12 @@ class Meteor:
     alpha
         Weight of precision in the mean; recall has the rest.
     beta, gamma
-        The cost of disorder is ``gamma * (chunks / matches) ** beta``.
+        The penalty for word order is ``gamma * (chunks / matches) ** beta``.
     synonyms
-        Whether words match by WordNet as well; without it, by form and stem alone.
+        Whether words also match by WordNet; otherwise only by form and stem.
     wordnet
-        Folder with the files of WordNet 3.x; where empty, NLTK's data are looked for, then
-        Debian's package.
+        Folder with the files of WordNet 3.x; if empty, NLTK's data are searched, then Debian's
+        package.
     """
 
     alpha: float = 0.9
@@ -117,7 +117,7 @@ class Meteor:
 
     @property
     def signature(self) -> str:
-        """The options, the version of WordNet, and those of the libraries."""
+        """The options, the version of WordNet, and the versions of the libraries."""
         return signature(
             "meteor",
             alpha=self.alpha,
@@ -154,7 +154,7 @@ class Meteor:
 
 
 class _Synset:
-    """Synset and lemma at once, of one word, as NLTK asks for them."""
+    """Synset and lemma of one word in one object, with the interface that NLTK uses."""
 
     __slots__ = ("_word",)
 
@@ -169,9 +169,9 @@ class _Synset:
 
 
 class _Words:
-    """A stemmer and a WordNet as NLTK expects them, which look each word up once.
+    """A stemmer and a WordNet with the interface that NLTK uses; both cache their results.
 
-    NLTK takes seconds to import, so it is not imported before something is measured.
+    NLTK takes seconds to import, so it is imported only when something is measured.
     """
 
     def __init__(self, wordnet: WordNet) -> None:
@@ -180,7 +180,7 @@ class _Words:
 
     @cached_property
     def meteor(self) -> Callable[..., float]:
-        """NLTK's function, which takes words, a stemmer, a WordNet and the constants."""
+        """NLTK's function of words, a stemmer, a WordNet and the constants."""
         function: Callable[..., float] = library("nltk.translate.meteor_score").meteor_score
         return function
 
@@ -200,7 +200,7 @@ def _words(path: Path | None) -> _Words:
 
 
 def _find(folder: str) -> Path:
-    """Return where WordNet is: in `folder` if one is named, else in one of the usual places."""
+    """Return the path of WordNet: in `folder` if one is named, else in a usual location."""
     usual = [
         root / "corpora" / name for root in _data_folders() for name in ("wordnet", "wordnet.zip")
     ]
@@ -250,13 +250,13 @@ _SUFFIXES = {
     "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
     "adv": (),
 }
-_MARKER = re.compile(r"\(\w+\)$")  # after an adjective: where it may stand
+_MARKER = re.compile(r"\(\w+\)$")  # syntactic marker after an adjective
 _VERSION = re.compile(rb"WordNet (\d+\.\d+)")
-_HEAD = 4_000  # bytes in which the licence names the version
+_HEAD = 4_000  # bytes at the beginning, in which the licence names the version
 
 
 def find_wordnet(*paths: Path) -> Path | None:
-    """Return the first of `paths` that holds WordNet: a folder, or NLTK's archive of it."""
+    """Return the first of `paths` that is WordNet: a folder, or NLTK's archive of it."""
     for path in paths:
         if (path / "data.noun").is_file() or (path.suffix == ".zip" and path.is_file()):
             return path
@@ -265,9 +265,9 @@ def find_wordnet(*paths: Path) -> Path | None:
 
 @lru_cache(maxsize=2)
 def read_wordnet(path: Path) -> WordNet:
-    """Read WordNet from a folder or archive that `find_wordnet` found.
+    """Read WordNet from a folder or archive returned by `find_wordnet`.
 
-    Raises `OSError` or `KeyError` if a file is not there.
+    Raises `OSError` or `KeyError` if a file is missing.
     """
     folder = _opened(path)
     parts = tuple(_read_part(folder, name) for name in _SUFFIXES)
@@ -275,7 +275,7 @@ def read_wordnet(path: Path) -> WordNet:
 
 
 def wordnet_version(path: Path) -> str:
-    """Return the version of WordNet in a folder or archive; raise as `read_wordnet` does."""
+    """Return the version of WordNet in a folder or archive; raises the errors of `read_wordnet`."""
     with (_opened(path) / "data.noun").open("rb") as file:
         version = _VERSION.search(file.read(_HEAD))
     return version.group(1).decode() if version else "unknown"
@@ -288,7 +288,7 @@ def _opened(path: Path) -> Path | zipfile.Path:
 def _read_part(folder: Path | zipfile.Path, name: str) -> _Part:
     index = {}
     for line in _lines(folder / f"index.{name}"):
-        if not line.startswith(" "):  # as the lines of the licence do
+        if not line.startswith(" "):  # the licence is indented
             word, _, count, *numbers = line.split()
             index[word] = tuple(map(int, numbers[-int(count) :]))
     exceptions = {}

@@ -1,6 +1,7 @@
 """ROUGE: n-grams, longest common subsequences and pairs of words shared with a reference [1].
 
-ROUGE-W counts unbroken runs of a common subsequence more, ROUGE-S pairs of words in their order.
+ROUGE-W gives contiguous runs of a common subsequence more weight; ROUGE-S counts word pairs in
+order.
 
 References
 ----------
@@ -40,7 +41,7 @@ SCRIPTS: tuple[Script, ...] = get_args(Script)
 
 @lru_cache(maxsize=8)
 def rouge_tokenizer(script: Script, *, stem: bool) -> Tokenizer:
-    """Return what cuts texts of `script`; only English is stemmed."""
+    """Return the tokenizer for texts of `script`; only English is stemmed."""
     if script == "english":
         return DefaultTokenizer(use_stemmer=stem)
     return UnicodeTokenizer() if script == "unicode" else CharacterTokenizer()
@@ -64,16 +65,16 @@ def _rouge_cut(script: Script, *, stem: bool) -> Cut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RougeOptions:
-    """The options that all metrics of ROUGE share, and how they choose among three numbers.
+    """The options that all metrics of ROUGE share, and the choice among three numbers.
 
     Parameters
     ----------
     measure
-        Number that is returned: "f", their harmonic mean, "precision" or "recall". Of several
-        references the one with the best F counts for all three.
+        Number to return: "precision", "recall" or "f", their harmonic mean. Of several references
+        the one with the best F counts for all three.
     script
-        How words are cut: "english" (as rouge-score: runs of a-z and 0-9), "unicode" (words of
-        any script), or "characters".
+        Tokenization: "english" (as in rouge-score: runs of a-z and 0-9), "unicode" (words of any
+        script), or "characters".
     stem
         Whether words of more than three letters are stemmed (Porter); English only.
     """
@@ -90,17 +91,17 @@ class RougeOptions:
 
     @property
     def ranking(self) -> Self:
-        """The same by F: of several references the one that it says is best counts."""
+        """The same metric by F, which selects the best of several references."""
         return replace(self, measure="f")
 
     @property
     def measure_name(self) -> str:
-        """The measure as signatures have it, with how it chooses among references."""
+        """The measure for signatures, including how it chooses among references."""
         return self.measure if self.measure == "f" else f"{self.measure}-of-best-f"
 
     @property
     def cut_words(self) -> Cut:
-        """The way in which the texts of a corpus are cut."""
+        """The tokenization of the texts of a corpus."""
         return _rouge_cut(self.script, stem=self.stem)
 
     def words(self, text: str) -> Sequence[str]:
@@ -114,20 +115,20 @@ class RougeOptions:
         return {"precision": precision, "recall": recall, "f": f}[self.measure]
 
 
-_LONG = 4_000_000_000  # characters times characters, from where on the library slows down
-_MOST_CHARACTERS = 2_500_000_000  # the most, for which ROUGE-Lsum takes up to 2 GB
+_LONG = 4_000_000_000  # product of the lengths in characters above which the library slows down
+_MOST_CHARACTERS = 2_500_000_000  # limit of the product, at which ROUGE-Lsum takes up to 2 GB
 _Kind = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rouge1(RougeOptions):
-    """ROUGE-1 from 0 to 1: single words, as rouge-score counts them; see `RougeOptions`."""
+    """ROUGE-1 from 0 to 1: single words, counted like rouge-score; see `RougeOptions`."""
 
     kind: ClassVar[_Kind] = "rouge1"
 
     @property
     def signature(self) -> str:
-        """The options, and the version of what counts."""
+        """The options, and the version of the library that counts."""
         return signature(
             self.kind,
             measure=self.measure_name,
@@ -151,7 +152,7 @@ class Rouge1(RougeOptions):
         ]
 
     def cut(self, text: str, /) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the words of a text as they stand there, and as they are compared."""
+        """Return the words of a text as written and as compared."""
         words = rouge_words(text, script=self.script, stem=False)
         return words, rouge_words(text, script=self.script, stem=self.stem)
 
@@ -219,12 +220,12 @@ _UNLIMITED = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RougeS(RougeOptions):
-    """ROUGE-S from 0 to 1, [1] section 5; with single words besides, ROUGE-SU.
+    """ROUGE-S from 0 to 1, [1] section 5; with single words as well, ROUGE-SU.
 
     Parameters
     ----------
     skip
-        How many words may stand between the two at most; -1 for any number.
+        Maximum number of words between the two of a pair; -1 for any number.
     unigrams
         Whether single words count as well.
     """
@@ -238,7 +239,7 @@ class RougeS(RougeOptions):
 
     @property
     def signature(self) -> str:
-        """The options, and the version of what cuts words."""
+        """The options, and the version of the tokenizer's library."""
         return signature(
             "rouge-s",
             measure=self.measure_name,
@@ -265,7 +266,7 @@ class RougeS(RougeOptions):
         return self.measured(shared / max(1, output), shared / max(1, reference))
 
     def _pairs(self, texts: NumberedTexts) -> tuple[Ids, Ids]:
-        """Return the pairs of each text, text by text, as numbers, and how many these are.
+        """Return the numbered pairs of each text, text by text, and their number per text.
 
         Single words are pairs with nothing.
         """
@@ -286,20 +287,20 @@ class RougeS(RougeOptions):
         return both.taken(behind).ids, sizes + texts.sizes
 
 
-_HEAVIEST = 4.0  # powers of long runs stay finite, and far from it
+_HEAVIEST = 4.0  # limit that keeps powers of long runs far from overflow
 _MOST_WORDS = 1_000_000_000
-_CELLS = 20_000  # of a diagonal, over all pairs that are compared at once
+_CELLS = 20_000  # cells of a diagonal, over all pairs that are compared at once
 _Pair = tuple[Ids, Ids]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RougeW(RougeOptions):
-    """ROUGE-W from 0 to 1: common subsequences in which unbroken runs count more, [1] section 4.
+    """ROUGE-W from 0 to 1: common subsequences with more weight for contiguous runs, [1] section 4.
 
     Parameters
     ----------
     weight
-        A run of k words counts k to the power of it; above 1, or 1 for ROUGE-L.
+        Exponent: a run of k words counts k to this power; above 1, or 1 for ROUGE-L.
     """
 
     weight: float = 1.2
@@ -311,7 +312,7 @@ class RougeW(RougeOptions):
 
     @property
     def signature(self) -> str:
-        """The options, and the version of what cuts words."""
+        """The options, and the version of the tokenizer's library."""
         return signature(
             "rouge-w",
             measure=self.measure_name,
@@ -340,14 +341,14 @@ class RougeW(RougeOptions):
         ]
 
     def _score(self, run: float, *, output: int, reference: int) -> float:
-        # [1] eqs. 14 and 15: the inverse of the weighting brings lengths back.
+        # [1] eqs. 14 and 15: the inverse of the weighting function restores lengths.
         length = run ** (1.0 / self.weight)
         precision, recall = (min(1.0, length / max(1, of)) for of in (output, reference))
         return self.measured(precision, recall)
 
 
 def _weighted_lengths(pairs: Sequence[_Pair], *, weight: float) -> list[float]:
-    """Compare pairs of about the same length at once."""
+    """Compare pairs of similar length at once."""
     lengths = [0.0] * len(pairs)
     waiting = sorted(range(len(pairs)), key=lambda at: pairs[at][0].size)
     while waiting:
@@ -362,8 +363,8 @@ def _weighted_lengths(pairs: Sequence[_Pair], *, weight: float) -> list[float]:
 def _compare(pairs: Sequence[_Pair], *, weight: float) -> list[float]:
     """Run the dynamic programme of [1] section 4, diagonal by diagonal.
 
-    The cells of a diagonal do not depend on each other. `score[i]` is of the cell where i
-    words of the output have met those of the reference that the diagonal says.
+    The cells of a diagonal do not depend on each other. `score[i]` is that of the cell in which
+    `i` words of the output were matched with those of the reference.
     """
     outputs = padded([pair[0] for pair in pairs], filling=-1).T.astype(np.int32, order="C")
     references = padded([pair[1] for pair in pairs], filling=-2).T.astype(np.int32, order="C")
@@ -379,7 +380,7 @@ def _compare(pairs: Sequence[_Pair], *, weight: float) -> list[float]:
         now, past = slice(low, high + 1), slice(low - 1, high)
         met = references[diagonal - high - 1 : diagonal - low][::-1]
         same = np.flatnonzero(outputs[past] == met)
-        # What lies two diagonals back is read for the last time here, and overwritten.
+        # The scores of two diagonals back are read for the last time here, and overwritten.
         length = run_before[past].ravel()[same]
         reached = before[past].ravel()[same] + gains[length]
         np.maximum(score[past], score[now], out=before[now])

@@ -20,11 +20,11 @@ from spanjury.judges.metrics.words.tokens import ANSWER_CUT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accuracy:
-    """1 for an output whose words are those of the reference in their order, else 0."""
+    """1 for an output with the same words as the reference in the same order, else 0."""
 
     @property
     def signature(self) -> str:
-        """Its name: it has no options."""
+        """Its name, because it has no options."""
         return signature("accuracy")
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
@@ -40,11 +40,11 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Precision:
-    """Share of the output's words that are in the reference, each as often as there."""
+    """Share of the output's words that occur in the reference, counting repetitions."""
 
     @property
     def signature(self) -> str:
-        """Its name: it has no options."""
+        """Its name, because it has no options."""
         return signature("precision")
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
@@ -55,11 +55,11 @@ class Precision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """Share of the reference's words that are in the output, each as often as there."""
+    """Share of the reference's words that occur in the output, counting repetitions."""
 
     @property
     def signature(self) -> str:
-        """Its name: it has no options."""
+        """Its name, because it has no options."""
         return signature("recall")
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
@@ -74,7 +74,7 @@ class F1:
 
     @property
     def signature(self) -> str:
-        """Its name: it has no options."""
+        """Its name, because it has no options."""
         return signature("f1")
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
@@ -84,14 +84,14 @@ class F1:
 
 
 def _counts(corpus: Corpus) -> list[tuple[int, int, int]]:
-    """Count of each pair the words of the output, of the reference, and those of both."""
+    """Return for each pair the number of words of the output, of the reference, and in common."""
     pairs = pairs_of(corpus, cut=ANSWER_CUT)
     counts = batch_gram_counts(pairs.ids, pairs.sizes.reshape(-1, 2), order=1)
     return [(ours, theirs, shared) for ((ours, theirs, shared),) in counts.tolist()]
 
 
 def _share(shared: int, *, of: int, beside: int) -> float:
-    """Return which share of one side is in the other; of two that are empty, 1."""
+    """Return the share of one side that the other contains; 1 if both are empty."""
     return shared / of if of and beside else float(not of and not beside)
 
 

@@ -1,1 +1,1 @@
-"""Metrics that look at the output, its source or the corpus, and at no reference."""
+"""Metrics of the output, its source or the corpus, without references."""

@@ -18,17 +18,17 @@ from spanjury.judges.metrics.words.ids import Ids
 from spanjury.judges.metrics.words.runs import distinct_in_all, output_words, run_counts
 
 Divisor = Literal["grams", "words"]
-_NO_MATCH = 0.1  # counted in place of no match: NLTK's smoothing "method1"
+_NO_MATCH = 0.1  # substitute for 0 matches: NLTK's smoothing "method1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistinctN:
-    """Distinct n-grams of a text, or of a whole corpus, over how many there are [1]_.
+    """Share of distinct n-grams in a text or in a whole corpus [1]_.
 
     Parameters
     ----------
     divisor
-        What the distinct n-grams are divided by: all of them, or as in [1]_ the words.
+        Divisor of the number of distinct n-grams: all n-grams or, as in [1]_, the words.
 
     References
     ----------
@@ -48,7 +48,7 @@ class DistinctN:
 
     @property
     def signature(self) -> str:
-        """The options, and the version that the words belong to."""
+        """The options, and the version of the tokenization."""
         return signature("distinct-n", order=self.order, divisor=self.divisor, tokens=self.tokens)
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
@@ -74,7 +74,7 @@ class DistinctN:
 class SelfBleu:
     """Mean BLEU of each output with all the others as its references, Zhu et al. (2018) [1]_.
 
-    Work and memory grow with the words of the corpus, not with its pairs of outputs.
+    Time and memory grow with the words of the corpus, not with its pairs of outputs.
 
     References
     ----------
@@ -90,11 +90,11 @@ class SelfBleu:
 
     @property
     def signature(self) -> str:
-        """The options, and the version that the words belong to."""
+        """The options, and the version of the tokenization."""
         return signature("self-bleu", max_order=self.max_order, tokens=self.tokens)
 
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
-        """Return the mean, 0 to 1: 0 for an output alone, 1 for one without words."""
+        """Return the mean, 0 to 1: 0 for a single output, 1 for an output without words."""
         texts = output_words(Corpus.of(samples), tokens=self.tokens)
         matches = zip(*_matches(texts, max_order=self.max_order), strict=True)
         lengths: list[int] = texts.sizes.tolist()
@@ -103,9 +103,9 @@ class SelfBleu:
 
 
 def _matches(texts: NumberedTexts, *, max_order: int) -> Iterator[list[int]]:
-    """Yield for each order how many n-grams a text has as often as one of the other texts.
+    """Yield for each order the n-grams of each text, clipped to the most in another text.
 
-    The two highest counts of an n-gram tell the highest among the others of any text.
+    The two highest counts of an n-gram suffice to find the highest among the others of any text.
     """
     for gram_count in gram_counts(texts.ids, texts.owners, max_order=max_order):
         order = np.lexsort((gram_count.counts, gram_count.grams))
@@ -120,7 +120,7 @@ def _matches(texts: NumberedTexts, *, max_order: int) -> Iterator[list[int]]:
 
 
 def _nearest_lengths(lengths: Sequence[int]) -> list[int]:
-    """Return for each length the nearest among the others, the shorter of two; 0 if alone."""
+    """Return for each length the nearest among the others, of two the shorter; 0 if alone."""
     counted = Counter(lengths)
     ordered = sorted(counted)
 
@@ -135,7 +135,7 @@ def _nearest_lengths(lengths: Sequence[int]) -> list[int]:
 
 
 def _bleu(length: int, matches: Sequence[int], *, nearest: int) -> float:
-    """Work out the BLEU of a text from its matches of 1 word, of 2, and so on."""
+    """Compute the BLEU of a text from its matches of order 1, 2, and so on."""
     if not length:
         return 1.0
     if not matches[0]:

@@ -1,4 +1,4 @@
-"""Wording that an output copies from its source: coverage, density, compression [1]_, abstractness.
+"""Copying of wording from the source: coverage, density, compression [1]_ and abstractness.
 
 References
 ----------
@@ -20,12 +20,12 @@ from spanjury.judges.metrics.words.grams import Tokens, check_order, check_token
 from spanjury.judges.metrics.words.ids import Ids, contained, in_order, ranked
 from spanjury.stats.arrays import FloatArray
 
-_CROWDED = 20  # times that each pair of words comes again in a source that says the same for ever
+_CROWDED = 20  # matches in the source per word of the output, above which a source is repetitive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OfWords:
-    """Base of metrics whose one option is how words are cut."""
+    """Base of metrics whose only option is the tokenization."""
 
     tokens: Tokens = "words-and-marks"
 
@@ -36,7 +36,7 @@ class _OfWords:
 
     @property
     def signature(self) -> str:
-        """The options, and the version that the words belong to."""
+        """The options, and the version of the tokenization."""
         return signature(self.kind, tokens=self.tokens)
 
 
@@ -54,7 +54,7 @@ class Coverage(_OfWords):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Density(_OfWords):
-    """Mean length of the copied fragment that a word of the output lies in."""
+    """Mean length of the copied fragment that contains a word of the output."""
 
     kind: ClassVar[str] = "density"
 
@@ -82,8 +82,8 @@ class Compression(_OfWords):
 def fragment_lengths(output: Sequence[Hashable], source: Sequence[Hashable]) -> list[int]:
     """Return the lengths of the fragments that `output` shares with `source`.
 
-    From each word on that is not in a fragment yet, the longest match is taken, as in [1]_,
-    figure 3: a search goes on behind each match that it meets, not within it.
+    From each word that is not in a fragment yet, the longest match is taken, as in [1]_, figure 3:
+    the search continues after each match that it meets, not within it.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def fragment_lengths(output: Sequence[Hashable], source: Sequence[Hashable]) -> 
     lengths = []
     start = 0
     while start < len(output):
-        # A match of one word hides no other, so where there are longer ones only they matter.
+        # A match of one word hides no other, so if there are longer matches only these matter.
         candidates = (
             starts.get((output[start], output[start + 1])) if start + 1 < len(output) else None
         )
@@ -141,7 +141,7 @@ def _both_sides(corpus: Corpus, *, tokens: Tokens) -> tuple[NumberedTexts, Numbe
 
 
 def _fragments(corpus: Corpus, *, tokens: Tokens) -> list[tuple[Sequence[int], int]]:
-    """Return the lengths of the fragments, and of the output, sample by sample."""
+    """Return the lengths of the fragments, and of the output, for each sample."""
     outputs, sources = _both_sides(corpus, tokens=tokens)
     longest, doubtful = (
         longest_matches(outputs, sources)
@@ -156,7 +156,7 @@ def _fragments(corpus: Corpus, *, tokens: Tokens) -> list[tuple[Sequence[int], i
 
 
 def _taken(longest: Sequence[int]) -> list[int]:
-    """Return the lengths of matches, each of which begins where the one before has ended."""
+    """Return the lengths of matches, each beginning after the end of the one before."""
     lengths, start = [], 0
     while start < len(longest):
         length = longest[start]
@@ -167,17 +167,17 @@ def _taken(longest: Sequence[int]) -> list[int]:
 
 
 def longest_matches(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids, Ids]:
-    """Return how many words from each word of an output on stand so in its source.
+    """Return for each word of the outputs how many words from it on its source contains.
 
-    The second is the texts for which this is not done: a match begins within another one of the
-    same words, so that the search of [1] would not see it, or there are too many of them.
+    The second array has the texts that are not covered: a match begins within another one of the
+    same words, which the search of [1] would miss, or there are too many matches.
     """
     words = 1 + max(int(outputs.ids.max(initial=0)), int(sources.ids.max(initial=0)))
     held = sources.owners * words + sources.ids
     held.sort()
     longest = contained(outputs.owners * words + outputs.ids, held).astype(np.int64)
     at, begins, of, crowded = _pairs_met(outputs, sources)
-    # On a diagonal, where both texts go on alike, matches of two words make a longer one.
+    # On a diagonal, along which both texts agree, matches of two words form a longer one.
     run, order = in_order((begins - at + outputs.ids.size) * (outputs.ids.size + 1) + at)
     last = np.flatnonzero(np.diff(run, append=-1) != 1)
     lengths = np.empty_like(run)
@@ -188,10 +188,11 @@ def longest_matches(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids
 
 
 def _pairs_met(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids, Ids, Ids, Ids]:
-    """Return where two adjacent words of an output stand in its source, and texts left out.
+    """Return where adjacent words of an output occur in its source, and the texts left out.
 
-    The first three have the shape ``(matches,)`` and ascend: the word of the outputs with which a
-    pair begins, that of the sources, and the text. The last are the texts that are too crowded.
+    The first three arrays have the shape ``(matches,)`` and ascend: the index of the pair's first
+    word in the outputs, that in the sources, and the text. The last has the texts with too many
+    matches.
     """
     ours, theirs = (
         np.flatnonzero(texts.owners[1:] == texts.owners[:-1]) for texts in (outputs, sources)
@@ -219,7 +220,7 @@ def _pairs_met(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids, Ids
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abstractness:
-    """Share of an output's n-grams that are not in the source, See et al. (2017) [1]_.
+    """Share of an output's n-grams that do not occur in the source, See et al. (2017) [1]_.
 
     References
     ----------
@@ -236,7 +237,7 @@ class Abstractness:
 
     @property
     def signature(self) -> str:
-        """The options, and the version that the words belong to."""
+        """The options, and the version of the tokenization."""
         return signature("abstractness", order=self.order, tokens=self.tokens)
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
@@ -244,7 +245,7 @@ class Abstractness:
         corpus, cut = Corpus.of(samples), words_cut(self.tokens)
         outputs = corpus.once(numbered, side="outputs", cut=cut)
         sources = corpus.once(numbered, side="sources", cut=cut)
-        # An output with fewer words than an n-gram has is one.
+        # An output with fewer words than an n-gram counts as one n-gram.
         orders = np.minimum(self.order, outputs.sizes)
         shares = np.zeros(orders.size)
         for order in np.unique(orders[orders > 0]).tolist():
@@ -254,7 +255,7 @@ class Abstractness:
 
 
 def _novel(outputs: NumberedTexts, sources: NumberedTexts, *, order: int) -> FloatArray:
-    """Return the share of each output's n-grams that its source has not."""
+    """Return the share of each output's n-grams that do not occur in its source."""
     both = np.concatenate((outputs.ids, sources.ids))
     grams, many = both, 1 + int(both.max(initial=0))
     words = many
@@ -271,7 +272,7 @@ def _novel(outputs: NumberedTexts, sources: NumberedTexts, *, order: int) -> Flo
 
 
 def _grams(texts: NumberedTexts, *, order: int) -> tuple[Ids, Ids]:
-    """Return where the n-grams of texts begin, and the text of each."""
+    """Return the start and the text of each n-gram."""
     runs = np.maximum(0, texts.sizes - order + 1)
     starts = np.cumsum(texts.sizes) - texts.sizes
     return ranges(starts, runs), np.repeat(np.arange(runs.size), runs)

@@ -1,12 +1,12 @@
 """Readability of English prose, by the length of its sentences and words.
 
-Words, sentences and letters are counted as textstat 0.7 does, several times as fast; syllables are
-those of a pronouncing dictionary, as textstat's are, or of a rule that was fitted to it.
+Words, sentences and letters are counted as in textstat 0.7, several times as fast. Syllables come
+from a pronouncing dictionary, as in textstat, or from a rule that was fitted to one.
 
-By the rule a word has a syllable for each group of vowels (a, e, i, o, u, y), more where a
-piece of it is spoken as two groups (``ia``, ``tled$``), and fewer where a vowel is silent
-(``ele$``, ``^lifes``). The pieces lie beside this file, in ``syllables.toml``. They were fitted to
-CMUdict [1]_, of which they give the number of 99.4 of 100 running words (`benchmarks.syllables`).
+By the rule a word has a syllable for each group of vowels (a, e, i, o, u, y), more if a piece of it
+is spoken as two groups (``ia``, ``tled$``), and fewer if a vowel is silent (``ele$``, ``^lifes``).
+The pieces are in ``syllables.toml``. They were fitted to CMUdict [1]_ and give the
+right number for 99.4 of 100 running words (`benchmarks.syllables`).
 
 References
 ----------
@@ -35,23 +35,23 @@ from spanjury.judges.metrics.words.ids import Ids
 from spanjury.judges.text.kept import KeptByWord
 
 FIT: Final = "cmudict-1"
-"""Names the fit; another one gives other numbers."""
+"""Name of the fit; another fit gives other numbers."""
 _VOWELS = re.compile("[aeiouy]+")
 _NO_CONTRACTION = re.compile("'(?![tsd]|ve|ll|re)")
 _MARK = re.compile(r"[^\w\s']")
 _NO_LETTER = re.compile(r"\W+")
 _ASCII = [chr(code) for code in range(128)]
-# The same for ASCII, in lower case; a table is several times as fast.
+# The same for ASCII, in lower case; a table is several times as fast as a pattern.
 _PLAIN = str.maketrans(
     {char: char.lower() if re.match(r"[\w\s']", char) else None for char in _ASCII}
 )
-# From a word on until a stop; the group holds a letter iff there are three words or more.
+# From a word to a stop; the group matches iff there are three words or more.
 _SENTENCE = re.compile(r"\b\w[^.!?\s]*+(?:(?:\s[^.!?\w]*+\w[^.!?\s]*+)\s[^.!?\w]*+(\w))?+[^.!?]*+")
 _VARIANT = re.compile(r"\(\d+\)$")
 
 
 def syllable_count(word: str) -> int:
-    """Count the syllables of `word`, in lower case; 1 for what has no vowel, as a number.
+    """Count the syllables of `word`, in lower case; 1 without a vowel, as in a number.
 
     Examples
     --------
@@ -69,9 +69,10 @@ def syllable_count(word: str) -> int:
 
 @lru_cache(maxsize=1)
 def _pieces() -> tuple[Mapping[str, int], re.Pattern[str]]:
-    """Return by how much pieces change the count, and what finds them, wherever they begin.
+    """Return the change of the count for each piece, and a pattern that finds overlapping pieces.
 
-    Of pieces that begin at one place the longest is found, and counted with those it begins with.
+    Of the pieces that begin at one position the longest is found, and its change includes those of
+    the pieces with which it begins.
     """
     text = files(__package__).joinpath("syllables.toml").read_text(encoding="utf-8")
     fitted: dict[str, str] = tomllib.loads(text)
@@ -84,9 +85,9 @@ def _pieces() -> tuple[Mapping[str, int], re.Pattern[str]]:
 
 
 def _longest_of(pieces: Sequence[str]) -> str:
-    """Return a pattern that matches the longest of pieces, which are in order.
+    """Return a pattern that matches the longest of the sorted `pieces`.
 
-    It reads each letter once, as a tree of the pieces has it.
+    It has the form of a prefix tree, so that each letter is read once.
     """
     branches = [
         re.escape(letter) + _longest_of([piece[1:] for piece in group])
@@ -103,7 +104,7 @@ def _without_accents(word: str) -> str:
 
 
 def word_list(text: str) -> list[str]:
-    """Return what blanks divide, in lower case and without marks; a hyphen joins.
+    """Split at white space, in lower case and without punctuation; a hyphen joins.
 
     Examples
     --------
@@ -122,7 +123,7 @@ READABLE_CUT: Final = Cut(words=word_list, plain="in lower case")
 
 
 def sentence_count(text: str) -> int:
-    """Count what stops end, but for what has only one or two words; never below 1.
+    """Count the sentences with more than two words; at least 1.
 
     Examples
     --------
@@ -136,16 +137,16 @@ def sentence_count(text: str) -> int:
 def letter_count(text: str, *, words: Sequence[str]) -> int:
     """Count letters and digits of a text whose `word_list` is `words`."""
     joined = "".join(words)
-    if joined.isascii():  # else small letters may be more than capital ones
+    if joined.isascii():  # otherwise lower-casing may change the number of letters
         return len(joined) - joined.count("'")
     return len(_NO_LETTER.sub("", text))
 
 
 def read_dictionary(path: str) -> Mapping[str, int]:
-    """Read the syllables of words from a pronouncing dictionary, as CMUdict is one.
+    """Read the syllables of words from a pronouncing dictionary such as CMUdict.
 
     Each line has a word and its phones, whose vowels end in a digit; of several pronunciations the
-    first counts. Raises `ConfigError` if there is no such file, or no word in it.
+    first counts. Raises `ConfigError` if the file does not exist or has no words.
     """
     try:
         lines = Path(path).read_text(encoding="latin-1").splitlines()
@@ -163,10 +164,10 @@ def read_dictionary(path: str) -> Mapping[str, int]:
 
 
 class Syllables(KeptByWord[int]):
-    """The syllables of a word of a `word_list`.
+    """The syllables of the words of a `word_list`.
 
-    A word that is not in the `dictionary`, a file that `read_dictionary` reads, is counted by its
-    spelling (`syllable_count`). An empty path stands for no dictionary.
+    A word that is not in the `dictionary`, a file for `read_dictionary`, is counted by its spelling
+    (`syllable_count`). An empty path means no dictionary.
     """
 
     def __init__(self, *, dictionary: str = "") -> None:
@@ -176,12 +177,12 @@ class Syllables(KeptByWord[int]):
 
 @lru_cache(maxsize=4)
 def syllables_of(dictionary: str) -> Syllables:
-    """Return the `Syllables` that go by a dictionary, kept from call to call."""
+    """Return the `Syllables` of a dictionary, cached between calls."""
     return Syllables(dictionary=dictionary)
 
 
-_EASIEST = 121.22  # reading ease of one word of one syllable, which rounding may exceed
-_SIMPLE = 2  # syllables at most
+_EASIEST = 121.22  # reading ease of one monosyllabic word; rounding may exceed it
+_SIMPLE = 2  # maximum syllables of a word that is not complex
 
 
 class _Counts(NamedTuple):
@@ -200,8 +201,8 @@ class FleschReadingEase:
     Parameters
     ----------
     dictionary
-        File of a pronouncing dictionary, as CMUdict is one, that tells syllables; what is not
-        in it, or everything without one, is counted by a rule that was fitted to CMUdict.
+        File of a pronouncing dictionary such as CMUdict. Syllables of other words, or of all
+        words without a dictionary, are counted by a rule that was fitted to CMUdict.
 
     References
     ----------
@@ -217,16 +218,16 @@ class FleschReadingEase:
 
     @property
     def signature(self) -> str:
-        """The dictionary, and the fit of the rule for what is not in it."""
+        """The dictionary, and the fit of the rule for other words."""
         return _signature(self.kind, dictionary=self.dictionary)
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
-        """Return a value an output; one without words has 0."""
+        """Return a value for each output; 0 for one without words."""
         counts = Corpus.of(samples).once(_counted, dictionary=self.dictionary)
         return [self._score(count) if count.words else 0.0 for count in counts]
 
     def _score(self, counts: _Counts) -> float:
-        """Work the formula out, [1]."""
+        """Compute the formula of [1]."""
         ease = 206.835 - 1.015 * counts.words / counts.sentences
         return min(_EASIEST, ease - 84.6 * counts.syllables / counts.words)
 
@@ -246,7 +247,7 @@ class FleschKincaidGrade(FleschReadingEase):
     kind: ClassVar[str] = "flesch-kincaid-grade"
 
     def _score(self, counts: _Counts) -> float:
-        """Work the formula out, [1]; -3.4 is the least."""
+        """Compute the formula of [1]; the minimum is -3.4."""
         return (
             0.39 * counts.words / counts.sentences + 11.8 * counts.syllables / counts.words - 15.59
         )
@@ -266,7 +267,7 @@ class GunningFog(FleschReadingEase):
     kind: ClassVar[str] = "gunning-fog"
 
     def _score(self, counts: _Counts) -> float:
-        """Work the formula out, [1]; 0.4 is the least."""
+        """Compute the formula of [1]; the minimum is 0.4."""
         return 0.4 * (counts.words / counts.sentences + 100.0 * counts.complex_words / counts.words)
 
 
@@ -282,19 +283,19 @@ class ColemanLiau:
 
     @property
     def signature(self) -> str:
-        """The version that the counts belong to."""
+        """The version of the counts."""
         return signature("coleman-liau")
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
-        """Return values from -39.52 on; an output without words has 0."""
+        """Return values from -39.52 up; an output without words has 0."""
         corpus = Corpus.of(samples)
         counted = zip(corpus, corpus.once(_sentences), strict=True)
         return [_grade(sample.output, sentences=many) for sample, many in counted]
 
 
 def _grade(text: str, *, sentences: int) -> float:
-    """Work the formula out, [1] of `ColemanLiau`."""
-    words = word_list(text)  # of one text sooner cut than put together from its pieces
+    """Compute the formula of [1] of `ColemanLiau`."""
+    words = word_list(text)  # faster for one text than joining its numbered pieces
     if not words:
         return 0.0
     letters = 100.0 * letter_count(text, words=words) / len(words)
@@ -318,7 +319,7 @@ def _counted(corpus: Corpus, *, dictionary: str) -> list[_Counts]:
 
 
 def _of_words(corpus: Corpus, count: Callable[[str], int]) -> Ids:
-    """Return what is counted of a word, for each word of the outputs."""
+    """Return `count` of each word of the outputs."""
     texts = corpus.once(numbered, side="outputs", cut=READABLE_CUT)
     strings = word_strings(corpus)
     counts = np.zeros(len(strings), dtype=np.int64)
@@ -333,6 +334,6 @@ def _sentences(corpus: Corpus) -> list[int]:
 
 @lru_cache(maxsize=32)
 def _signature(name: str, *, dictionary: str) -> str:
-    """Tell the content of the dictionary, not its place."""
+    """Return a signature with the content of the dictionary, not its path."""
     entries = str(sorted(read_dictionary(dictionary).items())) if dictionary else ""
     return signature(name, dictionary=fingerprint(entries) if entries else "none", syllables=FIT)

@@ -18,7 +18,7 @@ from spanjury.stats.arrays import FloatArray
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repetitiveness:
-    """Share of an output's n-grams that stand earlier in it, Fu et al. (2021) [1]_.
+    """Share of an output's n-grams that occur earlier in it, Fu et al. (2021) [1]_.
 
     References
     ----------
@@ -36,7 +36,7 @@ class Repetitiveness:
 
     @property
     def signature(self) -> str:
-        """The options, and the version that the words belong to."""
+        """The options, and the version of the tokenization."""
         return signature(self.kind, order=self.order, tokens=self.tokens)
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
@@ -55,7 +55,7 @@ class Aun(SummedRows, Repetitiveness):
     kind: ClassVar[str] = "aun"
 
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
-        """Return distinct n-grams and n-grams; an output without words has 0 of 1."""
+        """Return the distinct n-grams and all n-grams; for an output without words 0 and 1."""
         distinct, runs = run_counts(Corpus.of(samples), tokens=self.tokens, order=self.order)
         rows: list[list[float]] = np.stack((distinct, np.maximum(1, runs)), axis=1).tolist()
         return rows
@@ -84,7 +84,7 @@ class Unr:
 
     @property
     def signature(self) -> str:
-        """The options, and the version that the words belong to."""
+        """The options, and the version of the tokenization."""
         return signature("unr", max_order=self.max_order, tokens=self.tokens)
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
@@ -96,7 +96,7 @@ class Unr:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nid:
-    """Distance of an output's words from all being different, Xiao & Carenini (2020) [1]_.
+    """One minus the normalized entropy of an output's words, Xiao & Carenini (2020) [1]_.
 
     References
     ----------
@@ -111,11 +111,11 @@ class Nid:
 
     @property
     def signature(self) -> str:
-        """The options, and the version that the words belong to."""
+        """The options, and the version of the tokenization."""
         return signature("nid", tokens=self.tokens)
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
-        """Return values from 0 to 1; an output without words has 1, one of one word 0."""
+        """Return values from 0 to 1: 1 for an output without words, 0 for one of one word."""
         texts = output_words(Corpus.of(samples), tokens=self.tokens)
         # [1] 1 - entropy / log(words), as sum(c log c) / (words log words)
         certain = _certainty(texts)
@@ -125,14 +125,14 @@ class Nid:
 
 
 def _distinct_shares(samples: Sequence[Sample], *, tokens: Tokens, order: int) -> list[float]:
-    """Divide distinct n-grams by n-grams; 0 without any."""
+    """Divide distinct n-grams by n-grams; 0 for texts without any."""
     distinct, runs = run_counts(Corpus.of(samples), tokens=tokens, order=order)
     shares: list[float] = (distinct / np.maximum(1, runs)).tolist()
     return shares
 
 
 def _certainty(texts: NumberedTexts) -> FloatArray:
-    """Return the sum of c log c of each text, c the times that a word stands in it."""
+    """Return for each text the sum of c log c, where c is the count of a word in it."""
     (grams,) = gram_counts(texts.ids, texts.owners, max_order=1)
     counts = grams.counts
     weights = counts * np.log(counts)

@@ -1,1 +1,1 @@
-"""Texts cut into words and n-grams, and how many of these they share."""
+"""Texts split into words and n-grams, and the number of these that texts share."""

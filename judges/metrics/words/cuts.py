@@ -1,8 +1,8 @@
-"""Words of a corpus as numbers, cut once for all metrics.
+"""Words of a corpus as numbers, tokenized once for all metrics.
 
-Nearly every way to cut a text looks at what stands between two blanks and no further. So texts are
-divided at blanks once, and each way to cut is asked for each different piece once; the rest is
-arithmetic with the numbers of the pieces.
+Nearly every tokenizer treats each string between two spaces independently. So texts are split at
+white space once, and each tokenizer is called once for each distinct piece; the rest is arithmetic
+with the numbers of the pieces.
 """
 
 from collections import defaultdict
@@ -21,26 +21,26 @@ from spanjury.judges.text.kept import KeptByWord
 
 Plain = Literal["as it is", "in lower case"]
 Side = Literal["outputs", "references", "sources", "compared"]
-"""Texts of a corpus; "compared" are of each sample the output, and then its references."""
+"""Texts of a corpus; "compared" are for each sample the output, then its references."""
 
-FEW = 8  # samples that are cut one by one sooner than the arithmetic is set up
+FEW = 8  # samples for which tokenizing one by one is faster than setting up the arithmetic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """A way to cut a text into words.
+    """A tokenization.
 
     Parameters
     ----------
     words
-        Function that cuts any text.
+        Function that tokenizes any text.
     plain
-        What it makes of a word of nothing but ASCII letters and digits: the word as it is, or in
-        lower case. None for a function that looks across blanks, and so is given whole texts.
+        Result for a word of only ASCII letters and digits: the word as it is, or in lower case.
+        None for a function that looks across spaces, which therefore gets whole texts.
     but
-        Such words, in lower case, of which it makes something else.
+        Such words, in lower case, for which the result differs.
     across
-        Strings without which a text is cut blank by blank.
+        Strings that prevent splitting a text at white space.
     """
 
     words: Callable[[str], Sequence[str]]
@@ -49,20 +49,20 @@ class Cut:
     across: tuple[str, ...] = ()
 
     def looks_across(self, texts: Iterable[str]) -> bool:
-        """Say whether there is one of `texts` that has to be cut as a whole."""
+        """Return whether any of `texts` must be tokenized as a whole."""
         return self.plain is None or any(sign in text for sign in self.across for text in texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberedTexts:
-    """The words of texts as numbers, equal ones for equal words, whatever cut them.
+    """The words of texts as numbers: equal ones for equal words, independent of the tokenization.
 
     Parameters
     ----------
     ids
-        Shape ``(words,)``: those of all texts, one after another.
+        Shape ``(words,)``: the words of all texts, concatenated.
     sizes
-        Shape ``(texts,)``: words of each text.
+        Shape ``(texts,)``: number of words of each text.
     """
 
     ids: Ids
@@ -70,7 +70,7 @@ class NumberedTexts:
 
     @property
     def owners(self) -> Ids:
-        """The text that each word is in."""
+        """The text that contains each word."""
         return np.repeat(np.arange(self.sizes.size), self.sizes)
 
     @property
@@ -85,13 +85,13 @@ class NumberedTexts:
         return np.diff(sums[np.cumsum(self.sizes)], prepend=0)
 
     def taken(self, texts: Ids) -> "NumberedTexts":
-        """Return some of the texts, any of them more than once."""
+        """Return a selection of the texts, possibly with repetitions."""
         starts, sizes = np.cumsum(self.sizes) - self.sizes, self.sizes[texts]
         return NumberedTexts(ids=self.ids[ranges(starts[texts], sizes)], sizes=sizes)
 
 
 def ranges(starts: Ids, sizes: Ids) -> Ids:
-    """Return the numbers from each start on, as many as its size, one after another.
+    """Return consecutive numbers from each start, as many as its size, concatenated.
 
     Examples
     --------
@@ -104,19 +104,19 @@ def ranges(starts: Ids, sizes: Ids) -> Ids:
 
 
 def numbered(corpus: Corpus, *, side: Side, cut: Cut) -> NumberedTexts:
-    """Return the words of the texts of one side; ask for it by `Corpus.once`."""
+    """Return the words of the texts of one side; call it through `Corpus.once`."""
     if len(corpus) <= FEW or cut.looks_across(corpus.once(texts_of, side=side)):
         return _one_by_one(corpus, cut.words, side=side)
     return _piece_by_piece(corpus, cut, side=side)
 
 
 def pairs_of(corpus: Corpus, *, cut: Cut) -> NumberedTexts:
-    """Return the words of each output and of its first reference, one after the other."""
+    """Return the words of each output and of its first reference, alternating."""
     return corpus.once(first_pairs).once(numbered, side="compared", cut=cut)
 
 
 def word_strings(corpus: Corpus) -> list[str]:
-    """Return the words by their numbers, as many as there are so far."""
+    """Return the words by number, as many as have been numbered so far."""
     return [*corpus.once(_numbers)]
 
 
@@ -134,14 +134,14 @@ def texts_of(corpus: Corpus, *, side: Side) -> list[str]:
 
 
 def _numbers(_: Corpus) -> defaultdict[str, int]:
-    """Return the numbers of words, given in the order in which they come."""
+    """Return the numbers of words, assigned in order of occurrence."""
     return defaultdict(count().__next__)
 
 
 def _one_by_one(
     corpus: Corpus, words: Callable[[str], Sequence[str]], *, side: Side
 ) -> NumberedTexts:
-    """Cut each different text as a whole."""
+    """Tokenize each distinct text as a whole."""
     texts = corpus.once(texts_of, side=side)
     rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
     numbers = corpus.once(_numbers)
@@ -156,7 +156,7 @@ def _one_by_one(
 
 
 def _compared(corpus: Corpus, outputs: NumberedTexts, references: NumberedTexts) -> NumberedTexts:
-    """Put the references of each sample behind its output."""
+    """Put the references of each sample after its output."""
     both = NumberedTexts(
         ids=np.concatenate((outputs.ids, references.ids)),
         sizes=np.concatenate((outputs.sizes, references.sizes)),
@@ -168,9 +168,9 @@ def _compared(corpus: Corpus, outputs: NumberedTexts, references: NumberedTexts)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pieces:
-    """Pieces between blanks in the texts of a side, with the different ones and their numbers.
+    """Strings between white space in the texts of a side, with the distinct ones and their numbers.
 
-    `plain` says of each whether it is of ASCII letters and digits alone.
+    `plain` says for each whether it consists of ASCII letters and digits.
     """
 
     texts: NumberedTexts
@@ -198,7 +198,7 @@ def _divided(corpus: Corpus, *, side: Side) -> NumberedTexts:
 
 
 def _lowered(corpus: Corpus, *, side: Side) -> Ids:
-    """Return for the number of each plain piece that of the same in lower case."""
+    """Map the number of each plain piece to that of its lower-cased form."""
     pieces, numbers = corpus.once(_pieces, side=side), corpus.once(_numbers)
     lowered = np.arange(1 + int(pieces.numbers.max(initial=-1)))
     for number, piece, plain in zip(
@@ -241,5 +241,5 @@ def _piece_by_piece(corpus: Corpus, cut: Cut, *, side: Side) -> NumberedTexts:
 
 @lru_cache(maxsize=32)
 def _kept(words: Callable[[str], Sequence[str]]) -> KeptByWord[Sequence[str]]:
-    """Return what a function makes of pieces, kept from corpus to corpus."""
+    """Return a cache of a function of pieces that persists from corpus to corpus."""
     return KeptByWord(words)

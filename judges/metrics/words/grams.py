@@ -1,8 +1,8 @@
-"""Words and n-grams: their counts in a text, in many texts, and in what two texts share.
+"""Words and n-grams: their counts in a text, in many texts, and in common to two texts.
 
 References
 ----------
-.. [1] mteval-v13a.pl (2009), NIST, by whose rules sacrebleu's "13a" cuts words
+.. [1] mteval-v13a.pl (2009), NIST, whose rules sacrebleu's tokenizer "13a" follows
 """
 
 import re
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from spanjury.judges.metrics.words.cuts import Cut
 from spanjury.judges.metrics.words.ids import Ids, dense_ids, in_order, ranked
 
-_AT_ONCE = 30_000  # tokens: what is sorted stays in the cache of a core
-_BITS = 62  # of a number, beside its sign and the bit that tells the two sides apart
+_AT_ONCE = 30_000  # tokens whose sorted n-grams fit into the cache of a core
+_BITS = 62  # bits of a number, without its sign and the bit that distinguishes the two sides
 
 
 def shared_count(left: Ids, right: Ids) -> int:
-    """Return the size of the intersection of two multisets of numbers that are not negative.
+    """Return the size of the intersection of two multisets of non-negative numbers.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def shared_count(left: Ids, right: Ids) -> int:
 
 
 def shared_by_order(left: Ids, right: Ids, *, order: int) -> list[int]:
-    """Return how many n-grams two sequences share, n of 1 to `order`, of any alphabet."""
+    """Return how many n-grams two sequences share, n of 1 to `order`, for any alphabet."""
     ours, theirs, shared = left, right, [shared_count(left, right)]
     for n in range(1, order):
         ours, theirs, _ = _renumbered(ours, theirs)
@@ -53,7 +53,7 @@ def shared_by_order(left: Ids, right: Ids, *, order: int) -> list[int]:
 
 
 def _renumbered(left: Ids, right: Ids) -> tuple[Ids, Ids, int]:
-    """Replace numbers by their ranks, and return how many there are."""
+    """Replace numbers by their ranks, and return the number of distinct ones."""
     values, ranks = np.unique(np.concatenate((left, right)), return_inverse=True)
     return ranks[: left.size], ranks[left.size :], values.size
 
@@ -64,12 +64,12 @@ def batch_gram_counts(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
     Parameters
     ----------
     tokens
-        Those of all texts one after another, left, right, left, right, as numbers that are not
-        negative, equal ones for equal tokens.
+        Tokens of all texts, concatenated as left, right, left, right, in non-negative numbers,
+        equal ones for equal tokens.
     sizes
-        Shape ``(pairs, 2)``: tokens of each text.
+        Shape ``(pairs, 2)``: number of tokens of each text.
     order
-        Longest n-grams, 1 or more.
+        Length of the longest n-grams, 1 or more.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def distinct_grams(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
     Parameters
     ----------
     tokens, sizes
-        As for `batch_gram_counts`, but for the shape ``(texts,)`` of `sizes`.
+        As for `batch_gram_counts`, except that `sizes` has the shape ``(texts,)``.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def distinct_grams(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
 
 
 def _distinct(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
-    """Sort the longest n-grams of all texts once, as `_shared` does."""
+    """Count distinct n-grams by sorting the longest ones of all texts once, as `_shared` does."""
     counts = np.zeros((sizes.size, order), dtype=np.int64)
     if not tokens.size:
         return counts
@@ -150,10 +150,10 @@ def _distinct(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
 def _packed(
     tokens: Ids, lengths: Ids, *, order: int, width: int, ends: tuple[int, ...] = (0,)
 ) -> tuple[Ids, Ids]:
-    """Return of each token the text, and it with those after it as one number.
+    """Return for each token its text, and the token with the following ones packed into one number.
 
-    That has `order` times `width` bits. Where a text is at its end, it has one of `ends`, which
-    come in turn.
+    The number has `order` times `width` bits. At the end of a text it is padded with one of `ends`,
+    in turn.
     """
     of = np.repeat(np.arange(lengths.size), lengths)
     columns = np.arange(tokens.size) + of * (order - 1)
@@ -174,7 +174,7 @@ def _packed(
 
 
 def _batches(sizes: Ids) -> Iterator[slice]:
-    """Divide pairs into runs that together have a limited number of tokens, or are one pair."""
+    """Divide pairs into batches with a limited number of tokens, or of a single pair."""
     ends = np.cumsum(sizes)
     start = 0
     while start < sizes.size:
@@ -185,22 +185,22 @@ def _batches(sizes: Ids) -> Iterator[slice]:
 
 
 def _shared(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
-    """Sort the longest n-grams of all pairs once: their beginnings are then sorted too.
+    """Sort the longest n-grams of all pairs once, which sorts their prefixes, too.
 
-    A gram is one number: of which pair, then `order` times `width` bits, then of which side. Where
-    a text is at its end, the left one has another number than the right one, so that nothing
-    which reaches beyond is shared.
+    A gram is one number: the pair, then `order` times `width` bits, then the side. At the end of a
+    text the left side is padded with another number than the right side, so that no gram that
+    reaches beyond the end is shared.
     """
     if not tokens.size:
         return np.zeros((len(sizes), order), dtype=np.int64)
     tokens = dense_ids(tokens) + 1
     lengths = sizes.ravel()
     room = _BITS - len(sizes).bit_length()
-    if (1 + int(tokens.max())).bit_length() * order > room:  # equal ones need be in a pair only
+    if (1 + int(tokens.max())).bit_length() * order > room:  # numbering per pair suffices
         tokens = _numbered_within(tokens, sizes.sum(axis=1)) + 1
     beyond = 1 + int(tokens.max())
     width = beyond.bit_length()
-    if width * order > room:  # an alphabet of any size
+    if width * order > room:  # the alphabet is too large to pack
         ends = np.cumsum(lengths)
         if len(sizes) == 1:
             return np.array([shared_by_order(tokens[: ends[0]], tokens[ends[0] :], order=order)])
@@ -213,7 +213,7 @@ def _shared(tokens: Ids, sizes: Ids, *, order: int) -> Ids:
 
 
 def _numbered_within(tokens: Ids, sizes: Ids) -> Ids:
-    """Give the tokens of each of some runs numbers from 0."""
+    """Assign numbers from 0 to the tokens of each of some runs."""
     owners = np.repeat(np.arange(sizes.size), sizes)
     ranks, _ = ranked(owners * (1 + int(tokens.max())) + tokens)
     lowest = np.minimum.reduceat(ranks, (np.cumsum(sizes) - sizes)[sizes > 0])
@@ -222,7 +222,7 @@ def _numbered_within(tokens: Ids, sizes: Ids) -> Ids:
 
 
 def _shared_by_order(grams: Ids, ends: Ids, *, order: int, width: int) -> Ids:
-    """Count what runs of equal beginnings have of both sides, until each of the `ends` of pairs."""
+    """Count the shared n-grams in runs of equal prefixes, up to each of the `ends` of pairs."""
     of_right = np.concatenate(([0], np.cumsum(grams & 1)))
     apart = grams[1:] ^ grams[:-1]
     shared = np.empty((ends.size, order), dtype=np.int64)
@@ -238,15 +238,15 @@ def _shared_by_order(grams: Ids, ends: Ids, *, order: int, width: int) -> Ids:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GramCounts:
-    """Counts of n-grams of one length, by n-gram and then by text.
+    """Counts of n-grams of one length, sorted by n-gram and then by text.
 
     Parameters
     ----------
     grams, texts, counts
-        Shape ``(pairs,)``: a number from 0 for the n-gram, the text, and how often it is there.
+        Shape ``(pairs,)``: the number of the n-gram, from 0, the text, and its count there.
     beginnings
-        Shape ``(distinct,)``: of each n-gram the number of the one it begins with, which has a
-        word less; of single words 0.
+        Shape ``(distinct,)``: for each n-gram the number of its prefix, which is one word shorter;
+        0 for single words.
     """
 
     grams: Ids
@@ -256,7 +256,7 @@ class GramCounts:
 
     @property
     def distinct(self) -> int:
-        """The number of n-grams, those across the border of two texts among them."""
+        """The number of distinct n-grams, including those that cross the boundary of two texts."""
         return self.beginnings.size
 
 
@@ -266,8 +266,8 @@ def gram_counts(words: Ids, texts: Ids, *, max_order: int) -> Iterator[GramCount
     Parameters
     ----------
     words, texts
-        Shape ``(words,)``: of all texts one after another each word as a number from 0, and the
-        number of the text that it is in.
+        Shape ``(words,)``: the words of all texts, concatenated, as numbers from 0, and the
+        number of the text that contains each.
 
     Examples
     --------
@@ -280,14 +280,14 @@ def gram_counts(words: Ids, texts: Ids, *, max_order: int) -> Iterator[GramCount
     for order in range(1, max_order + 1):
         last = words[order - 1 :]
         before = grams[: last.size]
-        # Of equal n-grams the places, and with them the texts, are in order, too.
+        # Equal n-grams are sorted by position, and so by text.
         ordered, by_key = in_order(before * size + last)
         new = np.diff(ordered, prepend=-1) != 0
         ranks = np.cumsum(new) - 1
         beginnings = before[by_key[np.flatnonzero(new)]]
         grams = np.empty_like(ranks)
         grams[by_key] = ranks
-        whole = np.flatnonzero((texts[: last.size] == texts[order - 1 :])[by_key])  # no border
+        whole = np.flatnonzero((texts[: last.size] == texts[order - 1 :])[by_key])  # no boundary
         held, owners = ranks[whole], texts[by_key[whole]]
         edge = np.diff(held, prepend=-1) != 0
         edge |= np.diff(owners, prepend=-1) != 0
@@ -299,7 +299,7 @@ def gram_counts(words: Ids, texts: Ids, *, max_order: int) -> Iterator[GramCount
 
 
 _ASCII = [chr(code) for code in range(128)]
-# Of these letters, digits and blanks are left out, of the others letters and blanks.
+# This table removes letters, digits and white space, the next one letters and white space.
 _BLANKS = str.maketrans({char: " " for char in _ASCII if not char.isalnum()})
 _MARKS = str.maketrans({char: None for char in _ASCII if char.isalnum() or char.isspace()})
 _MARKS_AND_DIGITS = str.maketrans(
@@ -308,17 +308,17 @@ _MARKS_AND_DIGITS = str.maketrans(
 _DIGITS = frozenset(string.digits)
 _STOPS, _IN_NUMBERS = frozenset(".,"), frozenset(".,-")
 _APART = frozenset(string.punctuation) - _IN_NUMBERS - {"'"}
-# [1]: not what stands between digits, and of hyphens only what a digit stands before.
+# [1]: marks that are not between digits, and hyphens after a digit.
 _BESIDE_DIGITS = re.compile(r"(?<![0-9])[.,]|[.,](?![0-9])|(?<=[0-9])-")
 _DOUBLED = ("..", ".,", ",.", ",,")
 Tokens = Literal["words", "words-and-marks", "blanks"]
-"""Units that count as words: words alone; each mark of punctuation too; whatever blanks divide."""
-# Scripts that put no blanks between words: each of their characters stands alone.
+"""Units of counting: words; words and each punctuation mark; or strings between white space."""
+# Scripts without spaces between words: each of their characters is a word.
 _ALONE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003ffff"
 )
-# Python's \w leaves out combining accents, and the vowel signs of Semitic and Indic scripts.
+# Python's \w lacks combining accents, and the vowel signs of Semitic and Indic scripts.
 _SIGNS = (
     "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670"
     "\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0980-\u0dff"
@@ -337,7 +337,7 @@ _MARK_IN_NUMBER = re.compile(r"\d[.,]\d")
 
 
 def set_apart(text: str) -> str:
-    """Put blanks around each character of a text in ASCII that is not a letter, digit or blank.
+    """Put spaces around each character of an ASCII text that is not a letter, digit or space.
 
     Examples
     --------
@@ -350,7 +350,7 @@ def set_apart(text: str) -> str:
 
 
 def without_marks(text: str) -> str:
-    """Put a blank for each character of a text in ASCII that is not a letter, digit or blank.
+    """Put a space for each character of an ASCII text that is not a letter, digit or space.
 
     Examples
     --------
@@ -361,9 +361,9 @@ def without_marks(text: str) -> str:
 
 
 def words_13a(text: str) -> list[str] | None:
-    """Return the words of `text` by the rules of "13a", or None if it is not a plain one.
+    """Return the words of `text` by the rules of "13a", or None if it is not a plain text.
 
-    Plain is ASCII without entities, marks that follow each other, or words broken at a hyphen.
+    A plain text is ASCII without entities, adjacent marks, or words hyphenated at a line end.
 
     Examples
     --------
@@ -393,7 +393,7 @@ def check_order(order: int, *, name: str = "order") -> None:
 
 
 def check_tokens(tokens: str) -> None:
-    """Raise `ValueError` with the choices if `tokens` is none of `Tokens`."""
+    """Raise `ValueError`, listing the choices, if `tokens` is not one of `Tokens`."""
     if tokens not in get_args(Tokens):
         raise ValueError(f"tokens must be one of {get_args(Tokens)}, got {tokens!r}")
 
@@ -401,8 +401,8 @@ def check_tokens(tokens: str) -> None:
 def tokenise(text: str, tokens: Tokens) -> tuple[str, ...]:
     """Return the words of `text` in order, in lower case.
 
-    A word may hold apostrophes, and a number stops and commas; a hyphen divides words. Of
-    scripts without blanks, as Chinese, each character is a word.
+    A word may contain apostrophes, and a number full stops and commas; a hyphen separates words.
+    In scripts without spaces, such as Chinese, each character is a word.
 
     Examples
     --------
@@ -412,7 +412,7 @@ def tokenise(text: str, tokens: Tokens) -> tuple[str, ...]:
     lowered = text.lower()
     if tokens == "blanks":
         return tuple(lowered.split())
-    # Where no mark stands within a word, it is several times as fast to set marks apart.
+    # If no mark is within a word, splitting off marks is several times as fast as a pattern.
     if lowered.isascii() and "'" not in lowered and not _MARK_IN_NUMBER.search(lowered):
         plain = without_marks(lowered) if tokens == "words" else set_apart(lowered)
         return tuple(plain.split())
@@ -429,7 +429,7 @@ def words_cut(tokens: Tokens) -> Cut:
 def grams(words: Sequence[str], *, order: int) -> Sequence[Hashable]:
     """Return the runs of `order` words, from first to last.
 
-    Fewer words than that are one run, so that only a text without words has none.
+    Fewer words than that form one run, so that only a text without words has none.
     """
     order = min(order, len(words))
     if order <= 1:

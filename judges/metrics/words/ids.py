@@ -1,4 +1,4 @@
-"""Texts as arrays of whole numbers, so that they are compared at the speed of numpy."""
+"""Texts as arrays of integers, compared at the speed of numpy."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 Ids = NDArray[np.int64]
 
-_BITS = 63  # of a number, beside its sign
-_SPARSE = 10  # times as many numbers as tokens: sorting them is faster than a table
+_BITS = 63  # bits of a number, without its sign
+_SPARSE = 10  # ratio of numbers to tokens above which sorting is faster than a table
 
 
 def character_ids(text: str) -> Ids:
@@ -20,20 +20,20 @@ def character_ids(text: str) -> Ids:
 
 
 def token_ids(*sides: Sequence[Hashable]) -> list[Ids]:
-    """Give each token a number from 0, the same one in all sequences."""
+    """Assign a number from 0 to each token, the same in all sequences."""
     tokens = flat_ids(sides)
     ends = np.cumsum([len(side) for side in sides], dtype=np.int64)
-    return np.split(tokens, ends)[:-1]  # but for what is after the last
+    return np.split(tokens, ends)[:-1]  # without the empty part after the last
 
 
 def flat_ids(sides: Iterable[Sequence[Hashable]]) -> Ids:
-    """Return the tokens of all sequences, one after another, as numbers from 0."""
+    """Return the tokens of all sequences, concatenated, as numbers from 0."""
     numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
     return np.array([*map(numbers.__getitem__, chain.from_iterable(sides))], dtype=np.int64)
 
 
 def dense_ids(ids: Ids) -> Ids:
-    """Return other numbers for those in `ids`: in the same order, from 0, without gaps.
+    """Renumber `ids` from 0 without gaps, keeping their order.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def dense_ids(ids: Ids) -> Ids:
 
 
 def ranked(keys: Ids) -> tuple[Ids, int]:
-    """Return the rank of each of some numbers that are not negative, and how many differ.
+    """Return the rank of each of some non-negative numbers, and the number of distinct ones.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def ranked(keys: Ids) -> tuple[Ids, int]:
 
 
 def in_order(keys: Ids) -> tuple[Ids, Ids]:
-    """Return numbers that are not negative in ascending order, and the place that each had.
+    """Return non-negative numbers in ascending order, and the former index of each.
 
     Examples
     --------
@@ -74,14 +74,14 @@ def in_order(keys: Ids) -> tuple[Ids, Ids]:
     if int(keys.max(initial=0)).bit_length() + bits > _BITS:
         order = np.argsort(keys, kind="stable")
         return keys[order], order
-    # Numbers that hold their place are sorted several times as fast as places by numbers.
+    # Sorting numbers that contain their index is several times as fast as `argsort`.
     placed = (keys << bits) | np.arange(keys.size)
     placed.sort()
     return placed >> bits, placed & ((1 << bits) - 1)
 
 
 def contained(keys: Ids, ids: Ids) -> NDArray[np.bool_]:
-    """Return for each key whether it is among `ids`, which are in ascending order.
+    """Return for each key whether it is among `ids`, which are sorted.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def contained(keys: Ids, ids: Ids) -> NDArray[np.bool_]:
 
 
 def padded(sides: Sequence[Ids], *, filling: int) -> Ids:
-    """Put sequences below each other, `filling` after those that are shorter.
+    """Stack sequences as rows, padded with `filling`.
 
     The shape is ``(len(sides), longest)``.
     """

@@ -1,6 +1,6 @@
-"""Runs of words within the outputs of a corpus: how many there are, and how many differ.
+"""Runs of words within the outputs of a corpus: their number, and the number of distinct ones.
 
-A text with fewer words than a run has is one run, so that only a text without words has none.
+A text with fewer words than a run counts as one run, so that only a text without words has none.
 """
 
 import numpy as np
@@ -10,16 +10,16 @@ from spanjury.judges.metrics.words.cuts import NumberedTexts, numbered
 from spanjury.judges.metrics.words.grams import Tokens, distinct_grams, words_cut
 from spanjury.judges.metrics.words.ids import Ids, ranked
 
-_USUAL = 3  # words of the longest runs that metrics ask for by default
+_USUAL = 3  # length of the longest runs that metrics use by default
 
 
 def run_counts(corpus: Corpus, *, tokens: Tokens, order: int) -> tuple[Ids, Ids]:
-    """Return of each output the distinct runs of `order` words, and the runs.
+    """Return for each output the number of distinct runs of `order` words, and of all runs.
 
     Both have the shape ``(samples,)``.
     """
     sizes = output_words(corpus, tokens=tokens).sizes
-    order = min(order, max(1, int(sizes.max(initial=0))))  # longer ones are whole texts, too
+    order = min(order, max(1, int(sizes.max(initial=0))))  # longer runs are whole texts, too
     distinct = corpus.once(_distinct, tokens=tokens, order=max(order, _USUAL))[:, order - 1]
     is_one = np.minimum(1, sizes)
     long = sizes >= order
@@ -32,7 +32,7 @@ def distinct_in_all(corpus: Corpus, *, tokens: Tokens, order: int) -> int:
     if not texts.ids.size:
         return 0
     order = min(order, int(texts.sizes.max()))
-    # Behind each text stand so many zeros that a run which reaches beyond its end has some.
+    # Zeros after each text mark the runs that reach beyond its end.
     columns = np.arange(texts.ids.size) + texts.owners * (order - 1)
     padded = np.zeros(texts.ids.size + (texts.sizes.size + 1) * (order - 1), dtype=np.int64)
     padded[columns] = texts.ids + 1

@@ -1,4 +1,4 @@
-"""Ways to cut a text into words without any library."""
+"""Tokenizers without any library."""
 
 import re
 import string
@@ -19,12 +19,12 @@ _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def is_blank(text: str) -> bool:
-    """Say whether there is nothing but whitespace in `text`."""
+    """Return whether `text` has only white space."""
     return not text.strip()
 
 
 def tokens(text: str, units: Units) -> tuple[str, ...]:
-    """Cut at whitespace, or into lower-cased words without punctuation.
+    """Split at white space, or into lower-cased words without punctuation.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def tokens(text: str, units: Units) -> tuple[str, ...]:
     if units == "whitespace":
         return tuple(text.split())
     lowered = text.lower()
-    if lowered.isascii() and "'" not in lowered:  # several times as fast as to search for words
+    if lowered.isascii() and "'" not in lowered:  # several times as fast as searching for words
         return tuple(lowered.translate(_WORDS_ALONE).split())
     return tuple(_WORD.findall(lowered))
 
@@ -62,7 +62,7 @@ def answer_tokens(text: str) -> tuple[str, ...]:
     """
     plain = text.lower().translate(_NO_PUNCTUATION)
     words = plain.split()
-    if all(map(str.isalnum, words)):  # so that an article is a whole word
+    if all(map(str.isalnum, words)):  # then articles are whole words
         return tuple([word for word in words if word not in _ARTICLES])
     return tuple(_ARTICLE.sub(" ", plain).split())
 
@@ -72,7 +72,7 @@ ANSWER_CUT = Cut(words=answer_tokens, plain="in lower case", but=_ARTICLES)
 
 
 def without_lone_surrogates(text: str) -> str:
-    r"""Put U+FFFD for half a surrogate pair, which native code takes for no character.
+    r"""Replace lone surrogates, which native code does not accept, by U+FFFD.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Contradictions that rules can tell for sure: a text beside the source it nearly repeats."""
+"""Contradictions that rules can detect for sure, between a text and a source it nearly repeats."""

@@ -1,4 +1,4 @@
-"""Word alignment of two sentences: which tokens stand beside one another, in order."""
+"""Word alignment of two sentences: pairs of corresponding tokens, in order."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.tokens import Phrase, Token
 
 _SAME = 20  # worth of two equal tokens
-_ALIKE = 9  # of two numbers, two weekdays, two opposites: half as much, and a little less
-_MOVED = 5  # of two tokens each of which stands elsewhere in the other sentence
-_DIAGONAL = 1  # of a pair that follows upon a pair
+_ALIKE = 9  # worth of two numbers, two weekdays, two opposites: just below half of `_SAME`
+_MOVED = 5  # worth of two tokens that each occur elsewhere in the other sentence
+_DIAGONAL = 1  # worth of a pair that directly follows a pair
 _KINDS_ALIKE = frozenset(("number", "weekday", "month", "ordinal", "name"))
 _NONE: frozenset[str] = frozenset()
-_CELLS = 5000  # pairs of tokens above which two sentences are not nearly the same anyway
-_INTRODUCTION = 4  # tokens of an introductory phrase, at most
-_REACH = 4  # tokens to each side that count for a difference
+_CELLS = 5000  # maximum pairs of tokens; longer sentences are hardly near copies
+_INTRODUCTION = 4  # maximum tokens of an introductory phrase
+_REACH = 4  # tokens to each side that can confirm a difference
 
 
 class Link(NamedTuple):
-    """Two tokens side by side, by position in output and source, and whether they are equal."""
+    """Two aligned tokens, by position in output and source, and whether they are equal."""
 
     left: int
     right: int
@@ -29,7 +29,7 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A sentence of the output beside a sentence of the source.
+    """A sentence of the output aligned with a sentence of the source.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Comparison:
         return self.output.tokens[link.left], self.source.tokens[link.right]
 
     def region(self, at: int) -> tuple[range, range]:
-        """Return the positions behind the link before `at` up to its own, on both sides."""
+        """Return the positions after the previous link up to the link `at`, on both sides."""
         link = self.links[at]
         before = self.links[at - 1] if at else None
         return (
@@ -58,7 +58,7 @@ class Comparison:
         )
 
     def witnesses(self, at: int) -> int:
-        """Count the equal tokens close to the link `at`, on both sides."""
+        """Count the equal tokens near the link `at`, on both sides."""
         link = self.links[at]
         return sum(
             other.same
@@ -73,13 +73,13 @@ class Comparison:
         return sum(link.same for link in self.links)
 
     def cover(self) -> float:
-        """Share of the output's tokens that stand beside one of the source."""
+        """Return the share of the output's tokens that are aligned."""
         return len(self.links) / len(self.output.tokens)
 
     def main_cover(self) -> float:
-        """Share of the output's tokens behind its introductory phrase that stand beside one.
+        """Return the share of the output's tokens after its introductory phrase that are aligned.
 
-        A phrase as ``Beyond all question,`` counts as one if none of its tokens stands beside any.
+        A phrase such as ``Beyond all question,`` is introductory if none of its tokens is aligned.
         """
         first = self.links[0].left if self.links else 0
         ends = range(1, min(first, _INTRODUCTION) + 1)
@@ -87,12 +87,12 @@ class Comparison:
         return len(self.links) / (len(self.output.tokens) - introduction)
 
     def source_cover(self) -> float:
-        """Share of the source's tokens that stand beside one of the output."""
+        """Return the share of the source's tokens that are aligned."""
         return len(self.links) / len(self.source.tokens)
 
 
 def compare(output: Phrase, source: Phrase) -> Comparison:
-    """Align two sentences so that the most is equal."""
+    """Align two sentences so that as many tokens as possible are equal."""
     left, right = output.keys, source.keys
     shorter = min(len(left), len(right))
     head = 0
@@ -111,7 +111,7 @@ def compare(output: Phrase, source: Phrase) -> Comparison:
 
 
 def _aligned(left: Sequence[Token], right: Sequence[Token]) -> list[Link]:
-    """Align by dynamic programming: the links of the greatest worth together."""
+    """Align by dynamic programming: return the links with the greatest total worth."""
     if not 0 < len(left) * len(right) <= _CELLS:
         return []
     rows, columns, worths = _worths(left, right)
@@ -135,11 +135,11 @@ def _traced(
 ) -> Iterator[Link]:
     """Yield the links from the last to the first.
 
-    Of links that are worth the same the trace takes the first row. So it does where a column
-    follows, as `gaps` say, in which nothing can be linked and that was left out.
+    Of links with equal worth the first row is taken. This also holds next to a column without
+    possible links, which was left out and which `gaps` marks.
     """
     at, other = len(worths), len(gaps)
-    entered = True  # the column has just been reached
+    entered = True  # the trace has just entered the column
     while at and other:
         if entered and gaps[other - 1]:
             while at and best[at][other] == best[at - 1][other]:
@@ -162,10 +162,10 @@ def _traced(
 def _worths(
     left: Sequence[Token], right: Sequence[Token]
 ) -> tuple[Sequence[int], Sequence[int], Sequence[Sequence[int]]]:
-    """Return the worth of each pair; 0 where two tokens cannot stand beside one another.
+    """Return the worth of each pair; 0 if two tokens cannot be aligned.
 
-    Rows and columns in which nothing is worth anything are left out: the first two are the
-    positions of those that are not.
+    Rows and columns without any worth are left out: the first two values are the positions of the
+    remaining ones.
     """
     held, theirs = {token.key for token in left}, {token.key for token in right}
     kinds = {token.kind for token in left} & {token.kind for token in right} & _KINDS_ALIKE

@@ -1,4 +1,4 @@
-"""A contradiction: words of a text that say otherwise than a passage of its source."""
+"""A contradiction: words of a text that contradict a passage of its source."""
 
 import re
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Contradiction:
     explanation
         A sentence that quotes the source.
     evidence
-        The passage that says otherwise.
+        The passage that contradicts the words.
     """
 
     start: int

@@ -1,10 +1,10 @@
 """Contradictions between a text and the sentences of its inputs that it nearly repeats.
 
 A sentence of the text, and each of its clauses, is aligned, word by word, with the sentences of
-the inputs that share the most words with it. Where the words around a difference are the same,
-what differs must mean the same, too; a denial, an opposite, another number or day, or names in
-another order do not. A sentence that any sentence of the inputs repeats without such a
-difference is left alone. Besides, a number must have a unit that the inputs give it.
+the inputs that share most words with it. If the words around a difference are the same, the
+differing words must have the same meaning: a denial, an opposite, another number or day, or names
+in another order are contradictions. A sentence is left alone if any sentence of the inputs repeats
+it without such a difference. In addition, a number must have a unit that the inputs give it.
 """
 
 import re
@@ -36,8 +36,8 @@ from spanjury.judges.rules.alignment.units import other_units
 
 _JOINT = re.compile(
     r"(?:[,;] (?:although|and|because|but|or|since|so|though|whereas|while)\b(?! not\b)|;) *"
-)  # what joins two clauses that can each be compared
-_CLAUSE = 5  # words that a clause must hold to be compared alone
+)  # joint of two clauses that can be compared separately
+_CLAUSE = 5  # minimum words of a clause to be compared alone
 _BEFORE = re.compile(r"\d\. ?$")
 _AFTER = re.compile(r"\. ?\d")
 _CANDIDATES = 3  # sentences of an input that a sentence is compared with
@@ -51,7 +51,7 @@ _QUOTE = 120  # code points of a quote
 
 
 class _Match(NamedTuple):
-    """A sentence of an input, which begins at `start`, beside a sentence of the output."""
+    """A sentence of an input, which begins at `start`, aligned with a sentence of the output."""
 
     name: str
     search: Search
@@ -60,7 +60,7 @@ class _Match(NamedTuple):
 
 
 def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction]:
-    """Return what `output` says otherwise than the sentences of `inputs` it nearly repeats.
+    """Return the contradictions of `output` to sentences of `inputs` that it nearly repeats.
 
     In the order of the output, without overlap.
 
@@ -104,7 +104,7 @@ def _with_others(
 
 
 def _of_record(text: str, start: int, *, name: str, source: str) -> Iterator[Contradiction]:
-    """Yield what a sentence says otherwise than the record of the source that it names."""
+    """Yield the contradictions between a sentence and the record of the source that it names."""
     reached = 0
     for first, last, field in sorted(record_claims(phrase(text), records(source))):
         if first < reached:
@@ -130,7 +130,7 @@ def _of_sentence(
 ) -> list[Contradiction]:
     """Return the contradictions of a sentence of the output and of its clauses.
 
-    A clause is compared alone as well, since the source may say it elsewhere than the rest.
+    A clause is also compared alone, since the source may state it apart from the rest.
     """
     whole = list(_of_phrase(sentence, start, searches=searches))
     clauses = [
@@ -166,7 +166,7 @@ def _of_phrase(
     matches: list[_Match] = []
     for match in _matches(sentence, keys, searches=searches):
         if match.comparison.cover() >= 1 - _AS_GOOD and not _faults(match, searches.values()):
-            return  # none is so much better aligned that this one would not vouch for the sentence
+            return  # a sentence aligned about as well confirms the output's sentence
         matches.append(match)
     if not matches:
         return
@@ -177,7 +177,7 @@ def _of_phrase(
         if match.comparison.cover() < enough:
             break
         differences = _faults(match, searches.values())
-        if not differences:  # one that says the same vouches for it
+        if not differences:  # a sentence without differences confirms it
             return
         first = first or differences
     for each in _apart(first):
@@ -198,12 +198,12 @@ def _matches(
 
 
 def _keys(sentence: Phrase) -> list[str]:
-    """Return the keys that a sentence is looked for by, in the order in which they come first."""
+    """Return the keys to search for a sentence by, in order of first occurrence."""
     return list(dict.fromkeys(token.key for token in sentence.tokens if token.kind != "number"))
 
 
 def _faults(match: _Match, searches: Collection[Search]) -> list[Difference]:
-    """Return what differs and is not said elsewhere in the sources."""
+    """Return the differences that the sources do not state elsewhere."""
     return [
         each
         for each in _differences(match, searches)
@@ -215,7 +215,7 @@ def _differences(match: _Match, searches: Collection[Search]) -> Iterator[Differ
     """Yield what differs, by all rules."""
     comparison = match.comparison
     turned = list(exchanges(comparison))
-    if turned:  # a verb and its opposite may fit the turned names: bought from, sold to
+    if turned:  # opposites may go with exchanged names: bought from, sold to
         yield from turned
         return
     yield from polarity(comparison)
@@ -230,10 +230,10 @@ def _differences(match: _Match, searches: Collection[Search]) -> Iterator[Differ
 
 
 def _is_said_elsewhere(match: _Match, difference: Difference, searches: Iterable[Search]) -> bool:
-    """Say whether a word, with all that the compared sentence lacks, stands in another sentence.
+    """Return whether another sentence has the word and all that the compared sentence lacks.
 
-    ``The bridge is closed to lorries`` does not deny that it opened in 1932 if the source says
-    of it elsewhere that it is closed to lorries.
+    ``The bridge is closed to lorries`` does not deny that it opened in 1932 if another sentence of
+    the source says that it is closed to lorries.
     """
     comparison = match.comparison
     linked = {link.left for link in comparison.links}
@@ -247,14 +247,14 @@ def _is_said_elsewhere(match: _Match, difference: Difference, searches: Iterable
 
 
 def _is_torn(match: _Match, difference: Difference) -> bool:
-    """Say whether a number of the source was torn by its tokens: ``1. 7 million``."""
+    """Return whether tokenization split a number of the source: ``1. 7 million``."""
     start, end = match.start + difference.source_start, match.start + difference.source_end
     text = match.search.source.text
     return bool(_AFTER.match(text, end) or _BEFORE.search(text[max(0, start - 4) : start]))
 
 
 def _apart(differences: Sequence[Difference]) -> list[Difference]:
-    """Return the differences in order, of those that overlap the first."""
+    """Return the differences in order; of overlapping ones only the first."""
     kept: list[Difference] = []
     for each in sorted(differences):
         if not kept or each.start >= kept[-1].end:
@@ -263,7 +263,7 @@ def _apart(differences: Sequence[Difference]) -> list[Difference]:
 
 
 def _quoted(words: str) -> str:
-    """Return words on one line, cut where they are many."""
+    """Return words on one line, cut if there are too many."""
     quote = " ".join(words.split())
     return quote if len(quote) <= _QUOTE else f"{quote[:_QUOTE].rsplit(' ', 1)[0]} ..."
 

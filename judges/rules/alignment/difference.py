@@ -5,13 +5,13 @@ from typing import NamedTuple
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.contradiction import Category
 
-_WITNESSES = 3  # equal tokens close by that make a difference sure
-_CLOSE = 0.75  # share of two sentences from which one equal token fewer will do
-_MOST = 0.8  # share of two short sentences that must be equal but for the difference
+_WITNESSES = 3  # minimum equal tokens nearby for a sure difference
+_CLOSE = 0.75  # aligned share of two sentences from which one equal token fewer suffices
+_MOST = 0.8  # minimum equal share of two short sentences, apart from the difference
 
 
 class Difference(NamedTuple):
-    """Offsets of what differs, those of the two sentences."""
+    """Offsets of a difference in the two sentences."""
 
     start: int
     end: int
@@ -22,10 +22,10 @@ class Difference(NamedTuple):
 
 
 def is_firm(comparison: Comparison, at: int) -> bool:
-    """Say whether the words around the link `at` are so much alike that it must mean the same.
+    """Return whether the words around the link `at` are so similar that it must mean the same.
 
-    Three equal tokens close by are enough, or two if nothing but a denial sets the output apart
-    from words of the source, or in a short sentence all tokens but one.
+    Three equal tokens nearby are enough. Two are enough if only a denial distinguishes the output
+    from words of the source or, in a short sentence, if all tokens but one are equal.
     """
     witnesses = comparison.witnesses(at)
     if witnesses >= _WITNESSES:
@@ -58,12 +58,12 @@ def is_only_difference(comparison: Comparison, at: int) -> bool:
 
 
 def loose(comparison: Comparison, at: int) -> tuple[int, int]:
-    """Count the tokens before the link `at` that stand beside none, on both sides."""
+    """Count the unaligned tokens before the link `at`, on both sides."""
     left, right = comparison.region(at)
     return len(left) - 1, len(right) - 1
 
 
 def difference(comparison: Comparison, at: int, *, category: Category, severity: int) -> Difference:
-    """Return the two tokens of the link `at`, with nothing around them, as a difference."""
+    """Return the two tokens of the link `at`, without context, as a difference."""
     left, right = comparison.token(at)
     return Difference(left.start, left.end, right.start, right.end, category, severity)

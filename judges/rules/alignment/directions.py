@@ -1,7 +1,7 @@
-"""Directions: what a text says rose and its source says fell, or the other way round.
+"""Directions: a text says that something rose and its source that it fell, or the reverse.
 
 A sentence may join the subject of one clause with the verb of another, so that it nearly repeats
-neither: ``Profit rose 4%`` beside ``Revenue rose 4%, while profit fell``.
+neither: ``Profit rose 4%`` compared with ``Revenue rose 4%, while profit fell``.
 """
 
 import re
@@ -20,7 +20,7 @@ _RISING = """rise rises rose risen rising increase increased increasing increase
 grow grows grew grown growing growth soar soared surge surged jump jumped up""".split()  # noqa: SIM905
 _FALLING = """fall falls fell fallen falling decrease decreased decreasing decreases decline
 declined drop drops dropped shrink shrank plunge plunged slump slumped down""".split()  # noqa: SIM905
-_PARTICLES = frozenset(("up", "down"))  # which tell a direction and may be of any verb
+_PARTICLES = frozenset(("up", "down"))  # they indicate a direction after any verb
 _UP, _DOWN = frozenset(map(key, _RISING)), frozenset(map(key, _FALLING))
 _MOVING = re.compile(rf"\b(?:{'|'.join((*_RISING, *_FALLING))})\b", re.IGNORECASE)
 _MARKS = frozenset(',;:()"“”')
@@ -28,20 +28,20 @@ _AUXILIARIES = frozenset("has have had also was were is are been be".split())  #
 _BEHIND = PREPOSITIONS | frozenset(
     "again as after before during since than when while and but although , ; percent".split()  # noqa: SIM905
 )
-"""Words behind a verb that has no object."""
+"""Words after a verb without an object."""
 _NOUNS = frozenset(("word", "name"))
 _DATING = frozenset(("weekday", "month", "ordinal", "name"))
 
 
 class _Movement(NamedTuple):
-    """A noun beside a word that says in which direction it moved.
+    """A noun next to a word that states the direction in which it moved.
 
     Parameters
     ----------
     modifier
-        Key of the word right before the noun; empty if none stands there.
+        Key of the word directly before the noun; empty if there is none.
     is_clause
-        Whether the noun is surely the subject of that word, a verb without an object.
+        Whether the noun is surely the subject of the verb, which has no object.
     """
 
     noun: Token
@@ -61,10 +61,10 @@ class _Sentence(NamedTuple):
 
 
 def turned_directions(output: str, inputs: Mapping[str, str]) -> Iterator[Contradiction]:
-    """Yield the verbs by which `output` lets a noun rise that `inputs` let fall, or fall.
+    """Yield the verbs that say a noun rises where `inputs` say it falls, or the reverse.
 
-    A noun that the inputs let move both ways is left alone, and so is a sentence with a date or a
-    name that the sentence of the input lacks.
+    A noun that moves both ways in the inputs is ignored, as is a sentence with a date or a name
+    that the sentence of the input lacks.
 
     Examples
     --------
@@ -95,14 +95,14 @@ def turned_directions(output: str, inputs: Mapping[str, str]) -> Iterator[Contra
 
 
 def _sentences(text: str) -> Iterator[tuple[int, Phrase]]:
-    """Yield where the sentences begin that may hold a movement."""
+    """Yield the sentences that may contain a movement, with their offsets."""
     for start, end in pieces(text):
         if _MOVING.search(text, start, end):
             yield start, phrase(text[start:end])
 
 
 def _movements(sentence: Phrase) -> Iterator[_Movement]:
-    """Yield the nouns beside each word of direction: the one before it, and the one behind."""
+    """Yield the nouns next to each word of direction: the one before it, and the one after."""
     tokens = sentence.tokens
     for at, verb in enumerate(tokens):
         if verb.key not in _UP and verb.key not in _DOWN:
@@ -133,7 +133,7 @@ def _movements(sentence: Phrase) -> Iterator[_Movement]:
 def _contrary(movement: _Movement, stated: Sequence[_Sentence]) -> Iterator[_Sentence]:
     """Yield the sentences in which a noun moves the other way; none if it ever moves the same way.
 
-    A word of direction in such a sentence whose subject is not sure may have the same noun.
+    A word of direction with an uncertain subject in such a sentence may refer to the same noun.
     """
     contrary = []
     for sentence in stated:

@@ -1,9 +1,10 @@
-"""Sentences that say in the source's own words what no sentence of the source asserts.
+"""Sentences in the source's own words that no sentence of the source asserts.
 
-Two kinds are found. A sentence joins words of different sentences of the source, as the subject of
-one and the predicate of another; or it asserts what the source only reports, denies, doubts or
-makes depend on something. Neither shows an error: what it joins may be about the same, and the
-report may be right. But that its words are in the source is no reason to vouch for it.
+There are two kinds. A sentence joins words of different sentences of the source, such as the
+subject of one and the predicate of another; or it asserts something that the source only reports,
+denies, doubts or makes conditional. Neither shows an error: the joined words may be about the same
+topic, and the report may be right. But then the fact that its words are in the source is no reason
+to vouch for it.
 
 A sentence with a word that the source lacks is not doubted here.
 """
@@ -20,7 +21,7 @@ from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, Token, lexeme
 
 _JOINED = "Its parts stand in different sentences of the source."
 _CANDIDATES = 8  # sentences of an input that a sentence is compared with
-_LEAST = 2  # words that a sentence must hold to be doubted
+_LEAST = 2  # minimum words of a sentence to be doubted
 
 _GROUPS = {
     "The source only reports this: {!r}.": """
@@ -46,7 +47,7 @@ _GROUPS = {
 _WORDINGS: Mapping[str, str] = MappingProxyType(
     {word: wording for wording, words in _GROUPS.items() for word in words.split()}
 )
-"""Word under which a clause is not asserted -> what is said of the clause."""
+"""Word that keeps a clause from being asserted -> the reason as a sentence."""
 
 _BEHIND = re.compile(
     r"[\s,;]*\b(?P<condition>if|unless|provided|according)\b"
@@ -55,10 +56,10 @@ _BEHIND = re.compile(
     r"|believed|insists|insisted|suggests|suggested)\b",
     re.IGNORECASE,
 )
-"""Words behind a clause that is not asserted: a condition, or who says it."""
+"""Words after a clause that is not asserted: a condition, or its speaker."""
 
 _SEAM = re.compile(r"[;:]|,? (?:and|but|while|whereas|although|though|yet|so)\b(?! that\b)")
-"""Seams behind which a clause no longer depends on a word before them."""
+"""Seams after which a clause no longer depends on a word before them."""
 
 _NO_PROOF = re.compile(
     r"\b(?:no|not|never|without)(?: \w+)? (?:case|certain|clear|confirmed|evidence|indication|known"
@@ -66,21 +67,21 @@ _NO_PROOF = re.compile(
     re.IGNORECASE,
 )
 _PRONOUNS = frozenset("he she it they we i you this these those who which that there".split())  # noqa: SIM905
-"""Subjects that stand for one of another sentence."""
+"""Subjects that refer to another sentence."""
 
 _JOINING = frozenset(("and", "but", "or", "while", "whereas", "because", "since", ";"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubt:
-    """A sentence of an output for which its words in the source are no reason to vouch.
+    """A sentence of an output that cannot be vouched for although its words are in the source.
 
     Parameters
     ----------
     start, end
         Half-open offsets in code points of the output.
     reason
-        What keeps the source from supporting it, as a sentence.
+        Why the source does not support it, as a sentence.
     """
 
     start: int
@@ -113,7 +114,7 @@ def doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Doubt]:
 
 
 def _reason(sentence: Phrase, searches: Sequence[Search]) -> str:
-    """Return why a sentence is doubtful; empty where it is not."""
+    """Return why a sentence is doubtful; empty if it is not."""
     if len(sentence.tokens) < _LEAST or sentence.question:
         return ""
     keys = frozenset(sentence.keys)
@@ -126,12 +127,12 @@ def _reason(sentence: Phrase, searches: Sequence[Search]) -> str:
 
 
 def _nearest(sentence: Phrase, searches: Sequence[Search]) -> Iterator[Phrase]:
-    """Yield the sentences of the source that share most with `sentence`.
+    """Yield the sentences of the source that share most words with `sentence`.
 
-    There are none if a word of it stands nowhere in the source.
+    There are none if a word of it occurs nowhere in the source.
     """
     words = (token.key for token in sentence.tokens if token.kind not in {"number", "month"})
-    keys = list(dict.fromkeys(words))  # which an index holds: no number, and no "May"
+    keys = list(dict.fromkeys(words))  # an index has no numbers, and not the month "May"
     if not all(any(key in search.where for search in searches) for key in keys):
         return
     for search in searches:
@@ -141,9 +142,9 @@ def _nearest(sentence: Phrase, searches: Sequence[Search]) -> Iterator[Phrase]:
 
 
 def _is_joined(sentence: Phrase, near: Sequence[Phrase]) -> bool:
-    """Say whether a beginning and an end of `sentence` stand in different sentences of the source.
+    """Return whether a beginning and an end of `sentence` are in different sentences of the source.
 
-    An end that continues what the beginning names does not count, nor does a clause of its own.
+    An end that continues the topic of the beginning does not count, nor does a separate clause.
     """
     keys = sentence.keys
     for at in range(1, len(keys)):
@@ -157,9 +158,9 @@ def _is_joined(sentence: Phrase, near: Sequence[Phrase]) -> bool:
 
 
 def _continues(sentence: Phrase, source: Phrase, *, at: int) -> bool:
-    """Say whether `source` may say what `sentence` says from its token `at` on of the same subject.
+    """Return whether `source` may say the end of `sentence`, from token `at`, of the same subject.
 
-    It may if its own subject is a pronoun, or has no word that the sentence lacks.
+    This is possible if its own subject is a pronoun, or has no word that the sentence lacks.
     """
     ending = frozenset(sentence.keys[at:])
     begin = next(number for number, key in enumerate(source.keys) if key in ending)
@@ -173,9 +174,9 @@ def _continues(sentence: Phrase, source: Phrase, *, at: int) -> bool:
 
 
 def _unasserting(sentence: Phrase, source: Phrase) -> str:
-    """Say under what `source`, which has all words of `sentence`, puts them; empty if it does not.
+    """Return why `source`, which has all words of `sentence`, does not assert them, or empty.
 
-    A word of the same sort in the sentence itself may render it.
+    A word of the same kind in the sentence itself may express this.
     """
     comparison = compare(sentence, source)
     linked = [source.tokens[link.right] for link in comparison.links if link.same]
@@ -208,7 +209,7 @@ def _governing(source: Phrase, linked: Sequence[Token]) -> Iterator[str]:
 
 
 def _governing_within(read: Sequence[Lexeme], linked: Sequence[Token]) -> Iterator[str]:
-    """Yield such words among `read` that stand before one of `linked`, but for light words."""
+    """Yield such words among `read` that precede one of `linked`, ignoring light words."""
     ends = {token.end for token in linked}
     last = ""
     for _, end, written, folded in read:

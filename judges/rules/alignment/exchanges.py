@@ -1,4 +1,4 @@
-"""Exchanges: names or nouns that changed places around a verb."""
+"""Exchanges: names or nouns that swapped positions around a verb."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -10,14 +10,14 @@ from spanjury.judges.rules.alignment.lexicon import BE, DETERMINERS, JOINING, SY
 from spanjury.judges.rules.alignment.tokens import Token
 
 _SEVERITY = 5
-_LONGEST = 4  # tokens of what changes places
-_LONG = 3  # tokens between two names from which these are no list
-_MOST = 0.7  # share of the output's tokens that must stand in the source's sentence
+_LONGEST = 4  # maximum tokens of an exchanged phrase
+_LONG = 3  # minimum tokens between two names that do not form a list
+_MOST = 0.7  # minimum share of the output's tokens in the source's sentence
 _EXCHANGED = frozenset(("name", "word"))
 
 
 class _Turn(NamedTuple):
-    """A run of equal tokens, the pivot, with the unequal ones before and behind it."""
+    """A run of equal tokens, the pivot, with the unequal ones before and after it."""
 
     before: Sequence[Token]
     pivot: Sequence[Token]
@@ -25,7 +25,7 @@ class _Turn(NamedTuple):
 
 
 def exchanges(comparison: Comparison) -> Iterator[Difference]:
-    """Yield the words from one name to the other, where subject and object changed places."""
+    """Yield the words from one name to the other if subject and object were exchanged."""
     if comparison.cover() < _MOST:
         return
     for claim, given in _turns(comparison):
@@ -44,7 +44,7 @@ def _from_to(claimed: Sequence[Token], given: Sequence[Token]) -> Difference:
 
 
 def _turns(comparison: Comparison) -> Iterator[tuple[_Turn, _Turn]]:
-    """Yield each run of equal tokens with what is around it, in output and source."""
+    """Yield each run of equal tokens with the tokens around it, in output and source."""
     output, source = comparison.output.tokens, comparison.source.tokens
     runs = list(_runs(comparison.links))
     before = Link(-1, -1, same=True)
@@ -68,7 +68,7 @@ def _turns(comparison: Comparison) -> Iterator[tuple[_Turn, _Turn]]:
 
 
 def _runs(links: Sequence[Link]) -> Iterator[tuple[Link, Link]]:
-    """Yield first and last of the links with equal tokens that follow upon one another."""
+    """Yield first and last link of each run of equal, consecutive tokens."""
     run: list[Link] = []
     for link in links:
         if run and (
@@ -83,7 +83,7 @@ def _runs(links: Sequence[Link]) -> Iterator[tuple[Link, Link]]:
 
 
 def _exchanged(comparison: Comparison, turn: _Turn, given: _Turn) -> bool:
-    """Say whether two phrases stand in one order in one sentence, and reversed in the other."""
+    """Return whether two phrases have one order in one sentence, and the reverse in the other."""
     if not (_crossed(turn, given) and _matters(turn, given)):
         return False
     literal = [comparison.output.text[token.start : token.end].lower() for token in turn.pivot] == [
@@ -95,7 +95,7 @@ def _exchanged(comparison: Comparison, turn: _Turn, given: _Turn) -> bool:
 
 
 def _crossed(turn: _Turn, given: _Turn) -> bool:
-    """Say whether the tokens on both sides changed places."""
+    """Return whether the tokens on both sides were exchanged."""
     sides = (turn.before, turn.behind, given.before, given.behind)
     if not all(0 < len(side) <= _LONGEST for side in sides):
         return False
@@ -114,7 +114,7 @@ def _crossed(turn: _Turn, given: _Turn) -> bool:
 
 
 def _matters(turn: _Turn, given: _Turn) -> bool:
-    """Say whether the order makes a difference: not in lists, of equals, or in the passive."""
+    """Return whether the order matters: not in lists, between equals, or in the passive."""
     if not SYMMETRIC.isdisjoint(token.key for token in turn.pivot):
         return False
     named = all(token.kind == "name" for token in (*turn.before, *turn.behind))
@@ -128,14 +128,14 @@ def _matters(turn: _Turn, given: _Turn) -> bool:
 
 
 def _is_phrase(tokens: Sequence[Token]) -> bool:
-    """Say whether tokens are a name, or stand behind an article or a possessive."""
+    """Return whether tokens are a name, or follow an article or a possessive."""
     return all(token.kind == "name" for token in tokens) or (
         not DETERMINERS.isdisjoint(tokens[0].before[-1:])
     )
 
 
 def _rotated(turn: _Turn, given: _Turn) -> bool:
-    """Say whether subject and verb stand before what verb and object stand behind in the source.
+    """Return whether subject and verb precede words that verb and object follow in the source.
 
     ``the race won the giants`` for ``the giants won the race``: here the giants are equal.
     """
@@ -154,7 +154,7 @@ def _rotated(turn: _Turn, given: _Turn) -> bool:
 
 
 def _voices(comparison: Comparison) -> Iterator[Difference]:
-    """Yield a name before and a name behind a verb that is passive in one sentence only."""
+    """Yield a name before and a name after a verb that is passive in one sentence only."""
     if not (comparison.output.passive or comparison.source.passive):
         return
     for first in range(len(comparison.links) - 2):
@@ -166,7 +166,7 @@ def _voices(comparison: Comparison) -> Iterator[Difference]:
 
 
 def _side_by_side(links: Sequence[Link]) -> bool:
-    """Say whether links are equal and follow upon one another in both sentences."""
+    """Return whether links are equal and consecutive in both sentences."""
     return all(link.same for link in links) and all(
         (other.left - before.left, other.right - before.right) == (1, 1)
         for before, other in pairwise(links)
@@ -174,13 +174,13 @@ def _side_by_side(links: Sequence[Link]) -> bool:
 
 
 def _is_passive(tokens: Sequence[Token]) -> bool:
-    """Say whether subject, verb and object are in the passive."""
+    """Return whether subject, verb and object are in the passive."""
     _, verb, behind = tokens
     return "by" in behind.before and not BE.isdisjoint(verb.before)
 
 
 def _is_active(tokens: Sequence[Token]) -> bool:
-    """Say whether a verb stands with nothing between before a name, its object."""
+    """Return whether a verb directly precedes a name, its object."""
     _, verb, behind = tokens
     return (
         behind.kind == "name"

@@ -1,4 +1,4 @@
-"""Numbers, units and days: figures that two sentences state otherwise."""
+"""Numbers, units and days that two sentences state differently."""
 
 from collections.abc import Collection, Iterator
 from itertools import pairwise
@@ -23,7 +23,7 @@ _FIGURES = frozenset(("number", "ordinal", *_DAYS))
 _HEDGES = frozenset(
     "about almost approximately around circa nearly over roughly than some least most up".split()  # noqa: SIM905
 )
-_ROUNDING = 0.1  # how far a hedged number may be from the source's, as a share of it
+_ROUNDING = 0.1  # maximum relative distance of a hedged number from the source's
 _BOUNDS = frozenset(
     """than over under above below beyond least most up within until till by before after from to
     minus""".split()  # noqa: SIM905
@@ -58,7 +58,7 @@ def figures(
 
 
 def _category(comparison: Comparison, at: int) -> Category | None:
-    """Say in which way the figures of the link `at` differ, if they do."""
+    """Return the category of the difference between the figures of the link `at`, or None."""
     left, right = comparison.token(at)
     if left.kind != right.kind:
         return None
@@ -74,14 +74,14 @@ def _category(comparison: Comparison, at: int) -> Category | None:
 
 
 def _other_day(comparison: Comparison, at: int) -> bool:
-    """Say whether two days or months differ; the ends of a range and days in a list may."""
+    """Return whether two days or months differ, apart from those in ranges and lists."""
     left, right = comparison.token(at)
     alike = {*left.before} ^ {*right.before} <= DETERMINERS
     return left.key != right.key and alike and not _held(comparison.source, left)
 
 
 def _other_number(comparison: Comparison, at: int) -> bool:
-    """Say whether two numbers of the same thing differ by more than rounding."""
+    """Return whether two numbers of the same thing differ by more than rounding."""
     left, right = comparison.token(at)
     if left.unit != right.unit or not _is_bound(comparison, at):
         return False
@@ -91,7 +91,7 @@ def _other_number(comparison: Comparison, at: int) -> bool:
 
 
 def _applies_rule(comparison: Comparison) -> bool:
-    """Say whether the output, unlike the source, says what a rule means for some case."""
+    """Return whether the output, unlike the source, applies a rule to a case."""
     words, others = (
         {word for *_, word in lexemes(sentence.text)}
         for sentence in (comparison.output, comparison.source)
@@ -100,12 +100,12 @@ def _applies_rule(comparison: Comparison) -> bool:
 
 
 def _held(sentence: Phrase, token: Token) -> bool:
-    """Say whether the source's sentence states the same elsewhere."""
+    """Return whether the source's sentence states the same elsewhere."""
     return token.key in sentence.keys
 
 
 def _states(comparison: Comparison, at: int) -> bool:
-    """Say whether the source's sentence states the number elsewhere, of the same thing."""
+    """Return whether the source's sentence states the number of the same thing elsewhere."""
     index = comparison.links[at].left
     counted = comparison.output.keys[index : index + 2]
     if len(counted) == 1:
@@ -114,7 +114,7 @@ def _states(comparison: Comparison, at: int) -> bool:
 
 
 def _other_unit(left: Token, right: Token) -> bool:
-    """Say whether two numbers have different units of one dimension."""
+    """Return whether two numbers have different units of one dimension."""
     return (
         left.unit is not None
         and right.unit is not None
@@ -124,7 +124,7 @@ def _other_unit(left: Token, right: Token) -> bool:
 
 
 def _is_bound(comparison: Comparison, at: int) -> bool:
-    """Say whether the word next to the number is the same in both sentences, on one side."""
+    """Return whether the word next to the number on either side is the same in both sentences."""
     link = comparison.links[at]
     return any(
         other.same and (other.left - link.left, other.right - link.right) in {(1, 1), (-1, -1)}
@@ -133,7 +133,7 @@ def _is_bound(comparison: Comparison, at: int) -> bool:
 
 
 def _is_cut(comparison: Comparison, at: int) -> bool:
-    """Say whether a sentence ends in the midst of a number: ``4.7`` of ``4.7 million``."""
+    """Return whether a sentence ends within a number: ``4.7`` of ``4.7 million``."""
     left, right = comparison.token(at)
     numeral = comparison.source.text[right.start : right.end].split()[0]
     last = comparison.links[at].left + 1 == len(comparison.output.tokens)
@@ -141,7 +141,7 @@ def _is_cut(comparison: Comparison, at: int) -> bool:
 
 
 def _rounded(left: Token, right: Token) -> bool:
-    """Say whether a number is the source's number rounded."""
+    """Return whether a number is the source's number rounded."""
     if isinf(left.value) or isinf(right.value):
         return True
     years = left.value in _YEARS and right.value in _YEARS and not left.unit
@@ -154,17 +154,17 @@ def _rounded(left: Token, right: Token) -> bool:
 
 
 def _digits(token: Token) -> int:
-    """Count the digits of a number that say something."""
+    """Count the significant digits of a number."""
     return max(1, len(token.key.lstrip("#").replace(".", "").strip("0")))
 
 
 def _to_digits(value: float, *, digits: int) -> float:
-    """Round to so many digits."""
+    """Round to `digits` significant digits."""
     return round(value, digits - 1 - floor(log10(abs(value))))
 
 
 def _dates(comparison: Comparison, at: int) -> bool:
-    """Say whether the number is a year or the day of a month."""
+    """Return whether the number is a year or the day of a month."""
     left, _ = comparison.token(at)
     index = comparison.links[at].left
     near = comparison.output.tokens[max(0, index - 1) : index + 2]
@@ -173,7 +173,7 @@ def _dates(comparison: Comparison, at: int) -> bool:
 
 
 def _with_units(comparison: Comparison, at: int) -> Difference:
-    """Return numbers that are the same, with units that are not."""
+    """Return the difference of two equal numbers with different units."""
     link = comparison.links[at]
     extent = _extent(comparison.output, link.left)
     return Difference(*extent, *_extent(comparison.source, link.right), "number", _SEVERITY)

@@ -1,4 +1,4 @@
-"""The sentences of a source, by the words they hold."""
+"""The sentences of a source, indexed by their words."""
 
 import re
 from bisect import bisect_left
@@ -19,13 +19,13 @@ from spanjury.judges.text.kept import KeptByText, KeptByWord
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.words import folded_words
 
-_LONGEST = 800  # code points of a sentence that is compared as a whole
+_LONGEST = 800  # maximum code points of a sentence that is compared as a whole
 _TURN = re.compile(r"\n(?=[^\n:]{1,40}: )|</s>\s*")
 _ENDS = " \n.!?"
 _DENIAL = re.compile(r"(?:\bnot|\bnever|n't|\bcannot)\s$")
 _SEAM = re.compile(r"[\n;]\s*|\s+")
-_PROSE = 8  # blanks in a value that is no sentence
-_POSTINGS = 64  # sentences kept for a word; rarer words tell more anyway
+_PROSE = 8  # minimum spaces in a value that is a sentence
+_POSTINGS = 64  # maximum sentences indexed per word; rarer words are more informative
 
 
 class Sentences:
@@ -36,7 +36,7 @@ class Sentences:
     intervals
         Half-open offsets of each.
     copies
-        Hashes of the sentences as `_copy_of` makes them: sets of them are small and quickly made.
+        Hashes of the sentences from `_copy_of`; sets of hashes are small and fast to build.
     """
 
     def __init__(
@@ -49,16 +49,16 @@ class Sentences:
 
     @cached_property
     def keys(self) -> Sequence[Sequence[str]]:
-        """The keys of the different words of each, but for light ones; two words may share one."""
+        """The keys of the distinct words of each sentence, without light ones."""
         return [[*map(_SOUGHT.__getitem__, set(words))] for words in self._folded]
 
     @cached_property
     def values(self) -> AbstractSet[float]:
-        """The numbers it states."""
+        """The numbers that the input states."""
         return {number.value for folded in self._folded for number in numbers(folded)}
 
     def search(self, names: AbstractSet[str]) -> "Search":
-        """Find the sentences that hold any of the keys `names`, in one pass for all of them."""
+        """Find the sentences that contain any of the keys `names`, in one pass for all of them."""
         where: dict[str, list[int]] = {}
         for number, keys in enumerate(self.keys):
             if names.isdisjoint(keys):
@@ -72,12 +72,12 @@ class Sentences:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """The sentences of one input that hold certain words.
+    """The sentences of one input that contain certain words.
 
     Parameters
     ----------
     where
-        Key of each such word that is there -> numbers of sentences that hold it.
+        Key of each such word -> indices of the sentences that contain it.
     """
 
     source: Sentences
@@ -90,9 +90,9 @@ class Search:
         return token.key in self.where
 
     def holds(self, sentence: str, keys: Sequence[str]) -> bool:
-        """Say whether a sentence with such keys stands word for word in a longer one.
+        """Return whether a sentence with these keys occurs verbatim within a longer one.
 
-        It does not if a denial stands right before its words: ``do not`` before a command.
+        An occurrence directly after a denial does not count, such as ``do not`` before a command.
         """
         held = min((self.where.get(name, ()) for name in keys), key=len, default=())
         sought = bare(sentence)
@@ -104,7 +104,7 @@ class Search:
         return False
 
     def nearest(self, keys: Sequence[str], *, least: float, limit: int) -> list[int]:
-        """Return the numbers of sentences that hold at least so many of `keys`, the most first."""
+        """Return the indices of sentences with at least `least` of `keys`, the most first."""
         votes: Counter[int] = Counter()
         for name in keys:
             if name in self.where:
@@ -133,11 +133,11 @@ def _indexed(text: str) -> Sentences:
 
 
 index_sentences = KeptByText(_indexed)
-"""Index a text; takes time and memory in proportion to its length."""
+"""Index a text; takes time and memory linear in its length."""
 
 
 def _field_starts(text: str) -> Iterator[int]:
-    """Yield where the fields of records begin that are no sentences."""
+    """Yield the offsets of the fields of records that are not sentences."""
     for record in records(text).records:
         for field in record.fields:
             if field.value.count(" ") < _PROSE:
@@ -145,7 +145,7 @@ def _field_starts(text: str) -> Iterator[int]:
 
 
 def _sought(word: str) -> str:
-    """Return the key that a sentence is looked for by; empty for a light word."""
+    """Return the search key of a word; empty for a light word."""
     return "" if word in LIGHT else key(NEGATIVE_FORMS.get(word, word))
 
 
@@ -153,23 +153,23 @@ _SOUGHT = KeptByWord(_sought)
 
 
 def bare(sentence: str) -> str:
-    """Return a sentence in lower case, without what ends it."""
+    """Return a sentence in lower case, without its final punctuation."""
     return sentence.strip(_ENDS).lower()
 
 
 def _copy_of(sentence: str) -> int:
-    """Return the hash of a sentence that is equal for its copies."""
+    """Return a hash that is equal for copies of a sentence."""
     return hash(bare(" ".join(sentence.split())))
 
 
 def is_copied(text: str, sources: Iterable[Sentences]) -> bool:
-    """Say whether a sentence stands in a source as it is, but for the width of its blanks."""
+    """Return whether a source contains the sentence verbatim, up to the width of white space."""
     copied = _copy_of(text)
     return any(copied in source.copies for source in sources)
 
 
 def pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Return the sentences of `text`, cut at turns of speakers; what is too long in parts."""
+    """Yield the sentences of `text`, split at turns of speakers; long ones in parts."""
     return _pieces(text, sentence_intervals(text))
 
 
@@ -187,7 +187,7 @@ def _pieces(text: str, sentences: Iterable[tuple[int, int]]) -> Iterator[tuple[i
 
 
 def _parts(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield what is not too long whole, or else in parts."""
+    """Yield an interval whole, or in parts if it is too long."""
     while end - begin > _LONGEST:
         cut = _cut(text, begin)
         yield begin, cut
@@ -197,7 +197,7 @@ def _parts(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _cut(text: str, begin: int) -> int:
-    """Find where to cut what is too long: behind a line or a clause, else between words."""
+    """Return where to cut a long interval: after a line or a clause, else between words."""
     best = begin + _LONGEST
     for match in _SEAM.finditer(text, begin + _LONGEST // 2, begin + _LONGEST):
         best = match.end()

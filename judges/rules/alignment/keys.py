@@ -1,4 +1,4 @@
-"""Keys: what the forms of a word have in common."""
+"""Keys, shared by the forms of a word."""
 
 from types import MappingProxyType
 
@@ -41,7 +41,7 @@ _FORMS = MappingProxyType(
 
 
 def key(word: str) -> str:
-    """Return what the forms of a folded word have in common.
+    """Return the key that all forms of a folded word share.
 
     Examples
     --------

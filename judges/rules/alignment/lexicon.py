@@ -1,4 +1,4 @@
-"""Closed sets of English words that decide how two nearly equal sentences are compared."""
+"""Closed sets of English words for the comparison of two nearly equal sentences."""
 
 from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.opposites import OPPOSITE_WORDS
@@ -13,7 +13,7 @@ LIGHT = (
         per         approximately approx circa""".split()  # noqa: SIM905
     )
 ) - _ALIGNED
-"""Words that are not aligned: they carry grammar, and are kept beside the next word."""
+"""Words that are not aligned: they carry grammar, and are kept with the next word."""
 
 NEGATORS = frozenset(
     "not never no nor neither without nobody none nothing nowhere nt".split()  # noqa: SIM905
@@ -26,13 +26,13 @@ REVERSING = (NEGATORS - {"nor"}) | frozenset(
     prevent prevents prevented forbid forbids forbade forbidden prohibit prohibited ban banned
     ruled instead except unless contrary hardly barely""".split()  # noqa: SIM905
 )
-"""Words that turn a clause into its opposite, wherever they stand in it."""
+"""Words that turn a clause into its opposite, at any position in it."""
 
 TURNING = frozenset(
     """only until till unless except but hardly barely yet still already than even most few every
     all half rather either both""".split()  # noqa: SIM905
 )
-"""Words that change how far a denial or an opposite reaches."""
+"""Words that change the reach of a denial or an opposite."""
 
 OF_RULES = frozenset(
     """if anyone whoever too enough may can cannot must could should would need needs allowed
@@ -49,13 +49,13 @@ INFINITIVE_NEGATORS = frozenset(
 HARMLESS_AFTER_NO = frozenset(
     "doubt matter less more fewer sooner wonder sign problem worries way later".split()  # noqa: SIM905
 )
-"""Words that make ``no`` something else than a denial of a fact."""
+"""Words before which ``no`` does not deny a fact."""
 
 PREPOSITIONS = frozenset("in on at of by to for with from into about".split())  # noqa: SIM905
-"""Words that make an adverbial of a noun, whose denial does not deny the sentence."""
+"""Words that form an adverbial with a noun, whose denial does not deny the sentence."""
 
 MODALS = frozenset("could may might must should would".split())  # noqa: SIM905
-"""Verbs that say what is possible or due, not what is."""
+"""Verbs that state a possibility or an obligation rather than a fact."""
 
 BLURRING = frozenset(
     """until till unless only just merely simply necessarily hardly barely scarcely rarely seldom
@@ -65,7 +65,7 @@ BLURRING = frozenset(
 """Words near a denial that make its reach uncertain."""
 
 REPORTING = frozenset("said says say saying added adds told tells explained remarked".split())  # noqa: SIM905
-"""Verbs that name the speaker of a quote."""
+"""Verbs that attribute a quote to a speaker."""
 
 DETERMINERS = frozenset("the a an his her its their".split())  # noqa: SIM905
 """Articles and possessives that begin a phrase."""
@@ -77,7 +77,7 @@ JOINING = frozenset(
 """Words and marks that join two names, or two clauses, as equals."""
 
 BE = frozenset("is are was were be been being am get gets got".split())  # noqa: SIM905
-"""Verbs that make a passive."""
+"""Verbs that form a passive."""
 
 SYMMETRIC = frozenset(
     map(
@@ -198,7 +198,7 @@ SYMMETRIC = frozenset(
         ],
     )
 )
-"""Words on whose two sides names may change places without a change of meaning."""
+"""Words around which names may be exchanged without a change of meaning."""
 
 ORDINALS = frozenset(
     "first second third fourth fifth sixth seventh eighth ninth tenth".split()  # noqa: SIM905

@@ -1,4 +1,4 @@
-"""Names: one name in the place of another, and who is quoted."""
+"""Names: one name in place of another, and quotes attributed to another speaker."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -14,10 +14,10 @@ from spanjury.judges.rules.names import COUNTRIES
 
 _SPEAKER = 5  # severities
 _NAME = 4
-_WITNESSES = 3  # equal tokens close by that a name needs
-_CLOSE = 0.6  # share of the output's tokens that must stand in the source's sentence
-_MOST = 0.7  # share of a quote that must be the same
-_QUOTED = 3  # tokens of it that must be
+_WITNESSES = 3  # minimum equal tokens near a name
+_CLOSE = 0.6  # minimum share of the output's tokens in the source's sentence
+_MOST = 0.7  # minimum share of a quote that must be equal
+_QUOTED = 3  # minimum tokens of a quote that must be equal
 _CLOSING = frozenset("”\"’'")
 _ALIKE = 4  # first letters of two forms of a name
 _LIKE = 0.6  # likeness from which two names may be spellings of one
@@ -30,7 +30,7 @@ _REGIONS = frozenset(
 
 
 def replaced_names(comparison: Comparison, search: Search) -> Iterator[Difference]:
-    """Yield the names that the source does have, but not where its sentence has another."""
+    """Yield names that occur in the source, but not where its sentence has another name."""
     if comparison.cover() < _CLOSE:
         return
     for at, link in enumerate(comparison.links):
@@ -46,7 +46,7 @@ def replaced_names(comparison: Comparison, search: Search) -> Iterator[Differenc
 
 
 def _is_enclosed(comparison: Comparison, at: int) -> bool:
-    """Say whether the words next to the link `at` are the same on both sides."""
+    """Return whether the words next to the link `at` are the same on both sides."""
     link = comparison.links[at]
     output, source = comparison.output, comparison.source
     if (link.left == 0) != (link.right == 0):
@@ -64,12 +64,12 @@ def _is_enclosed(comparison: Comparison, at: int) -> bool:
 
 
 def _same_words(left: Sequence[str], right: Sequence[str]) -> bool:
-    """Say whether two sequences of light words are the same but for articles."""
+    """Return whether two sequences of light words are equal except for articles."""
     return {*left} ^ {*right} <= DETERMINERS
 
 
 def _exclude(comparison: Comparison, claimed: Token, given: Token, *, search: Search) -> bool:
-    """Say whether two names are certainly those of two, and both known to the source."""
+    """Return whether two names certainly denote two people, both in the source."""
     name = comparison.output.text[claimed.start : claimed.end]
     other = comparison.source.text[given.start : given.end]
     if claimed.key not in search.where or name[:_ALIKE].lower() == other[:_ALIKE].lower():
@@ -84,12 +84,12 @@ def _exclude(comparison: Comparison, claimed: Token, given: Token, *, search: Se
 
 
 def _is_name(word: str, text: str) -> bool:
-    """Say whether a word has its capital within a sentence, too."""
+    """Return whether a word is also capitalized within a sentence."""
     return bool(re.search(rf"[a-z,] {re.escape(word)}\b", text))
 
 
 def _adjacent(name: str, other: str, text: str) -> bool:
-    """Say whether two names stand side by side somewhere, as those of one person may."""
+    """Return whether two names are adjacent anywhere, as those of one person may be."""
     name, other = re.escape(name), re.escape(other)
     return bool(re.search(rf"\b(?:{name}\W+{other}|{other}\W+{name})\b", text, re.IGNORECASE))
 
@@ -133,7 +133,7 @@ def _are_two(
 
 
 def speakers(comparison: Comparison, source: Sentences) -> Iterator[Difference]:
-    """Yield who is quoted with the same words as another in the source."""
+    """Yield the speaker of a quote that the source attributes to another one."""
     claimed = _speaker(comparison.output)
     given = _speaker(comparison.source) if claimed else ()
     if not given or not {token.key for token in claimed}.isdisjoint(token.key for token in given):
@@ -148,14 +148,14 @@ def speakers(comparison: Comparison, source: Sentences) -> Iterator[Difference]:
         return
     script = comparison.source.text[given[-1].end :].lstrip().startswith(":")
     if script and not re.search(rf"\b{re.escape(names[-1])}\s*:", source.text):
-        return  # what stands before a colon may be a heading, if not both speak
+        return  # without two speakers, the words before a colon may be a heading
     yield Difference(
         claimed[0].start, claimed[-1].end, given[0].start, given[-1].end, "speaker", _SPEAKER
     )
 
 
 def _speaker(sentence: Phrase) -> Sequence[Token]:
-    """Return the name of the only one whom a sentence quotes; empty where it is not sure."""
+    """Return the name of the only speaker that a sentence quotes; empty if that is not sure."""
     tokens = sentence.tokens
     if "name" not in sentence.kinds:
         return ()
@@ -177,7 +177,7 @@ def _speaker(sentence: Phrase) -> Sequence[Token]:
 
 
 def _is_torn(sentence: Phrase) -> bool:
-    """Say whether a sentence is made of turns of several speakers."""
+    """Return whether a sentence consists of turns of several speakers."""
     return any(
         token.kind == "name" and behind.before[:1] == (":",)
         for token, behind in pairwise(sentence.tokens[1:])
@@ -185,13 +185,13 @@ def _is_torn(sentence: Phrase) -> bool:
 
 
 def _says(sentence: Phrase, at: int) -> bool:
-    """Say whether a verb of speech, or in a script a colon, follows upon the token."""
+    """Return whether the token is followed by a verb of speech or, in a script, by a colon."""
     last = at + 1 == len(sentence.tokens)
     follows = sentence.after if last else sentence.tokens[at + 1].before
     return bool(follows) and (follows[0] in REPORTING or (at == 0 and follows[0] == ":"))
 
 
 def _is_attributed(token: Token) -> bool:
-    """Say whether a quote ends before the token, and a verb of speech follows."""
+    """Return whether a quote ends before the token, followed by a verb of speech."""
     before = token.before
     return len(before) > 1 and before[-1] in REPORTING and before[-2] in _CLOSING

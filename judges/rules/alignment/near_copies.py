@@ -1,8 +1,8 @@
-"""Near copies: sentences whose words a sentence of the source has, in its order and its sense.
+"""Near copies: sentences whose words a sentence of the source has in the same order and sense.
 
-What a near copy leaves out must not change what is left: no condition, no denial, no bound, no
-speaker, and no word of how sure or how often. So a sentence may lose a date or a place, but not
-``unless it rains``.
+The words that a near copy omits must not change the meaning of the rest: no condition, denial,
+bound or speaker, and no word about certainty or frequency. So a sentence may omit a date or a
+location, but not ``unless it rains``.
 """
 
 import re
@@ -67,7 +67,7 @@ def _groups() -> Mapping[str, frozenset[int]]:
 
 
 _GROUPS = _groups()
-"""Word that bears on the sense of others -> the lines of `_SENSES` that it stands in."""
+"""Word that affects the sense of others -> the lines of `_SENSES` that contain it."""
 
 _GOVERNING = REVERSING | frozenset(
     """if unless provided whether only solely except until till may might could can possible
@@ -76,7 +76,7 @@ _GOVERNING = REVERSING | frozenset(
     wanted expect expects expected fear fears feared warn warned suggest suggests
     suggested""".split()  # noqa: SIM905
 )
-"""Words before a clause that it must not lose."""
+"""Words that a clause must not lose if they precede it."""
 
 _RESTRICTING = re.compile(
     r"[\s,;]*(?:if|unless|only|except|until|but|than|though|although|provided|as long|or|nor"
@@ -86,7 +86,7 @@ _RESTRICTING = re.compile(
 
 
 def are_near_copies(output: str, inputs: Mapping[str, str]) -> bool:
-    """Say whether every sentence of `output` is a near copy of a sentence of `inputs`.
+    """Return whether every sentence of `output` is a near copy of a sentence of `inputs`.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _is_near_copy(sentence: Phrase, source: Phrase) -> bool:
 
 
 def _denies_otherwise(comparison: Comparison) -> bool:
-    """Say whether the source denies another token between the first and the last equal ones."""
+    """Return whether the source denies other tokens between the first and the last equal one."""
     linked = {link.right: comparison.output.tokens[link.left] for link in comparison.links}
     first, last = comparison.links[0].right, comparison.links[-1].right
     return any(

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from spanjury.judges.rules.alignment.keys import key
 
-# Two sides, each with words that may stand for one another; the sides exclude one another.
+# Each line has two sides; words of one side are interchangeable and exclude those of the other.
 _OPPOSITES = """
 rise rises rose risen rising increase increased increasing increases climb climbed grow grew \
 grown raise raises raised raising boost boosts boosted boosting \
@@ -210,7 +210,7 @@ _PREFIXED = frozenset(
 
 
 def _positive(word: str) -> str:
-    """Take the negative prefix off."""
+    """Remove the negative prefix."""
     return next(
         word.removeprefix(prefix)
         for prefix in _PREFIXES
@@ -219,7 +219,7 @@ def _positive(word: str) -> str:
 
 
 NEGATIVE_FORMS: Mapping[str, str] = MappingProxyType({word: _positive(word) for word in _PREFIXED})
-"""Words with a negative prefix -> what they deny."""
+"""Word with a negative prefix -> the word that it denies."""
 
 
 def _sides() -> Iterator[tuple[frozenset[str], frozenset[str]]]:
@@ -230,7 +230,7 @@ def _sides() -> Iterator[tuple[frozenset[str], frozenset[str]]]:
 
 
 def _opposites() -> dict[str, frozenset[str]]:
-    """Map each key to those that exclude it."""
+    """Map each key to the keys that exclude it."""
     opposites: dict[str, set[str]] = {}
     for side, other in _sides():
         for left, right in product(side, other):
@@ -243,4 +243,4 @@ OPPOSITES: Mapping[str, frozenset[str]] = MappingProxyType(_opposites())
 """Key of a word -> keys of words that exclude it."""
 
 OPPOSITE_WORDS = frozenset(_OPPOSITES.split()) - {"/"}
-"""All words that have an opposite here."""
+"""All words that have an opposite in this module."""

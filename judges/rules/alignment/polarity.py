@@ -1,6 +1,6 @@
-"""Polarity: what one sentence denies and the other does not, and opposites.
+"""Polarity: denials in only one of two sentences, and opposites.
 
-Either the words around a difference are the same, or nearly all words of the output stand in one
+Either the words around a difference are the same, or nearly all words of the output occur in one
 clause of the source, and output and clause differ in an odd number of reversals.
 """
 
@@ -28,8 +28,8 @@ _FORBIDDEN = (
     (frozenset(("must", "not")), frozenset(("can", "may", "should"))),
     (frozenset(("can", "not")), frozenset(("may",))),
 )
-"""Words that forbid, and those that allow the same."""
-_DENIED = 0.7  # share of the output's tokens that a clause must have for a denial to be compared
+"""Words that forbid, and words that allow the same."""
+_DENIED = 0.7  # minimum share of the output's tokens in a clause to compare denials
 _OPPOSED = 0.6  # the same for an opposite
 _EXCEPTION = re.compile(r"\b(?:except|unless|only|until|till)\b", re.IGNORECASE)
 _SEAM = re.compile(r"[;,:]|\b(?:and|but|while|whereas|although|though|yet|or)\b")
@@ -37,10 +37,10 @@ _BARE = NEGATORS | {"do", "does", "did"}
 
 
 def polarity(comparison: Comparison) -> Iterator[Difference]:
-    """Yield the denials that were added or dropped, and the words that became opposites.
+    """Yield the denials that were added or dropped, and the words replaced by opposites.
 
-    Two changes side by side undo one another, as in ``did not fall`` for ``rose`` and in
-    a denial that moved from one verb to the next.
+    Two adjacent changes cancel, as in ``did not fall`` for ``rose`` and for a denial that moved
+    from one verb to the next.
     """
     if comparison.source.question != comparison.output.question:
         return
@@ -55,12 +55,12 @@ def polarity(comparison: Comparison) -> Iterator[Difference]:
 
 
 def _restricted(sentence: Phrase) -> bool:
-    """Say whether a sentence makes an exception, on whose two sides opposites hold."""
+    """Return whether a sentence makes an exception, so that opposites hold on its two sides."""
     return bool(_EXCEPTION.search(sentence.text))
 
 
 def _firm(comparison: Comparison) -> Iterator[Difference]:
-    """Yield the changes that stand among equal words."""
+    """Yield the changes among equal words."""
     changes = [_changes(comparison, at) for at in range(len(comparison.links))]
     moved = {_direction(comparison, at) for at, changed in enumerate(changes) if changed} >= {1, -1}
     for at, changed in enumerate(changes):
@@ -74,13 +74,13 @@ def _firm(comparison: Comparison) -> Iterator[Difference]:
 
 
 def _direction(comparison: Comparison, at: int) -> int:
-    """Return 1 where the output alone denies a token, -1 where the source does."""
+    """Return 1 if only the output denies a token, -1 if only the source does."""
     left, right = comparison.token(at)
     return left.denied - right.denied
 
 
 def _changes(comparison: Comparison, at: int) -> bool:
-    """Say whether the polarity is another behind the link `at` than before it."""
+    """Return whether the polarity differs before and after the link `at`."""
     left, right = comparison.region(at)
     denied = sum(comparison.output.tokens[i].denied for i in left)
     denied += sum(comparison.source.tokens[j].denied for j in right)
@@ -95,7 +95,7 @@ def _opposite(comparison: Comparison, at: int) -> bool:
 
 
 def _denial(comparison: Comparison, at: int) -> Iterator[Difference]:
-    """Yield the difference in denial at a token that both sentences have, if it is clear."""
+    """Yield the difference in denial at a token of both sentences, if it is clear."""
     left, right = comparison.token(at)
     if left.denied == right.denied or loose(comparison, at) != (0, 0):
         return
@@ -108,14 +108,14 @@ def _denial(comparison: Comparison, at: int) -> Iterator[Difference]:
 
 
 def _begins_amid(comparison: Comparison, at: int) -> bool:
-    """Say whether the output begins in the midst of the source's sentence, behind its denial."""
+    """Return whether the output begins within the source's sentence, after its denial."""
     left, right = comparison.token(at)
     cut = not left.before and not _BARE.issuperset(right.before)
     return cut or comparison.links[at].right > 0
 
 
 def _alike(left: Token, right: Token) -> bool:
-    """Say whether the words before two tokens, but for the denial, do not change its meaning."""
+    """Return whether the words before two tokens, apart from the denial, keep its meaning."""
     changed = {*left.before} ^ {*right.before}
     denied, other = (left, right) if left.denied else (right, left)
     if any(
@@ -129,15 +129,15 @@ def _alike(left: Token, right: Token) -> bool:
 
 
 def _denied_words(token: Token) -> tuple[int, int]:
-    """Return the words that deny the token and the token, or what stands before it."""
+    """Return the interval of the token and the words that deny it, or of the words before it."""
     start = min((start for start, _ in token.denials), default=token.opening)
     return min(start, token.start), token.end
 
 
 def _blurred(comparison: Comparison, at: int) -> bool:
-    """Say whether words close by leave open how far a denial reaches.
+    """Return whether words nearby make the reach of a denial unclear.
 
-    They do not where one sentence says it of all, the other of none.
+    They do not if one sentence is about all and the other about none.
     """
     link = comparison.links[at]
     left, right = comparison.token(at)
@@ -157,7 +157,7 @@ def _blurs(sentence: Phrase, at: int) -> bool:
 
 
 def _may_oppose(comparison: Comparison) -> bool:
-    """Say whether a near copy has a word that the source lacks, and whose opposite it has."""
+    """Return whether a near copy has a word that the source replaces by an opposite."""
     if comparison.equal() < _OPPOSED * len(comparison.output.tokens):
         return False
     held = set(comparison.source.keys)
@@ -168,21 +168,21 @@ def _may_oppose(comparison: Comparison) -> bool:
 
 
 def _reversed(comparison: Comparison) -> Iterator[Difference]:
-    """Yield the word by which the output says the reverse of the clause that has its words."""
+    """Yield the word by which the output reverses the clause that has its words."""
     share = comparison.equal() / len(comparison.output.tokens)
     if share < _OPPOSED:
         return
     start, end = _clause(comparison)
     if ";" in comparison.source.text[start:end]:
-        return  # its clauses may be about different subjects
+        return  # its clauses may have different subjects
     written, given = lexemes(comparison.output.text), lexemes(comparison.source.text[start:end])
     words, others = ({word for *_, word in read} for read in (written, given))
     if not TURNING.isdisjoint(words ^ others) or "whether" in words:
         return
     if LIGHT.isdisjoint(others):
-        return  # the header or a row of a table
+        return  # a header or a row of a table
     opposite = _opposites(comparison, start, end)
-    # "rejected" for "accepted" is one reversal, not two.
+    # "rejected" for "accepted" counts as one reversal, not two.
     reversing = REVERSING - {folded for _, folded in opposite}
     reversals = sum(word in reversing for *_, word in (*written, *given))
     reversals += sum(map(_has_negative_prefix, comparison.output.tokens))
@@ -199,7 +199,7 @@ def _reversed(comparison: Comparison) -> Iterator[Difference]:
 
 
 def _clause(comparison: Comparison) -> tuple[int, int]:
-    """Return the offsets of the source's clause, or clauses, that hold all equal tokens."""
+    """Return the offsets of the source's clause, or clauses, that contain all equal tokens."""
     text = comparison.source.text
     equal = [comparison.source.tokens[link.right] for link in comparison.links if link.same]
     first, last = equal[0].start, equal[-1].end
@@ -213,9 +213,9 @@ def _has_negative_prefix(token: Token) -> bool:
 
 
 def _opposites(comparison: Comparison, start: int, end: int) -> Sequence[tuple[Token, str]]:
-    """Return a word that stands in the output alone, and its opposite in the source's clause.
+    """Return a word that only the output has, and its opposite in the source's clause.
 
-    Each comes with the word as it is written, folded; neither is equal to another word.
+    Each comes with its folded written form; neither is equal to another word.
     """
     equal = [link for link in comparison.links if link.same]
     own = _opposable(comparison.output, {link.left for link in equal})
@@ -228,7 +228,7 @@ def _opposites(comparison: Comparison, start: int, end: int) -> Sequence[tuple[T
 
 
 def _opposable(sentence: Phrase, equal: AbstractSet[int]) -> list[tuple[Token, str]]:
-    """Return the tokens, but for the equal ones, that are words with an opposite."""
+    """Return the unequal tokens that are words with an opposite."""
     words = [
         (token, sentence.text[token.start : token.end].lower())
         for at, token in enumerate(sentence.tokens)
@@ -238,7 +238,7 @@ def _opposable(sentence: Phrase, equal: AbstractSet[int]) -> list[tuple[Token, s
 
 
 def _first_denial(comparison: Comparison) -> Iterator[Difference]:
-    """Yield the first token of both sentences that one of them denies."""
+    """Yield the first common token that only one of the sentences denies."""
     for at, link in enumerate(comparison.links):
         left, right = comparison.token(at)
         if link.same and left.denied != right.denied and _alike(left, right):

@@ -1,4 +1,4 @@
-"""Records: the objects, rows and blocks of keys and values that an input is made of."""
+"""Records: the objects, rows and blocks of keys and values in an input."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _PAIR = re.compile(
 )
 _SIGN = re.compile(r"[=\[]")
 _KEY = re.compile(r"[A-Za-z][\w -]{0,40} ?\Z")
-_LONGEST_KEY = 42  # with the blank behind it
+_LONGEST_KEY = 42  # including the space after it
 _LINE = re.compile(
     r"^[ \t]*(?:[-*•][ \t]+)?\**(?P<key>[A-Za-z][\w /-]{0,40}?)\**[ \t]*:\**[ \t]+"
     r"(?P<value>\S[^\n]{0,120}?)[ \t]*$",
@@ -25,21 +25,21 @@ _LINE = re.compile(
 )
 _ROW = re.compile(r"^[ \t]*\|?(?P<row>[^|\n]*(?:\|[^|\n]*)+?)\|?[ \t]*$", re.MULTILINE)
 _RULE = re.compile(r"[\s|:-]*")
-_LEAST = 2  # fields of a record of lines, rows of a table
+_LEAST = 2  # minimum fields of a record of lines, minimum rows of a table
 LONGEST_VALUE = 6
-"""Words of a value that is looked for in a sentence."""
-_POSTINGS = 16  # fields kept for a word
+"""Maximum number of words of a value that is looked for in a sentence."""
+_POSTINGS = 16  # maximum fields indexed per word
 _NUMBER = re.compile(r"[$£€]?\s*(\d[\d,]*(?:\.\d+)?)\s*[%A-Za-z]{0,12}")
 _WORD = re.compile(r"\w+")
 _NAME = re.compile(r"(?i)(?:^|_|[a-z]\b|\b)(?:name|title)$")
 _SENTENCE_END = tuple(".?!")
-_SINGLE = 3  # fields of a block that is the only one
+_SINGLE = 3  # minimum fields of a block that is the only one
 _OPENING = frozenset("{[")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A key and its value, with the offsets of the two in their input."""
+    """A key and its value, with the offsets of the pair in its input."""
 
     key: str
     value: str
@@ -48,25 +48,25 @@ class Field:
 
     @property
     def number(self) -> str | None:
-        """The token's key of the number that the value is, if it is but that and a unit."""
+        """Token key of the value if it consists of a number and a unit, else None."""
         match = _NUMBER.fullmatch(self.value)
         return f"#{float(match[1].replace(',', '')):g}" if match else None
 
     @property
     def index(self) -> str:
-        """Words or number that the value is looked up by; empty for one without, or with many."""
+        """Words or number to look up the value by; empty if it has none or too many words."""
         words = _WORD.findall(self.value.lower())
         return self.number or (" ".join(words) if len(words) <= LONGEST_VALUE else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """The fields that belong to one thing.
+    """The fields of one object.
 
     Parameters
     ----------
     group
-        Records of one group are of the same sort: objects of one list, rows of one table.
+        Records of one group are of the same kind: objects of one list, rows of one table.
     """
 
     group: int
@@ -74,7 +74,7 @@ class Record:
 
     @property
     def name(self) -> Field | None:
-        """The field that names it: by its key, or else the first in words."""
+        """The field that names it: by its key, or else the first field in words."""
         for field in self.fields:
             if _NAME.search(field.key):
                 return field
@@ -95,7 +95,7 @@ class Records:
     Parameters
     ----------
     names, values
-        `index` of a name or a value -> where it stands.
+        `index` of a name or a value -> the fields that have it.
     """
 
     records: Sequence[Record]
@@ -120,14 +120,13 @@ def _read(text: str) -> Records:
 
 
 records = KeptByText(_read)
-"""Return the records that a text is made of; none for prose.
+"""Parse the records of a text; empty for prose.
 
-Reads JSON, tables of Markdown, blocks of ``key: value`` and lines of ``key=value``.
-"""
+It reads JSON, Markdown tables, blocks of ``key: value`` and lines of ``key=value``."""
 
 
 def _objects(text: str) -> Iterator[Record]:
-    """Yield the objects of a JSON text; a group are those that lie in the same list or object."""
+    """Yield the objects of a JSON text; objects of the same list or object form a group."""
     if text.lstrip()[:1] not in _OPENING:
         return
     try:
@@ -138,7 +137,7 @@ def _objects(text: str) -> Iterator[Record]:
 
 
 class _Objects:
-    """The objects of a JSON text while it is read."""
+    """The objects of a JSON text, collected while it is read."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -148,7 +147,7 @@ class _Objects:
         self._string: re.Match[str] | None = None
 
     def records(self) -> Iterator[Record]:
-        """Yield each object when it ends, with the key it stands under as a field."""
+        """Yield each object at its end, with its own key as a field."""
         for match in _JSON.finditer(self._text):
             mark = match.group()
             if mark in _OPENING:
@@ -187,7 +186,7 @@ class _Objects:
 
 
 def _rows(text: str) -> Iterator[Record]:
-    """Yield the rows of the tables in Markdown, by the names in their first rows."""
+    """Yield the rows of Markdown tables, with the names in their first rows as keys."""
     if "|" not in text:
         return
     group = 0
@@ -221,7 +220,7 @@ def _cells(match: re.Match[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def _blocks(text: str) -> Iterator[Record]:
-    """Yield blocks of lines with a key and a value each, where no key comes twice."""
+    """Yield blocks of ``key: value`` lines in which no key is repeated."""
     if ":" not in text:
         return
     lines = list(_LINE.finditer(text))
@@ -241,12 +240,12 @@ def _blocks(text: str) -> Iterator[Record]:
             and len(block) >= _SINGLE
             and not any(field.value.endswith(_SENTENCE_END) for field in block)
         )
-        if alike and len(keys) == len(block):  # in a script, a speaker comes twice
+        if alike and len(keys) == len(block):  # a repeated key suggests a script with speakers
             yield Record(group=0, fields=tuple(block))
 
 
 def _pairs(text: str) -> Iterator[Record]:
-    """Yield lines of two and more ``key=value`` or ``key[value]``."""
+    """Yield lines with two or more ``key=value`` or ``key[value]``."""
     if text.count("=") + text.count("[") < _LEAST:
         return
     start = 0
@@ -260,7 +259,7 @@ def _pairs(text: str) -> Iterator[Record]:
 
 
 def _matches(line: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of `_PAIR`, looked for only where a key may end."""
+    """Yield the matches of `_PAIR`; searching only at signs avoids scanning the whole line."""
     reached = 0
     for sign in _SIGN.finditer(line):
         key = _KEY.search(line, max(reached, sign.start() - _LONGEST_KEY), sign.start())

@@ -1,4 +1,4 @@
-"""Claims about the record that a sentence names: values of another one, and denials."""
+"""Claims about the record that a sentence names: values of another record, and denials."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
 _TRUE = frozenset(("true", "yes", "y", "✓", "✔"))
 _FALSE = frozenset(("false", "no", "n", "✗", "✘"))
 _NOTHING = frozenset(("", "null", "n/a", "-", "none", "unknown"))
-# Words that go with what a key names, and that a sentence may have without the key.
+# Generic words of keys, which a sentence may have without meaning the key.
 _FRAME = frozenset(
     map(
         key,
@@ -65,11 +65,11 @@ _NO_VALUES = _TRUE | _FALSE | _NOTHING | LIGHT
 _WORD = re.compile(r"\w+")
 _CLAUSE = re.compile(r"[,;:–—]|\b(?:and|but|while|although|though|whereas|which|who)\b")
 _ZERO = "#0"  # key of the number
-_LETTERS = 3  # letters that a value in words must have
+_LETTERS = 3  # minimum letters of a value in words
 
 
 class Claimed(NamedTuple):
-    """Offsets of what is said within its sentence, and the field that says otherwise."""
+    """Offsets of a claim within its sentence, and the field that contradicts it."""
 
     start: int
     end: int
@@ -77,10 +77,10 @@ class Claimed(NamedTuple):
 
 
 def record_claims(sentence: Phrase, records: Records) -> Iterator[Claimed]:
-    """Yield what `sentence` says of the one record it names and the record does not.
+    """Yield the claims of `sentence` that the record it names contradicts.
 
-    That is a value that another record has under a key of this record, and the contrary of
-    what is true or false of it.
+    These are values that another record has under a key of this record, and the opposite of a
+    true or false field.
     """
     record = _named(sentence, records)
     if record is None or sentence.question:
@@ -100,7 +100,7 @@ def _words(sentence: Phrase) -> set[str]:
 
 
 def _named(sentence: Phrase, records: Records) -> Record | None:
-    """Return the only record that the sentence names, or the only one there is."""
+    """Return the only record that the sentence names, or the only one that exists."""
     if len(records.records) == 1:
         return records.records[0]
     names = {index for index, _ in _sequences(sentence) if index in records.names}
@@ -112,7 +112,7 @@ def _named(sentence: Phrase, records: Records) -> Record | None:
 
 
 def key_words(name: str) -> list[str]:
-    """Return the keys of the words that an identifier is made of.
+    """Return the keys of the words in an identifier.
 
     Examples
     --------
@@ -123,14 +123,14 @@ def key_words(name: str) -> list[str]:
 
 
 def _interval_of(sentence: Phrase, value: str) -> tuple[int, int] | None:
-    """Return where a sentence holds a value word for word."""
+    """Return the interval in which a sentence contains a value verbatim."""
     pattern = r"\W+".join(map(re.escape, re.findall(r"\w+", value)))
     match = re.search(rf"\b{pattern}\b", sentence.text, re.IGNORECASE) if pattern else None
     return match.span() if match else None
 
 
 def _borrowed(sentence: Phrase, record: Record, *, records: Records) -> Iterator[Claimed]:
-    """Yield the values of other records that the sentence states of the one it names."""
+    """Yield the values of other records that the sentence states of the record it names."""
     own = {field.key: field for field in record.fields}
     name = record.name
     for (start, end), entry in _stated(sentence, records):
@@ -149,7 +149,7 @@ def _borrowed(sentence: Phrase, record: Record, *, records: Records) -> Iterator
 
 
 def _stated(sentence: Phrase, records: Records) -> Iterator[tuple[tuple[int, int], Entry]]:
-    """Yield the values of records that stand in a sentence, with their places."""
+    """Yield the values of records that occur in a sentence, with their intervals."""
     for token in sentence.tokens:
         if token.kind == "number":
             for entry in records.values.get(token.key, ()):
@@ -161,7 +161,7 @@ def _stated(sentence: Phrase, records: Records) -> Iterator[tuple[tuple[int, int
 
 
 def _sequences(sentence: Phrase) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield each sequence of words, in lower case, as long as a value may be, and its place."""
+    """Yield each sequence of lower-cased words as long as a value may be, and its interval."""
     words = [(match.group().lower(), *match.span()) for match in _WORD.finditer(sentence.text)]
     for first, (_, start, _) in enumerate(words):
         for stop in range(first + 1, min(first + LONGEST_VALUE, len(words)) + 1):
@@ -169,15 +169,15 @@ def _sequences(sentence: Phrase) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def _holds(field: Field, words: str) -> bool:
-    """Say whether a field holds the words, or the number."""
+    """Return whether a field contains the words, or the number."""
     numbers = [token.key for token in phrase(words).tokens if token.kind == "number"]
     return words.lower() in field.value.lower() or field.number in numbers
 
 
 def _is_of(sentence: Phrase, entry: Entry, *, records: Records) -> bool:
-    """Say whether what a sentence states can only be meant as the value of the entry's key.
+    """Return whether a statement of a sentence can only be the value of the entry's key.
 
-    Words can if they are no other key's; a number needs the key's word in the sentence.
+    Words can if they belong to no other key; a number needs the key's word in the sentence.
     """
     field = entry.field
     if any(other.field.key != field.key for other in records.values[field.index]):
@@ -187,7 +187,7 @@ def _is_of(sentence: Phrase, entry: Entry, *, records: Records) -> bool:
 
 
 def _denied(sentence: Phrase, field: Field) -> Iterator[Claimed]:
-    """Yield a clause that affirms what a field says is false, or denies what it says is true."""
+    """Yield a clause that affirms a false field, or denies a true one."""
     value = field.value.lower()
     meant = [word for word in key_words(field.key) if word not in _FRAME and word not in LIGHT]
     if value not in _TRUE | _FALSE or not meant:
@@ -208,12 +208,12 @@ def _denied(sentence: Phrase, field: Field) -> Iterator[Claimed]:
 
 
 def _denies_else(token: Token, about: AbstractSet[str]) -> bool:
-    """Say whether a sentence denies, or counts none of, something else than what it is about."""
+    """Return whether a sentence denies something other than its topic, or counts zero of it."""
     return token.key == _ZERO or (bool(token.denials) and token.key not in about)
 
 
 def _extent(clause: Phrase, about: AbstractSet[str]) -> tuple[int, int]:
-    """Return the offsets from the first to the last word that make the statement."""
+    """Return the offsets from the first to the last word of the statement."""
     intervals = [
         (min([token.start, *(start for start, _ in token.denials)]), token.end)
         for token in clause.tokens
@@ -232,7 +232,7 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _polarity(clause: Phrase) -> bool | None:
-    """Say whether a clause denies what it is about; None where it says neither."""
+    """Return whether a clause denies its topic; None if it neither denies nor affirms it."""
     words = _words(clause)
     if clause.question or not (_BLURRING - _DENYING).isdisjoint(words):
         return None

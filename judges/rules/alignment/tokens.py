@@ -1,4 +1,4 @@
-"""Tokens of a sentence: what it says, word by word, with what is denied and in which unit."""
+"""Tokens of a sentence: its meaningful words and numbers, with denials and units."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ share: percent % / degree degrees / point points
 
 
 def _lexeme(letter: str, *, quotes: bool) -> re.Pattern[str]:
-    """Return the pattern of a lexeme of letters of this class, contracted or not."""
+    """Return the pattern of a lexeme with letters of this class, contracted or not."""
     contracted = rf"{_NOT}|{letter}+?(?={_NOT})|['’](?:ll|re|ve|m|d|s)\b|" if quotes else ""
     return re.compile(
         rf"{contracted}{letter}++(?:\d\w*)?"
@@ -74,21 +74,21 @@ _DENYING = NEGATORS | INFINITIVE_NEGATORS
 
 _NO_MONTHS = frozenset(("march", "may"))
 
-_BREAK = "|"  # no word, so that no number is read across punctuation
+_BREAK = "|"  # not a word, so that no number is read across punctuation
 
 _STOPS = frozenset(',;:?!.()"“”')
 
 
 Lexeme = tuple[int, int, str, str]
-"""Start and end in the sentence of a word or a mark, as it stands, and folded."""
+"""Start and end in the sentence, the written form, and the folded form of a word or mark."""
 
 
 class Token(NamedTuple):
-    """A word, a number or a name that says something.
+    """A meaningful word, a number or a name.
 
-    `key` is the same for all its forms; `denials` are the places of the words that deny it,
-    and `before` the light words and marks between the last token and it, which begin at
-    `opening`. Of a number, `value` is what it states and `unit` dimension and unit.
+    `key` is the same for all its forms. `denials` are the intervals of the words that deny it.
+    `before` has the light words and marks between the previous token and this one, which begin at
+    `opening`. For a number, `value` is its value and `unit` its dimension and unit.
     """
 
     start: int
@@ -110,19 +110,19 @@ class Phrase:
     Parameters
     ----------
     text
-        As it stands.
+        The sentence as written.
     keys
         The keys of its tokens.
     after
-        Light words and marks behind the last token.
+        Light words and marks after the last token.
     question
-        Whether it asks rather than says.
+        Whether it is a question.
     kinds
         The kinds of its tokens.
     denies
         Whether any of its tokens is denied.
     passive
-        Whether "by" stands before any of them.
+        Whether "by" precedes any of them.
     """
 
     text: str
@@ -136,7 +136,7 @@ class Phrase:
 
 
 def lexemes(text: str) -> list[Lexeme]:
-    """Return the words and marks of `text`, contracted forms as two words.
+    """Return the words and marks of `text`; contractions become two words.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def lexemes(text: str) -> list[Lexeme]:
 
 
 def _torn(text: str, start: int, end: int, *, folded: str) -> Iterator[Lexeme]:
-    """Yield a word that may hold "not", or have been cut from it."""
+    """Yield a word that may contain "not", or that was split from it."""
     if folded == "cannot":
         yield start, start + 3, text[start : start + 3], "can"
         yield start + 3, end, text[start + 3 : end], "not"
@@ -167,7 +167,7 @@ def _torn(text: str, start: int, end: int, *, folded: str) -> Iterator[Lexeme]:
 
 
 def _folded(word: str) -> str:
-    """Fold what `_LEXEME` matches."""
+    """Fold a match of `_LEXEME`."""
     if word[0] in "nN" and not word.isalpha() and not word[1].isalnum():
         return "not"
     if _DECIMAL_COMMA.fullmatch(word):
@@ -179,16 +179,16 @@ _FOLDED = KeptByWord(_folded)
 
 
 class _Sense(NamedTuple):
-    """Sense of a folded word, wherever it stands.
+    """Meaning of a folded word, independent of its context.
 
     Parameters
     ----------
     light
-        Whether it is passed over; None where that depends on the words around it.
+        Whether it is skipped; None if that depends on the words around it.
     key, denied
-        Key of the token that it makes, and whether it denies by its own prefix.
+        Key of its token, and whether its own prefix denies it.
     kind
-        Kind of the token; ``"word"`` is one of a name where it has a capital.
+        Kind of the token; ``"word"`` becomes a name if it has a capital.
     counts
         Whether a number may begin with it.
     """
@@ -243,7 +243,7 @@ phrase = KeptByText(_read)
 
 
 def _tokens(parts: Sequence[Lexeme]) -> tuple[list[Token], tuple[str, ...]]:
-    """Read lexemes from left to right; return also what is light behind the last token."""
+    """Read lexemes from left to right; return also the light ones after the last token."""
     senses = [_SENSES[folded] for _, _, _, folded in parts]
     stated = _stated(parts) if any(sense.counts for sense in senses) else {}
     tokens: list[Token] = []
@@ -281,7 +281,7 @@ def _tokens(parts: Sequence[Lexeme]) -> tuple[list[Token], tuple[str, ...]]:
 
 
 def _stated(parts: Sequence[Lexeme]) -> dict[int, Number]:
-    """Return the numbers by their first words; none is read across a mark."""
+    """Return the numbers by the index of their first word; none is read across a mark."""
     readable = [folded if folded[0].isalnum() else _BREAK for _, _, _, folded in parts]
     return {number.first: number for number in numbers(readable)}
 
@@ -291,13 +291,13 @@ def _number_key(value: float, folded: str) -> str:
 
 
 def _past_ending(parts: Sequence[Lexeme], stop: int) -> int:
-    """Step over the ending of an ordinal in numerals."""
+    """Skip the ending of an ordinal in numerals."""
     follows = stop < len(parts) and parts[stop][3] in _ORDINAL_ENDINGS
     return stop + 1 if follows else stop
 
 
 def _unit(behind: Sequence[Lexeme], before: Sequence[str]) -> tuple[str, str] | None:
-    """Return the unit of a number from what stands behind it and before it."""
+    """Return the unit of a number from the lexemes after it and the light words before it."""
     if before and before[-1] in UNITS and not before[-1].isalpha():
         return UNITS[before[-1]]
     follows = next((folded for _, _, _, folded in behind if folded != "-"), "")
@@ -307,11 +307,11 @@ def _unit(behind: Sequence[Lexeme], before: Sequence[str]) -> tuple[str, str] | 
 def _is_passed(
     parts: Sequence[Lexeme], at: int, *, before: Sequence[str], denials: list[tuple[int, int]]
 ) -> bool:
-    """Say whether a word makes no token; one that denies the next is added to `denials`."""
+    """Return whether a word forms no token; a word that denies the next is added to `denials`."""
     start, end, written, folded = parts[at]
     after = parts[at + 1][3] if at + 1 < len(parts) else "."
     if folded in _DENYING and _denies(folded, after=after, before=before):
-        if folded not in before:  # or else it was stammered
+        if folded not in before:  # otherwise the word is repeated
             denials.append((start, end))
         return True
     if folded == "longer":
@@ -322,7 +322,7 @@ def _is_passed(
 
 
 def _denies(word: str, *, after: str, before: Sequence[str]) -> bool:
-    """Say whether a word denies what follows."""
+    """Return whether a word denies the word after it."""
     if word == "no":
         return (
             after not in HARMLESS_AFTER_NO and after[0] not in ",;:?!." and not after[0].isdigit()

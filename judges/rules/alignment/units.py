@@ -1,4 +1,4 @@
-"""Units: numbers that the source states, but never with the unit that a text gives them."""
+"""Units: numbers that the source states only with units other than the text's."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,12 +13,12 @@ from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import stem
 
 _SEVERITY = 4
-_SMALL = 10  # numbers up to here may state something else by chance
-_SHARED = 2  # equal words, the number among them, of the two sentences
-_SHARED_WITH_SMALL = 3  # the same for a small number, whose units must be of one dimension
+_SMALL = 10  # numbers up to this may count something else by chance
+_SHARED = 2  # minimum equal words of the two sentences, including the number
+_SHARED_WITH_SMALL = 3  # the same for a small number, whose units must have one dimension
 _WORD = re.compile(r"[\s-]*(?:%|[^\W\d_]+)")
 _SIGNS = frozenset("$£€¥")
-_AMBIGUOUS = frozenset(("pound", "cent"))  # of money or weight; of money or a part of "per cent"
+_AMBIGUOUS = frozenset(("pound", "cent"))  # money or weight; money or part of "per cent"
 _UNITS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         stem(word): unit
@@ -30,7 +30,7 @@ _UNITS: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def other_units(output: str, inputs: Mapping[str, str]) -> Iterator[Contradiction]:
-    """Yield the quantities of `output` whose number `inputs` state with other units alone.
+    """Yield the quantities of `output` whose number `inputs` state only with other units.
 
     Examples
     --------
@@ -68,13 +68,13 @@ def other_units(output: str, inputs: Mapping[str, str]) -> Iterator[Contradictio
 
 
 def _is_literal(output: str, quantity: Quantity, sources: Iterable[str]) -> bool:
-    """Say whether a source has number and unit as they are written, so that none need be read."""
+    """Return whether a source has number and unit verbatim, so that no reading is needed."""
     start, end = _extent(output, quantity)
     return any(output[start:end] in source for source in sources)
 
 
 def _sentence(text: str, quantity: Quantity) -> AbstractSet[str]:
-    """Return the keys of the sentence that a quantity stands in."""
+    """Return the keys of the sentence that contains a quantity."""
     for start, end in sentence_intervals(text):
         if start <= quantity.start < end:
             return {*phrase(text[start:end]).keys}

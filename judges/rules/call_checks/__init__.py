@@ -1,1 +1,1 @@
-"""Checks of an agent's calls, and of what it claims to have done, against what came before."""
+"""Checks of an agent's calls, and of its claims about its actions, against the turns before."""

@@ -1,4 +1,4 @@
-"""Answers: replies that claim what no call did, or state values that no result leads to."""
+"""Answers: replies that claim an action that no call did, or values that no result leads to."""
 
 import re
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ _ADMITS = re.compile(
 _HINTS = re.compile(
     r"(?<!no )\b(?:error|problem|already|down|instead|however|again|except|only)\b", re.IGNORECASE
 )
-"""Words that admit a failure only in a sentence about what failed."""
+"""Words that admit a failure only in a sentence about the failed action."""
 _SUCCESS = re.compile(
     r"\b(?:done|all set|success\w*|confirmed|complete\w*|sorted|taken care of|went through"
     r"|in place|is now|are now)\b",
@@ -76,7 +76,7 @@ _ACTS = frozenset(
         confirm charge donate""".split(),  # noqa: SIM905
     )
 )
-"""Verbs of actions that have no usual other word."""
+"""Verbs of actions without a usual synonym."""
 _CLAUSE = re.compile(r"[,:](?!\d)|[;()]|\band\b|\bbut\b|\bwhile\b|\n|\.(?=\s|$)")
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-]|[.,]\d)")
 _VALUE = re.compile(r"(?<![\w.,/@-])(?=[A-Za-z-]*\d)[A-Za-z0-9]+(?:[-./_:,][A-Za-z0-9]+)*(?![\w@])")
@@ -93,7 +93,7 @@ _LONG = re.compile(
     r"(days?|nights?|weeks?|months?)\b",
     re.IGNORECASE,
 )
-"""A length of time, and neither a rate nor an ordinal, as ``18.00 a day`` and ``149th day``."""
+"""A length of time, but not a rate or an ordinal, as in ``18.00 a day`` and ``149th day``."""
 _CALENDAR = frozenset(((7, "day"), (12, "month"), (52, "week"), (365, "day")))
 """A week and a year."""
 _DAYS = {stem(unit): days for unit, days in (("day", 1), ("night", 1), ("week", 7), ("month", 30))}
@@ -101,7 +101,7 @@ _ENDED = re.compile(r'"(?:state|status)": ?"(?:done|completed?|finished|succeede
 
 
 class Claim(NamedTuple):
-    """A wrong part of a reply: its offsets in the reply, why, and the value it should be."""
+    """A wrong part of a reply: its offsets in the reply, the reason, and the correct value."""
 
     start: int
     end: int
@@ -110,7 +110,7 @@ class Claim(NamedTuple):
 
 
 def false_successes(trajectory: Trajectory, number: int) -> Iterator[Claim]:
-    """Yield the sentences of reply `number` that call done what failed and was not made good."""
+    """Yield the sentences of reply `number` that call done what failed and was not repaired."""
     failed = _unmended(trajectory, number)
     text = trajectory.turns[number - 1].text
     for name, token in failed.items():
@@ -132,7 +132,7 @@ def false_successes(trajectory: Trajectory, number: int) -> Iterator[Claim]:
 
 
 def admits(text: str, failed: str) -> bool:
-    """Say whether a reply admits a failure; `failed` has the words of the tool and its result."""
+    """Return whether a reply admits a failure; `failed` has the words of tool and result."""
     about = {stem(word) for word in folded_words(failed.replace("_", " "))} - FUNCTION_WORDS
     about -= {stem(word) for word in folded_words(" ".join(_HINTS.findall(failed)))}
     return any(
@@ -178,7 +178,7 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
 
 
 def is_reading_again(trajectory: Trajectory, call: ToolCall) -> bool:
-    """Say whether a repeated call looks again at what has changed since."""
+    """Return whether a repeated call looks again at something that has changed since."""
     results = [
         turn.text
         for count, turn in enumerate(trajectory.turns, 1)
@@ -206,12 +206,12 @@ def clauses(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _unmended(trajectory: Trajectory, number: int) -> dict[str, str]:
-    """Return the tools that failed since the user spoke and did not succeed then, with results."""
+    """Return the tools that failed since the user's last turn and never succeeded, with results."""
     failed: dict[tuple[str, str], tuple[str, str]] = {}
     for count, turn in enumerate(trajectory.turns[: number - 1], 1):
         call = trajectory.caller_of(count)
         if turn.role == "user":
-            failed.clear()  # the reply before had to tell
+            failed.clear()  # the reply before had to report these
         if turn.role != "tool" or call is None:
             continue
         own = str(sorted((arguments_of(call) or {}).items(), key=str))
@@ -232,7 +232,7 @@ def _unmended(trajectory: Trajectory, number: int) -> dict[str, str]:
 
 
 def _is_batch(trajectory: Trajectory, count: int) -> bool:
-    """Say whether the result belongs to one of several calls of one turn."""
+    """Return whether the result belongs to one of several calls of one turn."""
     call = trajectory.caller_of(count)
     turn = next(
         (turn for turn in reversed(trajectory.turns[: count - 1]) if call in turn.calls), None
@@ -241,19 +241,19 @@ def _is_batch(trajectory: Trajectory, count: int) -> bool:
 
 
 def action_stems(name: str) -> set[str]:
-    """Return stems of the verbs and nouns that tell of the action of a tool."""
+    """Return stems of the verbs and nouns that describe the action of a tool."""
     parts = {stem(part) for part in words_of(f"$.{name}")}
     verbs = parts - _READS
     return verbs | {other for group in _LINKED if group & verbs for other in group}
 
 
 def is_reading(name: str) -> bool:
-    """Say whether a tool only looks something up, as far as its name tells."""
+    """Return whether a tool only looks something up, judging by its name."""
     return bool(_READS & {stem(part) for part in words_of(f"$.{name}")})
 
 
 def is_action(name: str) -> bool:
-    """Say whether a tool changes something, as far as its name tells."""
+    """Return whether a tool changes something, judging by its name."""
     parts = [stem(part) for part in re.split(r"[_\W]+|(?<=[a-z])(?=[A-Z])", name) if part]
     return (
         bool(parts)
@@ -322,7 +322,7 @@ def _unnamed(sentence: str, named: Moments, numbers: Numerals) -> Iterator[str]:
             yield match.group()
         elif ":" in match.group() and stated.times:
             is_named = any(map(named.names_time, stated.times))
-            # 4:51 may be a length, or what a sum of such leaves of the time between two others
+            # 4:51 may be a length of time, or the difference of lengths or times
             gaps = named.numbers(with_parts=False)
             rests = {60.0 * gap - time for gap in gaps for time in stated.times}
             is_length = any(map(numbers.lead_to, stated.times)) or rests & numbers.sums
@@ -331,7 +331,7 @@ def _unnamed(sentence: str, named: Moments, numbers: Numerals) -> Iterator[str]:
 
 
 def unstated_lengths(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:
-    """Yield lengths of time in reply `number` whose number no text before has or leads to."""
+    """Yield lengths of time in reply `number` whose number no text before states or leads to."""
     text = trajectory.turns[number - 1].text
     stating_text = stating(text)
     texts = context.texts
@@ -346,7 +346,7 @@ def unstated_lengths(trajectory: Trajectory, number: int, context: Context) -> I
         if (value, unit) in _CALENDAR:
             continue
         days = value * _DAYS[unit]
-        slack = 3 if days > 27 else 0  # noqa: PLR2004  months are not all alike
+        slack = 3 if days > 27 else 0  # noqa: PLR2004  months differ in length
         follows = any(abs(gap - days) <= slack for gap in gaps) or value in given
         follows |= (not value.is_integer() or value > _SMALL) and numbers.lead_to(value)
         if not follows and not re.search(rf"(?<![\d.,/:-]){value:g}(?![\d/:-])", written):
@@ -354,6 +354,6 @@ def unstated_lengths(trajectory: Trajectory, number: int, context: Context) -> I
 
 
 def _is_ordinal(text: str, match: re.Match[str]) -> bool:
-    """Say whether a number begins an item of a list."""
+    """Return whether a number begins a list item."""
     before = text[: match.start()].rpartition("\n")[2].strip(" *-#")
     return not before and text[match.end() : match.end() + 2] in {". ", ") "}

@@ -1,4 +1,4 @@
-"""Choices: whether the record that a call takes from a list is the one that the user meant."""
+"""Choices: whether the record that a call selects from a list is the one that the user meant."""
 
 import re
 from collections import Counter
@@ -54,26 +54,26 @@ _BOUND = re.compile(
     re.IGNORECASE,
 )
 _BESIDES = re.compile(r"[^.!?\n]*?\b(?:with|but|that|which|if|and)\b", re.IGNORECASE)
-"""Other wishes that may stand beside the cheapest, the closest and so on."""
+"""Further wishes that may accompany the cheapest, the closest and so on."""
 _BY_NAME = frozenset(("name", "query", "q", "search"))
 _CORRECTS = re.compile(
     r"\b(?:actually|sorry|i mean\b|i meant|correction|wait|oops|make (?:it|that|them)|scratch that"
     r"|change (?:it|that)|on second thoughts?|no, (?!thank))",
     re.IGNORECASE,
 )
-_CLOSE = (0.2, 5.0)  # ratios of two values of which one may correct the other
+_CLOSE = (0.2, 5.0)  # bounds of the ratio of two values of which one may correct the other
 _ENDS = (("from", "to"), ("origin", "destination"), ("source", "target"))
 _BACK = re.compile(r"\b(?:back|return(?:ing)?|way home)\b", re.IGNORECASE)
-_LEAST_ID = 100  # from which a number is likelier an id than a count
-_SHORT = 12  # words of a turn that says little beside which one is wanted
-_FEW = 4  # records among which no other reason for a choice is likely
+_LEAST_ID = 100  # a number from this on is more likely an id than a count
+_SHORT = 12  # maximum words of a turn that says little besides which record is wanted
+_FEW = 4  # maximum records among which no other reason for a choice is likely
 
 
 class Mistaken(NamedTuple):
-    """A value of one record where the user meant another record of the same list.
+    """A value of one record, although the user meant another record of the same list.
 
-    `better` is the value of the record that was meant, `why` what names it, by `words` of the
-    user's.
+    `better` is the value of the record that was meant, `why` the reason, and `words` the user's
+    words for it.
     """
 
     path: str
@@ -90,7 +90,7 @@ def mistaken(
     Parameters
     ----------
     others
-        The arguments of all other calls: what these take, the call need not.
+        The arguments of all other calls, whose choices this call need not repeat.
     """
     taken = frozenset().union(*map(tokens_of, others))
     own = {squeezed(str(leaf)) for _, leaf in json_leaves(arguments)}
@@ -115,7 +115,7 @@ def mistaken(
 def mislabelled(
     arguments: Mapping[str, object], context: Context
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Yield path, value, field and own value where a result has the value for another argument.
+    """Yield path, value, field and own value if a result has the value for another argument.
 
     Both arguments are fields of one object of a result, such as the left and the right.
     """
@@ -135,7 +135,7 @@ def mislabelled(
 
 
 def superseded(arguments: Mapping[str, object], context: Context) -> Iterator[tuple[str, str, str]]:
-    """Yield path, value and words of the user's where a call keeps what they have corrected."""
+    """Yield path, value and the user's words if a call keeps a value that the user corrected."""
     cues = [
         (number, match.start())
         for number, text in enumerate(context.asked)
@@ -167,9 +167,10 @@ def superseded(arguments: Mapping[str, object], context: Context) -> Iterator[tu
 
 
 def exchanged(arguments: Mapping[str, object], context: Context) -> Iterator[tuple[str, str]]:
-    """Yield path and value of a beginning that the user named as the end, or set out from before.
+    """Yield path and value of a start that the user named as the end, or as the former start.
 
-    The user names both the other way round, or wants to go back, and an earlier call has the same.
+    The user names both in the opposite order, or wants to go back after an earlier call with the
+    same values.
     """
     last = context.asked[-1] if context.asked else ""
     for first, second in _ENDS:
@@ -193,13 +194,13 @@ def _amounts(text: str) -> frozenset[float]:
 
 
 def record_of(value: object, context: Context) -> Record | None:
-    """Return the record of a list that `value` identifies; None if there is none or several."""
+    """Return the latest record of a list that `value` identifies; None if there is none."""
     records = [record for record, _ in _records_of(value, context)]
     return records[0] if records else None
 
 
 def _records_of(value: object, context: Context) -> Iterator[tuple[Record, str]]:
-    """Yield the records that hold `value`, the latest first, with its key."""
+    """Yield the records that contain `value`, latest first, with its key."""
     wanted = squeezed(str(value))
     for record in reversed(context.records):
         for key, leaf in record.values.items():
@@ -209,7 +210,7 @@ def _records_of(value: object, context: Context) -> Iterator[tuple[Record, str]]
 
 
 def _siblings(record: Record, key: str, context: Context) -> list[Record]:
-    """Return the others of the list if `key` identifies its records; else nothing."""
+    """Return the other records of the list if `key` identifies its records; else an empty list."""
     group = [other for other in context.records if other.group == record.group]
     values = [squeezed(str(other.values.get(key, ""))) for other in group]
     if len(group) < 2 or len({*values}) != len(group):  # noqa: PLR2004
@@ -225,7 +226,7 @@ def _is_asked(value: object, context: Context) -> bool:
 def _named_other(  # noqa: PLR0917
     record: Record, siblings: Sequence[Record], key: str, context: Context, *, path: str
 ) -> Mistaken | None:
-    """Return the sibling that the last turn names which names any of the list."""
+    """Return the sibling named by the last turn that names any record of the list."""
     choosing = partial(_choosing, records=[record, *siblings], context=context)
     for text in map(choosing, reversed(context.asked)):
         own = _mentions(record, siblings, text)
@@ -250,9 +251,9 @@ def _named_other(  # noqa: PLR0917
 
 
 def _choosing(text: str, *, records: Sequence[Record], context: Context) -> str:
-    """Return `text` without bounds of numbers, and without what the agent searched for.
+    """Return `text` without numeric bounds, and without the agent's search terms.
 
-    Neither tells the records of a list apart, since all fit; a name that one alone has does.
+    Neither distinguishes the records of a list, since all match; a name that only one has does.
     """
     counts = Counter(
         squeezed(word)
@@ -294,7 +295,7 @@ def _mentions(record: Record, others: Sequence[Record], text: str) -> list[str]:
                 mentioned.append(str(leaf))
             continue
         spoken = [word for word in _words(leaf) if stem(word) in stems]
-        # "room" alone is no name of the "Living room"
+        # "room" alone does not name the "Living room"
         is_kind = str(leaf)[:1].isupper() and str(leaf).endswith(f" {' '.join(spoken)}")
         mentioned += [word for word in spoken if word not in strange and not is_kind]
     return list(dict.fromkeys(mentioned))
@@ -315,7 +316,7 @@ def _words(leaf: object) -> list[str]:
 
 
 def _is_taken(record: Record) -> bool:
-    """Say whether a record cannot be had."""
+    """Return whether a record is unavailable."""
     for key, leaf in record.values.items():
         if leaf is False and re.search(r"avail|free|open|stock", key):
             return True
@@ -327,7 +328,7 @@ def _is_taken(record: Record) -> bool:
 
 
 def _lacks(record: Record, texts: Sequence[str]) -> list[str]:
-    """Return the features that `record` is without although the user names them."""
+    """Return the features that `record` lacks although the user names them."""
     return [
         key
         for key, leaf in record.values.items()
@@ -338,7 +339,7 @@ def _lacks(record: Record, texts: Sequence[str]) -> list[str]:
 def _without_feature(  # noqa: PLR0917
     record: Record, siblings: Sequence[Record], key: str, context: Context, *, path: str
 ) -> Mistaken | None:
-    """Return the sibling that alone has a feature which the user names and `record` lacks."""
+    """Return the only sibling with a feature that the user names and `record` lacks."""
     lacking = _lacks(record, context.asked)
     better = [
         other
@@ -352,7 +353,7 @@ def _without_feature(  # noqa: PLR0917
 
 
 def _is_proposed(record: Record, siblings: Sequence[Record], context: Context) -> bool:
-    """Say whether the agent had proposed the record, so that the user agreed to it."""
+    """Return whether the agent had proposed the record, so that the user agreed to it."""
     return any(
         _mentions(record, siblings, text) for text in context.own if not text.startswith("{")
     )

@@ -1,4 +1,4 @@
-"""Context: all that an agent could know at a turn, and the records that results hold."""
+"""Context: everything that an agent could know at a turn, and the records in results."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from spanjury.judges.text.stems import stem
 
 _TOKEN = re.compile(r"[^\s\"'“”‘’`,;(){}\[\]<>|*]+")
 _EDGE = ".:!?#…"
-_LONGEST = 5  # tokens of a value that is written apart, as an address
+_LONGEST = 5  # maximum tokens of a value that is written with spaces, such as an address
 _BROKEN = re.compile(
     r"^\s*(?:error\b|\w*(?:error|exception)\b ?[:(]|[45]\d\d\b|failed\b|failure\b|timeout\b"
     r"|traceback\b|rejected\b|declined\b|refused\b|denied\b|invalid\b|cannot\b|could not\b"
@@ -29,7 +29,7 @@ _BAD_STATES = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """An object of a list in a result, as values by key; `group` numbers the list."""
+    """An object of a list in a result, as values by key; `group` identifies the list."""
 
     group: int
     turn: int
@@ -43,15 +43,15 @@ class Context:
     Parameters
     ----------
     sources
-        Header -> text of the turns of others, as the inputs of the segment have them.
+        Header -> text of the turns of others, as in the inputs of the segment.
     own
-        What the agent itself wrote before, its arguments included.
+        Texts that the agent itself wrote before, including arguments.
     asked
-        Texts of the user alone, in order.
+        Texts of the user, in order.
     records
         Objects of the lists in the results.
     objects
-        The results that are one object.
+        The results that are single objects.
     """
 
     sources: Mapping[str, str]
@@ -67,11 +67,11 @@ class Context:
 
     @property
     def conversation(self) -> tuple[str, ...]:
-        """Texts of user and agent alone, the user's first."""
+        """Texts of user and agent, the user's first."""
         return (*self.asked, *(text for text in self.own if not text.startswith("{")))
 
     def evidence(self, token: str) -> tuple[Evidence, ...]:
-        """Return the last passage of a source that is `token`; nothing if no source has it."""
+        """Return the last occurrence of `token` in a source; empty if no source has it."""
         for header, text in reversed([*self.sources.items()]):
             start = text.rfind(token) if token else -1
             if start >= 0:
@@ -81,7 +81,7 @@ class Context:
 
 
 def contexts(trajectory: Trajectory) -> Iterator[tuple[int, Context]]:
-    """Yield the number of each turn of the agent, and what came before it."""
+    """Yield the number of each turn of the agent, and the context before it."""
     inputs = inputs_of(trajectory)
     inputs.pop(TOOLS, None)
     records: list[Record] = []
@@ -117,12 +117,12 @@ def contexts(trajectory: Trajectory) -> Iterator[tuple[int, Context]]:
 
 
 def tool_of(trajectory: Trajectory, call: ToolCall) -> ToolSpec | None:
-    """Return the tool that `call` names; None if there is none of this name."""
+    """Return the tool that `call` names; None if there is none with this name."""
     return next((tool for tool in trajectory.tools if tool.name == call.name), None)
 
 
 def arguments_of(call: ToolCall) -> Mapping[str, object] | None:
-    """Return the arguments of `call`; None if they are no JSON object."""
+    """Return the arguments of `call`; None if they are not a JSON object."""
     try:
         value = json.loads(call.arguments) if call.arguments.strip() else {}
     except (ValueError, RecursionError):
@@ -131,7 +131,7 @@ def arguments_of(call: ToolCall) -> Mapping[str, object] | None:
 
 
 def parsed(text: str) -> object:
-    r"""Return what a result holds as JSON, or as rows below a header; the text if it is neither.
+    r"""Parse a result as JSON, or as rows below a header; return the text if it is neither.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def parsed(text: str) -> object:
 
 
 def _rows(text: str) -> Iterator[Mapping[str, object]]:
-    """Yield the rows of a text of comma-separated values, or of such with another mark."""
+    """Yield the rows of a text of comma-separated values, or with another separator."""
     lines = [line.strip().strip("|") for line in text.strip().splitlines()]
     mark = next((mark for mark in "\t;|," if mark in lines[0]), "") if len(lines) > 2 else ""  # noqa: PLR2004
     if not mark or {line.count(mark) for line in lines} != {lines[0].count(mark)}:
@@ -161,7 +161,7 @@ def _cell(text: str) -> object:
 
 
 def is_failure(trajectory: Trajectory, number: int) -> bool:
-    """Say whether the tool's turn of this number reports an error."""
+    """Return whether the tool's turn of this number reports an error."""
     turn = trajectory.turns[number - 1]
     if turn.role != "tool":
         return False
@@ -188,13 +188,13 @@ def _reports_error(value: Mapping[str, object]) -> bool:
 
 
 def squeezed(text: str) -> str:
-    """Return letters and digits of `text` alone, whatever their case."""
+    """Return only the letters and digits of `text`, case-folded."""
     return "".join(filter(str.isalnum, text)).casefold()
 
 
 @lru_cache(maxsize=256)
 def tokens_of(text: str) -> frozenset[str]:
-    """Return the squeezed tokens of a text, and those of up to five in a row."""
+    """Return the squeezed tokens of a text, and those of up to five consecutive tokens."""
     singles = [squeezed(token) for token in _TOKEN.findall(text)]
     rows = {
         "".join(singles[start : start + length])
@@ -206,12 +206,12 @@ def tokens_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def raw_tokens(text: str) -> tuple[str, ...]:
-    """Return the tokens of a text as they stand, without the marks at their edges."""
+    """Return the tokens of a text as written, without the marks at their edges."""
     return tuple(filter(None, (token.strip(_EDGE) for token in _TOKEN.findall(text))))
 
 
 def abbreviates(code: str, text: str) -> bool:
-    """Say whether the letters of a code stand in this order in a name that begins with the first.
+    """Return whether a name begins with a code's first letter and has the others in order.
 
     Examples
     --------

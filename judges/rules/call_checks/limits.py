@@ -1,4 +1,4 @@
-"""Limits: highest prices, latest times and orders of steps that texts set, and what breaks them."""
+"""Limits: maximum prices, latest times and orders of steps that texts set, and their violations."""
 
 import math
 import re
@@ -34,15 +34,15 @@ _MOST = re.compile(
     re.IGNORECASE,
 )
 _CASES = frozenset(("under", "below", "less than", "cheaper than", "up to", "within"))
-"""Words by which instructions tell what holds for small values, and limit nothing."""
+"""Words with which instructions describe small values without limiting anything."""
 _MONEY = frozenset(
     """price cost fare total amount fee rate eur usd gbp night budget rent sum value""".split()  # noqa: SIM905
 )
 _IN_TOTAL = re.compile(r"[^.;!?\n]{0,24}\b(?:total|altogether|all in|with|including)\b")
 _BOUNDS = frozenset(("max", "maximum", "limit", "budget"))
 _TOTALS = frozenset(("total", "price", "cost", "amount", "charged"))
-_CENTS = 20  # how many times a limit a value is that is in cents
-_PRICE, _NEAR = 20, 3  # a limit without a unit that may be a price; how far beyond it is the same
+_CENTS = 20  # minimum ratio to the limit of a value in cents
+_PRICE, _NEAR = 20, 3  # minimum unitless limit that may be a price; maximum ratio of a value to it
 _CLOCK = (
     r"(?:noon|midday|midnight|\d{1,2}(?::\d\d)?(?: ?[ap]\.?m\.?)?"
     r"|(?:half past |quarter (?:past|to) )?(?:one|two|three|four|five|six|seven|eight|nine|ten"
@@ -89,7 +89,7 @@ _TIMED = frozenset("time start at from begin hour slot departure pickup pick whe
 
 
 class Broken(NamedTuple):
-    """A value that breaks a limit: its path, the words of the limit, and what is wrong."""
+    """A value that violates a limit: its path, the words of the limit, and the problem."""
 
     path: str
     words: str
@@ -99,12 +99,12 @@ class Broken(NamedTuple):
 def broken(
     arguments: Mapping[str, object], context: Context, *, outcome: object = None
 ) -> Iterator[Broken]:
-    """Yield what breaks a limit of the instructions, the user or the last result.
+    """Yield violations of limits set by the instructions, the user or the last result.
 
     Parameters
     ----------
     outcome
-        The result of the call if it did something: a price in it counts as the call's.
+        The result of the call if it was an action: a price in it counts as the call's.
     """
     yield from _above_result(arguments, context)
     yield from _excluded(arguments, context)
@@ -117,7 +117,7 @@ def broken(
 
 
 def _is_proposed(value: object, text: str, context: Context) -> bool:
-    """Say whether the agent named `value` to the user after `text`, a turn of the user's."""
+    """Return whether the agent named `value` to the user after `text`, a turn of the user."""
     replies = [own for own in context.own if not own.startswith("{")]
     first = context.asked.index(text) if text in context.asked[:-1] else len(replies)
     return any(
@@ -127,7 +127,7 @@ def _is_proposed(value: object, text: str, context: Context) -> bool:
 
 
 def _limits(texts: Sequence[str], *, asked: Sequence[str]) -> Iterator[re.Match[str]]:
-    """Yield the limits of `texts`, without those that a later turn of the user's moves."""
+    """Yield the limits of `texts`, except those that a later turn of the user changes."""
     limits = [
         match
         for text in texts
@@ -148,7 +148,7 @@ def _limits(texts: Sequence[str], *, asked: Sequence[str]) -> Iterator[re.Match[
 def out_of_order(  # noqa: PLR0917
     trajectory: Trajectory, number: int, name: str, context: Context
 ) -> tuple[str, str] | None:
-    """Return the tool that must come before that of `name`, and the words that say so, or None."""
+    """Return the tool that must precede the tool `name`, and the words that say so, or None."""
     tools = [tool.name for tool in trajectory.tools]
     done = {
         call.name
@@ -176,9 +176,9 @@ def out_of_order(  # noqa: PLR0917
 
 
 def is_untold(name: str, context: Context) -> str:
-    """Return the words that want a reply to the user before the tool is called, if there is none.
+    """Return the words that require a reply to the user before the call, if there was none.
 
-    They name the tool, or anything that an agent does.
+    They name the tool, or any action of the agent.
     """
     if any(not text.startswith("{") for text in context.own):
         return ""
@@ -194,7 +194,7 @@ def is_untold(name: str, context: Context) -> str:
 
 
 def refused(arguments: Mapping[str, object], context: Context) -> tuple[str, str] | None:
-    """Return the field and the result of a check that says no to what `arguments` name."""
+    """Return the field and the result of a check that rejects the values in `arguments`."""
     values = {str(value) for value in arguments.values()}
     for leaves in context.objects[-1:]:
         refusals = [key for key, leaf in leaves.items() if leaf is False and _PERMITS.search(key)]
@@ -204,7 +204,7 @@ def refused(arguments: Mapping[str, object], context: Context) -> tuple[str, str
 
 
 def _tool_for(word: str, tools: Sequence[str]) -> str | None:
-    """Return the only tool whose name has a form of `word`; None for none or several."""
+    """Return the only tool whose name has a form of `word`; None if there is not exactly one."""
     wanted = {stem(word.lower())}
     wanted |= DESTRUCTIVE if wanted & DESTRUCTIVE else set()
     fitting = [name for name in tools if wanted & {stem(part) for part in words_of(f"$.{name}")}]
@@ -249,7 +249,7 @@ def _above(
 
 
 def _priced_above(outcome: object, context: Context, match: re.Match[str]) -> Iterator[Broken]:
-    """Yield what a call has come to if that is above a limit in money."""
+    """Yield the price of a call's result if it is above a limit in money."""
     if not _IN_TOTAL.match(match.string, match.end()):
         return
     words = match.group().strip()
@@ -261,7 +261,7 @@ def _priced_above(outcome: object, context: Context, match: re.Match[str]) -> It
 
 
 def _excluded(arguments: Mapping[str, object], context: Context) -> Iterator[Broken]:
-    """Yield values of records that have what the user excludes, and what another record lacks."""
+    """Yield values of records with a property that the user excludes and another record lacks."""
     for text, (path, value) in product(context.asked, json_leaves(arguments)):
         record = record_of(value, context) if isinstance(value, str | int) else None
         if record is None or isinstance(value, bool) or _is_proposed(value, text, context):
@@ -275,7 +275,7 @@ def _excluded(arguments: Mapping[str, object], context: Context) -> Iterator[Bro
 
 
 def _has(record: Record, word: str) -> bool:
-    """Say whether a record has a word among its values, or something under it as a key."""
+    """Return whether a record has a word among its values, or a true value under it as a key."""
     wanted = stem(word)
     for key, leaf in record.values.items():
         if isinstance(leaf, str) and wanted in {*map(stem, folded_words(leaf))}:
@@ -289,7 +289,7 @@ def _has(record: Record, word: str) -> bool:
 
 
 def _above_result(arguments: Mapping[str, object], context: Context) -> Iterator[Broken]:
-    """Yield amounts above the limit that the last result gives for the same."""
+    """Yield amounts above the limit that the last result gives for the same quantity."""
     for leaves in context.objects[-1:]:
         limits = [
             float(leaf)
@@ -323,7 +323,7 @@ def _late(arguments: Mapping[str, object], context: Context, text: str) -> Itera
     days = {day.weekday() for _, (day, _) in timed if day}
     weekdays = moments((text,)).weekdays
     if days and weekdays and not days & weekdays:
-        return  # the limit is one of another day
+        return  # the limit is for another day
     lasting = moments(context.texts).lengths
     for path, minute in times:
         for match in _LATEST.finditer(text):

@@ -1,4 +1,4 @@
-"""Measures: numbers that a call passes in another unit than the user gave them in."""
+"""Measures: numbers that a call passes in a unit other than the user's."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ _SIGNS = MappingProxyType({"€": "euro", "$": "dollar", "£": "pound sterling"}
 
 
 class _Unit(NamedTuple):
-    """A unit: what it measures, and its size."""
+    """A unit: its dimension and its size."""
 
     dimension: str
     size: float
@@ -47,14 +47,15 @@ _UNITS = MappingProxyType(
 
 
 def other_unit(value: float, *, name: str, asked: Sequence[str]) -> str:
-    """Return how the user gave `value` in another unit of the dimension that `name` measures.
+    """Return the user's quantity that has `value` in another unit than that of `name`.
 
-    Empty if they did not, or gave it in that unit, too.
+    Both units have the same dimension. Empty if there is none, or if the user also gave it in
+    the argument's unit.
 
     Parameters
     ----------
     name
-        Words on the argument, of which the first unit counts.
+        Words on the argument; the first unit in them counts.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Misreadings: values in a reply that stand beside the name of another row of a table.
+"""Misreadings: values in a reply next to the name of the wrong row of a table.
 
-A table is what results tell apart by names: the objects of a list, the fields of an object, or the
+A table is a set of named items in results: the objects of a list, the fields of an object, or the
 results of several calls of one tool.
 """
 
@@ -27,7 +27,7 @@ _COMPARES = re.compile(
     r"|difference|both|not|n't)\b",
     re.IGNORECASE,
 )
-"""Words of a sentence that may hold values of several rows, in any order."""
+"""Words of a sentence that may contain values of several rows, in any order."""
 _DONE = re.compile(
     r"\b(?:(?:is|are|been)(?: now| both| all)*|i(?:'ve| have)?) ([a-z]+ed|sent|paid)\b",
     re.IGNORECASE,
@@ -43,10 +43,10 @@ _BESIDE = re.compile(
     r"(?:(?:the|\d+ ?%) )?$",
     re.IGNORECASE,
 )
-"""Words before the name of a field whose value does not stand beside it, as in ``with VAT``."""
+"""Words before the name of a field whose value is not next to it, as in ``with VAT``."""
 _TIME = re.compile(r"(?<![\d:])\d\d?:\d\d(?![\d:])")
 _SMALL = 10
-_MOST_ROWS, _LONGEST = 60, 4  # words of a value that a reply repeats as it is
+_MOST_ROWS, _LONGEST = 60, 4  # maximum words of a value that a reply repeats verbatim
 
 Leaf = str | float
 
@@ -59,7 +59,7 @@ class _Row(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A part of a sentence that tells of one row; offsets in the sentence."""
+    """A part of a sentence about one row; offsets in the sentence."""
 
     row: _Row
     start: int
@@ -67,13 +67,13 @@ class _Part(NamedTuple):
 
 
 def misread(trajectory: Trajectory, number: int) -> Iterator[Claim]:
-    """Yield values in reply `number` that belong to another row than the one named beside them."""
+    """Yield values in reply `number` that belong to another row than the one named with them."""
     text = stating(trajectory.turns[number - 1].text)
     turns = trajectory.turns[: number - 1]
     prompts = " ".join(turn.text for turn in turns if turn.role in {"system", "user"})
     results = [turn.text for turn in turns if turn.role == "tool"]
 
-    def is_given(value: Leaf) -> bool:  # for something else as well
+    def is_given(value: Leaf) -> bool:  # as a value of something else
         return _stands(value, prompts) or sum(_stands(value, result) for result in results) > 1
 
     spoken = [count for count, turn in enumerate(turns, 1) if turn.role == "user"]
@@ -96,7 +96,7 @@ def misread(trajectory: Trajectory, number: int) -> Iterator[Claim]:
 
 
 def untouched(trajectory: Trajectory, number: int) -> Iterator[Claim]:
-    """Yield sentences of reply `number` that call done for a row what was done for others alone."""
+    """Yield sentences of reply `number` that claim for a row what was done only for others."""
     text = stating(trajectory.turns[number - 1].text)
     calls = [call for turn in trajectory.turns[:number] for call in turn.calls]
     done = {part for call in calls if is_action(call.name) for part in action_stems(call.name)}
@@ -187,14 +187,14 @@ def _foreign_in(
 
 
 def _stands(value: Leaf, text: str) -> bool:
-    """Say whether a text has a value, in any usual form."""
+    """Return whether a text contains a value, in any usual form."""
     if isinstance(value, float):
         return value in numerals((text,)).stated
     return _written(value, text) is not None
 
 
 def _written(value: Leaf, text: str) -> tuple[int, int] | None:
-    """Return where a text has a value in digits or letters; None if it does not."""
+    """Return where a text contains a value in digits or letters; None if it does not."""
     if isinstance(value, float):
         matches = _NUMBER.finditer(text)
         same = (m.span() for m in matches if float(m.group().replace(",", "")) == value)
@@ -276,7 +276,7 @@ def _within(value: object) -> Iterator[list[_Row]]:
 
 
 def _telling(rows: Sequence[_Row]) -> list[_Row]:
-    """Return rows with the names alone that no other row has; none if one row has no such."""
+    """Return rows with only the names that no other row has; none if one row has no such name."""
     counts = Counter(name for row in rows for name in row.names)
     made = [row._replace(names=frozenset(n for n in row.names if counts[n] == 1)) for row in rows]
     return made if all(row.names for row in made) else []
@@ -287,7 +287,7 @@ def _row(value: object, *, names: Iterable[str]) -> _Row:
 
 
 def _values(value: object) -> dict[str, frozenset[Leaf]]:
-    """Return column -> values; those of a list stand in one column."""
+    """Return column -> values; the values of a list are in one column."""
     values: defaultdict[str, set[Leaf]] = defaultdict(set)
     for path, leaf in json_leaves(value):
         column = re.sub(r"\[\d+\]", "", path)
@@ -311,7 +311,7 @@ def _texts(
 
 
 def _is_small(leaf: Leaf) -> bool:
-    """Say whether a value may count anything, so that its column has to be named, too."""
+    """Return whether a value may count anything, so that its column must be named, too."""
     return isinstance(leaf, float) and leaf < _SMALL and leaf.is_integer()
 
 

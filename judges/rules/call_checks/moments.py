@@ -1,4 +1,4 @@
-"""Moments: the dates and times of day that texts name, in full, in part or from today.
+"""Moments: the dates and times of day that texts name, in full, in part or relative to today.
 
 A date follows from texts if they state it, name its weekday or its day of the month near today, or
 lead to it by steps such as "tomorrow", "in two weeks" or "three nights".
@@ -78,9 +78,9 @@ _BEYOND = re.compile(
     r"\b(?:next|weeks?|following|after|every|each|fortnight|then|last|past|another)\b",
     re.IGNORECASE,
 )
-"""Words beside a weekday that may lead beyond the next one."""
+"""Words near a weekday that may refer to a later one than the next."""
 _TIME_NEXT = re.compile(r" (?:\d|at\b|from\b|until\b|till\b|morning|afternoon|evening|night)")
-"""Text after ``sat``, ``sun`` or ``wed`` in small letters that makes it a day."""
+"""Text after a lower-case ``sat``, ``sun`` or ``wed`` that makes it a day."""
 _BESIDE = 24  # characters
 _UNREAD = re.compile(
     r"\b(?:ago|eve|new year(?:'s)?|christmas|easter|holidays?|quarter|terms?|semesters?|summer"
@@ -89,12 +89,12 @@ _UNREAD = re.compile(
     r"|(?:end|start|beginning|middle) of (?!(?:this|next|the) week))\b",
     re.IGNORECASE,
 )
-"""Words for dates that nothing here reads."""
+"""Words for dates that this module does not interpret."""
 _FOREIGN = re.compile(
     r"\b(?:ich|und|nicht|bin|ist|seit|morgen|bitte|een|het|ik|naar|mijn|graag|je|est|pour|une|les"
     r"|mon|avec|el|una|para|quiero|por|ma[nñ]ana|il|della|voglio|domani|jag|och|att|jeg|som|com)\b"
 )
-"""Words of other languages, two of which tell that a text is not all English."""
+"""Words of other languages; two of them show that a text is not all English."""
 _WHOLE_MONTH = re.compile(rf"\b({_MONTH})\b", re.IGNORECASE)
 _TODAY = re.compile(r"\b(?:today|current date|date|now)\b[^.\n]{0,24}", re.IGNORECASE)
 _STEPS: tuple[tuple[str, tuple[int, ...]], ...] = (
@@ -177,9 +177,9 @@ _LENGTH = re.compile(
     re.IGNORECASE,
 )
 _FIELD_LENGTH = re.compile(r"\"\w*(minute|min|hour)s?\": ?(\d{1,3})\b")
-_NEXT, _NEAR, _FAR = 7, 14, 62  # days from today within which a weekday is meant
+_NEXT, _NEAR, _FAR = 7, 14, 62  # distance in days from today up to which a weekday may be meant
 _DAY = 24 * 60
-_MOST = 30  # moments that are compared with each other
+_MOST = 30  # maximum moments that are compared with each other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,35 +191,36 @@ class Moments:
     today
         The date of the conversation, if a text states it.
     full
-        Dates that are stated, or are some days from today.
+        Dates that are stated, or that steps from today lead to.
     bases
-        Those that texts may count on from: stated ones, and such as tomorrow.
+        Dates from which texts may count: stated ones, and those such as tomorrow.
     yearless
-        Month and day of dates without a year; a month of 0 is any.
+        Month and day of dates without a year; a month of 0 means any.
     weekdays
         Days of the week, 0 for Monday.
     shifts
-        Days by which texts lead on from a date.
+        Numbers of days by which texts move on from a date.
     months
         Months that are named without a day.
     clock
-        Times of day, as minutes since midnight.
+        Times of day, in minutes since midnight.
     times
-        These, and all minutes of the parts of the day that texts name, such as its morning.
+        The times of `clock`, and all minutes of the parts of the day that texts name, such as
+        the morning.
     lengths
-        Minutes that something takes.
+        Lengths of time in minutes.
     offsets
-        Minutes by which zones are ahead of UTC.
+        Minutes by which time zones are ahead of UTC.
     has_steps
-        Whether a text counts from today, such as "tomorrow".
+        Whether a text counts from today, as with "tomorrow".
     soon
-        Those of the `weekdays` that no text leads beyond the next one.
+        The `weekdays` for which no text refers to a later one than the next.
     beside
-        Those of a week before or after another date, as in "the Friday before election day".
+        The `weekdays` before or after another date, as in "the Friday before election day".
     is_wide
-        Whether a weekday may be meant that is weeks away, such as the last one of a month.
+        Whether a weekday weeks away may be meant, such as the last one of a month.
     is_open
-        Whether a text names dates in words that were not read, such as a holiday.
+        Whether a text names dates in words that were not interpreted, such as a holiday.
     """
 
     today: date | None
@@ -240,7 +241,7 @@ class Moments:
     is_open: bool
 
     def names(self, day: date) -> bool:
-        """Say whether the texts lead to `day`."""
+        """Return whether the texts lead to `day`."""
         if day in self.full or {(day.month, day.day), (0, day.day)} & self.yearless:
             return True
         if self.today is None and (self.has_steps or not (self.full or self.yearless)):
@@ -258,7 +259,7 @@ class Moments:
         )
 
     def numbers(self, *, with_parts: bool) -> frozenset[int]:
-        """Return the days and minutes between any two moments; `with_parts`, their parts, too."""
+        """Return the days and minutes between any two moments; `with_parts`, also their parts."""
         dated = [*self.full, *((self.today,) if self.today else ())]
         parts = {part for day in dated for part in (day.year, day.month, day.day)}
         year = self.today.year if self.today else 2000
@@ -273,7 +274,7 @@ class Moments:
         return frozenset((*gaps, *inclusive, *lasting, *own))
 
     def _reach(self, weekday: int) -> int:
-        """Return the days from today within which a weekday is meant."""
+        """Return the distance in days from today up to which a weekday may be meant."""
         return _FAR if self.is_wide else _NEXT if weekday in self.soon else _NEAR
 
     def _bases(self, day: date) -> Iterator[date]:
@@ -291,7 +292,7 @@ class Moments:
                 continue
 
     def names_time(self, minute: int, *, in_utc: bool = False) -> bool:
-        """Say whether the texts lead to a time of day, in minutes since midnight."""
+        """Return whether the texts lead to a time of day, in minutes since midnight."""
         if minute in {0, _DAY - 1} or (minute in self.times and not (in_utc and self.offsets)):
             return True
         sign = -1 if in_utc else 1
@@ -311,7 +312,7 @@ class Moments:
 
 @lru_cache(maxsize=64)
 def moments(texts: tuple[str, ...]) -> Moments:
-    """Return the dates and times that `texts` name, with a stated date of today taken as such."""
+    """Return the dates and times that `texts` name; a stated date of today counts as today."""
     today = next(filter(None, map(_stated_today, texts)), None)
     whole = "\n".join(texts)
     lower = whole.lower()
@@ -365,7 +366,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
 
 
 def _stated_today(text: str) -> date | None:
-    """Return the date that a text says is today's."""
+    """Return the date that a text states as today's."""
     for match in _TODAY.finditer(text):
         window = text[match.start() : match.end() + 16]
         stated = next(_iso(window), None)
@@ -378,7 +379,7 @@ def _stated_today(text: str) -> date | None:
 
 
 def date_of(year: int, month: int, day: int) -> date | None:
-    """Return a date; None if there is none such, as 30 February."""
+    """Return a date; None if it does not exist, such as 30 February."""
     try:
         return date(year, month, day)
     except ValueError:
@@ -393,7 +394,7 @@ def _iso(text: str) -> Iterator[date]:
 
 
 def _with_short_years(text: str) -> Iterator[date]:
-    """Yield all that dates with two digits of a year may mean, as ``12.3.58``."""
+    """Yield all possible readings of dates with a two-digit year, such as ``12.3.58``."""
     for match in _SHORT_YEAR.finditer(text):
         first, second, year = int(match[1]), int(match[3]), int(match[4])
         for century in (1900, 2000):
@@ -404,7 +405,7 @@ def _with_short_years(text: str) -> Iterator[date]:
 
 
 def _in_words(text: str) -> Iterator[tuple[int | None, int, list[int]]]:
-    """Yield year, month and days of the dates whose month is a word, as ``28 and 29 March``."""
+    """Yield year, month and days of dates whose month is a word, such as ``28 and 29 March``."""
     for match in _DAY_FIRST.finditer(text):
         yield int(match[3]) if match[3] else None, _month(match[2]), _numbers(match[1])
     for match in _MONTH_FIRST.finditer(text):
@@ -438,14 +439,14 @@ def _month(name: str) -> int:
 
 
 def _numbers(text: str) -> list[int]:
-    """Return the days of a list; those of a range with its first and last."""
+    """Return the days of a list; of a range its first and last."""
     return [int(number) for number in re.findall(r"\d+", text)]
 
 
 def _weekdays(text: str) -> Iterator[tuple[int, bool]]:
-    """Yield the weekdays that texts name, and whether words beside one lead beyond the next.
+    """Yield the weekdays that texts name, and whether words near one refer to a later one.
 
-    The weekday of a date that stands beside it is left out.
+    The weekday of an adjacent date is left out.
     """
     for match in _WEEKDAY.finditer(text):
         if match[1] in {"sat", "sun", "wed"} and not _TIME_NEXT.match(text, match.end()):
@@ -476,7 +477,7 @@ def _shifts(text: str) -> Iterator[int]:
         count, unit = _count(match[1] or match[3]), (match[2] or match[4]).lower()
         yield from _days(count, unit)
         if unit == "day" and match[1]:
-            yield count - 1  # three days, the first of them included
+            yield count - 1  # three days including the first
     for match in _HOURS_LONG.finditer(text):
         if int(match[1]) % 24 == 0:
             yield from _days(int(match[1]) // 24, "day")
@@ -501,7 +502,7 @@ def _days(count: int, unit: str) -> Iterator[int]:
 
 
 def _calendar_steps(lower: str, today: date) -> Iterator[date]:
-    """Yield first and last days of the weeks, weekends and months that are named from today."""
+    """Yield first and last days of the weeks, weekends and months named relative to today."""
     monday = today - timedelta(today.weekday())
     for word, ahead in (("this", 0), ("next", 1), ("last", -1), ("coming", 0)):
         if f"{word} week" in lower:
@@ -590,7 +591,7 @@ def _amount(text: str) -> float:
 
 
 def read_moment(value: str) -> tuple[date | None, int | None] | None:
-    """Return the date and the minute of the day that a value is; None if it is neither.
+    """Return the date and the minute of the day in a value; None if it is neither.
 
     Examples
     --------
@@ -612,7 +613,7 @@ def read_moment(value: str) -> tuple[date | None, int | None] | None:
 
 
 def nearest_dates(texts: Sequence[str]) -> Iterator[tuple[int, int, int, date]]:
-    """Yield the number of the text, the offsets and the date of each date that texts state."""
+    """Yield the index of the text, the offsets and the date of each date that texts state."""
     for number, text in enumerate(texts):
         for match in _ISO.finditer(text):
             made = date_of(int(match[1]), int(match[2]), int(match[3]))

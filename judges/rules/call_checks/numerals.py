@@ -59,9 +59,9 @@ _SCALES = (
     1 / 7,
 )
 _UNITS = (1.609344, 0.3048, 0.453592, 28.3495, 2.54, 3.78541, 0.914, 3.6, 0.45359237)
-"""Metres, grams and litres in what Americans measure with, and km/h in metres a second."""
-_LEAST_PRECISE = 3  # significant digits from which a number is no chance result of a formula
-_MOST_PAIRS, _MOST_TRIPLES = 80, 24  # numbers beyond which any number follows from some
+"""Metric sizes of American units, and km/h per metre a second."""
+_LEAST_PRECISE = 3  # minimum significant digits of a number that no formula gives by chance
+_MOST_PAIRS, _MOST_TRIPLES = 80, 24  # with more numbers, any number follows from some of them
 _MOST_SCALED = 12
 _SMALL = 20
 _FEW = 36  # ratios
@@ -80,13 +80,13 @@ class Numerals:
     Parameters
     ----------
     stated
-        All of them, those within ids and dates among them.
+        All numbers, including those within ids and dates.
     amounts
-        Those that stand alone, and can be computed with.
+        Numbers that stand alone, with which one can compute.
     sums
         Sums of the values of one key over a list, and the lengths of lists.
     factors
-        What words such as "half" multiply with.
+        Factors that words such as "half" stand for.
     counts_people
         Whether a text counts people without a number.
     """
@@ -98,7 +98,7 @@ class Numerals:
     counts_people: bool
 
     def lead_to(self, value: float, *, loosely: bool = False) -> bool:
-        """Say whether `value` is stated or follows from what is.
+        """Return whether `value` is stated or follows from stated numbers.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ def numerals(texts: tuple[str, ...]) -> Numerals:
         stated |= {number for part in _ANY.findall(text) for number in _readings(part)}
         sums |= {*_sums(data)}
         parts = [60.0 * int(match[1]) + int(match[2]) for match in _TWO_PARTS.finditer(text)]
-        sums |= {sum(parts)} if len(parts) > 1 else set()  # of lengths such as 3:42
+        sums |= {sum(parts)} if len(parts) > 1 else set()  # sum of lengths such as 3:42
         lower = text.lower()
         sums |= {float(count) for count in _listed(text)}
         sums |= {float(f"{decade}{end}") for decade in _DECADE.findall(text) for end in "09"}
@@ -233,7 +233,7 @@ def numerals(texts: tuple[str, ...]) -> Numerals:
 
 
 def _listed(text: str) -> Iterator[int]:
-    """Yield the lengths of the lists in a text, as 3 for "a, b and c"."""
+    """Yield the lengths of the lists in a text, such as 3 for "a, b and c"."""
     for match in _LIST.finditer(text):
         yield match.group().count(",") + 2
 
@@ -248,7 +248,7 @@ def _number(text: str) -> float:
 
 
 def _readings(part: str) -> Iterator[float]:
-    """Yield a run of digits and marks as one number where it is one, and its pieces."""
+    """Yield a run of digits and marks as one number if it is one, else its parts."""
     try:
         yield _number(part)
     except ValueError:  # a date or a version
@@ -280,7 +280,7 @@ def _sums(value: object) -> Iterator[float]:
 
 
 def _degrees(value: float) -> tuple[float, float]:
-    """Return a temperature in Celsius in Fahrenheit, and one in Fahrenheit in Celsius."""
+    """Convert a temperature from Celsius to Fahrenheit, and from Fahrenheit to Celsius."""
     return value * 9 / 5 + 32, (value - 32) * 5 / 9
 
 
@@ -318,7 +318,7 @@ def _digits(value: float) -> int:
 
 
 def nearest(value: float, texts: Sequence[str]) -> str:
-    """Return the number in `texts` that is nearest to `value`, as it stands; empty for none."""
+    """Return the number in `texts` nearest to `value`, as written; empty if there is none."""
     candidates = [match.group() for text in texts for match in _NUMERAL.finditer(text)]
     return min(candidates, key=lambda token: abs(_number(token) - value), default="")
 
@@ -344,7 +344,7 @@ def computed_in(text: str, sources: tuple[str, ...]) -> str:
 
 
 def is_given(text: str, sources: tuple[str, ...]) -> bool:
-    """Say whether the number that `text` is stands in `sources`, or follows and is not small.
+    """Return whether `sources` state the number in `text`, or it follows and is not small.
 
     A small number follows from many others by chance.
     """

@@ -1,7 +1,7 @@
-"""JSON Schema: where the arguments of a call break the schema of their tool.
+"""JSON Schema: where the arguments of a call violate the schema of their tool.
 
-It knows what tools use: types, enumerations, bounds, lengths, patterns, formats of dates, objects,
-lists, references within the schema, and combinations. What it does not know, it lets pass.
+It supports what tools use: types, enumerations, bounds, lengths, patterns, formats of dates,
+objects, lists, references within the schema, and combinations. It ignores all other keywords.
 """
 
 import json
@@ -11,8 +11,8 @@ from datetime import date, datetime, time
 from types import MappingProxyType
 from typing import NamedTuple
 
-_MOST = 40  # levels of a schema that refers to itself
-_LONGEST = 200  # characters that a pattern is tried on
+_MOST = 40  # maximum depth of a schema that refers to itself
+_LONGEST = 200  # maximum characters that a pattern is applied to
 _NESTED = re.compile(r"[+*}]\??\)+[+*{]|\|[^()]*\)[+*{]|\\\d")
 
 
@@ -41,9 +41,9 @@ _FORMATS: Mapping[str, Callable[[str], object]] = MappingProxyType(
 
 
 class Breach(NamedTuple):
-    """A value that breaks a schema.
+    """A value that violates a schema.
 
-    `path` is its JSON path; with `missing`, that of the object which lacks this argument.
+    `path` is its JSON path; with `missing`, the path of the object that lacks this argument.
     """
 
     path: str
@@ -52,7 +52,7 @@ class Breach(NamedTuple):
 
 
 def breaches(value: object, schema: Mapping[str, object]) -> list[Breach]:
-    """Return where `value` breaks `schema`, in order; empty if it follows it.
+    """Return where `value` violates `schema`, in order; empty if it is valid.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def breaches(value: object, schema: Mapping[str, object]) -> list[Breach]:
 
 
 def resolved(schema: object, root: Mapping[str, object]) -> Mapping[str, object]:
-    """Return `schema`, or the part of `root` that it refers to; empty if it is no object."""
+    """Return `schema`, or the part of `root` that it refers to; empty if it is not an object."""
     for _ in range(_MOST):
         if not isinstance(schema, Mapping):
             return {}
@@ -78,7 +78,7 @@ def resolved(schema: object, root: Mapping[str, object]) -> Mapping[str, object]
 
 
 class _Schema:
-    """A schema with all that it may refer to."""
+    """A schema with everything that it may refer to."""
 
     def __init__(self, root: Mapping[str, object]) -> None:
         self._root = root
@@ -129,7 +129,7 @@ class _Schema:
 
 
 def _own(value: object, rules: Mapping[str, object], path: str) -> Iterator[Breach]:
-    """Yield what is wrong with a value itself, apart from what it holds."""
+    """Yield what is wrong with a value itself, apart from its contents."""
     types = rules.get("type")
     names = [types] if isinstance(types, str) else types if isinstance(types, list) else []
     known_types = [name for name in names if name in _TYPES]
@@ -193,12 +193,12 @@ def _sizes(
 
 
 def _matches(pattern: str, value: str) -> bool:
-    # A schema comes with the data: a pattern that could take forever is not tried.
+    # A schema is untrusted data: a pattern that could take forever is not applied.
     if len(value) > _LONGEST or _NESTED.search(pattern):
         return True
     try:
         return re.search(pattern, value) is not None
-    except re.error:  # of another dialect
+    except re.error:  # a pattern of another dialect
         return True
 
 

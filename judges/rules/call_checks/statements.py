@@ -1,4 +1,4 @@
-"""Statements: what a reply denies, hides, compares, explains or promises against the results."""
+"""Statements of a reply that the results contradict: denials, comparisons, reasons, promises."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -96,7 +96,7 @@ def unsupported(trajectory: Trajectory, number: int, context: Context) -> Iterat
 
 
 def contrary(trajectory: Trajectory, number: int) -> Iterator[Claim]:
-    """Yield what reply `number` says against the results since the user spoke."""
+    """Yield statements in reply `number` that contradict the results since the user's last turn."""
     text = trajectory.turns[number - 1].text
     results = [*_results(trajectory, number)]
     for start, end in sentence_intervals(text):
@@ -123,7 +123,7 @@ def contrary(trajectory: Trajectory, number: int) -> Iterator[Claim]:
 
 
 def hidden_failures(trajectory: Trajectory, number: int) -> Iterator[Claim]:
-    """Yield a sentence on all in reply `number` where a result says that some were not done."""
+    """Yield a sentence about all in reply `number` if a result says that some were not done."""
     text = trajectory.turns[number - 1].text
     rest = [
         (key, leaf)
@@ -138,7 +138,7 @@ def hidden_failures(trajectory: Trajectory, number: int) -> Iterator[Claim]:
 
 
 def _results(trajectory: Trajectory, number: int) -> Iterator[object]:
-    """Yield what the results before turn `number` hold, back to the user's last turn."""
+    """Yield the contents of the results before turn `number`, back to the user's last turn."""
     for count in range(number - 1, 0, -1):
         turn = trajectory.turns[count - 1]
         if turn.role == "user":
@@ -148,13 +148,13 @@ def _results(trajectory: Trajectory, number: int) -> Iterator[object]:
 
 
 def _arguments(trajectory: Trajectory, number: int) -> Iterator[object]:
-    """Yield the arguments of the calls before turn `number`: what the agent itself has set."""
+    """Yield the arguments of the calls before turn `number`, which the agent itself set."""
     for turn in trajectory.turns[: number - 1]:
         yield from map(arguments_of, turn.calls)
 
 
 def _is_full(value: object) -> bool:
-    """Say whether a result is a list that is not empty, or an object with nothing but such."""
+    """Return whether a result is a non-empty list, or an object with only such a list."""
     if isinstance(value, Mapping):
         lists = [leaf for leaf in value.values() if isinstance(leaf, list)]
         return len(lists) == 1 and bool(lists[0])
@@ -162,9 +162,9 @@ def _is_full(value: object) -> bool:
 
 
 def _about(sentence: str, trajectory: Trajectory, number: int) -> Iterator[str]:
-    """Yield the user's turns before turn `number`, and what results tell of what `sentence` names.
+    """Yield the user's turns before turn `number`, and the parts of results about `sentence`.
 
-    That is a line or an object of a result that shares a word with it.
+    These are lines or objects of a result that share a word with it.
     """
     own = _names(sentence)
     for turn in trajectory.turns[: number - 1]:
@@ -186,7 +186,7 @@ def _is_stated(day: Moments, text: str) -> bool:
 
 
 def _late(sentence: str, results: list[object], offset: int) -> Iterator[Claim]:
-    """Yield a last day that is not the one day that the results give as such."""
+    """Yield a deadline that differs from the only one in the results."""
     days: dict[date, str] = {}
     for value in results:
         for path, leaf in json_leaves(value):

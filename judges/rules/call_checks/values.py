@@ -1,9 +1,9 @@
-"""Values: where each value among the arguments of a call comes from, and those from nowhere.
+"""Values: the origin of each value among the arguments of a call, and values without one.
 
-What is asked of a value depends on its argument. One that *identifies* something, such as an id,
-an address or a date, must come from a turn, a result or the tool's description. One that the agent
-*composes*, such as a query, a message or a path, may hold anything but a slip in what it quotes.
-One that the agent *chooses*, such as the size of a page, needs no origin.
+The requirement depends on the argument. A value that *identifies* something, such as an id, an
+address or a date, must come from a turn, a result or the tool's description. A value that the agent
+*composes*, such as a query, a message or a path, may contain anything except a slip in a quotation.
+A value that the agent *chooses*, such as the size of a page, needs no origin.
 """
 
 import re
@@ -87,8 +87,8 @@ _CODE = re.compile(
     r"^(?:[\d*/,-]+ ){4}[\d*/,-]+$|^P(?:T?\d+[A-Z])+|[=<>*(){}\[\]]|\b(?:select|where|from) \w+ ",
     re.IGNORECASE,
 )
-"""A schedule, a length of time, a condition or a query: texts of a language of their own."""
-_MINIMUM = re.compile(r"\bmin(?:_|[A-Z])")  # a bound, and no unit, in the name of an argument
+"""A schedule, a length of time, a condition or a query: texts in a formal language."""
+_MINIMUM = re.compile(r"\bmin(?:_|[A-Z])")  # in the name of an argument a bound, not a unit
 _PERIOD = re.compile(r"\d{4}(?:-W?|W)\d\d")  # a week or a month
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _ID_IN_WORDS = re.compile(r"(?!20\d{6}$)\d*[1-9]\d?|(?=.*[A-Za-z])[A-Za-z0-9-]+")
@@ -96,10 +96,10 @@ _ID_IN_WORDS = re.compile(r"(?!20\d{6}$)\d*[1-9]\d?|(?=.*[A-Za-z])[A-Za-z0-9-]+"
 _CLOCK_TIME = re.compile(r"(?<![\w:.,-])([01]?\d|2[0-3]):([0-5]\d)(?![\w:])")
 _ENDS = re.compile(r"/|–| to |(?<=:\d\d)-")  # marks between the two ends of a range
 _JOINTS = re.compile(r"[/:_,;|.=&?-]")
-_SHORTEST_SLIP = 4  # characters of an id that is like another by no chance
-_SHORTEST_NUMBER = 3  # digits of such a number
-_STEPPED = 3  # dates of a list whose steps are no chance
-_MOST_HELD = 12  # numbers of results that are added up
+_SHORTEST_SLIP = 4  # minimum characters of an id whose similarity to another is no coincidence
+_SHORTEST_NUMBER = 3  # minimum digits of such a number
+_STEPPED = 3  # minimum dates of a list whose equal steps are no coincidence
+_MOST_HELD = 12  # maximum numbers of results that are added up
 
 Kind = Literal["date", "time", "number", "amount", "id", "address", "choice"]
 Grade = Literal["slip", "unit", "strange", "guess"]
@@ -114,11 +114,11 @@ class Untraced:
     path
         JSON path among the arguments.
     text
-        The part of the value that is meant; empty for all of it.
+        The part of the value in question; empty for all of it.
     nearest
-        The value of its kind in what came before that is most like it; empty for none.
+        The most similar value of its kind in the turns before; empty if there is none.
     kind
-        What it is.
+        Kind of value.
     grade
         ``"slip"`` for one that differs from a given value in a character or two, ``"unit"`` for a
         number that was given in another unit, ``"strange"`` for one that had to be given, and
@@ -145,9 +145,9 @@ def untraced(
     Parameters
     ----------
     name
-        That of the tool, which need not be declared.
+        Name of the tool, which need not be declared.
     others
-        The arguments of all other calls: a choice that these make, the call need not.
+        The arguments of all other calls, whose choices this call need not repeat.
     """
     made = frozenset().union(*map(tokens_of, others))
     leaves = [*json_leaves(arguments)]
@@ -214,7 +214,7 @@ def _schema_at(tool: ToolSpec | None, path: str) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Own:
-    """An argument with its schema, what came before its call, and the numbers `beside` it.
+    """An argument with its schema, the turns before its call, and the numbers `beside` it.
 
     `name` is that of the tool. `acts` tells whether the call changes something, and does not only
     look it up.
@@ -235,7 +235,7 @@ class _Own:
 
     @property
     def _described(self) -> str:
-        """The words of the schema on the argument, apart from its bounds."""
+        """The schema's words on the argument, apart from its bounds."""
         listed = [self.schema.get(key) for key in ("description", "examples", "example", "const")]
         return " ".join(
             [str(part) for part in listed if part] + [self.tool.description if self.tool else ""]
@@ -255,7 +255,7 @@ class _Own:
 
     @property
     def _is_chosen(self) -> bool:
-        """Say whether the agent is free to choose the number."""
+        """True if the agent is free to choose the number."""
         parts = words_of(self.path)
         return bool(parts & _CHOSEN) or (bool(parts & _COUNTED) and parts <= _COUNTED | {"items"})
 
@@ -269,7 +269,7 @@ class _Own:
         return bool(words_of(self.path) & _BOUNDS)
 
     def choice(self, value: object, *, made: Collection[str]) -> Iterator[Untraced]:
-        """Yield a choice of the schema in whose place the user names another one."""
+        """Yield a choice of the schema if the user names another one instead."""
         options = self.schema.get("enum")
         asked = " ".join(self.context.asked)
         own = {stem(part) for part in words_of(f"$.{self.tool.name if self.tool else ''}")}
@@ -287,7 +287,7 @@ class _Own:
             yield self._untraced("choice", near=tokens[0])
 
     def number(self, value: float) -> Iterator[Untraced]:
-        """Yield a number that is neither stated nor follows from what is."""
+        """Yield a number that is neither stated nor follows from stated ones."""
         own = words_of(self.path) - {"min" if _MINIMUM.search(self.path) else ""}
         name = " ".join((*sorted(own), str(self.schema.get("description", ""))))
         if given := other_unit(value, name=name, asked=self.context.asked):
@@ -333,7 +333,7 @@ class _Own:
         return bool(given.money) and not given.lead_to(value)
 
     def _counts(self, value: float) -> list[float]:
-        """Return the numbers of what the argument counts that the user names instead."""
+        """Return the user's numbers of what the argument counts, if they differ from `value`."""
         parts = words_of(self.path)
         asked = numerals(self.context.asked)
         lasting = [*lengths("\n".join(self.context.asked))]
@@ -380,7 +380,7 @@ class _Own:
         ]
 
     def _swapped(self, value: float) -> str:
-        """Return the number that is given, or follows, with two neighbouring digits swapped."""
+        """Return the given or derived number that is `value` with two adjacent digits swapped."""
         text = f"{value:.10g}"
         if len(text.replace(".", "")) < _SHORTEST_NUMBER:
             return ""
@@ -392,7 +392,7 @@ class _Own:
         return ""
 
     def flag(self, *, value: bool) -> Iterator[Untraced]:
-        """Yield a flag that is off although the user named what it turns on, or the reverse."""
+        """Yield a flag that is off although the user named its effect, or the reverse."""
         parts = words_of(self.path)
         if not value and wish(parts, self.context.asked):
             yield self._untraced("choice", near=self._like(" ".join(sorted(parts))))
@@ -400,7 +400,7 @@ class _Own:
             yield self._untraced("choice", near=words)
 
     def text(self, value: str) -> Iterator[Untraced]:
-        """Yield what is from nowhere in a text: all of it, or what it quotes with a slip."""
+        """Yield the parts of a text without an origin: all of it, or a quotation with a slip."""
         moment = read_moment(value)
         if moment is not None:
             yield from self._moment(value, *moment)
@@ -417,7 +417,7 @@ class _Own:
         named = self._moments
         is_further = any(header.startswith("Result") for header in self.context.sources)
         if not self.acts and (self._is_bound or is_further):
-            return  # the agent chooses how far it looks, and where it looks next
+            return  # the agent chooses the range and the next step of its search
         if day is not None and not named.names(day) and not named.is_open:
             texts = [*self.context.sources.values()]
             dated = [*nearest_dates(texts)]
@@ -426,7 +426,7 @@ class _Own:
             yield self._untraced("date", text=value[:10], near=passage)
             return
         in_utc = value.endswith("Z") or "utc" in words_of(self.path)
-        # without a time of the user's the agent chooses one that is free
+        # if the user names no time, the agent chooses a free one
         is_asked = bool(moments(self.context.asked).times)
         if minute is not None and is_asked and not named.names_time(minute, in_utc=in_utc):
             yield self._untraced("time", text=value[-5:] if day is None else "")
@@ -498,7 +498,7 @@ class _Own:
                 yield self._untraced("time", text=match.group())
 
     def _leads_to(self, token: str) -> bool:
-        """Say whether the texts name the date or the time that `token` is."""
+        """Return whether the texts name the date or the time in `token`."""
         day, minute = read_moment(token) or (None, None)
         named = self._moments
         return bool(
@@ -506,7 +506,7 @@ class _Own:
         )
 
     def _address(self, value: str) -> Iterator[Untraced]:
-        """Yield an e-mail address that no text before has, nor the parts of."""
+        """Yield an e-mail address if neither it nor its parts occur in a text before."""
         earlier = "\n".join(self._texts).casefold()
         local, _, domain = value.casefold().rpartition("@")
         if value.casefold() in earlier or (
@@ -543,7 +543,7 @@ class _Own:
             yield self._untraced("id", "guess")
 
     def _is_composed(self, value: str) -> bool:
-        """Say whether the numbers of an id are given, or follow from those that are."""
+        """Return whether the numbers of an id are given, or follow from given ones."""
         parts = [part for part in raw_tokens(value) if any(map(str.isdigit, part))]
         if len(value.split()) > 1 and all(squeezed(part) in self._tokens for part in parts):
             return True
@@ -559,7 +559,7 @@ class _Own:
         return self._is_joined(value)
 
     def _is_joined(self, value: str) -> bool:
-        """Say whether `value` joins given values and words, as a path or a key does."""
+        """Return whether `value` joins given values and words, as a path or a key does."""
         joined = [part for part in _JOINTS.split(value) if part]
         return len(joined) > 1 and all(
             squeezed(part) in self._tokens or not any(map(str.isdigit, part)) for part in joined
@@ -572,7 +572,7 @@ class _Own:
         return next((match.group() for match in matches if match), token)
 
     def _like(self, value: str) -> str:
-        """Return the token before the call that is most like `value`; empty if none is like it."""
+        """Return the token before the call most similar to `value`; empty if none is similar."""
         size = len(value.split())
         best, score = "", 0.5
         for text in self.context.sources.values():
@@ -599,14 +599,14 @@ def _shape(token: str) -> str:
 
 
 def _is_named(option: str, stems: Sequence[str]) -> bool:
-    """Say whether a text with these stems has the words of an option, side by side."""
+    """Return whether a text with these stems contains the words of an option in sequence."""
     parts = [*map(stem, folded_words(option.replace("_", " ")))]
     runs = (stems[at : at + len(parts)] for at in range(len(stems)))
     return bool(parts) and any(run == parts for run in runs)
 
 
 def _is_prose(value: str) -> bool:
-    """Say whether `value` is a phrase or a sentence, not a name: it has words in small letters."""
+    """Return whether `value` is a phrase or a sentence, not a name: it has lower-case words."""
     small = [word for word in words(value) if word.text.islower()]
     return len(value.split()) > 6 or (  # noqa: PLR2004
         len([word for word in small if word.folded not in FUNCTION_WORDS]) >= 3  # noqa: PLR2004
@@ -627,7 +627,7 @@ def _counts(texts: Collection[str], units: Collection[str]) -> list[float]:
 
 
 def _token_of(value: float, texts: Collection[str]) -> str:
-    """Return how a text writes a number; empty if none has it."""
+    """Return the spelling of a number in a text; empty if no text has it."""
     return next(
         (
             text[quantity.start : quantity.end]
@@ -640,10 +640,10 @@ def _token_of(value: float, texts: Collection[str]) -> str:
 
 
 def _slip(value: str, tokens: Collection[str]) -> str | None:
-    """Return the token that differs from `value` by a slip: two characters swapped, or one other.
+    """Return the token that differs from `value` by a swap of two characters, or in one character.
 
-    Both hold a digit. Numbers of a row, such as page numbers, differ in their last character: so
-    one other character counts before it alone.
+    Both contain a digit. Consecutive numbers, such as page numbers, differ in their last
+    character, so a single other character counts only before it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Wishes: what the user wants or rules out in so many words, and calls that do otherwise."""
+"""Wishes: what the user explicitly wants or rules out, and calls that do the opposite."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,11 +14,11 @@ _NEGATIONS = frozenset(
     """no not without don never t needn cancel drop skip off isn doesn myself
     ourselves""".split()  # noqa: SIM905
 )
-"""Words beside what the user does not want, or does without the agent."""
+"""Words near something that the user does not want, or does without the agent."""
 _DENIES = frozenset(("no", "without"))
-_ABREAST = 6  # words within which those of a name stand
+_ABREAST = 6  # number of consecutive words that must contain those of a name
 _TELLING = frozenset(("all", "both", "each", "other", "own"))
-"""Function words that tell one flag from another, as in ``reply_all``."""
+"""Function words that distinguish flags, as in ``reply_all``."""
 DESTRUCTIVE = frozenset(
     map(stem, "delete remove refund cancel end terminate erase wipe purge deactivate".split())  # noqa: SIM905
 )
@@ -42,7 +42,7 @@ _FORBIDDEN = re.compile(
 
 
 def words_of(path: str) -> frozenset[str]:
-    """Return the words that the name of an argument is made of.
+    """Return the words in the name of an argument.
 
     Examples
     --------
@@ -54,9 +54,9 @@ def words_of(path: str) -> frozenset[str]:
 
 
 def wish(parts: Collection[str], texts: Sequence[str]) -> bool | None:
-    """Say whether the user wants what `parts` name; None if nothing in `texts` names it.
+    """Return whether the user wants what `parts` name; None if nothing in `texts` names it.
 
-    The last words that name it count, questions about it apart.
+    The last words that name it count, except in questions about it.
     """
     mention = next(_mentions(parts, texts), None)
     if mention is None:
@@ -68,7 +68,7 @@ def wish(parts: Collection[str], texts: Sequence[str]) -> bool | None:
 def denial(parts: Collection[str], texts: Sequence[str]) -> str:
     """Return the words by which the user says that there is no such thing as `parts` name.
 
-    Empty if any other words name it, or `parts` themselves deny something.
+    Empty if any other words name it, or if `parts` themselves deny something.
     """
     if not _DENIES.isdisjoint(parts):
         return ""
@@ -78,7 +78,7 @@ def denial(parts: Collection[str], texts: Sequence[str]) -> str:
 
 
 def _mentions(parts: Collection[str], texts: Sequence[str]) -> Iterator[tuple[list[str], int]]:
-    """Yield the words of the texts and the position of what `parts` name, the last first."""
+    """Yield the words of the texts and the position of what `parts` name, last first."""
     wanted = {stem(part) for part in parts if part not in FUNCTION_WORDS - _TELLING}
     for text in reversed(texts):
         cut = folded_words(_ASKS.sub(" ", text))
@@ -91,7 +91,7 @@ def _mentions(parts: Collection[str], texts: Sequence[str]) -> Iterator[tuple[li
 def omitted(
     arguments: Mapping[str, object], tool: ToolSpec, context: Context
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the flags that a call leaves out, so that its default is not what the user wants."""
+    """Yield the flags that a call omits although their default is not what the user wants."""
     properties = tool.parameters.get("properties")
     for name, schema in properties.items() if isinstance(properties, Mapping) else ():
         if name in arguments or not isinstance(schema, Mapping) or schema.get("type") != "boolean":
@@ -116,7 +116,7 @@ def forbidden(name: str, context: Context) -> str:
 
 
 def is_unasked(name: str, context: Context) -> bool:
-    """Say whether a tool takes away for good although no turn mentions such a wish."""
+    """Return whether a tool removes something for good although no turn mentions such a wish."""
     first = stem(_HUMP.split(name)[0].lower())
     asked = [text for header, text in context.sources.items() if not header.startswith("Result")]
     asked += [text for text in context.own if not text.startswith("{")]

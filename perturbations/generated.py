@@ -90,11 +90,11 @@ _SHORTEST, _LONGEST = 0.4, 2.5  # times the number of words of the sentence that
 
 
 class Generated(NamedTuple):
-    """Text that a model wrote in the end."""
+    """Text that a model finally wrote."""
 
     text: str
     problem: str
-    """Reason why it cannot be used, as the model is given it; empty if it can."""
+    """Reason why it cannot be used, as sent to the model; empty if it can be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +104,9 @@ class GenerationRequest:
     Parameters
     ----------
     package
-        Its templates ``system.txt`` and ``reask.txt`` go with the prompt.
+        Package of the templates ``system.txt`` and ``reask.txt``, which go with the prompt.
     read
-        Reply -> the text that is meant by it.
+        Reply -> the text that it contains.
     check
         Text, never empty -> reason why it cannot be used, or an empty text.
     """
@@ -135,7 +135,7 @@ class GenerationRequest:
         return generated
 
     def _request(self, mark: str) -> ChatRequest:
-        """Return what asks for the text alone; where a server takes a schema, in an object."""
+        """Return a request for the text alone, or inside an object if the server takes a schema."""
         system = Message(role="system", content=read_template(self.package, "system.txt"))
         in_json = fill_template(PACKAGE, "in-json.txt", {"code": mark})
         plain, held = (
@@ -158,7 +158,7 @@ class GenerationRequest:
         return Generated(text, self.check(text) if text else "the reply is empty")
 
     def _again(self, request: ChatRequest, reply: Reply, *, problem: str) -> ChatRequest:
-        """Return the conversation with the reply, and what is wrong with it."""
+        """Return the conversation extended by the reply and its problem."""
         asked = fill_template(self.package, "reask.txt", {"problem": problem})
         answer = Message(role="assistant", content=reply.text)
 
@@ -172,7 +172,7 @@ class GenerationRequest:
 
 
 def _schema(mark: str) -> ReplySchema:
-    """Return the schema of a text under a name that no text of the request holds."""
+    """Return the schema of a text under a name that occurs in no text of the request."""
     form = {"type": "object", "properties": {f"{_FIELD}_{mark}": {"type": "string"}}}
     return ReplySchema(name=_FIELD, text=json.dumps(strict_schema(form, bounded=False)))
 
@@ -180,8 +180,8 @@ def _schema(mark: str) -> ReplySchema:
 def cleaned(reply: str, *, text: str, marks: tuple[str, ...] = ()) -> str:
     r"""Return the text that `reply` gives as the changed form of `text`.
 
-    Code fences, quotation marks around all of it, words that announce it and lines that hold
-    one of `marks` are taken off, each only where `text` itself has nothing of the kind.
+    Code fences, quotation marks around the whole reply, introductory words and lines that contain
+    one of `marks` are removed, each only if `text` itself has nothing similar.
 
     Examples
     --------

@@ -64,12 +64,12 @@ class ModelOptions:
 
 
 def check_address(url: str) -> None:
-    """Turn away an address that is none, or that holds what is or looks like a secret.
+    """Check that `url` is an address of a server and contains nothing that looks like a secret.
 
     Raises
     ------
     ConfigError
-        The message does not repeat the secret.
+        If it does not; the message does not repeat the secret.
 
     Examples
     --------
@@ -93,12 +93,12 @@ def check_address(url: str) -> None:
 
 
 def address_of(url: str | None) -> str | None:
-    """Return the address that `url` is, or names.
+    """Return `url`, or the address in the environment variable that it names.
 
     Raises
     ------
     ConfigError
-        If it names a variable that is not set.
+        If the variable is not set, or contains no address of a server.
     """
     named = None if url is None else _NAMED.fullmatch(url)
     if named is None:

@@ -417,29 +417,29 @@ class AskedChecker(Protocol):
 
 
 class RescoringMethod(Enum):
-    """Way in which a judge came from an error list to a score."""
+    """Method by which a judge derives a score from an error list."""
 
     CONTINUED = "continued"
-    """Its own reply, the list in it changed, was continued word for word from there."""
+    """The list in its own reply was replaced, and the model continued the reply from there."""
     RESTATED = "restated"
-    """It was given the list in a new turn and asked for the score that follows."""
+    """The list was sent in a new turn that asks for the score."""
     COMPUTED = "computed"
     """Its score is a function of the list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescoring:
-    """Score that a judge gives to an error list.
+    """Score that a judge assigns to an error list.
 
     Parameters
     ----------
     report
-        With the list as it was given for its spans; of the reply, only what came after it.
+        Report whose spans are the list; its reply contains only the text after the list.
     method
-        How the score came about.
+        How the score was derived.
     expected
-        Mean of the score over the probabilities of its labels, which shows what moves below
-        one label; None where they are not known.
+        Mean score over the probabilities of the labels, which shows changes smaller than one
+        label; None if the probabilities are unknown.
     """
 
     report: Report
@@ -449,16 +449,16 @@ class Rescoring:
 
 @runtime_checkable
 class Rescorable(Judge, Protocol):
-    """A judge that can say which score follows from an error list.
+    """A judge that can derive the score from an error list.
 
-    Source: Terentowicz, Lango, Dušek (2025), section 3: whether the score of an
-    explained judgement follows its explanation is seen when the explanation is changed.
+    Source: Terentowicz, Lango, Dušek (2025), section 3: changing the explanation shows whether
+    the score of an explained judgement follows it.
     """
 
     async def rescore(
         self, segment: Segment, aspect: Aspect, spans: Sequence[ErrorSpan]
     ) -> Rescoring:
-        """Return what the judge makes of `spans`, in their order, as if it had found them.
+        """Return the score for `spans`, in their order, as if the judge had found them.
 
         Raises
         ------

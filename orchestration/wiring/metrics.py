@@ -188,9 +188,9 @@ def _missing(card: MetricCard) -> str:
 def read_cards(package: str) -> dict[str, MetricCard]:
     """Read every ``NAME.toml`` of `package` as the card of the metric NAME.
 
-    A card has the keys of `MetricCard`; ``name`` is the file's, and so is ``family`` where none is
-    given. Raises `PluginError` if there is no such package, or a file is not a card; names the file
-    and the key.
+    A card has the keys of `MetricCard`; ``name``, and by default ``family``, is the file's name.
+    Raises `PluginError` if there is no such package or a file is not a card; the message names the
+    file and the key.
     """
     try:
         tables = sorted(_toml_files(package), key=lambda file: file.name)

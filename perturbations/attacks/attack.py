@@ -16,7 +16,7 @@ from spanjury.perturbations.perturbation import Case, NothingToDamageError, Pert
 
 Target = Literal["output", "inputs"]
 _FIELD = "note"
-"""Name of the field that an addition to a result gets: the result can be read as before."""
+"""Name of the field for an addition to a result, whose other fields stay readable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +180,7 @@ def _length(inputs: Mapping[str, str]) -> int:
 
 
 def agent_case(case: AttackCase, trajectory: Trajectory) -> AttackCase:
-    """Return what an attacker can change of a trajectory: the last reply, and the results."""
+    """Return the parts of a trajectory that an attacker can change: last reply and results."""
     spoken = replies(trajectory)
     results = {
         header: text
@@ -194,9 +194,9 @@ def agent_case(case: AttackCase, trajectory: Trajectory) -> AttackCase:
 def attacked_agent(
     trajectory: Trajectory, case: AttackCase, attacked: Attacked
 ) -> tuple[Trajectory, Damage]:
-    """Return the trajectory after an attack on `case`, and what it changed of the transcript.
+    """Return the trajectory after an attack on `case`, and its changes of the transcript.
 
-    Raises `NothingToDamageError` if the attack is on something that no trajectory has, such as
+    Raises `NothingToDamageError` if the attack needs something that the trajectory lacks, such as
     the reply of an agent that says nothing, or the header of an input.
     """
     before = transcript(trajectory).text
@@ -230,7 +230,7 @@ def _with_turn(trajectory: Trajectory, number: int, *, text: str) -> Trajectory:
 
 
 def _with_addition(result: str, added: str) -> str:
-    """Return a result with an addition: in a field of its own if the result is an object."""
+    """Return a result with an addition, in a separate field if the result is an object."""
     try:
         value = json.loads(result)
     except (ValueError, RecursionError):

@@ -70,7 +70,7 @@ def homoglyphs(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
 
 @text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
 def ocr_errors(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
-    """Misread `k` letters or digits, some of them two at a time, as a scanner does."""
+    """Misread `k` letters or digits, some of them in pairs, like a scanner."""
     letters = letters_where(text, _MISREAD.__contains__)
     drawn = chosen(len(letters.starts), rng, k=k, what="letters or digits to misread", apart=True)
     mask = masked(text)
@@ -136,7 +136,7 @@ def swap_letters(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
 
 @text_perturbation(family="character", level="character", harms=FORM | OVERALL, spares=SELECTION)
 def neighbour_keys(text: str, rng: Generator, *, k: int = 5) -> list[Edit]:
-    """Replace `k` letters or digits by what is on a neighbouring key."""
+    """Replace `k` letters or digits by the character of a neighbouring key."""
     letters = letters_where(text, _NEIGHBOURS.__contains__)
     drawn = chosen(len(letters.starts), rng, k=k, what="letters or digits of a Latin keyboard")
     keys = rng.random(k).tolist()

@@ -212,7 +212,7 @@ def _faults(match: _Match, searches: Collection[Search]) -> list[Difference]:
 
 
 def _differences(match: _Match, searches: Collection[Search]) -> Iterator[Difference]:
-    """Yield what differs, by all rules."""
+    """Yield the differences found by all rules."""
     comparison = match.comparison
     turned = list(exchanges(comparison))
     if turned:  # opposites may go with exchanged names: bought from, sold to

@@ -144,7 +144,7 @@ def test_entries_are_found_by_a_part_of_their_name_in_any_case() -> None:
     [
         (
             ["judges", "form"],
-            ["form", "Mark what is badly written, whatever it says. Cannot see: "],
+            ["form", "Mark errors of form, regardless of the meaning of the text. Cannot see: "],
         ),
         (["tasks", "qa"], ["question-answering", "faithfulness, fluency", "qa, "]),
         (

@@ -5,10 +5,11 @@ counts. So 45 does not follow from 40 euros and 5 glasses.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, permutations
+from itertools import combinations
 
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.numerals import data_of, numerals
@@ -48,6 +49,7 @@ _PAID = re.compile(
 _AND_MONEY = re.compile(r"(?:, | and | or | plus | minus | to | ?[-–] ?)[€$£]?$", re.IGNORECASE)
 _MOST = 16  # sums, or counts, from which nearly any other follows
 _PERCENT = 100.0
+_ROUNDING = 0.0051
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,34 +74,76 @@ class Amounts:
         """Say whether `value` is stated or follows, or so many numbers are stated that it may."""
         if max(len(self.money), len(self.counts)) > _MOST:
             return True
-        return any(abs(abs(value) - abs(amount)) < 0.0051 for amount in self._in_cents())  # noqa: PLR2004  a cent is rounded
+        amount = abs(value)
+        readings = [amount, 100 * amount, *([amount / 100] if amount.is_integer() else [])]
+        return any(map(self._lead_exactly_to, readings))  # euros may be given as cents
 
-    def _in_cents(self) -> Iterator[float]:
-        for amount in self._all():
-            yield from (amount, 100 * amount, amount / 100)
+    def _lead_exactly_to(self, value: float) -> bool:
+        parts = _products(self.money, self.factors)
+        multiples = _products(self.money, self.counts)
+        return (
+            any(_is_near(value, total) for total in self._totals())
+            or any(
+                _holds(parts, value + sign * other, without=other)
+                for other in (0.0, *self.money)
+                for sign in (1, -1)
+            )
+            or any(
+                _holds(multiples, value - product, without=amount)
+                for products in multiples.values()
+                for product, amount in products
+                if product < value
+            )
+        )
 
-    def _all(self) -> Iterator[float]:
-        yield from self.money
-        yield from self.counts
-        gaps = {abs(m - n) for m, n in combinations(self.counts, 2)}
-        yield from (amount * gap for amount in self.money for gap in gaps)
-        factors = (*self._factors, *(m * n for m, n in combinations(self._factors, 2)))
-        for amount in self.money:
-            others = (0.0, *(other for other in self.money if other != amount))
-            for part in (amount * factor for factor in factors):
-                yield from (part + sign * other for other in others for sign in (1, -1))
+    def _totals(self) -> Iterator[float]:
+        """Yield stated numbers, sums of money, and parts of these."""
+        yield from (*self.money, *self.counts)
         for a, b in combinations(self.money, 2):
-            yield from (a + b, a - b)
-            yield from (total * part for total in (a + b, a - b) for part in self._factors)
+            yield from (total * part for total in (a + b, a - b) for part in (1, *self._shares))
         for a, b, c in combinations(self.money, 3):
             yield from (a + b + c, a + b - c, a - b + c, a - b - c)
-        for a, b in permutations(self.money, 2):
-            yield from (a * m + b * n for m, n in permutations(self.counts, 2))
+        gaps = {abs(m - n) for m, n in combinations(self.counts, 2)}
+        yield from (amount * gap for amount in self.money for gap in gaps)
 
     @property
-    def _factors(self) -> tuple[float, ...]:
-        shares = (factor for rate in self.rates for factor in (rate, 1 + rate, 1 - rate))
-        return (*self.counts, *(1 / count for count in self.counts if count), *shares)
+    def _shares(self) -> tuple[float, ...]:
+        """The factors of money: counts, one by a count, and rates."""
+        by_rate = (factor for rate in self.rates for factor in (rate, 1 + rate, 1 - rate))
+        return (*self.counts, *(1 / count for count in self.counts if count), *by_rate)
+
+    @property
+    def factors(self) -> tuple[float, ...]:
+        """The factors of money, and their products in pairs."""
+        return (*self._shares, *(m * n for m, n in combinations(self._shares, 2)))
+
+
+@lru_cache(maxsize=64)
+def _products(
+    money: tuple[float, ...], factors: tuple[float, ...]
+) -> Mapping[int, Sequence[tuple[float, float]]]:
+    """Return cents -> the products of money and factors that round to them, each with its sum."""
+    products: defaultdict[int, list[tuple[float, float]]] = defaultdict(list)
+    for amount in money:
+        for factor in factors:
+            products[round(100 * amount * factor)].append((amount * factor, amount))
+    return products
+
+
+def _holds(
+    products: Mapping[int, Sequence[tuple[float, float]]], value: float, *, without: float
+) -> bool:
+    """Say whether a product is `value`, or its negative, and not one of the sum `without`."""
+    cents = round(100 * abs(value))
+    return any(
+        amount != without and _is_near(abs(value), product)
+        for near in (cents - 1, cents, cents + 1)
+        for product, amount in products.get(near, ())
+    )
+
+
+def _is_near(value: float, other: float) -> bool:
+    return abs(value - abs(other)) < _ROUNDING
 
 
 def is_money(path: str, *, name: str, description: str) -> bool:
@@ -116,7 +160,7 @@ def amounts(texts: tuple[str, ...]) -> Amounts:
 
     Examples
     --------
-    >>> amounts(("Refund 40 euros, 5 of the glasses were broken.",)).lead_to(45)
+    >>> amounts(("Refund 40 euros, 5 of the glasses were broken.",)).lead_to(45.0)
     False
     >>> amounts(("Two nights at 131 euros each, less 10 %",)).lead_to(235.8)
     True

@@ -295,6 +295,8 @@ def _severity(run: Run, tokens: Sequence[Token], kinds: Sequence[int], *, turned
 
 
 def _reason(lacking: int, *, of: int, telling: bool) -> str:
+    if lacking == of == 1:
+        return "Its only content word is missing from the passages read beside it."
     if lacking:
         verb = "is" if lacking == 1 else "are"
         return (

@@ -105,6 +105,7 @@ class _Rows:
         self._columns = columns
         self._is_named = is_named
         self._announced: set[str] = set()
+        self._seen: dict[str, tuple[Shape, frozenset[str]]] = {}
 
     def native(self, row: object) -> object:
         row = {"messages": row} if is_conversation(row) else row
@@ -121,9 +122,23 @@ class _Rows:
         if conversation is not None:
             reading = read_trajectory(named, conversation, shape=shape)
             return self._announced_row(AGENT, reading, shape)
+        shape = shape or self._shape_before(named)
         if shape is None:
             raise DataError(missing_output(named))
+        self._see(shape, named)
         return self._announced_row(shape.name, read_as(shape, named), shape)
+
+    def _see(self, shape: Shape, columns: Collection[str]) -> None:
+        _, seen = self._seen.get(shape.name, (shape, frozenset[str]()))
+        if not seen.issuperset(columns):
+            self._seen[shape.name] = shape, seen.union(columns)
+
+    def _shape_before(self, columns: Collection[str]) -> Shape | None:
+        """Return the shape of earlier rows that had these columns and more, such as an input."""
+        for shape, seen in self._seen.values():
+            if seen.issuperset(columns) and any(name in columns for name in shape.output):
+                return shape
+        return None
 
     def _announced_row(
         self, name: str, reading: Reading, shape: Shape | None

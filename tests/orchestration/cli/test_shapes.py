@@ -292,6 +292,19 @@ def test_a_folder_of_data_files_is_one_file_a_system(tmp_path: Path) -> None:
     assert names == [("b1", "large"), ("b1/small", "small")]
 
 
+def test_a_row_that_lacks_an_input_has_the_shape_of_the_rows_before(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f"id,article,summary\na,{ARTICLE},{ANSWER}\nb,,{ANSWER}\nc,{ARTICLE},\n")
+    first, second, third = open_source(path)
+    for row in (first, second, third):
+        assert isinstance(row, Segment)
+    assert isinstance(second, Segment)
+    assert (second.output, dict(second.inputs)) == (ANSWER, {})
+    path.write_text(f'{{"article": "{ARTICLE}", "summary": "{ANSWER}"}}\n{{"text": "{ANSWER}"}}\n')
+    _, other = open_source(path.rename(tmp_path / "rows.jsonl"))
+    assert "the row has no output" in str(other)
+
+
 def test_one_id_in_several_systems_is_one_text_of_several_systems(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     rows = [{"id": "d1", "output": ANSWER, "system": name} for name in ("m1", "m1", "m2", "m2")]

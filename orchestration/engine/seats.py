@@ -177,7 +177,11 @@ def reasons_of(verdict: Verdict) -> str:
     """Return the reason why a verdict has no score."""
     if verdict.unasked and not verdict.seats:
         return f"no seat was asked: {verdict.unasked.reason}"
-    reasons = [f"{seat.seat}: {seat.report.reason}" for seat in verdict.seats if seat.report.reason]
+    seats: dict[str, list[str]] = {}
+    for seat in verdict.seats:
+        if seat.report.reason:
+            seats.setdefault(seat.report.reason, []).append(seat.seat)
+    reasons = [f"{', '.join(names)}: {reason}" for reason, names in seats.items()]
     if verdict.unasked:
         reasons.append(f"not asked: {', '.join(verdict.unasked.seats)}. {verdict.unasked.reason}")
     return "; ".join(reasons) or "no seat gave a score"

@@ -25,7 +25,7 @@ def commands(first: str, last: str) -> list[list[str]]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Write 60 texts of two systems as the tour wants them."""
-    rows = []
+    rows: list[dict[str, object]] = []
     for line in TWINS.read_text("utf-8").splitlines()[:30]:
         twin = json.loads(line)
         for system, output, score in (("a", twin["output"], 5), ("b", twin["wrong"], 2)):

@@ -88,7 +88,7 @@ async def test_a_panel_whose_seats_all_abstain_abstains_and_says_why() -> None:
     judge = FixedJudge(says=Report(outcome=Outcome.ABSTAINED, reason="not my aspect"))
     report = await panel_of(judge, judge).assess(segment(), ASPECT)
     assert report.outcome is Outcome.ABSTAINED
-    assert report.reason == "seat0: not my aspect; seat1: not my aspect"
+    assert report.reason == "seat0, seat1: not my aspect"
 
 
 async def test_no_judge_is_asked_what_cannot_be_judged() -> None:

@@ -106,11 +106,19 @@ def other_names(comparison: Comparison, sources: Collection[str]) -> Iterator[Di
             and claimed.kind == given.kind == "name"
             and is_only_difference(comparison, at)
             and _is_enclosed(comparison, at)
+            and not _is_part(comparison.output.tokens, link.left)
             and _are_two(comparison, claimed, given, sources=sources)
         ):
             yield Difference(
                 claimed.start, claimed.end, given.start, given.end, "other name", _NAME
             )
+
+
+def _is_part(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a name stands beside another, as given name and surname do."""
+    return any(
+        token.kind == "name" for token in (*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2])
+    )
 
 
 def _are_two(

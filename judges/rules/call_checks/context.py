@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -11,6 +11,7 @@ from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import TOOLS, inputs_of, json_leaves, turn_of
 from spanjury.judges.text.stems import stem
 
+_SHORTEST_SLIP = 4  # minimum characters of an id whose similarity to another is no coincidence
 _TOKEN = re.compile(r"[^\s\"'“”‘’`,;(){}\[\]<>|*]+")
 _EDGE = ".:!?#…"
 _LONGEST = 5  # maximum tokens of a value that is written with spaces, such as an address
@@ -208,6 +209,47 @@ def tokens_of(text: str) -> frozenset[str]:
 def raw_tokens(text: str) -> tuple[str, ...]:
     """Return the tokens of a text as written, without the marks at their edges."""
     return tuple(filter(None, (token.strip(_EDGE) for token in _TOKEN.findall(text))))
+
+
+def shape_of(token: str) -> str:
+    """Return a token with an a for each letter and a 9 for each digit.
+
+    Examples
+    --------
+    >>> shape_of("KT-209")
+    'aa-999'
+    """
+    return re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "9", token))
+
+
+def slip(value: str, tokens: Collection[str]) -> str | None:
+    """Return the token that differs from `value` by a swap of two characters, or in one character.
+
+    Both contain a digit. Consecutive numbers, such as page numbers, differ in their last
+    character, so a single other character counts only before it.
+
+    Examples
+    --------
+    >>> slip("ab12", ["ab21"]), slip("ab1240", ["ab1241"]), slip("ab1240", ["ab1340"])
+    ('ab21', None, 'ab1340')
+    """
+    if len(value) < _SHORTEST_SLIP or not any(map(str.isdigit, value)):
+        return None
+    for token in tokens:
+        if len(token) != len(value) or token == value:
+            continue
+        differing = [n for n, pair in enumerate(zip(value, token, strict=True)) if len({*pair}) > 1]
+        is_swap = (
+            len(differing) == 2  # noqa: PLR2004
+            and value[differing[0]] == token[differing[1]]
+            and value[differing[1]] == token[differing[0]]
+        )
+        is_other = (
+            len(differing) == 1 and differing[0] < len(value) - 1 and len(value) > _SHORTEST_SLIP
+        )
+        if is_swap or is_other:
+            return token
+    return None
 
 
 def abbreviates(code: str, text: str) -> bool:

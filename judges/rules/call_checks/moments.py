@@ -11,38 +11,12 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 from itertools import combinations
-from types import MappingProxyType
 
+from spanjury.judges.rules.call_checks.lengths import COUNT, HOURS, count_of, lengths
 from spanjury.judges.rules.dates import dates as dates_in_digits
 from spanjury.judges.text.lexicon import MONTHS
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_HOURS = MappingProxyType(
-    {
-        word: hour
-        for hour, word in enumerate(
-            [
-                "one",
-                "two",
-                "three",
-                "four",
-                "five",
-                "six",
-                "seven",
-                "eight",
-                "nine",
-                "ten",
-                "eleven",
-                "twelve",
-            ],
-            1,
-        )
-    }
-)
-_TENS = MappingProxyType(
-    {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "ninety": 90}
-)
-_NUMBER = rf"(?:\d{{1,3}}|{'|'.join((*_HOURS, *_TENS))}|an?|a couple of)"
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS) + "|sept"
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _SHORT_YEAR = re.compile(r"(?<![\d.:/-])(\d\d?)([./])(\d\d?)\2(\d\d)(?![\d.:/-]*\d)")
@@ -119,8 +93,8 @@ _SHIFTS: tuple[tuple[str, tuple[int, ...]], ...] = (
     (r"\b(?:week before|week earlier|last week)\b", (-7,)),
 )
 _SPAN = re.compile(
-    rf"\b({_NUMBER})[ -](?:more |working |business |full )?(day|night|week|month|year)s?\b"
-    rf"|\b(?:next|last|first|past|coming) ({_NUMBER}) (day|night|week|month|year)s?\b",
+    rf"\b({COUNT})[ -](?:more |working |business |full )?(day|night|week|month|year)s?\b"
+    rf"|\b(?:next|last|first|past|coming) ({COUNT}) (day|night|week|month|year)s?\b",
     re.IGNORECASE,
 )
 _HOURS_LONG = re.compile(r"\b(\d{2,3})[ -]?h(?:ours?|rs?)?\b", re.IGNORECASE)
@@ -139,24 +113,24 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ](\d\d):(\d\d)")
-_MERIDIEM = re.compile(rf"\b(\d\d?|{'|'.join(_HOURS)}) ?([ap])\.?m\b", re.IGNORECASE)
+_MERIDIEM = re.compile(rf"\b(\d\d?|{'|'.join(HOURS)}) ?([ap])\.?m\b", re.IGNORECASE)
 _NAMED_HOUR = re.compile(
     rf"\b(half past|quarter past|quarter to|half|(?:five|ten|twenty|\d\d?) (?:past|to)) "
-    rf"({'|'.join(_HOURS)}|1?\d)\b",
+    rf"({'|'.join(HOURS)}|1?\d)\b",
     re.IGNORECASE,
 )
 _BARE_HOUR = re.compile(
     rf"\b(?:at|from|until|till|by|to|before|after|between|around|about|and|or|for|past|not"
     rf"|make it|@) ?"
-    rf"({'|'.join(_HOURS)}|\d\d?)(?![\d:.,]\d| more\b)\b",
+    rf"({'|'.join(HOURS)}|\d\d?)(?![\d:.,]\d| more\b)\b",
     re.IGNORECASE,
 )
 _HOUR_MINUTES = re.compile(
-    rf"\b({'|'.join(_HOURS)}) (fifteen|twenty|thirty|forty|fifty)(?:[- ](five))?\b", re.IGNORECASE
+    rf"\b({'|'.join(HOURS)}) (fifteen|twenty|thirty|forty|fifty)(?:[- ](five))?\b", re.IGNORECASE
 )
 _HOUR_BESIDE = re.compile(
-    rf"(?<![\w.,:/-])({'|'.join(_HOURS)}|\d\d?)"
-    rf"(?: ?(?:to|till|until|[-–]) ?(?:half|quarter|noon|midday|midnight|{'|'.join(_HOURS)}"
+    rf"(?<![\w.,:/-])({'|'.join(HOURS)}|\d\d?)"
+    rf"(?: ?(?:to|till|until|[-–]) ?(?:half|quarter|noon|midday|midnight|{'|'.join(HOURS)}"
     r"|\d\d?(?![\d:.,]*\d))\b| or (?:later|earlier|after|before)\b| ?o['’]?clock\b| sharp\b"
     r"| ?ish\b)",
     re.IGNORECASE,
@@ -171,12 +145,6 @@ _PARTS: tuple[tuple[str, range], ...] = (
     (r"\bafter (?:work|school)\b", range(15 * 60, 21 * 60 + 1)),
     (r"\b(?:end of (?:the )?day|close of business)\b", range(17 * 60, 24 * 60)),
 )
-_LENGTH = re.compile(
-    rf"\b((?:three[ -])?quarters? of an|{_NUMBER}|half an?|\d+\.\d+)(?: and a (half|quarter))?"
-    r"[ -]?(minute|min|hour|hr|h)s?\b(?: and a (half|quarter))?",
-    re.IGNORECASE,
-)
-_FIELD_LENGTH = re.compile(r"\"\w*(minute|min|hour)s?\": ?(\d{1,3})\b")
 _NEXT, _NEAR, _FAR = 7, 14, 62  # distance in days from today up to which a weekday may be meant
 _DAY = 24 * 60
 _MOST = 30  # maximum moments that are compared with each other
@@ -458,13 +426,6 @@ def _weekdays(text: str) -> Iterator[tuple[int, bool]]:
         yield weekday, bool(_BEYOND.search(beside)) or match.group().lower().endswith("days")
 
 
-def _count(word: str) -> int:
-    lower = word.lower()
-    if lower.isdecimal():
-        return int(lower)
-    return 2 if "couple" in lower else (_HOURS | _TENS).get(lower, 1)
-
-
 def _shifts(text: str) -> Iterator[int]:
     for pattern, days in _SHIFTS:
         if re.search(pattern, text, re.IGNORECASE):
@@ -474,7 +435,7 @@ def _shifts(text: str) -> Iterator[int]:
             text[max(0, match.start() - _BESIDE) : match.start()]
         ):
             continue
-        count, unit = _count(match[1] or match[3]), (match[2] or match[4]).lower()
+        count, unit = count_of(match[1] or match[3]), (match[2] or match[4]).lower()
         yield from _days(count, unit)
         if unit == "day" and match[1]:
             yield count - 1  # three days including the first
@@ -537,20 +498,20 @@ def _times(text: str) -> Iterator[int]:
     for match in _CLOCK.finditer(text):
         yield from _of_clock(int(match[1]), int(match[2]), match[3])
     for match in _MERIDIEM.finditer(text):
-        yield from _of_clock(_count(match[1]), 0, match[2])
+        yield from _of_clock(count_of(match[1]), 0, match[2])
     for match in _NAMED_HOUR.finditer(text):
-        words, hour = match[1].lower(), _count(match[2])
+        words, hour = match[1].lower(), count_of(match[2])
         past = next(
             (minutes for word, minutes in (("half", 30), ("quarter", 15)) if word in words), 0
         )
-        past = past or _count(words.split()[0])
+        past = past or count_of(words.split()[0])
         yield from _of_clock(hour, 0, None, shift=-past if words.endswith("to") else past)
     for match in _HOUR_MINUTES.finditer(text):
-        minute = _count(match[2]) + (5 if match[3] else 0)
-        yield from _of_clock(_count(match[1]), minute, None)
+        minute = count_of(match[2]) + (5 if match[3] else 0)
+        yield from _of_clock(count_of(match[1]), minute, None)
     bare = (*_BARE_HOUR.finditer(text), *_HOUR_BESIDE.finditer(_without_months(text)))
     for match in bare:
-        hour = _count(match[1])
+        hour = count_of(match[1])
         if hour <= 24:  # noqa: PLR2004
             yield from _of_clock(hour, 0, None)
 
@@ -563,31 +524,6 @@ def _of_clock(hour: int, minute: int, half: str | None, shift: int = 0) -> Itera
         yield base % _DAY
         if hour <= 12:  # noqa: PLR2004
             yield (base + 12 * 60) % _DAY
-
-
-def lengths(text: str) -> Iterator[int]:
-    """Yield the minutes of each length of time in hours and minutes that `text` states.
-
-    Examples
-    --------
-    >>> list(lengths("an hour and a half, then 20 minutes"))
-    [90, 20]
-    """
-    for match in _LENGTH.finditer(text):
-        part = match[2] or match[4]
-        amount = _amount(match[1].lower())
-        amount += {"half": 0.5, "quarter": 0.25}.get((part or "").lower(), 0.0)
-        yield round(amount * (60 if match[3].lower().startswith("h") else 1))
-    for match in _FIELD_LENGTH.finditer(text):
-        yield int(match[2]) * (60 if match[1] == "hour" else 1)
-
-
-def _amount(text: str) -> float:
-    if "quarter" in text:
-        return 0.75 if text.startswith("three") else 0.25
-    if text.startswith("half"):
-        return 0.5
-    return float(text) if "." in text else float(_count(text))
 
 
 def read_moment(value: str) -> tuple[date | None, int | None] | None:

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
@@ -11,9 +11,11 @@ from types import MappingProxyType
 
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.context import parsed
-from spanjury.judges.rules.call_checks.moments import lengths, moments
+from spanjury.judges.rules.call_checks.lengths import lengths
+from spanjury.judges.rules.call_checks.moments import moments
 from spanjury.judges.rules.numbers import ORDINALS
 from spanjury.judges.rules.quantities import other_readings, quantities
+from spanjury.judges.text.stems import stem
 
 _NUMERAL = re.compile(
     r"(?:(?<![\w.,/:-])|(?<=\":))-?"
@@ -352,4 +354,30 @@ def is_given(text: str, sources: tuple[str, ...]) -> bool:
     return any(
         value in given.stated or (value > _SMALL and given.lead_to(value))
         for value in numerals((text,)).stated
+    )
+
+
+def counts_of(texts: Collection[str], units: Collection[str]) -> list[float]:
+    """Return the numbers that `texts` give for any of the `units`, which are stems."""
+    units = {*units, stem("kids")} if stem("children") in units else units
+    return [
+        quantity.value
+        for text in texts
+        for quantity in quantities(text)
+        if quantity.unit in units
+        and not text[: quantity.start][-1:].isalnum()  # A5
+        and text[quantity.end : quantity.end + 1] not in {",", ";", ":"}
+    ]
+
+
+def spelling_of(value: float, texts: Collection[str]) -> str:
+    """Return the spelling of a number in a text; empty if no text has it."""
+    return next(
+        (
+            text[quantity.start : quantity.end]
+            for text in texts
+            for quantity in quantities(text)
+            if quantity.value == value
+        ),
+        "",
     )

@@ -22,21 +22,23 @@ from spanjury.judges.rules.call_checks.answers import is_action
 from spanjury.judges.rules.call_checks.context import (
     Context,
     raw_tokens,
+    shape_of,
+    slip,
     squeezed,
     tokens_of,
 )
+from spanjury.judges.rules.call_checks.lengths import lengths
 from spanjury.judges.rules.call_checks.measures import other_unit
 from spanjury.judges.rules.call_checks.moments import (
     Moments,
     dated_words,
-    lengths,
     moments,
     nearest_dates,
     read_moment,
 )
-from spanjury.judges.rules.call_checks.numerals import numerals
+from spanjury.judges.rules.call_checks.numerals import counts_of, numerals, spelling_of
 from spanjury.judges.rules.call_checks.schema import resolved
-from spanjury.judges.rules.call_checks.wishes import denial, wish, words_of
+from spanjury.judges.rules.call_checks.wishes import denial, party_sizes, wish, words_of
 from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
@@ -56,19 +58,8 @@ _COMPOSED = frozenset(
     expression condition filter filters selector pattern regex old new src dst path file filename
     folder target url preheader snippet lines chapters""".split()  # noqa: SIM905
 )
-_SPELT = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve")
 _PARTS = frozenset(("year", "month", "day", "hour", "week", "minute", "season", "date", "start"))
-_KID = stem("kids")
 _PEOPLE = frozenset(("guests", "guest", "people", "persons", "party", "covers", "pax"))
-_FOR_PEOPLE = re.compile(
-    rf"\b(?:table|dinner|lunch|brunch|reservation)\b(?: [a-z]+)? for ({'|'.join(_SPELT)}|\d\d?)\b"
-    r"(?! (?:hour|night|day|minute|euro|dollar|o['’]clock|[ap]\.?m)|[:./-]\d)",
-    re.IGNORECASE,
-)
-_MORE_PEOPLE = re.compile(
-    r"\b(?:more|another|extra|plus|join\w*|bring\w*|also|and (?:a|the|my|our)|kids?|child\w*)\b",
-    re.IGNORECASE,
-)
 _HOURS = frozenset(("hour", "hours", "minutes", "min"))
 _BOUNDS = frozenset("from to start end since until after before first last min max limit".split())  # noqa: SIM905
 _LONG_ID = 5  # digits of an id that no rule composes
@@ -96,7 +87,6 @@ _ID_IN_WORDS = re.compile(r"(?!20\d{6}$)\d*[1-9]\d?|(?=.*[A-Za-z])[A-Za-z0-9-]+"
 _CLOCK_TIME = re.compile(r"(?<![\w:.,-])([01]?\d|2[0-3]):([0-5]\d)(?![\w:])")
 _ENDS = re.compile(r"/|–| to |(?<=:\d\d)-")  # marks between the two ends of a range
 _JOINTS = re.compile(r"[/:_,;|.=&?-]")
-_SHORTEST_SLIP = 4  # minimum characters of an id whose similarity to another is no coincidence
 _SHORTEST_NUMBER = 3  # minimum digits of such a number
 _STEPPED = 3  # minimum dates of a list whose equal steps are no coincidence
 _MOST_HELD = 12  # maximum numbers of results that are added up
@@ -300,7 +290,7 @@ class _Own:
         if counts:
             is_count = value.is_integer() or bool(words_of(self.path) & _HOURS)
             if is_count and not self._is_bound:
-                near = _token_of(counts[-1], self.context.conversation)
+                near = spelling_of(counts[-1], self.context.conversation)
                 yield self._untraced("number", near=near)
             return
         if self._is_led_to(value):
@@ -341,10 +331,10 @@ class _Own:
             minutes = value * (60 if parts & {"hour", "hours"} else 1)
             is_stated = minutes in lasting or value in numerals(self.context.texts).stated
             return [] if is_stated else [lasting[0]]
-        if parts & _PEOPLE and (guests := self._guests()):
+        if parts & _PEOPLE and (guests := party_sizes(self.context)):
             return [] if value in asked.stated | {*asked.factors} else guests
         counted = {stem(part) for part in parts - _PARTS}
-        named = _counts(self.context.conversation, counted)
+        named = counts_of(self.context.conversation, counted)
         counts = [count for count in named if count in asked.stated]
         held, rates = (self._held(counted, is_rate=is_rate) for is_rate in (False, True))
         amounts = numerals(self.context.conversation).amounts
@@ -359,14 +349,6 @@ class _Own:
         }
         stated = {*named, sum(named), *held, *asked.stated, *asked.factors}
         return [] if abs(value) in stated | follow else counts
-
-    def _guests(self) -> list[float]:
-        """Return for how many the user wants a table; nothing if there may be others."""
-        asked = "\n".join(self.context.asked)
-        if _MORE_PEOPLE.search(asked) or numerals(self.context.asked).counts_people:
-            return []
-        matches = _FOR_PEOPLE.finditer(asked)
-        return [quantity.value for match in matches for quantity in quantities(match[1])]
 
     def _held(self, counted: Collection[str], *, is_rate: bool) -> list[float]:
         """Return the numbers, or rates, of results under names with a word of these stems."""
@@ -447,7 +429,7 @@ class _Own:
         for token in self._new_tokens(value):
             if token.replace(",", "").replace(".", "").isdigit():
                 continue
-            slipped = _slip(squeezed(token), self._tokens)
+            slipped = slip(squeezed(token), self._tokens)
             if slipped and slipped not in tokens_of(value) and not self._leads_to(token):
                 yield self._untraced("id", "slip", text=token, near=self._written(slipped))
 
@@ -459,18 +441,18 @@ class _Own:
     def _counted(self, value: str) -> Iterator[Untraced]:
         """Yield the counts of a text where the user gives another one of the same unit."""
         for quantity in quantities(value):
-            counts = _counts(self.context.asked, {quantity.unit} - {""})
+            counts = counts_of(self.context.asked, {quantity.unit} - {""})
             if len({*counts}) == 1 and not numerals(self._texts).lead_to(quantity.value):
                 own = value[quantity.start : quantity.end]
-                near = _token_of(counts[0], self.context.asked)
+                near = spelling_of(counts[0], self.context.asked)
                 yield self._untraced("number", text=own, near=near)
 
     def _foreign(self, value: str) -> Iterator[Untraced]:
         """Yield the ids of a message that no text before has, though it has others of the shape."""
-        shapes = {_shape(token) for text in self._texts for token in raw_tokens(text)}
+        shapes = {shape_of(token) for text in self._texts for token in raw_tokens(text)}
         for token in self._new_tokens(value):
             is_id = _ID_IN_WORDS.fullmatch(token) and self._is_long(token)
-            is_foreign = is_id and _shape(token) in shapes
+            is_foreign = is_id and shape_of(token) in shapes
             if is_foreign and not (self._is_composed(token) or self._leads_to(token)):
                 yield self._untraced("id", text=token, near=self._like(token))
 
@@ -529,7 +511,7 @@ class _Own:
             return
         if _PERIOD.fullmatch(value) or self._is_composed(value):
             return
-        slipped = _slip(squeezed(value), self._tokens)
+        slipped = slip(squeezed(value), self._tokens)
         if slipped:
             yield self._untraced("id", "slip", near=self._written(slipped))
         elif self._is_long(value):
@@ -587,17 +569,6 @@ class _Own:
         return best
 
 
-def _shape(token: str) -> str:
-    """Return a token with an a for each letter and a 9 for each digit.
-
-    Examples
-    --------
-    >>> _shape("KT-209")
-    'aa-999'
-    """
-    return re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "9", token))
-
-
 def _is_named(option: str, stems: Sequence[str]) -> bool:
     """Return whether a text with these stems contains the words of an option in sequence."""
     parts = [*map(stem, folded_words(option.replace("_", " ")))]
@@ -611,59 +582,3 @@ def _is_prose(value: str) -> bool:
     return len(value.split()) > 6 or (  # noqa: PLR2004
         len([word for word in small if word.folded not in FUNCTION_WORDS]) >= 3  # noqa: PLR2004
     )
-
-
-def _counts(texts: Collection[str], units: Collection[str]) -> list[float]:
-    """Return the numbers that `texts` give for any of the `units`, which are stems."""
-    units = {*units, _KID} if stem("children") in units else units
-    return [
-        quantity.value
-        for text in texts
-        for quantity in quantities(text)
-        if quantity.unit in units
-        and not text[: quantity.start][-1:].isalnum()  # A5
-        and text[quantity.end : quantity.end + 1] not in {",", ";", ":"}
-    ]
-
-
-def _token_of(value: float, texts: Collection[str]) -> str:
-    """Return the spelling of a number in a text; empty if no text has it."""
-    return next(
-        (
-            text[quantity.start : quantity.end]
-            for text in texts
-            for quantity in quantities(text)
-            if quantity.value == value
-        ),
-        "",
-    )
-
-
-def _slip(value: str, tokens: Collection[str]) -> str | None:
-    """Return the token that differs from `value` by a swap of two characters, or in one character.
-
-    Both contain a digit. Consecutive numbers, such as page numbers, differ in their last
-    character, so a single other character counts only before it.
-
-    Examples
-    --------
-    >>> _slip("ab12", ["ab21"]), _slip("ab1240", ["ab1241"]), _slip("ab1240", ["ab1340"])
-    ('ab21', None, 'ab1340')
-    """
-    if len(value) < _SHORTEST_SLIP or not any(map(str.isdigit, value)):
-        return None
-    for token in tokens:
-        if len(token) != len(value) or token == value:
-            continue
-        differing = [n for n, pair in enumerate(zip(value, token, strict=True)) if len({*pair}) > 1]
-        is_swap = (
-            len(differing) == 2  # noqa: PLR2004
-            and value[differing[0]] == token[differing[1]]
-            and value[differing[1]] == token[differing[0]]
-        )
-        is_other = (
-            len(differing) == 1 and differing[0] < len(value) - 1 and len(value) > _SHORTEST_SLIP
-        )
-        if is_swap or is_other:
-            return token
-    return None

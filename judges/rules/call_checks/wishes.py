@@ -5,6 +5,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from spanjury.judges.core import ToolSpec
 from spanjury.judges.rules.call_checks.context import Context
+from spanjury.judges.rules.call_checks.lengths import HOURS
+from spanjury.judges.rules.call_checks.numerals import numerals
+from spanjury.judges.rules.quantities import quantities
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
@@ -37,6 +40,17 @@ _ASKS = re.compile(
 _FORBIDDEN = re.compile(
     r"\b(?:do not|don't|never) (?:\w+ )?(\w+)(?! (?:\w+ )?to\b)"
     r"(?![^.!?\n]*\b(?:until|unless|before|if|without)\b)",
+    re.IGNORECASE,
+)
+
+
+_FOR_PEOPLE = re.compile(
+    rf"\b(?:table|dinner|lunch|brunch|reservation)\b(?: [a-z]+)? for ({'|'.join(HOURS)}|\d\d?)\b"
+    r"(?! (?:hour|night|day|minute|euro|dollar|o['’]clock|[ap]\.?m)|[:./-]\d)",
+    re.IGNORECASE,
+)
+_MORE_PEOPLE = re.compile(
+    r"\b(?:more|another|extra|plus|join\w*|bring\w*|also|and (?:a|the|my|our)|kids?|child\w*)\b",
     re.IGNORECASE,
 )
 
@@ -121,3 +135,12 @@ def is_unasked(name: str, context: Context) -> bool:
     asked = [text for header, text in context.sources.items() if not header.startswith("Result")]
     asked += [text for text in context.own if not text.startswith("{")]
     return first in DESTRUCTIVE and not any(map(_TAKES_AWAY.search, asked))
+
+
+def party_sizes(context: Context) -> list[float]:
+    """Return the numbers of people for whom the user wants a table; empty if there may be more."""
+    asked = "\n".join(context.asked)
+    if _MORE_PEOPLE.search(asked) or numerals(context.asked).counts_people:
+        return []
+    matches = _FOR_PEOPLE.finditer(asked)
+    return [quantity.value for match in matches for quantity in quantities(match[1])]

@@ -1,4 +1,4 @@
-"""Releases for trials: copies of the package with source changes, like those of later releases."""
+"""Copies of the package with changed sources, which trials use as later releases."""
 
 import os
 import shutil

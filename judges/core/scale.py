@@ -88,10 +88,10 @@ def probability_with(
 ) -> float:
     """Return the probability of an error in a text with the errors `spans` instead of `own`.
 
-    The probability that the text is right is multiplied, for each error in `spans`, by the
-    probability that this error leaves the text right: the complement of its own probability,
-    weighted by severity. It is divided likewise for each error in `own`. Equal lists give the
-    same probability, more errors a higher one, and fewer errors a lower one.
+    The odds that the text is right are multiplied, for each error in `spans`, by the probability
+    that this error leaves the text right: the complement of its own probability, weighted by
+    severity. For each error in `own` they are divided by it. Equal lists give the same
+    probability, more errors a higher one, and fewer errors a lower one.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def probability_with(
     difference = fsum((*map(_log_right, spans), *(-_log_right(span) for span in own)))
     if not difference:
         return probability
-    # No list moves a probability of 0 or 1. So a milder list starts a little below 1 and a graver
-    # one a little above 0. At its other end each starts where it is: the order of lists is kept.
+    # Odds of 0 or infinity cannot change. So a milder list starts a little below 1, and a graver
+    # one a little above 0. The other end needs no bound, which would reverse the order of lists.
     is_graver = difference < 0
     wrong = max(1.0 - _MOST, probability) if is_graver else min(_MOST, probability)
     right = (1.0 - wrong) * exp(difference)

@@ -55,7 +55,7 @@ def perm_both(
     human
         Shape ``(systems, inputs)``; finite, or NaN where a score is missing.
     metrics
-        Shape ``(2, systems, inputs)``, likewise. Each is standardized over the cells that
+        Shape ``(2, systems, inputs)``; finite, or NaN. Each is standardized over the cells that
         people and both metrics have scored; the others are skipped.
     level, method
         As in `level_correlations`.

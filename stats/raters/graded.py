@@ -1,4 +1,4 @@
-"""Raters of latent quality: estimates of the items and of the raters from grades alone."""
+"""Estimates of the quality of items and of the accuracy of raters, from grades alone."""
 
 from typing import NamedTuple
 

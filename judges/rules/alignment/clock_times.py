@@ -32,8 +32,8 @@ _LIMITS = frozenset(
 class _Time(NamedTuple):
     """A time of day at its offsets in the sentence.
 
-    `minutes`: since midnight; two numbers where morning and evening are not told apart.
-    `is_certain`: False for what may be a quantity, as ``9.15``.
+    `minutes` since midnight are two numbers if it may be morning or evening. `is_certain` is False
+    for a number that may be a quantity, such as ``9.15``.
     """
 
     start: int

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from spanjury.judges.core.span import Evidence
-from spanjury.judges.rules.alignment.contradiction import Contradiction, with_neighbours
+from spanjury.judges.rules.alignment.contradiction import Contradiction
+from spanjury.judges.rules.alignment.difference import Difference, contradiction
 from spanjury.judges.rules.alignment.index import pieces
 from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.tokens import Token, phrase
@@ -94,7 +94,17 @@ def other_times(output: str, inputs: Mapping[str, str]) -> Iterator[Contradictio
             is_other = own.is_certain and other.is_certain and stated.isdisjoint(own.minutes)
             if is_other and start not in marked:
                 marked.add(start)
-                yield _contradiction(sentence, own, name=name, source=source, other=other)
+                difference = Difference(
+                    own.start, own.end, other.start, other.end, "time", _SEVERITY
+                )
+                yield contradiction(
+                    sentence.text,
+                    sentence.start,
+                    difference,
+                    passage=source.text,
+                    at=source.start,
+                    name=name,
+                )
 
 
 def _sentences(text: str) -> Iterator[_Sentence]:
@@ -143,23 +153,3 @@ def _repeats(sentence: _Sentence, source: _Sentence) -> bool:
 def _word(token: Token) -> _Word:
     is_time = token.key == _KEY
     return _Word(token.key, token.denied, _LIMITS.intersection(token.before if is_time else ()))
-
-
-def _contradiction(
-    sentence: _Sentence, own: _Time, *, name: str, source: _Sentence, other: _Time
-) -> Contradiction:
-    first, last = with_neighbours(source.text, other.start, other.end)
-    return Contradiction(
-        start=sentence.start + own.start,
-        end=sentence.start + own.end,
-        text=sentence.text[own.start : own.end],
-        category="time",
-        severity=_SEVERITY,
-        explanation=f"The source says '{source.text[other.start : other.end]}'.",
-        evidence=Evidence(
-            input=name,
-            start=source.start + first,
-            end=source.start + last,
-            text=source.text[first:last],
-        ),
-    )

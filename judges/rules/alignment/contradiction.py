@@ -1,13 +1,9 @@
 """A contradiction: words of a text that contradict a passage of its source."""
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
 from spanjury.judges.core.span import Evidence
-
-_NEIGHBOURS = 5  # words on each side that evidence shows beside what says otherwise
-_WORDS = re.compile(r"\S+")
 
 Category = Literal[
     "negation",
@@ -53,10 +49,3 @@ class Contradiction:
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end or self.end - self.start != len(self.text):
             raise ValueError(f"{(self.start, self.end)} does not hold {len(self.text)} characters")
-
-
-def with_neighbours(passage: str, start: int, end: int) -> tuple[int, int]:
-    """Widen a place by a few words on both sides, so that it can be understood alone."""
-    before = [word.start() for word in _WORDS.finditer(passage, 0, start)]
-    after = [word.end() for word in _WORDS.finditer(passage, end)]
-    return (before[-_NEIGHBOURS:] or [start])[0], (after[:_NEIGHBOURS] or [end])[-1]

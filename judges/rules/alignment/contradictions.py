@@ -15,8 +15,8 @@ from typing import NamedTuple
 from spanjury.judges.core.span import Evidence
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
 from spanjury.judges.rules.alignment.clock_times import other_times
-from spanjury.judges.rules.alignment.contradiction import Contradiction, with_neighbours
-from spanjury.judges.rules.alignment.difference import Difference
+from spanjury.judges.rules.alignment.contradiction import Contradiction
+from spanjury.judges.rules.alignment.difference import Difference, contradiction, quoted
 from spanjury.judges.rules.alignment.directions import turned_directions
 from spanjury.judges.rules.alignment.exchanges import exchanges
 from spanjury.judges.rules.alignment.figures import figures
@@ -47,7 +47,6 @@ _COVER = 0.45  # share that must stand in the same order
 _CLOSE = 0.6  # share below which the source must not have the number anywhere else
 _AS_GOOD = 0.05  # how much worse aligned a sentence may be that vouches for the text
 _RECORD = 4  # severity of what belongs to another record
-_QUOTE = 120  # code points of a quote
 
 
 class _Match(NamedTuple):
@@ -111,7 +110,7 @@ def _of_record(text: str, start: int, *, name: str, source: str) -> Iterator[Con
             continue
         reached = last
         passage = source[field.start : field.end]
-        quote = f"'{_quoted(passage)}'"
+        quote = f"'{quoted(passage)}'"
         yield Contradiction(
             start=start + first,
             end=start + last,
@@ -181,7 +180,14 @@ def _of_phrase(
             return
         first = first or differences
     for each in _apart(first):
-        yield _contradiction(sentence.text, start, match=matches[0], difference=each)
+        yield contradiction(
+            sentence.text,
+            start,
+            each,
+            passage=matches[0].comparison.source.text,
+            at=matches[0].start,
+            name=matches[0].name,
+        )
 
 
 def _matches(
@@ -260,31 +266,3 @@ def _apart(differences: Sequence[Difference]) -> list[Difference]:
         if not kept or each.start >= kept[-1].end:
             kept.append(each)
     return kept
-
-
-def _quoted(words: str) -> str:
-    """Return words on one line, cut if there are too many."""
-    quote = " ".join(words.split())
-    return quote if len(quote) <= _QUOTE else f"{quote[:_QUOTE].rsplit(' ', 1)[0]} ..."
-
-
-def _contradiction(
-    text: str, start: int, *, match: _Match, difference: Difference
-) -> Contradiction:
-    passage = match.comparison.source.text
-    quote = _quoted(passage[difference.source_start : difference.source_end])
-    first, last = with_neighbours(passage, difference.source_start, difference.source_end)
-    return Contradiction(
-        start=start + difference.start,
-        end=start + difference.end,
-        text=text[difference.start : difference.end],
-        category=difference.category,
-        severity=difference.severity,
-        explanation=f"The source says '{quote}'.",
-        evidence=Evidence(
-            input=match.name,
-            start=match.start + first,
-            end=match.start + last,
-            text=passage[first:last],
-        ),
-    )

@@ -1,13 +1,18 @@
 """A difference: words of an output's sentence, and the words of a source's sentence they deny."""
 
+import re
 from typing import NamedTuple
 
+from spanjury.judges.core.span import Evidence
 from spanjury.judges.rules.alignment.aligner import Comparison
-from spanjury.judges.rules.alignment.contradiction import Category
+from spanjury.judges.rules.alignment.contradiction import Category, Contradiction
 
 _WITNESSES = 3  # minimum equal tokens nearby for a sure difference
 _CLOSE = 0.75  # aligned share of two sentences from which one equal token fewer suffices
 _MOST = 0.8  # minimum equal share of two short sentences, apart from the difference
+_NEIGHBOURS = 5  # words that evidence shows on each side of the difference
+_WORDS = re.compile(r"\S+")
+_QUOTE = 120  # code points of a quote
 
 
 class Difference(NamedTuple):
@@ -67,3 +72,36 @@ def difference(comparison: Comparison, at: int, *, category: Category, severity:
     """Return the two tokens of the link `at`, without context, as a difference."""
     left, right = comparison.token(at)
     return Difference(left.start, left.end, right.start, right.end, category, severity)
+
+
+def contradiction(
+    sentence: str, start: int, difference: Difference, *, passage: str, at: int, name: str
+) -> Contradiction:
+    """Return a difference between two sentences with the words that show it.
+
+    `sentence` begins at `start` of the output, and `passage` at `at` of the input called `name`.
+    """
+    quote = quoted(passage[difference.source_start : difference.source_end])
+    first, last = _with_neighbours(passage, difference.source_start, difference.source_end)
+    return Contradiction(
+        start=start + difference.start,
+        end=start + difference.end,
+        text=sentence[difference.start : difference.end],
+        category=difference.category,
+        severity=difference.severity,
+        explanation=f"The source says '{quote}'.",
+        evidence=Evidence(input=name, start=at + first, end=at + last, text=passage[first:last]),
+    )
+
+
+def quoted(words: str) -> str:
+    """Return words on one line, cut if there are too many."""
+    quote = " ".join(words.split())
+    return quote if len(quote) <= _QUOTE else f"{quote[:_QUOTE].rsplit(' ', 1)[0]} ..."
+
+
+def _with_neighbours(passage: str, start: int, end: int) -> tuple[int, int]:
+    """Widen a place by a few words on both sides, so that it can be understood alone."""
+    before = [word.start() for word in _WORDS.finditer(passage, 0, start)]
+    after = [word.end() for word in _WORDS.finditer(passage, end)]
+    return (before[-_NEIGHBOURS:] or [start])[0], (after[:_NEIGHBOURS] or [end])[-1]

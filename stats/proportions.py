@@ -1,5 +1,6 @@
 """Proportions of trials in clusters, such as attacks on one text."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -83,6 +84,19 @@ def clustered_proportion(
     size = _effective_trials(hits, tries, share=share)
     low, high = _wilson(share, size, z=float(stdtrit(clusters - 1, (1 + confidence) / 2)))
     return Proportion(share, low, high, int(total), clusters)
+
+
+def share_by_source(trials: Iterable[tuple[str, float, float]]) -> Proportion:
+    """Return the share of hits in trials, given as ``(source, hits, trials)``; a hit may be half.
+
+    Trials of one source are not independent: the interval is over sources.
+    """
+    hits: dict[str, float] = {}
+    tried: dict[str, float] = {}
+    for source, hit, of in trials:
+        hits[source] = hits.get(source, 0.0) + hit
+        tried[source] = tried.get(source, 0.0) + of
+    return clustered_proportion([*hits.values()], [*tried.values()])
 
 
 def _effective_trials(hits: FloatArray, tries: FloatArray, *, share: float) -> float:

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.stats import resampling
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.combination.multiplicity import holm
-from spanjury.stats.proportions import Proportion, clustered_proportion
 from spanjury.stats.resampling import Estimate, bootstrap
 from spanjury.stats.weighted import Weighted, on_sample, ratio
 
@@ -72,19 +71,6 @@ def numbered(names: Sequence[str]) -> tuple[NDArray[np.intp], tuple[str, ...]]:
     """Return the number of each name, and the names in the order of their numbers."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return np.array([numbers[name] for name in names], dtype=np.intp), tuple(numbers)
-
-
-def share_by_source(trials: Iterable[tuple[str, float, float]]) -> Proportion:
-    """Return the share of hits in trials, given as ``(source, hits, trials)``; a hit may be half.
-
-    Trials of one source are not independent: the interval is over sources.
-    """
-    hits: dict[str, float] = {}
-    tried: dict[str, float] = {}
-    for source, hit, of in trials:
-        hits[source] = hits.get(source, 0.0) + hit
-        tried[source] = tried.get(source, 0.0) + of
-    return clustered_proportion([*hits.values()], [*tried.values()])
 
 
 def ratios_of(

@@ -43,10 +43,9 @@ from spanjury.orchestration.studies.estimates import (
     Settings,
     estimates,
     grouped,
-    share_by_source,
 )
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.proportions import Proportion
+from spanjury.stats.proportions import Proportion, share_by_source
 from spanjury.stats.raters.agreement import cohen_kappa, krippendorff_alpha
 from spanjury.stats.resampling import Estimate
 

@@ -27,7 +27,7 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.card import Measure, measured
-from spanjury.orchestration.studies.estimates import grouped, share_by_source
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.comparing import ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import (
@@ -39,7 +39,7 @@ from spanjury.orchestration.studies.pairs.findings import (
     order_findings,
     order_table,
 )
-from spanjury.stats.proportions import Proportion
+from spanjury.stats.proportions import Proportion, share_by_source
 from spanjury.stats.resampling import Estimate, bootstrap, estimates
 from spanjury.stats.weighted import ratio
 

@@ -19,10 +19,10 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import fields_of, plain
 from spanjury.orchestration.studies.card import Measure, measured
-from spanjury.orchestration.studies.estimates import grouped, share_by_source
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.pairs.comparing import ComparisonRow, OrderRow
-from spanjury.stats.proportions import Proportion
+from spanjury.stats.proportions import Proportion, share_by_source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import numpy as np
 from spanjury.judges.core import Aspect, ConfigError, Result, Segment
 from spanjury.orchestration.engine.text_repair.loop import Rewriter, Stopped, Writer, repair
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
-from spanjury.orchestration.studies.estimates import numbered, ratios_of, share_by_source
+from spanjury.orchestration.studies.estimates import numbered, ratios_of
 from spanjury.orchestration.studies.judging import (
     CLEAN,
     Examinee,
@@ -36,7 +36,7 @@ from spanjury.orchestration.studies.repair.attempts import (
     put_in,
 )
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
-from spanjury.stats.proportions import Proportion
+from spanjury.stats.proportions import Proportion, share_by_source
 
 Scope = Literal["damaged", "condition", "clean"]
 """The texts of a finding: all damaged ones, those of one condition, or the clean ones."""

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from spanjury.judges.core import Aspect, Outcome, PerturbationError, Segment
 from spanjury.judges.core.transcript import segment_of
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
-from spanjury.orchestration.studies.estimates import grouped, share_by_source
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.judging import Judgement, overlapping, source_of
 from spanjury.perturbations.attacks.attack import (
     Attack,
@@ -22,7 +22,7 @@ from spanjury.perturbations.attacks.standard import plain_addition, rounded_leng
 from spanjury.perturbations.edits import Damage
 from spanjury.perturbations.pairs import Condition, Skipped, case_of, damaged_segment
 from spanjury.perturbations.perturbation import NothingToDamageError, generator_for
-from spanjury.stats.proportions import Proportion
+from spanjury.stats.proportions import Proportion, share_by_source
 
 PLAIN = "plain-addition"
 """Family of the controls that are as long as an attack and ask for nothing."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from spanjury.judges.core import Aspect, Result, Segment
 from spanjury.orchestration.studies.card import CHANCES, FLAWS_SEEN
-from spanjury.orchestration.studies.estimates import ratios_of, share_by_source
+from spanjury.orchestration.studies.estimates import ratios_of
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
@@ -37,7 +37,7 @@ from spanjury.orchestration.studies.robustness.attempts import (
 )
 from spanjury.perturbations.attacks.attack import Attack
 from spanjury.perturbations.pairs import Skipped
-from spanjury.stats.proportions import Proportion
+from spanjury.stats.proportions import Proportion, share_by_source
 from spanjury.stats.resampling import Estimate
 
 PANEL = "whole panel"

@@ -89,3 +89,13 @@ def test_the_list_of_judges_loads_no_numbers_and_no_clients(tmp_path: Path) -> N
 @pytest.mark.parametrize("command", ["--help", "evaluate --help", "tasks", "aspects"])
 def test_help_and_lists_load_no_validator(command: str, tmp_path: Path) -> None:
     assert loaded({"pydantic", "numpy", "anyio", "asyncio"}, *command.split(), home=tmp_path) == []
+
+
+def test_a_page_of_two_runs_loads_no_library_that_the_core_lacks(tmp_path: Path) -> None:
+    write_row(tmp_path, "The bridge opened in 1930.")
+    for name in ("first", "second"):
+        run = ["evaluate", "one.jsonl", "--judge", "grounding", "-o", f"{name}.jsonl"]
+        loaded(set(), *run, home=tmp_path)
+    view = ["view", "first.jsonl", "second.jsonl", "--data", "one.jsonl", "--html", "page.html"]
+    assert loaded({"litellm", "pydantic_ai", "scipy"}, *view, home=tmp_path) == []
+    assert "second" in (tmp_path / "page.html").read_text()

@@ -113,6 +113,9 @@ class Aspect:
         Canonical headers of the inputs without which the aspect cannot be judged.
     scale
         The scale of its scores.
+    of_answers
+        Whether only what an agent says at the end shows it, so that calls which are not carried
+        out yet are not judged on it.
     criteria
         For a rubric, the criteria whose weighted mean is its score; empty for an aspect that a
         judge evaluates directly.
@@ -130,6 +133,7 @@ class Aspect:
     inputs: tuple[str, ...] | None = None
     needs: tuple[str, ...] = ()
     scale: Scale = Scale()
+    of_answers: bool = field(default=False, metadata=NOT_IN_KEYS)
     criteria: tuple["Criterion", ...] = field(default=(), metadata=NOT_IN_KEYS)
     rubric: str = field(default="", metadata=NOT_IN_KEYS)
 

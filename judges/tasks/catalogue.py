@@ -42,6 +42,7 @@ _ASPECT_KEYS = (
     "worst",
     "best",
     "scale",
+    "of_answers",
     "aliases",
 )
 
@@ -340,6 +341,7 @@ def _read_aspect(table: Table, *, name: str, task: Task) -> Aspect:
         inputs=_headers(table, "inputs", task=task) if "inputs" in table.values else None,
         needs=_headers(table, "needs", task=task),
         scale=_scale(table),
+        of_answers=table.flag("of_answers"),
     )
 
 

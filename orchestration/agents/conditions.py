@@ -36,8 +36,6 @@ Doubtful errors are among them: an agent can look up a value again.
 _OF_CALLS = "calls"
 _OF_WORDS = frozenset({"grounding", "form"})
 """The kinds of aspects that are about what an agent says, of which calls alone hold nothing."""
-_OF_ANSWERS = frozenset({"honesty", "completeness", "consistency", "handover"})
-"""Aspects of other kinds that are about what an agent says at the end."""
 _ANY_STEP = Trajectory(turns=(Turn(role="assistant", text=""),))
 
 
@@ -78,9 +76,7 @@ def terms_of(
     ).aspects
     named = of_answers if aspects else ()
     of_calls = tuple(
-        aspect
-        for aspect in named
-        if aspect.kind not in _OF_WORDS and aspect.name not in _OF_ANSWERS
+        aspect for aspect in named if not aspect.of_answers and aspect.kind not in _OF_WORDS
     ) or (request_of(_ANY_STEP, task=AGENT, aspects=_OF_CALLS, aspects_files=aspects_files).aspects)
     judged = dict.fromkeys(aspect.name for aspect in (*of_answers, *of_calls))
     for condition in conditions:

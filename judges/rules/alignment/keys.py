@@ -1,5 +1,6 @@
 """Keys, shared by the forms of a word."""
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from spanjury.judges.text.kept import KeptByWord
@@ -57,3 +58,24 @@ def _key(word: str) -> str:
 
 KEYS = KeptByWord(_key)
 """Folded word -> its key."""
+
+
+def excluding(lines: str) -> Mapping[str, frozenset[str]]:
+    """Map the key of each word to the keys of the words that exclude it.
+
+    The words of a line are divided by slashes: those between two slashes may stand for one
+    another, all others of the line exclude them. A word may stand between several slashes.
+
+    Examples
+    --------
+    >>> excluding("red scarlet / blue")[key("blue")] == {key("red"), key("scarlet")}
+    True
+    """
+    excluded: dict[str, set[str]] = {}
+    for line in lines.strip().splitlines():
+        groups = [frozenset(map(key, group.split())) for group in line.split("/")]
+        every = frozenset[str]().union(*groups)
+        for word in every:
+            like = frozenset[str]().union(*(group for group in groups if word in group))
+            excluded.setdefault(word, set()).update(every - like)
+    return MappingProxyType({word: frozenset(others) for word, others in excluded.items()})

@@ -1,12 +1,11 @@
 """Words of one kind that exclude one another: *red* where the source's sentence has *blue*."""
 
 from collections.abc import Collection, Iterator, Mapping
-from types import MappingProxyType
 
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.difference import Difference
 from spanjury.judges.rules.alignment.index import Search
-from spanjury.judges.rules.alignment.keys import key
+from spanjury.judges.rules.alignment.keys import excluding
 from spanjury.judges.rules.alignment.tokens import Token
 
 _SEVERITY = 4
@@ -77,19 +76,7 @@ hourly / daily / weekly / monthly / quarterly / yearly annually annual
 """
 
 
-def _excluded() -> dict[str, frozenset[str]]:
-    """Map the key of each word to those of its kind that exclude it."""
-    excluded: dict[str, set[str]] = {}
-    for line in _KINDS.strip().splitlines():
-        groups = [frozenset(map(key, group.split())) for group in line.split("/")]
-        every = frozenset[str]().union(*groups)
-        for word in every:
-            like = frozenset[str]().union(*(group for group in groups if word in group))
-            excluded.setdefault(word, set()).update(every - like)
-    return {word: frozenset(others) for word, others in excluded.items()}
-
-
-_EXCLUDED: Mapping[str, frozenset[str]] = MappingProxyType(_excluded())
+_EXCLUDED = excluding(_KINDS)
 """Key of a word -> keys of words that exclude it."""
 
 

@@ -1,10 +1,9 @@
 """Words that exclude one another, and words with a negative prefix."""
 
-from collections.abc import Iterator, Mapping
-from itertools import product
+from collections.abc import Mapping
 from types import MappingProxyType
 
-from spanjury.judges.rules.alignment.keys import key
+from spanjury.judges.rules.alignment.keys import excluding
 
 # Each line has two sides; words of one side are interchangeable and exclude those of the other.
 _OPPOSITES = """
@@ -222,24 +221,7 @@ NEGATIVE_FORMS: Mapping[str, str] = MappingProxyType({word: _positive(word) for 
 """Word with a negative prefix -> the word that it denies."""
 
 
-def _sides() -> Iterator[tuple[frozenset[str], frozenset[str]]]:
-    """Yield the keys of the two sides of each line of opposites."""
-    for line in _OPPOSITES.strip().splitlines():
-        left, other = line.split("/")
-        yield frozenset(map(key, left.split())), frozenset(map(key, other.split()))
-
-
-def _opposites() -> dict[str, frozenset[str]]:
-    """Map each key to the keys that exclude it."""
-    opposites: dict[str, set[str]] = {}
-    for side, other in _sides():
-        for left, right in product(side, other):
-            opposites.setdefault(left, set()).add(right)
-            opposites.setdefault(right, set()).add(left)
-    return {word: frozenset(others - {word}) for word, others in opposites.items()}
-
-
-OPPOSITES: Mapping[str, frozenset[str]] = MappingProxyType(_opposites())
+OPPOSITES = excluding(_OPPOSITES)
 """Key of a word -> keys of words that exclude it."""
 
 OPPOSITE_WORDS = frozenset(_OPPOSITES.split()) - {"/"}

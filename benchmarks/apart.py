@@ -1,4 +1,4 @@
-"""Run functions and commands in their own processes, so that no caches are shared; their cost."""
+"""Functions and commands in their own processes, with their own memory and caches; their cost."""
 
 import multiprocessing
 import os

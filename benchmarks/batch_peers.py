@@ -92,7 +92,7 @@ def peer(text: str) -> tuple[str, Path]:
 
 
 def run_peer(course: Course, rows: int, *, named: Peer, folder: Path) -> Cost:
-    """Let a peer make the calls for `rows` rows, with a temporary folder as its home."""
+    """Let a peer make the calls for `rows` rows, in a temporary home folder with our scripts."""
     program, *rest = named.command
     with TemporaryDirectory(dir=course.folder) as empty:
         shutil.copytree(HERE, empty, dirs_exist_ok=True)

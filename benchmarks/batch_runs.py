@@ -87,7 +87,7 @@ def _checked(course: Course, rows: int, *, command: Sequence[str]) -> Cost:
 
 @contextmanager
 def expected_calls(course: Course, calls: int, *, size: int | None = None) -> Iterator[None]:
-    """Check that `calls` calls are made in the context, plus at most a preflight, of `size` bytes.
+    """Check that the context makes `calls` calls, of `size` bytes in all; a preflight is allowed.
 
     Raises
     ------

@@ -120,7 +120,7 @@ def note() -> float:
 
 
 def trips() -> tuple[float, float]:
-    """Return the wall-clock and the CPU seconds of a note's round trip to the ledger."""
+    """Return the seconds of a note's round trip to the ledger, and its sender's CPU seconds."""
 
     async def ask(ledger: "ray_engine.Shared") -> None:
         for _ in range(TRIPS):

@@ -1,4 +1,4 @@
-"""Agreement that the judge `likelihood` adds to the default panel, and precision of its spans.
+"""Agreement that the judge `likelihood` adds to the default panel, and accuracy of its spans.
 
     python benchmarks/likelihood.py [MODEL] [ROWS]
 
@@ -148,7 +148,7 @@ async def print_agreement(model: str, most: int) -> None:
 
 
 async def print_spans(model: str) -> None:
-    """Print the precision of the spans on CLIFF."""
+    """Print how well the spans match those that people marked on CLIFF."""
     async with open_panel(judges=["likelihood:spans=true"], models=[model]) as judge:
         for corpus, rows in cliff().items():
             marked = [placed(report) for report in await reports(judge, rows)]

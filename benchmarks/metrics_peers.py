@@ -66,7 +66,7 @@ Work = Callable[[Texts], Sequence[float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two computations of the same values, the required speed ratio, and the maximum of pairs.
+    """Two computations of the same values, the required speed ratio, and the most pairs to use.
 
     `new` is for texts in which hardly any word occurs twice.
     """
@@ -160,7 +160,8 @@ def _overlap() -> Iterator[Comparison]:
 
 
 def _readability() -> Iterator[Comparison]:
-    # textstat would download a pronouncing dictionary; without it textstat's values differ.
+    # textstat would download a pronouncing dictionary; without one it hyphenates words instead,
+    # so that its values differ.
     _count_syllables.get_cmudict = lambda _: None
     for name, metric in _READABILITY:
         for new in (False, True):

@@ -74,7 +74,7 @@ async def form(segments: Sequence[Segment]) -> int:
 
 
 def panel(*aspects: Aspect, judges: Sequence[str] = ()) -> Work:
-    """Return a function that judges segments with a panel, or the default one, and writes rows."""
+    """Return a function from segments to rows, by a panel of `judges` or else the default panel."""
 
     async def work(segments: Sequence[Segment]) -> int:
         pairs = [(segment, aspect) for segment in segments for aspect in aspects]

@@ -207,7 +207,7 @@ def held_out(rows: Sequence[Judged], *, choice: Grid, tenths: int) -> str:
 
 
 def moved(rows: Sequence[Judged]) -> Table:
-    """Return the share of error lists whose default score moves when their severities change."""
+    """Return the shares of lists whose score falls, stays or rises when severities change."""
     table = Table(title="Reports with errors whose score moves when their severities do")
     table.add_column("severities")
     for name in ("lowered", "the same", "raised"):

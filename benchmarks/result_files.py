@@ -62,7 +62,7 @@ def segments(rows: int) -> Iterator[Segment]:
 
 
 def write_shards(folder: Path, rows: int) -> None:
-    """Write result rows in the order in which they are distributed over shards."""
+    """Distribute result rows over the files of the shards, one row to each in turn."""
     head, tail = json.dumps(result_row(RESULT)).split("NUMBER")
     for shard in range(SHARDS):
         path = folder / f"results.shard-{shard + 1}-of-{SHARDS}.jsonl"

@@ -65,7 +65,7 @@ def service(*flags: str) -> Iterator[tuple[int, int]]:
 
 
 def memory_mb(process: int) -> float:
-    """Return the resident memory of a process in MB."""
+    """Return the resident memory of a process in MiB."""
     lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
     (line,) = (line for line in lines if line.startswith("VmRSS:"))
     return int(line.split()[1]) / 1024

@@ -64,7 +64,7 @@ def flagged(results: Sequence[Row]) -> set[str]:
 
 
 def marked(rows: Sequence[Row], results: Sequence[Row]) -> set[str]:
-    """Return the rows that `calls` marks rightly, or at all if they have no planted error."""
+    """Return the ids of rows that `calls` marks rightly, or at all if none is planted in them."""
     return {
         row["id"]
         for row in rows

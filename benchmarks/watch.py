@@ -176,7 +176,7 @@ async def _offered(service: Service, numbers: Sequence[int], rate: float) -> set
 
 
 def kills(*, times: int, rate: float) -> Iterator[str]:
-    """Yield the numbers of lost and duplicated rows after repeated kills."""
+    """Yield the numbers of lost traces and duplicated rows after repeated kills."""
     with TemporaryDirectory() as folder:
         service = Service(Path(folder))
         taken: set[int] = set()

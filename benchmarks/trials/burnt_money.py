@@ -1,7 +1,7 @@
 """Calls beyond a budget or a limit, whoever makes them, also after kills and retries.
 
 The real command judges real rows with a real server that counts its calls and their costs. Harm is
-a call that exceeds the limit by its actual cost.
+a call whose actual cost takes the total beyond the limit.
 """
 
 import json

@@ -10,7 +10,7 @@ __all__ = ["CountingServer"]
 
 
 class CountingServer:
-    """Replies `text` to every request; a context manager.
+    """A server that replies `text` to every request; a context manager.
 
     Attributes
     ----------

@@ -81,7 +81,7 @@ def measured(name: str, estimate: Bounded, *, says: str, count: int) -> Measure:
 
 
 def ratio_measure(name: str, part: float, whole: int, *, says: str) -> Measure:
-    """Return `part` of `whole` as a measure, which is made of `whole` and not defined for none."""
+    """Return the share of `part` in `whole`, its count, as a measure; undefined if `whole` is 0."""
     value = defined(part / whole) if whole else None
     return Measure(name=name, value=value, says=says, count=whole)
 

@@ -1,4 +1,4 @@
-"""Figures of rows in groups: with intervals over texts or sources, and p-values of several."""
+"""Groups of rows, figures with intervals over texts or sources, and p-values of several figures."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

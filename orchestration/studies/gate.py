@@ -185,7 +185,7 @@ def gate_report(findings: GateFindings) -> Report:
                 ],
                 only="page",
             ),
-            # on a terminal the measure of a group stands below that of all examples
+            # On a terminal, the measure of a group is below that of all examples.
             Section("Measures", [table(columns, _rows([*findings.rows()]))]),
             Bullets([*seats, *findings.cautions], only="page"),
         ],

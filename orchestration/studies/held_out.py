@@ -94,9 +94,9 @@ class SeenInTraining:
 def groups_of(cases: Sequence[Case], seen: SeenInTraining | None) -> Mapping[str, BoolArray]:
     """Return which cases are like those that a model was trained on, and which are not.
 
-    The shape of each group is ``(cases,)``; `ALL` is the first, and without `seen` the only one,
-    and no group is empty. A text with any damage that is unseen is among the unseen damages; one
-    without damage is in neither group of damages.
+    A group has an array of the shape ``(cases,)``, true for the cases in it. `ALL` is the first
+    group, and the only one without `seen`; empty groups are left out. A text with any unseen damage
+    is among the unseen damages; one without damage is in neither group of damages.
     """
     groups = {ALL: np.ones(len(cases), dtype=np.bool_)}
     if seen is not None:

@@ -37,8 +37,8 @@ J = TypeVar("J")
 def made_and_skipped(outcomes: Iterable[T | Skipped], done: str) -> tuple[list[T], list[Skipped]]:
     """Separate the texts that were changed from those that were skipped.
 
-    Raise `DataError` with the reasons if there is none of the first; `done` says what was to be
-    done, as ``damaged``.
+    Raise `DataError` with the reasons if all were skipped; `done` is the past participle of the
+    change for that message, such as ``damaged``.
     """
     made: list[T] = []
     skipped: list[Skipped] = []
@@ -64,7 +64,7 @@ def overlapping(intervals: Iterable[tuple[int, int]], others: Sequence[tuple[int
 async def in_order(
     todo: Sequence[T], work: Callable[[T], Awaitable[K]], *, workers: int, stop_token: StopToken
 ) -> list[K]:
-    """Return what `work` makes of each of `todo`, in their order, with so many under way at once.
+    """Return the results of `work` on each of `todo`, in order; `workers` are made concurrently.
 
     Raise `RunStoppedError` if the stop token came before the end.
     """

@@ -232,7 +232,7 @@ def _seats(seats: Sequence[SeatFindings], settings: Settings) -> Iterator[Block]
 
 
 def _panel(findings: SeatFindings) -> Iterator[Entry]:
-    """Yield what a panel gains by being several seats."""
+    """Yield the row of a panel: its gain over a single seat."""
     best = findings.aggregations[0]
     least = min(findings.gains, key=lambda gain: (math.isnan(gain.gain), gain.gain))
     yield left("run", findings.run)
@@ -245,7 +245,7 @@ def _panel(findings: SeatFindings) -> Iterator[Entry]:
 
 
 def _on_seats(findings: SeatFindings) -> Iterator[Block]:
-    """Yield what a page shows of the seats of one panel."""
+    """Yield the tables on the seats of one panel, which only a page shows."""
     alpha = findings.agreement.alpha
     yield table_of(
         (
@@ -418,7 +418,7 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
     yield table_of(
         (left("judge", each.judge), *_figures(each.figures, _SPANS, shown)) for each in whole
     )
-    yield table_of(  # hard agreement
+    yield table_of(  # hard agreement by category, if there is any
         (
             (
                 left("judge", judge.judge),

@@ -32,8 +32,8 @@ class Conclusion(StrEnum):
     ELSEWHERE = "falls elsewhere"
     """Scores fall, but only on aspects that were not damaged."""
     REWARDED = "rewarded"
-    """Scores rise on an aspect that was damaged: more of them rise than fall, and the mean rises,
-    both with the whole interval."""
+    """Scores rise on an aspect that was damaged: more rise than fall, and the mean rises, and the
+    intervals of both lie wholly on that side of 0."""
     STEADY = "steady"
     """Scores stay where they were, as they should, and set off no more false alarms."""
     DISTURBED = "disturbed"

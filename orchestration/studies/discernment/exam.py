@@ -92,7 +92,7 @@ async def generated_pairs(
 async def _generated_pair(
     generation: Generation, text: tuple[Segment, Condition, int], *, seed: int
 ) -> PerturbedPair | Skipped:
-    """Have the model damage a text; skip the text where there is nothing, or the model fails."""
+    """Have the model damage a text; skip it if there is nothing to damage, or the model fails."""
     segment, condition, k = text
     generated, name = condition.generated, generation.name
     assert generated is not None

@@ -111,7 +111,7 @@ def _on_missing_scores(findings: Findings) -> Iterator[str]:
         if lost == wanted:
             yield f"On {control.aspect} the judge gave no pair of scores at all."
         elif lost:
-            # falls that are seen only because scores are missing
+            # Conditions after which a fall is seen only because scores are missing.
             hanging = [
                 finding.condition
                 for finding, contrast in contrasts

@@ -157,7 +157,8 @@ def damage_spans(
 ) -> tuple[ErrorSpan, ...]:
     """Mark `strikes`, some of those on a text, and say of each what was changed.
 
-    Spans are in the order of the text, those without a place, where a passage is missing, last.
+    The spans are in the order of the text; after them come those without a place, for missing
+    passages.
     """
     if not strikes:
         return ()

@@ -57,7 +57,7 @@ _RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
 _WORDS: Mapping[str, Sequence[str]] = MappingProxyType(
     {"outcome": [*Outcome], "located": [*Located], "aspect": (), "category": ()}
 )
-"""Fields whose values are words, and which ones; empty for any."""
+"""Fields that are compared with words -> the allowed words; empty if any word is."""
 FIELDS = (*_SPAN, *_REPORT, _COUNT)
 
 

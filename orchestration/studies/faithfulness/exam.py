@@ -187,8 +187,9 @@ async def _changed_list(
 ) -> Spans | GenerationFailed:
     """Change a list, by a model where one can be asked and else by the rule.
 
-    Raise `NothingToChangeError` if the rule finds nothing to change, without asking the model, and
-    `PerturbationError`, with condition and report, if it fails; as `Generation.generate` besides.
+    Raise `NothingToChangeError` if the rule finds nothing to change; the model is not asked then.
+    Raise `PerturbationError`, with the condition and the report, if the rule fails, and
+    `PermanentModelError` if the model cannot be asked.
     """
     errors = ErrorList(output=case.segment.output, spans=case.report.spans)
     whose = f"{case.segment.segment_id}/{case.aspect.name}"

@@ -128,7 +128,7 @@ def findings_of(changes: Iterable[Change], *, seed: int = 1, draws: int = 2000) 
 def _findings(score_arrays: ScoreArrays, *, seed: int, draws: int) -> Iterator[Finding]:
     bases, texts = _bases(score_arrays), len(score_arrays.texts)
     estimates = _estimates(score_arrays, seed=seed, draws=draws)
-    # of a text that comes twice, the last change
+    # If a text occurs twice under a condition, its last change counts.
     last = {(change.condition, change.text): change for change in score_arrays.changes}
     changes = grouped(last.values(), lambda change: change.condition)
     for row, condition in enumerate(score_arrays.conditions):
@@ -292,7 +292,7 @@ def _on_scores(score_arrays: ScoreArrays) -> Iterator[str]:
 
 
 def _ignores_words(score_arrays: ScoreArrays) -> bool:
-    """Say whether a computed score stayed whenever explanations alone were changed."""
+    """Return whether scores are computed, and changing only explanations never moved one."""
     reworded = [
         change for change in score_arrays.changes if change.family == "explanation" and change.shift
     ]

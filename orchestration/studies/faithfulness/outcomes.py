@@ -119,7 +119,7 @@ class Change:
 
     @property
     def is_control(self) -> bool:
-        """True if nothing was to be changed."""
+        """True for the controls, in which the list is not changed."""
         return self.condition in (CONTROL, REPEAT)
 
     @property
@@ -174,7 +174,7 @@ class ScoreArrays:
     dataset: str
     aspect: str
     conditions: tuple[Change, ...]
-    """A change under each condition, which has its name, family, steps, direction and writer."""
+    """A change under each condition: its name, family, steps, direction and writer are read."""
     texts: tuple[str, ...]
     before: FloatArray
     after: FloatArray

@@ -255,7 +255,7 @@ def _points(
     rising: list[FrontierPoint] = []
     for each, estimate, loss in zip(kept, estimates, losses, strict=True):
         corrected = each.choice.agreement - float(loss)
-        # better than all cheaper ones without what chance gave them, too; NaN without draws
+        # Keep points that beat all cheaper ones even without the gain by chance; NaN without draws.
         if not rising or not corrected <= rising[-1].corrected:
             point = FrontierPoint(choice=each.choice, estimate=estimate, corrected=corrected)
             rising.append(point)

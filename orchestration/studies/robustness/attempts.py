@@ -62,8 +62,8 @@ def attack_texts(
 ) -> Iterator[AttackedText | Skipped]:
     """Attack every text in every way, in words that fit the scale of its aspects.
 
-    Text by text, its plain additions come behind the attacks on it. Raise `PerturbationError` if an
-    attack fails.
+    Yield the attacks on a text, then its plain additions, before the next text; an attack that
+    does not apply is skipped. Raise `PerturbationError` if an attack fails.
 
     `aspects`: on which they are judged; those that share the label of the best score share an
     attack.

@@ -206,7 +206,7 @@ def twins(
     There are fewer twins than asked for where little can be damaged.
     """
     usable = (row for row in rows if row.split == plan.split and row.segment.inputs)
-    # all data sets are drawn from alike, however large
+    # Each data set is equally likely to be drawn from, however large it is.
     material = [*grouped(usable, lambda row: row.dataset).values()]
     if not material:
         return

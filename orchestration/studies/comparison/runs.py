@@ -171,7 +171,7 @@ def _difference(first: Scorer, second: Scorer, *, seed: int, draws: int) -> Diff
         only_second=len(second.scores) - means.texts,
         higher=int(np.count_nonzero(moved > 0)),
         lower=int(np.count_nonzero(moved < 0)),
-        p=min(2 * p, 1.0),
+        p=float(np.minimum(2 * p, 1.0)),  # NaN stays NaN
         adjusted=math.nan,
         same_signature=unstamped(first.signature) == unstamped(second.signature),
     )

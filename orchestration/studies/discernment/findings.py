@@ -277,7 +277,7 @@ def evaluate_scores(
         _finding(
             condition,
             described(damaged, condition),
-            by_condition[condition.name],
+            by_condition.get(condition.name, []),
             differences=differences,
             detected=by_aspect,
             judgements=judgements,

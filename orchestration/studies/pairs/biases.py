@@ -156,7 +156,7 @@ def biases_of(
         own_systems=own,
         settings=settings,
         whole=findings("all", rows),
-        aspects=tuple(findings(name, own) for name, own in by_aspect.items()),
+        aspects=tuple(findings(name, chosen) for name, chosen in by_aspect.items()),
     )
 
 

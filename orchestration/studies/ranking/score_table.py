@@ -1,7 +1,7 @@
 """Scores of systems' texts as arrays: their means, and differences in pairs."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import ascii_lowercase
 from types import MappingProxyType
@@ -74,9 +74,9 @@ class ScoreTable:
     without_chance: int
     """Marks that were left out, because others have a chance and these have none."""
     judged_ends: Ends = NO_ENDS
-    """Ends of the panel's scale."""
+    """Ends of the panel's scale; unknown if tasks differ in it, or a score lies beyond it."""
     people_ends: Ends = NO_ENDS
-    """Ends of people's scale: the panel's if their scores are on it, and otherwise unknown."""
+    """Ends of people's scale: the panel's if all their scores are on it, and otherwise unknown."""
 
     @property
     def marked(self) -> int:
@@ -104,25 +104,34 @@ def score_table(
     unknown = ~np.isnan(people) & np.isnan(chances)
     has_chance = bool((~np.isnan(people) & ~np.isnan(chances)).any())
     is_weighted = has_chance if is_drawn is None else is_drawn
-    scale = next((text.scale for text in texts if text.scale is not None), None)
-    ends = NO_ENDS if scale is None else (float(scale.low), float(scale.high))
-    given = people[~np.isnan(people)]
-    on_scale = not given.size or ends[0] <= given.min() <= given.max() <= ends[1]
+    judged = table(text.score for text in texts)
+    ends = {
+        (float(scale.low), float(scale.high)) for scale in {text.scale for text in texts} if scale
+    }
     return ScoreTable(
         aspect=aspect,
         systems=grid.systems,
         inputs=np.array([sources[key] for key, _ in grid.columns], dtype=np.intp),
         texts=np.bincount(grid.cells[0]).astype(np.intp),
-        judged=table(text.score for text in texts),
+        judged=judged,
         people=np.where(unknown, np.nan, people) if is_weighted else people,
         weights=np.where(np.isnan(chances), 1.0, 1 / chances)
         if is_weighted
         else np.ones_like(people),
         is_weighted=is_weighted,
         without_chance=int(np.count_nonzero(unknown)) if is_weighted else 0,
-        judged_ends=ends,
-        people_ends=ends if on_scale else NO_ENDS,
+        judged_ends=_ends_of(judged, ends),
+        people_ends=_ends_of(people, ends),
     )
+
+
+def _ends_of(scores: FloatArray, ends: Collection[Ends]) -> Ends:
+    """Return the only one of `ends`, unless a score lies beyond it."""
+    if len(ends) != 1:
+        return NO_ENDS
+    ((low, high),) = ends
+    given = scores[~np.isnan(scores)]
+    return (low, high) if ((given >= low) & (given <= high)).all() else NO_ENDS
 
 
 def within_difference(ends: Ends) -> Ends:

@@ -205,6 +205,28 @@ def test_intervals_end_where_the_scale_does() -> None:
         assert all(1 <= bound <= 5 for bound in bounds)
 
 
+@pytest.mark.parametrize("scales", [(Scale(),), (Scale(), Scale(labels=("bad", "good")))])
+def test_scores_beyond_the_scale_or_on_several_have_no_known_ends(
+    scales: tuple[Scale, ...],
+) -> None:
+    rng = np.random.default_rng(3)
+    level = 70.0 if len(scales) == 1 else 1.5
+    scored = [
+        RankedText(
+            system=NAMES[number],
+            source=str(place),
+            score=float(np.clip(level + number + rng.normal(size=1)[0], 1, 100)),
+            scale=scales[place % len(scales)],
+        )
+        for number in range(2)
+        for place in range(INPUTS)
+    ]
+    table = score_table(scored, aspect="a")
+    assert table.judged_ends == (-math.inf, math.inf)
+    for system in rank_systems(table).systems:
+        assert system.judged.low < system.judged.value < system.judged.high
+
+
 def test_people_on_a_scale_of_their_own_have_no_known_ends() -> None:
     ant, _ = on_scale((90.0, 10.0, 50.0)).systems
     assert ant.judged.high == 5

@@ -82,7 +82,7 @@ class Number:
     Parameters
     ----------
     value
-        The number; infinite if it cannot be read as one.
+        The number; infinite if it is too large for a float, or not a number (a version).
     spelled
         Whether it is stated in words alone.
     """

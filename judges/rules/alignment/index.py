@@ -49,7 +49,7 @@ class Sentences:
 
     @cached_property
     def keys(self) -> Sequence[Sequence[str]]:
-        """The keys of the distinct words of each sentence, without light ones."""
+        """The keys of the distinct words of each sentence, empty for light ones; words may share a key."""
         return [[*map(_SOUGHT.__getitem__, set(words))] for words in self._folded]
 
     @cached_property
@@ -84,7 +84,7 @@ class Search:
     where: Mapping[str, Sequence[int]]
 
     def states(self, token: Token) -> bool:
-        """Return whether any sentence holds a token that was looked for; a number, by its value."""
+        """Return whether any sentence has `token`, which was searched for; a number, by its value."""
         if token.kind == "number":
             return token.value in self.source.values
         return token.key in self.where

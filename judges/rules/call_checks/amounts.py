@@ -71,7 +71,7 @@ class Amounts:
     rates: tuple[float, ...]
 
     def lead_to(self, value: float) -> bool:
-        """Return whether `value` is stated or follows, or so many numbers are stated that it may."""
+        """Return whether `value` is stated or follows; true if very many numbers are stated."""
         if max(len(self.money), len(self.counts)) > _MOST:
             return True
         amount = abs(value)

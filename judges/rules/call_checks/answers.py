@@ -206,7 +206,7 @@ def clauses(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _unmended(trajectory: Trajectory, number: int) -> dict[str, str]:
-    """Return the tools whose failure since the user's last turn no success followed, with results."""
+    """Map tools that failed since the user's last turn, with no later success, to their results."""
     failed: dict[tuple[str, str], tuple[str, str]] = {}
     for count, turn in enumerate(trajectory.turns[: number - 1], 1):
         call = trajectory.caller_of(count)

@@ -443,7 +443,7 @@ class _Turn:
             yield self._span(REPEATED, explanation, count=count, severity=4)
 
     def _is_repeated(self, count: int, call: ToolCall) -> bool:
-        """Return whether the call was made since the user spoke, with no failure since.
+        """Return whether the same call was made since the user spoke, with no failure after it.
 
         For a lookup, only the last turn with calls counts.
         """

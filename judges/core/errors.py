@@ -67,7 +67,7 @@ UNANSWERED = frozenset({Outcome.TIMED_OUT, Outcome.BACKEND_FAILED})
 
 
 class EvaluationError(Exception):
-    """Root of the tree: catch it to catch every error of spanjury's own."""
+    """Root of the tree: catch it to catch any error of this module."""
 
 
 class ConfigError(EvaluationError):

@@ -175,7 +175,7 @@ def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:
 
 
 def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> Claim:
-    """Look up a number, the word that its numeral is part of, and numbers that it follows from."""
+    """Check if the source states a number, has its word, or has numbers that it follows from."""
     numeral = words[number.first]
     supported = is_stated(words, index, number=number, text=text)
     glued = is_glued(numeral, text)

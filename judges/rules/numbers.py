@@ -82,7 +82,7 @@ class Number:
     Parameters
     ----------
     value
-        The number; infinite if it is too large for a float, or not a number (a version).
+        The number; infinite for a numeral of 1e15 or more, or one that is no number (a version).
     spelled
         Whether it is stated in words alone.
     """

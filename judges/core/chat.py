@@ -140,7 +140,8 @@ class Decoding:
         Maximum length of the reply, in tokens.
     grammar
         A GBNF grammar that the reply must follow. Only servers that support grammars
-        (llama.cpp, vLLM) honour it; an adapter raises an error if its server does not.
+        (llama.cpp, vLLM) honour it; an adapter raises an error if it knows that its server does
+        not.
     schema
         A JSON Schema that the reply must follow, or None.
     logprobs

@@ -45,8 +45,8 @@ class ClaimSupport:
     words
         The support of each word, in order; empty if the checker gives no probability for words.
     is_stated
-        Whether the model states `supported` as a probability; otherwise it is 0 or 1, after the
-        answer alone.
+        Whether the model states `supported` as a probability; otherwise it is 0 or 1, as the
+        answer says.
     explanation
         The model's reason, or empty.
 

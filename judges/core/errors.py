@@ -6,7 +6,7 @@
     |-- ConfigError             something requested does not exist, or settings do not fit together
     |   |-- PluginError         a plugin is unknown, doubled, broken or of the wrong shape
     |   `-- ClosedModelError    a model is called after it was closed, or from another event loop
-    |-- DataError               a row or a file cannot be read; names file and line
+    |-- DataError               a row or a file cannot be read or used; names it
     |-- StoreError              a result cannot be written
     |-- ServiceError            a service cannot start: its address is taken, its folder in use
     |-- SinkError               a service did not take scores; sending them again may help
@@ -47,7 +47,7 @@ class Outcome(StrEnum):
     SCORED = "scored"
     """The report has a score."""
     ABSTAINED = "abstained"
-    """The judge does not judge this aspect, or lacks the inputs for it."""
+    """The judge does not judge this aspect, or has nothing to judge it by."""
     UNPARSEABLE = "unparseable"
     """No report can be read from the reply."""
     TRUNCATED = "truncated"
@@ -67,7 +67,7 @@ UNANSWERED = frozenset({Outcome.TIMED_OUT, Outcome.BACKEND_FAILED})
 
 
 class EvaluationError(Exception):
-    """Root of all errors that spanjury raises on purpose."""
+    """Root of the tree: catch it to catch any error of this module."""
 
 
 class ConfigError(EvaluationError):

@@ -41,7 +41,7 @@ class MeasuredPrecision:
 
 
 def measured_precision(name: str, judge: object) -> tuple[MeasuredPrecision, ...]:
-    """Return the measured precisions of the judge called `name`; empty if its package has no file.
+    """Return the measured precisions of the judge called `name`; empty if no file states any.
 
     Parameters
     ----------

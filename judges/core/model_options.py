@@ -28,11 +28,11 @@ class ModelOptions:
     max_connections
         Maximum number of concurrent calls to each server.
     min_connections
-        Minimum number of concurrent calls, however overloaded the server says it is.
+        Number of concurrent calls that stay allowed, however overloaded the server says it is.
     timeout
         Seconds that one attempt may take, from request to last byte.
     attempts
-        Number of tries of a call, the first included, while it fails with transient errors.
+        Maximum number of tries of a call that fails with transient errors, the first included.
     requests_per_minute, tokens_per_minute
         Maximum number of requests, and of prompt and reply tokens together, per minute over all
         servers of the model; None for no limit.

@@ -72,7 +72,7 @@ class LicensedPlugin(Protocol):
 
 @runtime_checkable
 class KeyedJudge(Judge, Protocol):
-    """A judge that knows more precisely than its signature what its reports depend on.
+    """A judge that states more precisely than by its signature what its reports depend on.
 
     The reports of any other judge depend on its signature, on the whole aspect, and on everything
     that a judge may see of a segment.

@@ -52,8 +52,8 @@ class LabelledWindow:
     Parameters
     ----------
     words
-        The labels of its words, in order. If all are unknown and the sentence has an error, some
-        of its words have the sentence's label.
+        The labels of its words, in order. If all are unknown and the sentence has an error, the
+        error is in some of its words.
     sentence
         The label of the sentence.
     group

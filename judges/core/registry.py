@@ -25,8 +25,8 @@ _POINTS = "entry_points.txt"
 
 
 @cache
-def _declared(path: tuple[str, ...]) -> Mapping[str, list[EntryPoint]]:  # noqa: ARG001  a key
-    """Read the entry points of our groups once; a package installed twice counts as imported."""
+def _declared(path: tuple[str, ...]) -> Mapping[str, list[EntryPoint]]:  # noqa: ARG001  a cache key
+    """Read the entry points of our groups; of a package installed twice, the first copy counts."""
     declared: dict[str, list[EntryPoint]] = {}
     seen: set[str] = set()
     for package in distributions():

@@ -89,7 +89,7 @@ def probability_with(
     """Return the probability of an error in a text with the errors `spans` instead of `own`.
 
     The odds that the text is right are multiplied, for each error in `spans`, by the probability
-    that this error leaves the text right: the complement of its own probability, weighted by
+    that this error leaves the text right: 1 minus its own probability times a factor for its
     severity. For each error in `own` they are divided by it. Equal lists give the same
     probability, more errors a higher one, and fewer errors a lower one.
 

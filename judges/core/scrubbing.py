@@ -67,7 +67,7 @@ def scrub(text: str, *, secrets: Iterable[str] = ()) -> str:
     """Return `text` with every secret replaced by `MASK`, for messages and logs.
 
     This replaces known secrets, as `hide` does, credentials and keys in addresses, the word
-    after ``Bearer``, and every word that looks like a provider's key.
+    after ``Bearer`` or ``Basic``, and every word that looks like a provider's key.
 
     Examples
     --------

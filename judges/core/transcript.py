@@ -81,7 +81,7 @@ class Transcript:
         """Return the position of ``text[start:end]``: in the smallest part that contains it.
 
         If no part contains all of it, the smallest part that it overlaps counts, and the position
-        ends with this part. None if it overlaps no part, as the line before a turn does not.
+        is cut to this part. None if it overlaps no part, as the line before a turn does not.
         """
         overlapping = [part for part in self.parts if part.start < end and start < part.end]
         holding = [part for part in overlapping if part.start <= start and end <= part.end]

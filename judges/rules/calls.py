@@ -347,7 +347,7 @@ class _Turn:
         return next(results, None) if is_action(call.name) else None
 
     def _untraced(self, value: Untraced, count: int) -> ErrorSpan | None:
-        """Return the error that a value without an origin is; None for a guess that none tells."""
+        """Return the error for a value without an origin; None for a guess that no result gives."""
         mark = partial(self._span, count=count, path=value.path)
         later = self._later(value.path, count) if value.kind in {"id", "address"} else ()
         if later:
@@ -443,7 +443,10 @@ class _Turn:
             yield self._span(REPEATED, explanation, count=count, severity=4)
 
     def _is_repeated(self, count: int, call: ToolCall) -> bool:
-        """Return whether the same call succeeded since the user spoke; a lookup only as last."""
+        """Return whether the same call was made since the user spoke, with no failure after it.
+
+        For a lookup, only the last turn with calls counts.
+        """
         arguments = arguments_of(call)
         turn = self.trajectory.turns[self.number - 1]
         if any(_alike(call, earlier, arguments) for earlier in turn.calls[: count - 1]):

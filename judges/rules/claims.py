@@ -58,7 +58,7 @@ class Claim(NamedTuple):
     name
         The name; None if it is not one.
     sure
-        Whether a missing claim is sure enough to be an error to be reported.
+        Whether the claim, if unsupported, is surely enough an error to be reported.
     contradicted
         Whether the source has another name instead.
     follows
@@ -175,7 +175,7 @@ def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:
 
 
 def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> Claim:
-    """Look up a number, and its numeral alone if no word scales it."""
+    """Check if the source states a number, has its word, or has numbers that it follows from."""
     numeral = words[number.first]
     supported = is_stated(words, index, number=number, text=text)
     glued = is_glued(numeral, text)

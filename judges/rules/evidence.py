@@ -323,7 +323,7 @@ def _quote(sentence: SentenceSupport, claim: Claim, *, text: str) -> str:
 def _lacking(
     sentence: SentenceSupport, claim: Claim, *, source: Source, text: str, prose: bool
 ) -> tuple[str, tuple[Evidence, ...]]:
-    """Return that the source lacks a claim, and what it says instead."""
+    """Explain that the source lacks a claim, and what it says instead."""
     quote = _quote(sentence, claim, text=text)
     if claim.name is not None:
         return _misnamed(claim.name, quote=quote, source=source)

@@ -22,7 +22,7 @@ class FormText:
     tokenised
         Whether it has spaces before punctuation throughout, like data for parsers.
     capitals
-        Whether most of its sentences begin with a capital.
+        Whether at most half of its sentences begin in lower case.
     is_whole
         Whether it is complete, from its first word to its end.
     """

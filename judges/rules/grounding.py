@@ -302,7 +302,7 @@ def _different_scripts(output: str, source: str) -> str:
 
 
 def _foreign_passage(output: str, source: Source) -> str:
-    """Return which passage cannot be compared, because it may contain what the others lack."""
+    """Return why a passage, which may have what the others lack, cannot be compared, or empty."""
     for name, text in passages_in(source.inputs).items():
         obstacle = _different_scripts(output, text) or _different_languages(output, text)
         if obstacle:
@@ -311,7 +311,7 @@ def _foreign_passage(output: str, source: Source) -> str:
 
 
 def _unlike_languages(output: str, source: str) -> str:
-    """Return why an output with hardly any word of the source cannot be compared."""
+    """Return why an output with hardly any word of the source cannot be compared, or empty."""
     languages = unlike_languages(source, output)
     return f"the input is {languages[0]} and the output {languages[1]}" if languages else ""
 

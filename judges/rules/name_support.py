@@ -92,8 +92,8 @@ def _initials(source: str) -> str:
 def called_otherwise(name: Name, source: str) -> list[re.Match[str]]:
     """Return matches of a name in `source` that differs from the two-word `name` in one word.
 
-    This is another surname after the first word, or another given name before the last. Names
-    that begin with the same letter do not count, as they may be spellings of one name.
+    This is another surname after the first word, or another given name before the last. Empty
+    if any of them begins with the same letter, as it may be a spelling of the same name.
     """
     if len(name.parts) != 2 or not name.parts[0].text[0].isupper():  # noqa: PLR2004
         return []

@@ -471,5 +471,5 @@ def lowered(source: str) -> str:
 
 
 def _is_year(value: float) -> bool:
-    """Return whether a number is more likely a year than one that is rounded."""
+    """Return whether a number is more likely a year than one that another was rounded from."""
     return _YEARS[0] <= value < _YEARS[1]

@@ -82,7 +82,7 @@ class Number:
     Parameters
     ----------
     value
-        The number; infinite if it cannot be read as one.
+        The number; infinite for a numeral of 1e15 or more, or one that is no number (a version).
     spelled
         Whether it is stated in words alone.
     """

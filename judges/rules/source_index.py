@@ -176,7 +176,7 @@ def _without_humps(identifier: re.Match[str]) -> str:
 index_source = KeptByText(_indexed)
 """Index a text; takes time and memory linear in its length.
 
-In data, identifiers are split into words: ``leaderName``, ``eat_type``."""
+In data, the words within identifiers are indexed, too: ``leaderName``, ``eat_type``."""
 
 
 def _where(

@@ -140,7 +140,7 @@ def _time(match: re.Match[str]) -> _Time:
 
 
 def _repeats(sentence: _Sentence, source: _Sentence) -> bool:
-    """Say whether all words of a sentence stand in another in this order, with as many times."""
+    """Return whether another sentence has all words of a sentence, in order, and as many times."""
     words, others = sentence.words, source.words
     if len(sentence.times) != len(source.times) or len(words) < _COVER * len(others):
         return False

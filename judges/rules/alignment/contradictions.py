@@ -165,7 +165,7 @@ def _of_phrase(
     matches: list[_Match] = []
     for match in _matches(sentence, keys, searches=searches):
         if match.comparison.cover() >= 1 - _AS_GOOD and not _faults(match, searches.values()):
-            return  # a sentence aligned about as well confirms the output's sentence
+            return  # no other sentence can be aligned much better than this one, which confirms it
         matches.append(match)
     if not matches:
         return

@@ -29,8 +29,9 @@ class Difference(NamedTuple):
 def is_firm(comparison: Comparison, at: int) -> bool:
     """Return whether the words around the link `at` are so similar that it must mean the same.
 
-    Three equal tokens nearby are enough. Two are enough if only a denial distinguishes the output
-    from words of the source or, in a short sentence, if all tokens but one are equal.
+    Three equal tokens nearby are enough. Two are enough if most tokens of both sentences are
+    aligned, or if only a denial distinguishes the output from words of the source. One is enough in
+    short sentences, if all aligned tokens but one are equal and hardly any is unaligned.
     """
     witnesses = comparison.witnesses(at)
     if witnesses >= _WITNESSES:

@@ -37,8 +37,8 @@ def figures(
 ) -> Iterator[Difference]:
     """Yield the numbers, units, weekdays and months that differ.
 
-    If the two sentences `is_far` from alike, a number that the inputs state elsewhere does not
-    count. A figure that they state nowhere needs fewer equal words beside it.
+    If `is_far`, the two sentences are not very similar, and a number that the inputs state
+    elsewhere does not count. A figure that they state nowhere needs fewer equal words near it.
     """
     if _FIGURES.isdisjoint(comparison.output.kinds):
         return

@@ -49,7 +49,10 @@ class Sentences:
 
     @cached_property
     def keys(self) -> Sequence[Sequence[str]]:
-        """The keys of the distinct words of each sentence, without light ones."""
+        """The keys of the distinct words of each sentence; light ones have an empty key.
+
+        Two words may share a key.
+        """
         return [[*map(_SOUGHT.__getitem__, set(words))] for words in self._folded]
 
     @cached_property
@@ -84,7 +87,7 @@ class Search:
     where: Mapping[str, Sequence[int]]
 
     def states(self, token: Token) -> bool:
-        """Return whether any sentence holds a token that was looked for; a number, by its value."""
+        """Return whether any sentence has `token`, a word that was searched for or a number."""
         if token.kind == "number":
             return token.value in self.source.values
         return token.key in self.where

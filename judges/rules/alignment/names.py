@@ -69,7 +69,7 @@ def _same_words(left: Sequence[str], right: Sequence[str]) -> bool:
 
 
 def _exclude(comparison: Comparison, claimed: Token, given: Token, *, search: Search) -> bool:
-    """Return whether two names certainly denote two people, both in the source."""
+    """Return whether two names, both in the source, certainly do not denote the same."""
     name = comparison.output.text[claimed.start : claimed.end]
     other = comparison.source.text[given.start : given.end]
     if claimed.key not in search.where or name[:_ALIKE].lower() == other[:_ALIKE].lower():

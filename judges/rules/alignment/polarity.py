@@ -115,7 +115,7 @@ def _begins_amid(comparison: Comparison, at: int) -> bool:
 
 
 def _alike(left: Token, right: Token) -> bool:
-    """Return whether the words before two tokens, apart from the denial, keep its meaning."""
+    """Return whether the words before two tokens, apart from the denial, keep their meaning."""
     changed = {*left.before} ^ {*right.before}
     denied, other = (left, right) if left.denied else (right, left)
     if any(
@@ -129,7 +129,7 @@ def _alike(left: Token, right: Token) -> bool:
 
 
 def _denied_words(token: Token) -> tuple[int, int]:
-    """Return the interval of the token and the words that deny it, or of the words before it."""
+    """Return the interval of the token with the words that deny it, or else the words before it."""
     start = min((start for start, _ in token.denials), default=token.opening)
     return min(start, token.start), token.end
 
@@ -157,7 +157,7 @@ def _blurs(sentence: Phrase, at: int) -> bool:
 
 
 def _may_oppose(comparison: Comparison) -> bool:
-    """Return whether a near copy has a word that the source replaces by an opposite."""
+    """Return whether a near copy has a word that the source lacks but whose opposite it has."""
     if comparison.equal() < _OPPOSED * len(comparison.output.tokens):
         return False
     held = set(comparison.source.keys)

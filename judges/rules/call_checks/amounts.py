@@ -54,7 +54,7 @@ _ROUNDING = 0.0051
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amounts:
-    """The numbers of some texts by what they are.
+    """The numbers of some texts by kind.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Amounts:
     rates: tuple[float, ...]
 
     def lead_to(self, value: float) -> bool:
-        """Say whether `value` is stated or follows, or so many numbers are stated that it may."""
+        """Return whether `value` is stated or follows; true if very many numbers are stated."""
         if max(len(self.money), len(self.counts)) > _MOST:
             return True
         amount = abs(value)
@@ -133,7 +133,7 @@ def _products(
 def _holds(
     products: Mapping[int, Sequence[tuple[float, float]]], value: float, *, without: float
 ) -> bool:
-    """Say whether a product is `value`, or its negative, and not one of the sum `without`."""
+    """Return whether a product of another sum than `without` is `value` or its negative."""
     cents = round(100 * abs(value))
     return any(
         amount != without and _is_near(abs(value), product)
@@ -147,7 +147,7 @@ def _is_near(value: float, other: float) -> bool:
 
 
 def is_money(path: str, *, name: str, description: str) -> bool:
-    """Say whether the argument at `path` of the tool called `name` is a sum of money."""
+    """Return whether the argument at `path` of the tool called `name` is a sum of money."""
     parts = words_of(path)
     verbs = {stem(part) for part in words_of(f"$.{name}")}
     is_paid = bool(verbs & _PAYS) or bool(_SPOKEN.search(description))
@@ -183,7 +183,7 @@ def amounts(texts: tuple[str, ...]) -> Amounts:
 
 
 def _numbers(data: object) -> Iterator[tuple[float, frozenset[str]]]:
-    """Yield each number with what it may be: money, a count, a rate."""
+    """Yield each number with the kinds that it may have: money, a count, a rate."""
     for path, leaf in json_leaves(data):
         parts = words_of(path)
         if isinstance(leaf, int | float) and not isinstance(leaf, bool):
@@ -194,7 +194,7 @@ def _numbers(data: object) -> Iterator[tuple[float, frozenset[str]]]:
 
 
 def _written(text: str) -> Iterator[tuple[float, frozenset[str]]]:
-    """Yield each number of a text in words with what it may be, the last one first."""
+    """Yield each number of a text in words with the kinds that it may have, last number first."""
     may_be_money, start = False, 0
     for quantity in reversed(quantities(text)):
         is_price = quantity.unit in _CURRENCIES | _CENTS or bool(_EACH.match(text, quantity.end))
@@ -209,7 +209,7 @@ def _written(text: str) -> Iterator[tuple[float, frozenset[str]]]:
 
 
 def _kinds(value: float, *, is_money: bool) -> frozenset[str]:
-    """Return what a number may be; one with decimals may be money anywhere."""
+    """Return the kinds that a number may have; one with decimals may be money anywhere."""
     if is_money:
         return frozenset(("money",))
     return frozenset(("count",) if value.is_integer() else ("count", "money"))

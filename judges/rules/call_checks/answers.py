@@ -206,7 +206,7 @@ def clauses(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _unmended(trajectory: Trajectory, number: int) -> dict[str, str]:
-    """Return the tools that failed since the user's last turn and never succeeded, with results."""
+    """Map tools that failed since the user's last turn, with no later success, to their results."""
     failed: dict[tuple[str, str], tuple[str, str]] = {}
     for count, turn in enumerate(trajectory.turns[: number - 1], 1):
         call = trajectory.caller_of(count)
@@ -322,7 +322,7 @@ def _unnamed(sentence: str, named: Moments, numbers: Numerals) -> Iterator[str]:
             yield match.group()
         elif ":" in match.group() and stated.times:
             is_named = any(map(named.names_time, stated.times))
-            # 4:51 may be a length of time, or the difference of lengths or times
+            # 4:51 may be a length, or the time between two others less a sum of lengths
             gaps = named.numbers(with_parts=False)
             rests = {60.0 * gap - time for gap in gaps for time in stated.times}
             is_length = any(map(numbers.lead_to, stated.times)) or rests & numbers.sums

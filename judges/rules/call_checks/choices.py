@@ -167,7 +167,7 @@ def superseded(arguments: Mapping[str, object], context: Context) -> Iterator[tu
 
 
 def exchanged(arguments: Mapping[str, object], context: Context) -> Iterator[tuple[str, str]]:
-    """Yield path and value of a start that the user named as the end, or as the former start.
+    """Yield path and value of a start that the user named as the end, or set out from before.
 
     The user names both in the opposite order, or wants to go back after an earlier call with the
     same values.

@@ -225,7 +225,7 @@ def shape_of(token: str) -> str:
 def slip(value: str, tokens: Collection[str]) -> str | None:
     """Return the token that differs from `value` by a swap of two characters, or in one character.
 
-    Both contain a digit. Consecutive numbers, such as page numbers, differ in their last
+    `value` contains a digit. Consecutive numbers, such as page numbers, differ in their last
     character, so a single other character counts only before it.
 
     Examples

@@ -381,7 +381,9 @@ def _in_words(text: str) -> Iterator[tuple[int | None, int, list[int]]]:
 
 
 def dated_words(text: str, *, year: int) -> Iterator[tuple[int, int, date]]:
-    """Yield the offsets of each date that a text states, with the date; its year may be `year`.
+    """Yield the offsets of each date that a text states, with the date.
+
+    A date without a year is in `year`.
 
     Examples
     --------

@@ -154,7 +154,7 @@ def _arguments(trajectory: Trajectory, number: int) -> Iterator[object]:
 
 
 def _is_full(value: object) -> bool:
-    """Return whether a result is a non-empty list, or an object with only such a list."""
+    """Return whether a result is a non-empty list, or an object whose only list is not empty."""
     if isinstance(value, Mapping):
         lists = [leaf for leaf in value.values() if isinstance(leaf, list)]
         return len(lists) == 1 and bool(lists[0])

@@ -112,7 +112,7 @@ class Untraced:
     grade
         ``"slip"`` for one that differs from a given value in a character or two, ``"unit"`` for a
         number that was given in another unit, ``"strange"`` for one that had to be given, and
-        ``"guess"`` for an id that may be made up, unless a later result gives it.
+        ``"guess"`` for an id that is an error only if a later result gives it.
     """
 
     path: str
@@ -251,7 +251,7 @@ class _Own:
 
     @property
     def _names(self) -> bool:
-        """Say whether the tool gives things a name of the agent's choice."""
+        """True if the tool gives things a name of the agent's choice."""
         return bool({stem(part) for part in words_of(f"$.{self.name}")} & _NAMING)
 
     @property
@@ -316,7 +316,7 @@ class _Own:
         return value.is_integer() and bool(words_of(self.path) & _NUMBERED)
 
     def _is_unpaid(self, value: float) -> bool:
-        """Say whether an action has a sum of money that does not follow from those before it."""
+        """Return whether an action has a sum of money that does not follow from those before it."""
         if not (self.acts and is_money(self.path, name=self.name, description=self._described)):
             return False
         given = amounts((*self._texts, self.beside))
@@ -439,7 +439,7 @@ class _Own:
                 yield token
 
     def _counted(self, value: str) -> Iterator[Untraced]:
-        """Yield the counts of a text where the user gives another one of the same unit."""
+        """Yield the counts of a text if the user gives another one with the same unit."""
         for quantity in quantities(value):
             counts = counts_of(self.context.asked, {quantity.unit} - {""})
             if len({*counts}) == 1 and not numerals(self._texts).lead_to(quantity.value):
@@ -448,7 +448,7 @@ class _Own:
                 yield self._untraced("number", text=own, near=near)
 
     def _foreign(self, value: str) -> Iterator[Untraced]:
-        """Yield the ids of a message that no text before has, though it has others of the shape."""
+        """Yield the new ids of a message, if earlier texts have tokens of the same shape."""
         shapes = {shape_of(token) for text in self._texts for token in raw_tokens(text)}
         for token in self._new_tokens(value):
             is_id = _ID_IN_WORDS.fullmatch(token) and self._is_long(token)
@@ -457,14 +457,14 @@ class _Own:
                 yield self._untraced("id", text=token, near=self._like(token))
 
     def _is_long(self, token: str) -> bool:
-        """Say whether an id has so many digits that no agent makes it up by right."""
+        """Return whether an id has so many digits that an agent must not make it up."""
         is_code = self.acts and not self._names and any(map(str.isalpha, token))
         return len(re.findall(r"\d", token)) >= (_LONG_CODE if is_code else _LONG_ID)
 
     def _dated(self, value: str) -> Iterator[Untraced]:
-        """Yield dates and times of a message in whose place user or results give others.
+        """Yield the new dates and times of a message if the user or results give others.
 
-        A message that has one that was given may add another.
+        Dates count only if none of the message was given, and so do times.
         """
         foreign = [text for header, text in self.context.sources.items() if header[0] != "I"]
         given, named = moments(tuple(foreign)), self._moments
@@ -520,7 +520,7 @@ class _Own:
             yield from self._guessed(value)
 
     def _guessed(self, value: str) -> Iterator[Untraced]:
-        """Yield an id of an action that is a guess if a later result gives it."""
+        """Yield an id of an action as a guess, an error only if a later result gives it."""
         if self.acts and not self._names and len(squeezed(value)) >= _SHORTEST_GUESS:
             yield self._untraced("id", "guess")
 

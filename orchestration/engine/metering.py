@@ -514,7 +514,7 @@ class Account:
         return Reservation(self, most, reserved, size, maker or _MAKER.get(), paid)
 
     def learn(self, usage: Usage, *, size: int) -> None:
-        """Raise the estimate of tokens per byte if prompts are longer."""
+        """Raise the estimate of tokens per byte if the prompt had more tokens than expected."""
         # Short prompts are mostly template.
         if size >= FRAME:
             self._per_byte = max(self._per_byte, (usage.prompt - FRAME) / size)

@@ -248,7 +248,7 @@ class Meter:
     def account(
         self, *, name: str, price: TokenPrice | None, judged: Judged | None = None
     ) -> "Account":
-        """Return the account of a model's calls; for `judged` see `Account`.
+        """Return the account of a model's calls; for `judged` see `Judged`.
 
         Raise `ConfigError` if dollars are limited and no price is known.
         """

@@ -49,7 +49,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DamagedTrajectory:
-    """A trajectory that a rule has damaged, and those parts of it that are now wrong."""
+    """A trajectory that a rule has damaged, and what the agent wrote in it that is now wrong."""
 
     trajectory: Trajectory
     faults: tuple[Fault, ...]

@@ -74,7 +74,7 @@ class JuryCapability(AbstractCapability[object]):
         aspects_files: Sequence[Path] = (),
         on_review: Callable[[Review], None] = lambda _: None,
     ) -> None:
-        # so what is wrong is an error before the agent begins
+        # so that wrong terms are an error before the agent begins
         terms_of(task=task, aspects=aspects, fail_on=fail_on, aspects_files=aspects_files)
         check_policy(on_unscored)
         self._review = partial(

@@ -129,7 +129,7 @@ def jury_node(  # noqa: PLR0913  all have defaults
         If a name is unknown, a condition cannot be read or is about an aspect that nothing is
         judged on, the policy cannot be read, or `rounds` is negative.
     """
-    terms_of(task=task, aspects=aspects, fail_on=fail_on)  # so they are wrong before the graph runs
+    terms_of(task=task, aspects=aspects, fail_on=fail_on)  # fail before the graph runs
     if on_failure not in {"raise", "accept"}:
         raise ConfigError(f"on_failure is raise or accept, not {on_failure!r}")
     if rounds < 0:

@@ -51,11 +51,11 @@ def mean_without_far_seats(scores: Sequence[float]) -> float:
 
 
 def far_from_all(scores: Sequence[float]) -> tuple[bool, ...]:
-    """Return for each score whether it lies 2 standard deviations and 1 point from the mean.
+    """Return for each score whether it lies far from the mean of all scores.
 
-    This is the rule of section 4, footnote 3, with the population's standard deviation: with the
-    sample's it could never hold for five seats. For five seats it holds only if four agree and the
-    fifth differs by 2 or more.
+    It must be at least 2 standard deviations and at least 1 point away. This is the rule of section
+    4, footnote 3, with the population's standard deviation: with the sample's it could never hold
+    for five seats. For five seats it holds only if four agree and the fifth differs by 2 or more.
 
     Examples
     --------
@@ -69,10 +69,11 @@ def far_from_all(scores: Sequence[float]) -> tuple[bool, ...]:
 
 
 def far_from_others(scores: Sequence[float]) -> tuple[bool, ...]:
-    """Return for each score whether it lies 2 standard deviations and 1 point from the others.
+    """Return for each score whether it lies far from the mean of the other scores.
 
-    Appendix J words the rule this way: mean and deviation are those of the other seats. Two seats
-    cannot tell which of them is the outlier, so no score is far among fewer than three.
+    Appendix J words the rule of `far_from_all` this way: mean and deviation are those of the other
+    seats. Two seats cannot tell which of them is the outlier, so no score is far among fewer than
+    three.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from spanjury.orchestration.engine.thresholds import Signal, Thresholds
 QUANTILES = 20
 """Number of steps of the stored quantiles of the panel's numbers."""
 _SMIRNOV = 1.628
-"""Critical value of the two-sample Kolmogorov-Smirnov statistic at 1 %, before the sample sizes."""
+"""Critical two-sample Kolmogorov-Smirnov statistic at 1 %, divided by ``sqrt(1 / n + 1 / m)``."""
 _WORTH_SAYING = 0.15
 """Smaller distances are not worth reporting, even if they are significant."""
 
@@ -38,7 +38,7 @@ class AspectCalibration:
     severity_weights
         Weights of severities 1 to 5, for a score computed from spans; None if none were fitted.
     texts, sources
-        Number of marked texts, and number of sources that the texts are about.
+        Number of marked texts, and number of sources that the texts were made from.
     made_on
         A description of the marks.
     seen
@@ -77,7 +77,7 @@ class AspectCalibration:
         return (self.thresholds, *others) if self.thresholds else others
 
     def distance(self, values: Sequence[float]) -> float:
-        """Return the distance of `values` from the fitted texts: 0 if alike, 1 if nothing overlaps.
+        """Return the distance of `values` from `seen`: 0 if alike, 1 if nothing overlaps.
 
         This is the Kolmogorov-Smirnov distance: the largest difference of the cumulative shares.
         """

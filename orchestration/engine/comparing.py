@@ -1,4 +1,4 @@
-"""Comparing a pair: a judge sees the pair in both orders, and its errors become its report.
+"""Comparing a pair: a judge sees it in both orders, and an exception becomes its report.
 
 A pair judge without its own model prefers the text that a panel scores higher. The panel assesses
 each text alone, so neither the order nor the other text can influence its score.

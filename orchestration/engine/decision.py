@@ -250,7 +250,7 @@ def _stating(seats: Sequence[SeatReport]) -> frozenset[str]:
 def _measured_for(
     seats: Sequence[SeatReport], thresholds: Sequence[Thresholds]
 ) -> Thresholds | None:
-    """Return the thresholds that cover the most of the judges that state a probability."""
+    """Return the first thresholds that cover the most of the judges that state a probability."""
     stating = _stating(seats)
     fitting = (
         threshold

@@ -51,7 +51,8 @@ class FormingModel:
     note
         Called with the form of each kind of reply, once it is known.
     note_logprobs
-        Called with the server's answer to the first request for log-probabilities.
+        Called with the server's answer to a request for log-probabilities, once it is known, and
+        again if the server refuses them later.
     """
 
     def __init__(

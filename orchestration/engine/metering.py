@@ -248,7 +248,7 @@ class Meter:
     def account(
         self, *, name: str, price: TokenPrice | None, judged: Judged | None = None
     ) -> "Account":
-        """Return the account of a model's calls; for `judged` see `Account`.
+        """Return the account of a model's calls; for `judged` see `Judged`.
 
         Raise `ConfigError` if dollars are limited and no price is known.
         """
@@ -514,7 +514,7 @@ class Account:
         return Reservation(self, most, reserved, size, maker or _MAKER.get(), paid)
 
     def learn(self, usage: Usage, *, size: int) -> None:
-        """Raise the estimate of tokens per byte if prompts are longer."""
+        """Raise the estimate of tokens per byte if the prompt had more tokens than expected."""
         # Short prompts are mostly template.
         if size >= FRAME:
             self._per_byte = max(self._per_byte, (usage.prompt - FRAME) / size)

@@ -3,7 +3,7 @@
 The score is the weighted mean of the criteria's grades: 1 for a criterion that is met, 0 for one
 that is not, and the position on its scale, 0 to 1, for a graded one. A criterion is *open* if it
 has no score, or if the judges cannot tell whether it is met. An open criterion never counts as met:
-it is left out of the mean, and the share of the remaining weight is stated. A text that misses a
+it is left out of the mean, and the share of the weight that remains is stated. A text that misses a
 must-have is faulty whatever its score. A text with an open criterion is not ok.
 """
 

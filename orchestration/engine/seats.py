@@ -91,7 +91,7 @@ async def _report(seat: Seat, segment: Segment, aspect: Aspect) -> Report:
 
 
 def _abstained(aspect: Aspect, lacking: Sequence[str]) -> Report:
-    """Return an abstention: the inputs lack what is needed, as an article to check a summary."""
+    """Return an abstention: an input is missing, such as the article of a summary to check."""
     reason = f"{aspect.name} cannot be judged without an input {' and '.join(lacking)}"
     return Report(outcome=Outcome.ABSTAINED, reason=reason)
 

@@ -106,7 +106,7 @@ async def run_watched(work: Work[T], *watchers: Work[object]) -> T:
 
 
 async def _begun(watch: Work[object], *, task_status: TaskStatus[None]) -> None:
-    """Run `watch`; report it as started at once, so that the caller resumes at its first await."""
+    """Run `watch`; report it as started at once: the caller resumes when `watch` first waits."""
     task_status.started()
     await watch()
 

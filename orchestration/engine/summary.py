@@ -177,7 +177,7 @@ class Summary:
     unmeasured
         Decision and aspect -> count of decisions without a measured error rate.
     unasked
-        Seat -> number of texts on which it was not asked; empty without a cascade.
+        Seat -> number of results for which it was not asked; empty without a cascade.
     stops
         Reason why no further seats were asked -> count.
     unanswered

@@ -9,7 +9,7 @@ Signal = Literal["probability", "score"]
 """The compared number: the probability of an error, or the lost share of the score's scale."""
 
 MOST_CERTAIN = 0.999
-"""The limit of one seat's probability, so that no seat overrules all others."""
+"""The limit of one seat's certainty of an error or of none: no seat overrules all others."""
 VOUCHED = 0.4
 """Texts with this probability of an error or more are ok by a promised threshold only."""
 

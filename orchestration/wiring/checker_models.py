@@ -136,7 +136,7 @@ def best_panel() -> BestPanel:
 def notices(panel: PanelConfig) -> Iterator[str]:
     """Yield a notice about the checker that the default panel could use, if there is one.
 
-    Yield another for each model on a server whose licence forbids commercial use.
+    Yield another for each model that a server runs and whose licence forbids commercial use.
     """
     is_default = not (panel.seats or panel.models)
     if is_default and (best := _best(installed_checkers())) is not None:

@@ -24,7 +24,7 @@ VLLM = "vllm"
 CHECKER, READER = "checker", "reader"
 """The judge that uses a checker, and its parameter; the judge that is fitted to its own reader."""
 KIND = "kind"
-"""Option that names the checker plugin; by default the one with the judge's name, or a folder's."""
+"""Option that names the checker plugin; by default that of the judge's name, or that of folders."""
 
 _USUAL = ModelOptions()
 _EMBEDDED = ModelOptions(max_connections=2, timeout=600.0)

@@ -254,7 +254,7 @@ class Models:
     def _price(self, model: ModelConfig, gateway: "gateways.Gateway") -> TokenPrice | None:
         """Return the price of a model, or that of its batches.
 
-        A file may be sent to your own server, in which case a given price is that of the file.
+        A file may be sent to your own server: a given price then holds without a batch discount.
         """
         price = model.price or gateway.price
         if price is None or self.deferral is None:

@@ -121,8 +121,8 @@ def open_rows(data: object, *, columns: Sequence[str] = ()) -> Iterator[Segment 
 
     `data` contains mappings like the rows of a file, segments, lists of messages, or the messages
     of one conversation, or is a data frame; `columns` are as in `open_source`. Raise `ConfigError`
-    if the columns have another form, or `data` contains no rows, and `DataError`, at once, if it is
-    empty.
+    if the columns have another form, or `data` are not rows, and `DataError`, at once, if there is
+    no row.
     """
     rows = frame_rows([data] if is_conversation(data) else data)
     if rows is None:

@@ -112,7 +112,7 @@ def _connectives(text: str) -> Iterator[Choice]:
 
 
 def _openable(text: str, *, taken: set[int]) -> Iterator[Choice]:
-    """Yield the beginnings of plainly beginning sentences that follow another one."""
+    """Yield the beginnings of sentences that follow another one and begin plainly."""
     openings = lists("connectives")
     texts = (*openings["opening-alternative"], *openings["opening-result"], "For example")
     for passage in passages(text)[1:]:

@@ -85,7 +85,7 @@ def _most(rule: Perturbation, text: str, rng: Generator, *, k: int) -> list[Edit
 
 
 def _joined(made: list[Edit], others: Sequence[Sequence[Edit]], *, k: int) -> list[Edit]:
-    """Add up to `k` edits of `others` in turn, none of which overlaps or touches another."""
+    """Add edits of `others` in turn, none overlapping or touching another, up to `k` in all."""
     joined = list(made)
     for turn in range(k):
         for edits in others:

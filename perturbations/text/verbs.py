@@ -84,8 +84,8 @@ def verbs(form: Literal["base", "past", "third", "participle"]) -> Mapping[str, 
 def finite_verbs(words: Sequence[Token]) -> Iterator[FiniteVerb]:
     """Find forms that are certainly finite verbs, and certainly not participles.
 
-    In doubt, a form is omitted: past forms that are also participles are returned only without
-    a preceding auxiliary and a following preposition, and nouns such as ``reports`` only after a
+    In doubt, a form is omitted: past forms that are also participles are returned only if no
+    auxiliary precedes and no preposition follows, and nouns such as ``reports`` only after a
     pronoun.
     """
     past, third = verbs("past"), verbs("third")

@@ -107,7 +107,7 @@ def rank(results: Iterable[Result]) -> Rank:
 
 
 def is_better(version: Version, best: Version) -> bool:
-    """Return whether `version` is better than `best`; losing a score or all text is not better."""
+    """Return whether `version` is better than `best`; never if it lost a score or all its text."""
     if not version.text.strip() or version.unjudged or best.scored - version.scored:
         return False
     new, old = (

@@ -23,7 +23,7 @@ _KINDS: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 _DISCARDED = 2**24
 _DISCARD_SECONDS = 2.0
-"""Bytes and seconds for which a rejected body is read, so that its sender reads the answer."""
+"""Most bytes and seconds to read of a rejected body, so that its sender can read the answer."""
 
 CLOSE: Mapping[str, str] = MappingProxyType({"Connection": "close"})
 """Header of an answer to a body that was not read completely."""

@@ -42,7 +42,7 @@ class CheckTurns:
     most
         Most concurrent checks.
     longest_wait
-        Most seconds that a check is expected to wait.
+        Most seconds that a check may be expected to wait; beyond them it is refused.
     lanes
         Returns the number of checks that take no longer together than a single one.
     is_shared

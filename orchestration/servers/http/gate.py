@@ -48,7 +48,7 @@ class Gate:
         began = time.perf_counter()
         state = scope.setdefault("state", {})
         try:
-            if "asks" not in state:  # a repeated head was admitted before
+            if "asks" not in state:  # a repeated head was checked before
                 state["asks"] = self._admitted(scope)
             tenant = state["asks"]
             state["arrived"] = self._require_room(scope, tenant)

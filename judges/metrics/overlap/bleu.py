@@ -311,7 +311,7 @@ class SacreBleu(SummedRows):
 
 
 _Floats = NDArray[np.float64]
-# An output of two thirds of the references' length halves the score: [3] section 4.
+# A length of two thirds of the references' halves the score: [3] section 4.
 _BETA = math.log(0.5) / math.log(1.5) ** 2
 
 
@@ -383,7 +383,7 @@ def _nist(texts: NumberedTexts, samples: Ids, *, max_order: int) -> float:
 def _values(
     counts: GramCounts, *, samples: Ids, is_output: NDArray[np.bool_], weights: _Floats
 ) -> _Floats:
-    """Return for each reference the weighted n-grams that it shares with its output."""
+    """Return for each reference the total weight of the n-grams that it shares with its output."""
     many = 1 + int(samples.max(initial=0))
     keys, from_output = counts.grams * many + samples[counts.texts], is_output[counts.texts]
     ours, theirs = np.flatnonzero(from_output), np.flatnonzero(~from_output)

@@ -215,8 +215,9 @@ class Bleu(SummedRows):
     max_order
         Length of the longest n-grams, in words.
     smoothing
-        Substitute if no n-gram of an order matches: "none"; "floor", 0.1 matches; "add-k",
-        one additional match above order 1; "exp", half a match, then a quarter, and so on.
+        Substitute if no n-gram of an order matches: "none"; "floor", 0.1 matches; "exp", half a
+        match, then a quarter, and so on. "add-k" instead adds one match and one n-gram to every
+        order above 1.
     tokenize
         Tokenizer: sacrebleu's "13a", "intl", "zh" and "char", or "whitespace".
     """

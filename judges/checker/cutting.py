@@ -267,7 +267,8 @@ def best_passages(
 def phrases(text: str, claim: Interval) -> list[Interval]:
     """Return the parts that can be left out of a claim in `text`, shortest first.
 
-    These are the content words and the runs of adjacent content words, except the whole claim.
+    These are the content words and the runs of adjacent content words, except a run that has all
+    content words of the claim.
     """
     start, end = claim
     content = [

@@ -14,7 +14,7 @@ CONTRADICTED, ABSENT, UNSUPPORTED = "contradicted", "not in the source", "not su
 """Categories of errors; the last if a model does not distinguish the first two."""
 
 _ENDING = frozenset('.,;:!?…()[]{}|"“”«»—–')
-"""Punctuation that ends a run; other marks, such as hyphens, occur within names."""
+"""Punctuation that ends a run; hyphens, currency signs and other marks occur within names."""
 
 _HYPHENS = frozenset("-‐‑")
 _JOINED = 3  # tokens of two words with a hyphen between them
@@ -47,7 +47,8 @@ def runs(
 
     A single function word between two marked words is marked, too. Function words at the ends are
     left out, except negations, unless there are no other words. A hyphenated word is never cut. If
-    the source merely does not mention the words, one of them must have a probability of 0.8.
+    the source merely does not mention the words, one of them must have a probability of at least
+    0.8.
     """
     marked = [
         token.is_word and 1.0 - likely.supported >= threshold

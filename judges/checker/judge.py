@@ -1,6 +1,6 @@
 """The judge `checker`: a model decides for each claim of a text whether a passage supports it.
 
-A claim is supported as well as by its best passage, and a text is as likely wrong as its most
+The support of a claim is that by its best passage, and a text is as likely wrong as its most
 likely wrong claim, as in MiniCheck (Tang et al. 2024, sections 2 and 4). ``pool="mean"`` averages
 over the claims, as SummaC (Laban et al. 2022) and AlignScore (Zha et al. 2023) do.
 """

@@ -94,16 +94,17 @@ class Annotator:
     verdict
         Position of the verdict: "after" the list of errors (the default) or "before" it.
     samples
-        Number of assessments, all but the first at a temperature above 0; 1 by default. Errors
-        reported by more than half of them are kept, and the score is the median. The share of
-        assessments that find an error states its probability if the verdict has none.
+        Number of assessments, of which the further ones are sampled at a temperature above 0; 1 by
+        default. Errors reported by more than half of them are kept, and the score is the median.
+        The share of assessments that find an error states its probability if the verdict has none.
     examples
         Texts that people marked; the prompt shows those nearest to the text. None for none.
     shots
         Maximum number of examples shown.
     reasoning
         Effort of reasoning before the reply: "none", "low", "medium", "high" or a number of
-        tokens, which are added to `max_tokens`. None (the default) leaves it to the model.
+        tokens. The tokens for it are added to `max_tokens`. None (the default) leaves it to the
+        model.
     expected
         Use as score the mean over the probabilities of the labels, if the server gives them; by
         default the score is the label itself.

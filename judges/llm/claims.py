@@ -48,7 +48,7 @@ from spanjury.judges.text.sentences import sentences
 T = TypeVar("T")
 
 Verdict = Literal["supported", "contradicted", "missing", "unclear"]
-"""Verdict on a claim; each begins with another letter, so that one token distinguishes them."""
+"""Verdict on a claim; each begins with a different letter, so that one token identifies it."""
 
 _PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = ("claims-system.txt", "claims-split.txt", "claims.txt", "claims-context.txt")
@@ -123,14 +123,14 @@ class ClaimJudge:
     """Have a model check each claim of a text against the inputs.
 
     It judges aspects of the kind ``"grounding"``. It abstains on others, without an input that the
-    aspect may read, and if every claim is unclear to the model. A claim is *supported*,
-    *contradicted*, *missing* (the inputs do not mention it) or *unclear*. Contradicted and missing
-    claims are errors, on the words that the model names, or on the whole sentence. A sentence is
-    reported as unverified if it has an unclear claim, or a claim that the model calls supported by
-    words that no input contains.
+    aspect may read, on an output without claims, and if no claim can be decided. A claim is
+    *supported*, *contradicted*, *missing* (the inputs do not mention it) or *unclear*. Contradicted
+    and missing claims are errors, on the words that the model names, or on the whole sentence. A
+    sentence is reported as unverified if it has an unclear claim, or a claim that the model calls
+    supported by words that no input contains.
 
-    If the server gives log-probabilities, each verdict has a probability, and the probability of
-    an error in the text is the highest of them.
+    If the server gives log-probabilities, each claim has a probability of being wrong, and the
+    probability of an error in the text is the highest of them.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from spanjury.judges.core import Aspect, ErrorSpan, Scale, Segment, fingerprint
 from spanjury.judges.text import folded_words, read_template
 
 ROOM = 12_000
-"""Maximum number of characters of all examples in a prompt."""
+"""Maximum number of characters of all examples in a prompt together."""
 
 _MARKS, _SPANS = "marks", "spans"
 """Keys of a row's meta: the annotators of each aspect, and the spans with all their keys."""
@@ -137,7 +137,7 @@ def _tables(value: object) -> list[Mapping[str, object]]:
 
 
 def _shown(example: _Example, aspect: Aspect, *, number: int) -> dict[str, str]:
-    """Return the example's texts that the aspect may read, and its review."""
+    """Return the example's texts that the aspect may read, and a review without field labels."""
     head = f"Example {number}"
     inputs = aspect.view(example.segment.inputs).values()
     texts = {f"{head}, input {number}": text for number, text in enumerate(inputs, start=1)}

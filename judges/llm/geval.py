@@ -1,10 +1,10 @@
 """The judge `geval`: a language model that gives only a score.
 
-Source: Liu et al. (2023), G-Eval, as used by Wang et al. (2024), DHP (section 3.2,
-Appendices D and E). It does not look for error spans: its reports have none, whatever the text,
-and their rationale says so. After a reply without a score the request is repeated once, and then
-reported as unparseable. A reply that breaks off or declines also gives a report without a score. It
-raises `ModelError` if the model gives no reply at all.
+Source: Liu et al. (2023), G-Eval, as used by Wang et al. (2024), DHP (section 3.2, Appendices D and
+E). It does not look for error spans: its reports have none, whatever the text, and their rationale
+says so. After a reply without a score the request is repeated once; a second one is reported as
+unparseable. A reply that breaks off or declines also gives a report without a score. It raises
+`ModelError` if the model gives no reply at all.
 
 Of the prompt's parts (section 2 of G-Eval) the texts come first and the parts that depend on the
 aspect last, so that servers that cache the beginning of a prompt can reuse it for the next aspect
@@ -193,7 +193,7 @@ class GEval:
         )
 
     def report_key(self, segment: Segment, aspect: Aspect) -> str:
-        """Return a digest of the prompt and of the prompt for steps that the model writes."""
+        """Return a digest of the prompt, and of that for the steps if the model writes them."""
         ours = self.steps == "ours"
         steps = our_steps(segment, aspect) if ours else ""
         asked = canonical(self._request(segment, aspect, steps=steps))

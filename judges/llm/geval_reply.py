@@ -35,8 +35,8 @@ def read_score(
     Parameters
     ----------
     material
-        The judged texts: a score that may be copied from them does not count. A line without a
-        label may also be copied if the line next to it is.
+        The judged texts: a score that may be copied from them does not count. A score without a
+        label counts as copied if a text has it next to the same words as the reply.
     cut
         Whether the reply broke off at its limit: its last word may be half of a score.
 

@@ -1,7 +1,8 @@
 """Read a grade that a model wrote: a label of a scale, a number on it, or both.
 
 A grade counts only if nothing contradicts it. ``Poor to Fair``, ``3.5``, ``Not Good``, ``Good
-(3/5)`` and, on a scale of five, ``8/10`` are not grades: no grade is better than a wrong one.
+(3/5)`` and, on a scale of five, ``8/10`` are not grades: a missing grade is better than a wrong
+one.
 """
 
 import re
@@ -57,7 +58,7 @@ def read_grade(phrase: str, *, scale: Scale, remarks: bool = True) -> Grade:
     Parameters
     ----------
     scale
-        Scale of the labels and numbers; ``n/m`` counts if m is its highest score.
+        Scale of the labels and numbers; ``n/m`` counts if m is its upper end.
     remarks
         Whether text after the grade may contradict it; otherwise that text is ignored.
 
@@ -87,7 +88,7 @@ def read_grade(phrase: str, *, scale: Scale, remarks: bool = True) -> Grade:
 
 
 def numbers(scale: Scale) -> tuple[str, ...]:
-    """Return the spelling of grades as numbers, worst first.
+    """Return the numbers, as strings, that stand for the grades, worst first.
 
     Labels that are numbers denote themselves, as in `read_grade`.
 

@@ -45,7 +45,7 @@ def report_schema(
     Parameters
     ----------
     scores, severities
-        Their allowed spellings.
+        Allowed spellings of the score and of a severity.
     max_errors
         Maximum number of errors.
     inputs

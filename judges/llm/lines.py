@@ -164,7 +164,7 @@ def _fields(line: str, *, evidence: bool) -> Iterator[Field]:
 
 
 def _pieces(label: Label, rest: str, *, head: str = "") -> Iterator[Field]:
-    """Yield the field that begins with `rest`, then the fields that begin within it."""
+    """Yield the field of `label`, whose value begins `rest`, then the fields within `rest`."""
     done = 0
     colons = ":" in rest or "：" in rest  # without one there is no label to search for
     for inline in _INLINE.finditer(rest) if colons else ():

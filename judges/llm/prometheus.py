@@ -2,9 +2,9 @@
 
 Source: Kim et al. (2024), Prometheus 2, section 3.1, direct assessment. The model reads an
 instruction, a response, a reference if there is one, and a rubric, and writes ``Feedback: …
-[RESULT] n``. Here the rubric is made from the aspect. The feedback is the rationale; it does not
-look for error spans. The wording is ours; `template` and `system` name files with that of a model's
-card.
+[RESULT] n``. Here the rubric is made from the aspect. The feedback is the rationale; the judge does
+not look for error spans. The wording is ours; `template` and `system` name files with that of a
+model's card.
 """
 
 import math

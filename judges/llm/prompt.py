@@ -60,7 +60,7 @@ Layout = Literal["text", "json"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptOptions:
-    """Options of the prompt, like the ablations of OpeNLGauge (section 7.3).
+    """Options of the prompt, which the ablations of OpeNLGauge (section 7.3) vary.
 
     With `evidence`, it asks for words of an input with each problem. `verdict` was added later:
     without a verdict, everything is as in the first prompt, including the fingerprint.

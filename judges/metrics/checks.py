@@ -25,7 +25,7 @@ def check_cells(sizes: Sequence[tuple[int, int]], *, most: int, what: str) -> No
     sizes
         Lengths of both texts of each sample.
     most
-        Maximum number of cells, which take some seconds.
+        Maximum number of cells; computing that many takes some seconds.
     what
         Unit of the lengths, for the message.
     """

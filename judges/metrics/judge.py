@@ -114,7 +114,7 @@ class MetricJudge:
         )
 
     def _missing(self, sample: Sample) -> str:
-        """Return the fields that the metric needs and the sample lacks; empty if none."""
+        """Return a message about what the metric needs and the sample lacks; empty if nothing."""
         if self.card.references != "none" and not sample.references:
             return f"{self.card.name} needs a reference, and there is none"
         if self.card.needs_source and not sample.source.strip():

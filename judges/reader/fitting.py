@@ -33,7 +33,7 @@ Interval = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedText:
-    """A text that is known to have an error or none, with its intervals in `spans` if known.
+    """A text that is known to have an error or none; `spans` has the errors' intervals if known.
 
     All datasets have the same total weight, whatever their number of texts.
     """

@@ -104,7 +104,7 @@ class ReaderJudge:
         output, inputs = segment.output, aspect.view(segment.inputs)
         if unable := obstacle(output, inputs, aspect):
             return unable
-        # What is short takes as long to read as what is long to look at: all goes to a thread.
+        # Reading even a short text takes long, so every text goes to a thread.
         parts = await all_in_turns(partial(self._parts, output, inputs), length=LONG + 1)
         return Findings(
             error_probability=self.tuning.probability(max(part.evidence for part in parts)),
@@ -198,7 +198,7 @@ def error_spans(
     negated = sum(map(is_negation, tokens)) % 2 == 1
     for run in runs(tokens, reading.words, threshold=tuning.threshold):
         near = nearest(run, tokens, sentence.passages)
-        if near is None:  # no passage that shares no word with it can contradict it
+        if near is None:  # a passage contradicts a run only if it shares a word with it
             if run.probability < LEAST_ABSENT:
                 continue
             run = replace(run, category=ABSENT)  # noqa: PLW2901

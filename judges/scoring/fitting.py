@@ -55,7 +55,7 @@ def fit_weights(
     Parameters
     ----------
     penalty
-        Its other parameters, which say how errors are counted; its weights are fitted.
+        How errors are counted, by its other parameters; its weights are fitted.
     """
     counted = penalty or SpanPenalty()
     fit = decreasing_steps(

@@ -242,7 +242,7 @@ def _by_sentence(
 
 
 _ALMOST = 0.5
-"""Scores closer than this to the best score have its label."""
+"""Scores at most this far below the best score have its label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

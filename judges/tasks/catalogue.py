@@ -141,9 +141,9 @@ class Catalogue:
     def likely_task(self, aspects: Sequence[str] = (), *, headers: Iterable[str] = ()) -> str:
         """Return the name of the likely task of a text that names none.
 
-        It is the task that has all of `aspects` and most of the input `headers`; in case of a tie,
-        it is `USUAL_TASK`. A header counts only if it is the task's own name for an input, because
-        other names mean different inputs in different tasks.
+        It is the task that has all of `aspects` and the largest number of the input `headers`; in
+        case of a tie, it is `USUAL_TASK`. A header counts only if it is the task's own name for an
+        input, because other names mean different inputs in different tasks.
 
         Raises `ConfigError` if no task has all of these aspects, or if several tied tasks do not
         include `USUAL_TASK`.

@@ -82,7 +82,7 @@ def script(text: str) -> str | None:
 
 
 def _is_mostly_ascii(sample: str) -> bool:
-    """Return whether the first ASCII letters outnumber all characters outside ASCII."""
+    """Return whether the first ASCII letters are at least as many as all non-ASCII characters."""
     others = len(sample) - len(sample.encode("ascii", "ignore"))
     beginning = sample[: _BEGINNING * others]
     return sum(map(len, _ASCII_LETTERS.findall(beginning))) >= others

@@ -111,7 +111,7 @@ class GrowingText:
         return ended
 
     def pause(self) -> list[Sentence]:
-        """Return the last sentence if it has its stop and the text does not go on for a while.
+        """Return the last sentence if it has its stop, assuming that the text does not go on.
 
         Only the text after a full stop distinguishes it from a decimal point, so `add` waits for
         more. Call this when no more is expected soon.

@@ -31,8 +31,8 @@ _SHORTEST = 3  # minimum number of letters left without the ending
 def stem(word: str) -> str:
     """Return the stem of a folded `word`, with its longest listed ending removed.
 
-    Stemming rather equates too many words than too few, because the rules mark words without
-    support. A function word is its own stem, which no other word shares.
+    It equates too many words rather than too few, because the rules mark words without support. A
+    function word is its own stem, which no other word shares.
 
     Examples
     --------

@@ -222,7 +222,7 @@ def _edit_costs(
     block = math.isqrt(len(ours)) + 1
     columns = np.arange(-(-(len(ours) + 1) // block) * block)[:, None]
     skipped = (columns * costs.deletion).astype(kind)
-    # Positions beyond an output cost no less than its end, unless the costs of edits differ.
+    # Positions beyond an output cost no less than its end, unless insertions are dearer than edits.
     beyond = (columns > sizes) if costs.insertion > costs.edit else None
     visits, ends = np.zeros((len(columns), sizes.size), dtype=np.int64), np.zeros_like(lengths)
     above: _Table = np.full((len(columns), sizes.size), costs.edit, dtype=kind)

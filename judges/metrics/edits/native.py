@@ -11,7 +11,8 @@ MOST_COST = 2**31 - 1  # maximum cost of `eed_costs`
 MOST_CHARACTERS = 2**14  # maximum length of a text for `character_edits`
 
 Costs = tuple[int, int, int, int]  # costs of an edit, a jump, a deletion and an insertion
-Reach = tuple[int, int, int]  # maximum words to try all shifts, and some; how many are some
+# Words up to which all shifts are tried; words up to which some are; the number of those.
+Reach = tuple[int, int, int]
 
 
 class Kernels(Protocol):

@@ -1,4 +1,4 @@
-"""Translation edit rate: edits that turn an output into a reference, relative to its length.
+"""Translation edit rate: edits that turn an output into a reference, per word of references.
 
 The choice and order of the shifts tried, and the band around the diagonal in which words are
 compared, follow Tercom as in sacrebleu [2]_; the numbers are equal. Here each word is encoded as
@@ -201,7 +201,10 @@ def _best(shifts: set[_Shift], output: str, reference: str, *, below: int) -> _S
 def _candidates(
     output: str, reference: str, *, alignment: BandAlignment, tried: int
 ) -> tuple[set[_Shift], int]:
-    """Return shifts of phrases that the reference has elsewhere, up to a bound."""
+    """Return shifts of phrases that the reference has elsewhere, and the number tried so far.
+
+    The number counts repeated shifts; the search ends when it reaches a bound.
+    """
     positions, wrong, missed = alignment.aligned, alignment.wrong, alignment.missed
     shifts: set[_Shift] = set()
     for start, of, most in _matches(output, reference):

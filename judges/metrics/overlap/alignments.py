@@ -72,7 +72,7 @@ def lcs_alignment(output: Sequence[str], reference: Sequence[str]) -> tuple[tupl
             f"cannot align {len(output)} words with {len(reference)}: the product of the lengths"
             f" is above {_MOST_CELLS}; align shorter parts"
         )
-    numbers: dict[str, int] = {}  # equal numbers for equal words, which hashes would not ensure
+    numbers: dict[str, int] = {}  # hashes of different words may be equal
     left, right = (
         [numbers.setdefault(word, len(numbers)) for word in words] for words in (output, reference)
     )

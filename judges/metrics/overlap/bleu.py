@@ -215,8 +215,9 @@ class Bleu(SummedRows):
     max_order
         Length of the longest n-grams, in words.
     smoothing
-        Substitute if no n-gram of an order matches: "none"; "floor", 0.1 matches; "add-k",
-        one additional match above order 1; "exp", half a match, then a quarter, and so on.
+        Substitute if no n-gram of an order matches: "none"; "floor", 0.1 matches; "exp", half a
+        match, then a quarter, and so on. "add-k" instead adds one match and one n-gram to every
+        order above 1.
     tokenize
         Tokenizer: sacrebleu's "13a", "intl", "zh" and "char", or "whitespace".
     """
@@ -311,7 +312,7 @@ class SacreBleu(SummedRows):
 
 
 _Floats = NDArray[np.float64]
-# An output of two thirds of the references' length halves the score: [3] section 4.
+# A length of two thirds of the references' halves the score: [3] section 4.
 _BETA = math.log(0.5) / math.log(1.5) ** 2
 
 
@@ -383,7 +384,7 @@ def _nist(texts: NumberedTexts, samples: Ids, *, max_order: int) -> float:
 def _values(
     counts: GramCounts, *, samples: Ids, is_output: NDArray[np.bool_], weights: _Floats
 ) -> _Floats:
-    """Return for each reference the weighted n-grams that it shares with its output."""
+    """Return for each reference the total weight of the n-grams that it shares with its output."""
     many = 1 + int(samples.max(initial=0))
     keys, from_output = counts.grams * many + samples[counts.texts], is_output[counts.texts]
     ours, theirs = np.flatnonzero(from_output), np.flatnonzero(~from_output)

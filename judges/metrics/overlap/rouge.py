@@ -363,8 +363,8 @@ def _weighted_lengths(pairs: Sequence[_Pair], *, weight: float) -> list[float]:
 def _compare(pairs: Sequence[_Pair], *, weight: float) -> list[float]:
     """Run the dynamic programme of [1] section 4, diagonal by diagonal.
 
-    The cells of a diagonal do not depend on each other. `score[i]` is that of the cell in which
-    `i` words of the output were matched with those of the reference.
+    The cells of a diagonal do not depend on each other. On diagonal d, `score[i]` is that of the
+    first `i` words of the output and the first d - `i` words of the reference.
     """
     outputs = padded([pair[0] for pair in pairs], filling=-1).T.astype(np.int32, order="C")
     references = padded([pair[1] for pair in pairs], filling=-2).T.astype(np.int32, order="C")

@@ -40,7 +40,7 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Precision:
-    """Share of the output's words that occur in the reference, counting repetitions."""
+    """Share of the output's words that are in the reference, each at most as often as there."""
 
     @property
     def signature(self) -> str:
@@ -55,7 +55,7 @@ class Precision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """Share of the reference's words that occur in the output, counting repetitions."""
+    """Share of the reference's words that are in the output, each at most as often as there."""
 
     @property
     def signature(self) -> str:

@@ -103,7 +103,7 @@ class SelfBleu:
 
 
 def _matches(texts: NumberedTexts, *, max_order: int) -> Iterator[list[int]]:
-    """Yield for each order the n-grams of each text, clipped to the most in another text.
+    """Yield for each order the n-gram count of each text, each clipped to its most in another.
 
     The two highest counts of an n-gram suffice to find the highest among the others of any text.
     """

@@ -167,7 +167,7 @@ def _taken(longest: Sequence[int]) -> list[int]:
 
 
 def longest_matches(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids, Ids]:
-    """Return for each word of the outputs how many words from it on its source contains.
+    """Return for each word of the outputs the length of the longest match that begins there.
 
     The second array has the texts that are not covered: a match begins within another one of the
     same words, which the search of [1] would miss, or there are too many matches.

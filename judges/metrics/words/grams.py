@@ -299,7 +299,8 @@ def gram_counts(words: Ids, texts: Ids, *, max_order: int) -> Iterator[GramCount
 
 
 _ASCII = [chr(code) for code in range(128)]
-# This table removes letters, digits and white space, the next one letters and white space.
+# `_BLANKS` replaces all but letters and digits by spaces. The other tables remove characters: the
+# first leaves punctuation marks, the second marks and digits.
 _BLANKS = str.maketrans({char: " " for char in _ASCII if not char.isalnum()})
 _MARKS = str.maketrans({char: None for char in _ASCII if char.isalnum() or char.isspace()})
 _MARKS_AND_DIGITS = str.maketrans(

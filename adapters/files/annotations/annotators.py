@@ -1,4 +1,4 @@
-"""Rows with one annotator's marks each: those of one text become one segment, and are written."""
+"""Rows with one annotator's marks each, read as one segment per text; and marked rows, written."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace

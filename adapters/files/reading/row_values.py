@@ -88,7 +88,7 @@ def by_rater(human: object) -> object:
 
 
 def rendered(value: object) -> str:
-    """Convert an input to text: a list of texts to one line each, objects and other lists to JSON.
+    """Convert an input to text: a list of texts to one line each, other JSON values to JSON.
 
     Dates, times, decimal numbers and UTF-8 bytes, which JSON lacks, become plain text. Raise
     `DataError` for any other value.

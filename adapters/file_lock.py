@@ -9,7 +9,7 @@ else:
     import fcntl
 
 _FAR = 1 << 30
-"""Offset of the byte locked on Windows, past any real file, as other processes cannot read it."""
+"""Offset of the byte locked on Windows: far into a file, as other processes cannot read it."""
 
 
 def lock_file(descriptor: int, *, is_shared: bool = False) -> None:

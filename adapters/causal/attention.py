@@ -41,7 +41,7 @@ class Kernel:
 
 
 def best_attention(device: torch.device) -> str:
-    """Return the attention to use on `device`: xformers' on a GPU it supports, else PyTorch's."""
+    """Register and name xformers' attention on a GPU that it supports, else name PyTorch's own."""
     kernel = kernel_for(device) if device.type == "cuda" else None
     if kernel is None:
         return "sdpa"

@@ -75,7 +75,7 @@ class Base:
 
 
 def free_of_quantization(model: PreTrainedModel) -> None:
-    """Remove the quantization settings that a model loaded from GGUF keeps: it is plain floats."""
+    """Remove the quantization settings that a model from GGUF keeps; its weights are floats."""
     loose: Any = model
     loose.hf_quantizer = None
     loose.is_quantized = False
@@ -86,7 +86,7 @@ def free_of_quantization(model: PreTrainedModel) -> None:
 def find_base(name: str, *, download: bool = False) -> Base:
     """Find the model in a folder, `EMBEDDED`, or a model of the Hugging Face hub by its id.
 
-    Raises `ConfigError` if there is no such model, or its weights are pickles.
+    Raises `ConfigError`, with advice, if there is no such model, or its weights are pickles.
     """
     if name == EMBEDDED:
         return _embedded()

@@ -87,8 +87,8 @@ class ChatTokens:
     def pieces(self, text: str) -> tuple[list[int], list[str]]:
         """Return a text's tokens, and the piece of text for each; the pieces joined are the text.
 
-        A token that completes no character has an empty piece. Raises `ConfigError` if the
-        tokenizer does not report offsets.
+        If several tokens make one character, the first has it, and the others have empty pieces.
+        Raises `ConfigError` if the tokenizer does not report offsets.
         """
         plain = self._plain(text)
         try:

@@ -44,8 +44,9 @@ class Token:
 class Written:
     """A continuation, without its end token.
 
-    `ended` is True if the model ended it, and False if it reached its maximum length. `tokens`
-    has one entry per token if rivals were requested; otherwise it is empty.
+    `ended` is True if the model ended it or it was forced, and False if it was cut: at its maximum
+    length, or because its caller no longer waited. `tokens` has one entry per token if rivals were
+    requested or the continuation was forced; otherwise it is empty.
     """
 
     ids: Sequence[int]

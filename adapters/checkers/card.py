@@ -270,7 +270,10 @@ def base_card(folder: Path, *, head: Head, labels: tuple[str, ...]) -> CheckerCa
 
 
 def class_names(folder: Path) -> tuple[str, ...]:
-    """Return the class names of the model in `folder`; raise `ConfigError` as `base_card` does."""
+    """Return the class names of the model in `folder`.
+
+    Raises `ConfigError` if its configuration is missing or names code.
+    """
     return _labels(folder, _safe_config(folder), head="sequence", answers="")
 
 

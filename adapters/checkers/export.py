@@ -65,7 +65,8 @@ def export_onnx(folder: Path, target: Path, *, int8: bool = False) -> float:
     """Write the checker in `folder` to `target`, as ``model.onnx`` with its tokenizer and settings.
 
     Raises `ConfigError` if `folder` holds no checker with weights, if `target` already has a graph,
-    or if the graph gives other probabilities than torch; `StoreError` if writing fails.
+    if torch cannot export the model, or if the graph, before any rounding, gives other
+    probabilities than torch; `StoreError` if writing fails.
 
     Parameters
     ----------

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-# Ray reads these at import. They disable its usage reports; show errors raised in its tasks; keep
-# ``uv run`` from sending the working folder to every node and installing it there; and keep a
+# Ray reads these at import. They disable its usage reports; limit the log of Ray Data to errors;
+# keep ``uv run`` from sending the working folder to every node and installing it there; and keep a
 # background thread that outlives a run from connecting to a cluster, or starting one, by itself.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_DATA_LOG_LEVEL", "ERROR")

@@ -6,7 +6,7 @@
 | `cell` | characters of a cell | 16,777,216 |
 | `columns` | columns of a table | 1,024 |
 | `document` | characters of a JSON document (`.json`) | 268,435,456 |
-|| `depth` | nesting depth of objects and lists in JSON | 64 ||
+| `depth` | nesting depth of objects and lists in JSON | 64 |
 | `unpacked` | bytes of a packed file, unpacked | 16 GiB |
 | `ratio` | unpacked bytes for each packed one, once 8 MiB are unpacked | 200 |
 """

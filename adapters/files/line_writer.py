@@ -55,7 +55,7 @@ class LineWriter:
 
     @property
     def path(self) -> Path:
-        """The file that holds the lines: ``PATH``, or ``PATH.part`` until the context ends."""
+        """The file of the lines: ``PATH.part``; after a normal end ``PATH`` or ``PATH.refused``."""
         return self._path
 
     @property
@@ -78,7 +78,7 @@ class LineWriter:
         return self
 
     def append(self, line: bytes) -> None:
-        """Write `line`, its line end included, to the operating system before returning.
+        """Write `line`, its line end included; the operating system has it when this returns.
 
         Raises `StoreError` if that fails; the lines before it stay complete.
         """

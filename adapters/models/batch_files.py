@@ -135,7 +135,7 @@ _COMPLETIONS = msgspec.json.Decoder(_Completion)
 
 
 def _http_answer(line: _Line) -> HttpAnswer:
-    """Return a line as an answer to a call; raise `ModelError` if it has an error but no status."""
+    """Return a line as an answer to a call; raise `ModelError` for an error without its status."""
     response = line.response or _Response()
     status = response.status_code
     if line.error is None:

@@ -203,7 +203,7 @@ class Circuit:
 
     @property
     def is_untried(self) -> bool:
-        """True if the model is open and was never called or probed."""
+        """True if the model is open, has never answered, and is not being probed."""
         return self._ask is not None and not self._has_answered and not self._is_tried_now
 
     def waiting(self, now: float) -> str:
@@ -221,8 +221,8 @@ class Circuit:
     def ended(self, error: ModelError | None, request: ChatRequest) -> None:
         """Record how one attempt at `request` ended: with `error`, or with a reply.
 
-        Any error that is not transient shows that the server is up, including one about too many
-        requests.
+        Any error that is not transient shows that the server is up, and so does the transient one
+        about too many requests.
         """
         match error:
             case None:

@@ -340,7 +340,7 @@ class Endpoint:
         """Record how a call to it ended: with `error`, or with a reply.
 
         Transient failures, such as time-outs and 5xx, count against the server, as do an unknown
-        model and a refused key. Any other error shows that the server is up, including one about
+        model and a refused key. Any other error shows that the server is up, and so does one about
         too many requests.
         """
         self.limiter.ended(error, began=began)
@@ -376,7 +376,7 @@ class Endpoint:
 class Endpoints:
     """The servers of one model.
 
-    A call goes to the server with a free slot; among these to the one with the fewest outstanding
+    A call goes to a server with a free slot; among these to the one with the fewest outstanding
     calls, and then to the first. After a failure, the next attempt prefers a server not yet tried.
     A server that fails `PATIENCE` times in a row rests, and must then answer one call before it
     gets more. If all servers rest, the one with the fewest failures is used.

@@ -70,7 +70,7 @@ class Gateway:
     lease
         The lifetime and event loop in which the model may be used; None if unrestricted.
     account
-        Reserves budget for every attempt before it is sent; None if costs are not limited.
+        Records every attempt before it is sent, and may refuse it; None to keep no account.
     clock, sleep
         Functions that return the time in seconds, and wait.
     """
@@ -129,7 +129,7 @@ class Gateway:
         return self._endpoints.under_way
 
     def waiting(self, now: float) -> str:
-        """Return a note that calls are waiting, and since when, at monotonic time `now`, or ""."""
+        """Return for what, and how long at monotonic time `now`, calls wait; "" if none do."""
         return "" if self.circuit is None else self.circuit.waiting(now)
 
     def guard(self, circuit: Circuit) -> None:
@@ -247,7 +247,7 @@ class Gateway:
         return await self._ask(request, tried)
 
     async def _attempt(self, request: ChatRequest, tried: list[Endpoint], *, maker: str) -> Reply:
-        """Make one attempt once the circuit is closed, even after the wait for a slot."""
+        """Make one attempt once the circuit is closed; it may open while this waits for a slot."""
         while True:
             await self.ready()
             async with self._endpoints.slot(tried=tried) as endpoint:

@@ -86,7 +86,7 @@ _MOST_SOURCES = 1000
 
 
 class MarkedSources:
-    """Marks the sources in a model's prompts so that Anthropic and Bedrock cache them.
+    """Marks recent sources in a model's prompts so that Anthropic and Bedrock cache them.
 
     Other servers cache prefixes of prompts by themselves. With these two, writing to the cache
     costs a quarter more than the plain price, and reading from it a tenth of that price. So a

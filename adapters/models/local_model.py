@@ -375,7 +375,7 @@ async def open_local(name: str, *, options: ModelOptions) -> AsyncIterator[ChatM
     It runs on a GPU if there is one.
 
     Raises `ConfigError` if a base URL is given, or there is no such model, or it has no chat
-    template.
+    template or no end token.
     """
     loaded = await anyio.to_thread.run_sync(_load, folder_of(name, options=options))
     async with working(Worker(write=partial(_write, loaded))) as worker:

@@ -28,9 +28,9 @@ T = TypeVar("T")
 class Outage:
     """The wait for a model, logged once when it begins and once when it ends.
 
-    Calls wait at most `longest` seconds. A wait is logged after `silence` seconds without any
-    reply; shorter ones are not. The log has the `name` of the model and no address; messages on
-    screen use `where`.
+    Calls wait at most `longest` seconds. A wait is logged once a probe has failed, or after
+    `silence` seconds without any reply. The log has the `name` of the model and no address;
+    messages on screen use `where`.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Outage:
             log.warning("outage.ended", model=self._name, seconds=seconds)
 
     def waiting(self, now: float) -> str:
-        """Return a note that calls are waiting, and since when, at monotonic time `now`, or ""."""
+        """Return for what, and how long at monotonic time `now`, calls wait; "" if none do."""
         if self._began is None:
             return ""
         seconds = max(0.0, now - self._shown_from)

@@ -120,7 +120,7 @@ async def open_vllm(name: str, *, options: ModelOptions) -> AsyncIterator[ChatMo
     It is split over all GPUs visible to the process, which ``CUDA_VISIBLE_DEVICES`` sets.
 
     Raises `ConfigError` if vLLM is not installed or cannot load the model, a base URL is given, or
-    there is no such model, or it has no chat template.
+    there is no such model, or it has no chat template or no end token.
     """
     folder = folder_of(name, options=options)
     weights = await anyio.to_thread.run_sync(_load, folder)

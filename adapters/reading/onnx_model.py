@@ -173,7 +173,7 @@ class OnnxModel:
         return list(map(self._reading, windows))
 
     def _reading(self, window: Window) -> WindowReading:
-        """Read one window; a sentence of several parts gets the reading of its worst part."""
+        """Read one window; a sentence of several parts gets the label of its worst part."""
         words: list[Likelihoods] = []
         parts: list[Likelihoods] = []
         for part in self._pieces.windows(window):

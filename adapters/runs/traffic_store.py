@@ -333,7 +333,10 @@ class TrafficStore:
         return due
 
     async def prune(self, sinks: Collection[str], *, before: float) -> None:
-        """Delete scores made `before` that time and received by all of `sinks`."""
+        """Delete traces that ended, and scores made, `before` a time, in seconds since 1970.
+
+        Scores that one of `sinks` has not received yet, or has refused, are kept.
+        """
         least = min((self.cursor(sink)[0] for sink in sinks), default=_LAST)
 
         def put(connection: sqlite3.Connection) -> None:

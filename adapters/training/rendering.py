@@ -122,8 +122,10 @@ class _Cut:
         return self.chat.prompt(self.messages_with(kept))
 
     def longest(self, bare: list[int], *, room: int, whole: int) -> list[int]:
-        """Return a prompt of nearly `room` tokens, longer than `bare` and shorter than `whole`.
+        """Return a prompt of nearly `room` tokens.
 
+        `bare` is the prompt without any of the source, which fits; `whole` is the number of tokens
+        with all of it, which does not.
         The number of tokens grows almost linearly with that of characters, so interpolation needs
         only a few attempts.
         """

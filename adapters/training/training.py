@@ -208,7 +208,7 @@ def error_probabilities(
 def best_threshold(probabilities: Sequence[float], faulty: Sequence[bool]) -> Threshold | None:
     """Return the threshold that best separates the two kinds; None if one kind is missing.
 
-    Of equal thresholds, the one nearest to one half is chosen.
+    Of equally good thresholds, the one nearest to one half is chosen.
 
     Examples
     --------

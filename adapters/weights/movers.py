@@ -397,7 +397,8 @@ def _read_vectors(file: Path, *, most: int) -> _FileVectors:
 
     A first line with two numbers, the number of words and of dimensions, is skipped.
 
-    Raises `ConfigError`, naming the line, if the file cannot be read or a line has another length.
+    Raises `ConfigError`, naming the file, if it cannot be read or has no vectors, or if a line is
+    not made of numbers or has another length.
     """
     rows: dict[str, int] = {}
     vectors: list[np.ndarray] = []

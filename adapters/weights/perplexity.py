@@ -107,7 +107,7 @@ class Perplexity(CheckpointMetric):
         loss, tokens = total
         if not tokens:
             return float(self._checkpoint.config.vocab_size)
-        # largest argument for which `exp` does not overflow
+        # Near the largest argument for which `exp` does not overflow.
         return math.exp(min(loss / tokens, 709.0))
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:

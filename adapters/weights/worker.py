@@ -33,7 +33,7 @@ from spanjury.judges.core.lazy import Once
 _START_LIMIT = 60.0  # seconds for an interpreter to report its packages
 _END_LIMIT = 5.0  # seconds for a process to end after it has stopped answering
 _ROWS = 256  # samples per request, to which the time limit applies
-_COMPLAINT_BYTES = 2000  # at the end of a worker's error output
+_COMPLAINT_BYTES = 2000  # shown of a worker's error output, from its end
 _PROBE = """\
 import importlib.util, importlib.metadata, json, sys
 sys.path[:] = [place for place in sys.path if place]
@@ -217,7 +217,7 @@ class WorkerMetric:
     _worker: Once[Worker] = field(init=False, repr=False, compare=False)
 
     def close(self) -> None:
-        """End the worker, if there is one; otherwise it ends with the program."""
+        """End the worker, if there is one; without this call it ends with the program."""
         worker = self._worker.peek()
         if worker is not None:
             worker.close()

@@ -1,4 +1,4 @@
-"""Rows that one annotator each has marked: those of one text are merged into one segment."""
+"""Rows with one annotator's marks each, read as one segment per text; and marked rows, written."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace

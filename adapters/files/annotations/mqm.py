@@ -213,10 +213,10 @@ def write_mqm(path: Path, segments: Iterable[Segment]) -> int:
     """Write the gold spans of `segments`, one line each; return the number of lines.
 
     An annotator who marked nothing gets a ``No-error``. Severities 1 and 2 become Minor, 3 and 4
-    Major, and 5 Critical, or Major for a Non-translation; a missing one is an empty cell. The
-    format has no columns for explanations, references and scores. The source is the input called
-    ``Source``, or else the first one. Document and numbers come from ``doc``, ``doc_id`` and
-    ``seg_id`` in the meta; without ``seg_id``, the segment's id is used.
+    Major, and 5 Critical, but any severity of a Non-translation becomes Major; a missing one is an
+    empty cell. The format has no columns for explanations, references and scores. The source is the
+    input called ``Source``, or else the first one. Document and numbers come from ``doc``,
+    ``doc_id`` and ``seg_id`` in the meta; without ``seg_id``, the segment's id is used.
 
     Raises `StoreError` if the file cannot be written. Raises `DataError`, naming the segment, if a
     text contains ``<v>`` or UTF-8 cannot represent it.

@@ -88,9 +88,10 @@ def by_rater(human: object) -> object:
 
 
 def rendered(value: object) -> str:
-    """Convert an input to text: a list of texts to one line each, anything else to JSON.
+    """Convert an input to text: a list of texts to one line each, other JSON values to JSON.
 
-    Raise `DataError` for values that are not texts, JSON, dates, numbers or UTF-8 bytes.
+    Dates, times, decimal numbers and UTF-8 bytes, which JSON lacks, become plain text. Raise
+    `DataError` for any other value.
     """
     if isinstance(value, str):
         return value

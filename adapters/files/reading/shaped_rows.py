@@ -200,7 +200,7 @@ def _kept(shape: Shape, row: Mapping[str, object], used: Collection[str]) -> dic
 
 
 def _output(shape: Shape, row: Mapping[str, object], taken: dict[str, str]) -> str:
-    """Return the text of the first output column present; if it is null, no other one is used."""
+    """Return the text of the first output column, even if null: the next may be a reference."""
     there = (name for name in shape.output if name in row or value_at(row, name) is not None)
     column = next(there, None)
     if column is None:

@@ -50,7 +50,7 @@ def read_records(
 
 
 class _TooLongError(Exception):
-    """A record exceeds the limits without an end."""
+    """Raised for a record that exceeds the limits before it ends."""
 
 
 class _Texts:

@@ -195,8 +195,8 @@ def _texts(value: object) -> Iterator[str]:
 def row_lines(path: Path, form: str) -> Iterator[int]:
     """Yield the line of each row of `path`, readable or not, in the order of reading.
 
-    Yields nothing for a format whose rows are not lines, or for a compressed file, which no page
-    can show by line.
+    Yields nothing for a format whose rows do not begin on lines, or for a compressed file, whose
+    lines no page can show.
 
     Raises `DataError` if the file cannot be read.
 

@@ -157,7 +157,7 @@ class ResultWriter:
 
     @property
     def path(self) -> Path:
-        """The file that holds the rows: ``PATH``, or ``PATH.part`` until the context ends."""
+        """The file of the rows: ``PATH.part``; after a normal end ``PATH`` or ``PATH.refused``."""
         return self._lines.path
 
     @property
@@ -170,7 +170,7 @@ class ResultWriter:
         return self
 
     def append(self, result: Result) -> None:
-        """Write one row to the operating system before returning.
+        """Write one row; the operating system has it when this returns.
 
         Raises `StoreError` if it cannot be written or contains a number that is not finite; the
         rows before it stay complete.

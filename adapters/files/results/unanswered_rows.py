@@ -100,7 +100,7 @@ class UnansweredRows:
 
 
 def without_losses(old: Sequence[bytes], new: Sequence[bytes]) -> list[bytes]:
-    """Return the `new` rows, each replaced by its `old` row if that has a score it would lose.
+    """Return the `new` rows, or the `old` row where a new one has no answer for its score.
 
     Both lists are rows of the same assessments by one panel, in the same order. A damaged `old` row
     is never used.

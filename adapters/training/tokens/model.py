@@ -141,7 +141,7 @@ def _token_losses(
 def _order_loss(
     tokens: torch.Tensor | None, sentences: torch.Tensor | None, batch: WindowBatch
 ) -> torch.Tensor:
-    """Return the mean loss of all pairs in a group where only one sentence has an error."""
+    """Return the mean loss of all pairs, within groups, of a faulty and a correct sentence."""
     wrong = batch.sentences > 0
     same = batch.groups[:, None] == batch.groups[None, :]
     pairs = same & wrong[:, None] & ~wrong[None, :]

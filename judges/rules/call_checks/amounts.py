@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from typing import TypeGuard
 
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.numerals import data_of, numerals
@@ -47,7 +48,7 @@ _PAID = re.compile(
 )
 """Words before a number without a unit that is money."""
 _AND_MONEY = re.compile(r"(?:, | and | or | plus | minus | to | ?[-–] ?)[€$£]?$", re.IGNORECASE)
-_MOST = 16  # sums, or counts, from which nearly any other follows
+_MOST = 16  # sums, counts, or rates, from which nearly any other follows
 _PERCENT = 100.0
 _ROUNDING = 0.0051
 
@@ -72,14 +73,18 @@ class Amounts:
 
     def lead_to(self, value: float) -> bool:
         """Return whether `value` is stated or follows; true if very many numbers are stated."""
-        if max(len(self.money), len(self.counts)) > _MOST:
+        if max(len(self.money), len(self.counts), len(self.rates)) > _MOST:
             return True
         amount = abs(value)
         readings = [amount, 100 * amount, *([amount / 100] if amount.is_integer() else [])]
-        return any(map(self._lead_exactly_to, readings))  # euros may be given as cents
-
-    def _lead_exactly_to(self, value: float) -> bool:
         parts = _products(self.money, self.factors)
+        return any(  # euros may be given as cents
+            self._lead_exactly_to(reading, parts) for reading in readings
+        )
+
+    def _lead_exactly_to(
+        self, value: float, parts: Mapping[int, Sequence[tuple[float, float]]]
+    ) -> bool:
         multiples = _products(self.money, self.counts)
         return (
             any(_is_near(value, total) for total in self._totals())
@@ -186,11 +191,15 @@ def _numbers(data: object) -> Iterator[tuple[float, frozenset[str]]]:
     """Yield each number with the kinds that it may have: money, a count, a rate."""
     for path, leaf in json_leaves(data):
         parts = words_of(path)
-        if isinstance(leaf, int | float) and not isinstance(leaf, bool):
+        if _is_number(leaf):
             kinds = _kinds(float(leaf), is_money=bool(parts & (_MONEY | _SUMS)))
             yield float(leaf), kinds | {"rate"} if parts & _RATES else kinds
         elif isinstance(leaf, str):
             yield from _written(leaf)
+
+
+def _is_number(leaf: object) -> TypeGuard[int | float]:
+    return isinstance(leaf, int | float) and not isinstance(leaf, bool)
 
 
 def _written(text: str) -> Iterator[tuple[float, frozenset[str]]]:
@@ -221,7 +230,7 @@ def _totals(data: object) -> Iterator[float]:
         columns: dict[str, float] = {}
         for item in data:
             for path, leaf in json_leaves(item):
-                if isinstance(leaf, int | float) and words_of(path) & (_MONEY | _SUMS):
+                if _is_number(leaf) and words_of(path) & (_MONEY | _SUMS):
                     columns[path] = columns.get(path, 0.0) + leaf
         yield from columns.values()
     held = data.values() if isinstance(data, Mapping) else data if isinstance(data, list) else ()

@@ -7,7 +7,7 @@ from datetime import date
 from functools import partial
 from typing import NamedTuple
 
-from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.core.transcript import INSTRUCTIONS, json_leaves
 from spanjury.judges.rules.call_checks.context import (
     Context,
     Record,
@@ -147,7 +147,9 @@ def superseded(arguments: Mapping[str, object], context: Context) -> Iterator[tu
     corrected = context.asked[number]
     after = " ".join((corrected if number else corrected[start:], *context.asked[number + 1 :]))
     before = " ".join((*context.asked[:number], "" if number else corrected[:start]))
-    instructions = tuple(text for header, text in context.sources.items() if header[0] == "I")
+    instructions = tuple(
+        text for header, text in context.sources.items() if header.startswith(INSTRUCTIONS)
+    )
     old, new, bare = (moments((*instructions, text)) for text in (before, after, ""))
     was, now = _amounts(before), _amounts(after)
     leaves = [*json_leaves(arguments)]

@@ -24,7 +24,7 @@ _LENGTH = re.compile(
     r"[ -]?(minute|min|hour|hr|h)s?\b(?: and a (half|quarter))?",
     re.IGNORECASE,
 )
-_FIELD_LENGTH = re.compile(r"\"\w*(minute|min|hour)s?\": ?(\d{1,3})\b")
+_FIELD_LENGTH = re.compile(r"\"(?:\w*_)?(minute|min|hour)s?\": ?(\d{1,3})\b")
 
 
 def count_of(word: str) -> int:

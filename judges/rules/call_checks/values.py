@@ -15,7 +15,7 @@ from itertools import combinations, pairwise
 from typing import Literal
 
 from spanjury.judges.core import ToolSpec
-from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.core.transcript import INSTRUCTIONS, json_leaves
 from spanjury.judges.rules.call_checks.amounts import amounts, is_money
 from spanjury.judges.rules.call_checks.amounts import nearest as nearest_amount
 from spanjury.judges.rules.call_checks.answers import is_action
@@ -285,8 +285,7 @@ class _Own:
             return
         if self._is_chosen or value in {0.0, 1.0, -1.0}:
             return
-        is_paid = self.acts and is_money(self.path, name=self.name, description=self._described)
-        counts = [] if is_paid else self._counts(value)
+        counts = [] if self._is_paid else self._counts(value)
         if counts:
             is_count = value.is_integer() or bool(words_of(self.path) & _HOURS)
             if is_count and not self._is_bound:
@@ -315,9 +314,14 @@ class _Own:
     def _is_number_of_identity(self, value: float) -> bool:
         return value.is_integer() and bool(words_of(self.path) & _NUMBERED)
 
+    @property
+    def _is_paid(self) -> bool:
+        """Whether it is a sum of money of a tool that acts."""
+        return self.acts and is_money(self.path, name=self.name, description=self._described)
+
     def _is_unpaid(self, value: float) -> bool:
         """Return whether an action has a sum of money that does not follow from those before it."""
-        if not (self.acts and is_money(self.path, name=self.name, description=self._described)):
+        if not self._is_paid:
             return False
         given = amounts((*self._texts, self.beside))
         return bool(given.money) and not given.lead_to(value)
@@ -337,8 +341,8 @@ class _Own:
         named = counts_of(self.context.conversation, counted)
         counts = [count for count in named if count in asked.stated]
         held, rates = (self._held(counted, is_rate=is_rate) for is_rate in (False, True))
-        amounts = numerals(self.context.conversation).amounts
-        wholes = {amount / rate for amount in amounts for rate in rates if rate}
+        sums = numerals(self.context.conversation).amounts
+        wholes = {amount / rate for amount in sums for rate in rates if rate}
         follow = {count * factor for count in counts for factor in asked.factors}
         follow |= {*wholes, *(abs(whole - count) for whole in wholes for count in counts)}
         follow |= {
@@ -466,7 +470,11 @@ class _Own:
 
         Dates count only if none of the message was given, and so do times.
         """
-        foreign = [text for header, text in self.context.sources.items() if header[0] != "I"]
+        foreign = [
+            text
+            for header, text in self.context.sources.items()
+            if not header.startswith(INSTRUCTIONS)
+        ]
         given, named = moments(tuple(foreign)), self._moments
         year = named.today.year if named.today else max(named.full, default=date.min).year
         days = [*dated_words(value, year=year)] if given.full or given.yearless else []

@@ -225,7 +225,7 @@ class Output(CleanConsole):
 
 
 class View:
-    """Prints results on standard output, progress on standard error; with JSON the table, too.
+    """Prints results on standard output, and progress and, beside JSON, tables on standard error.
 
     Results are also written to a file, so if a reader disconnects, only the view ends, not the run.
 

@@ -168,7 +168,7 @@ def _failures(summary: Summary) -> Iterator[RenderableType]:
 
 
 def _unasked(summary: Summary) -> Iterator[RenderableType]:
-    """Yield a line on the seats that a cascade skipped, and one on the reasons."""
+    """Yield a line on how often a cascade asked the seats that it skipped, and one on why."""
     total = summary.whole.total
     if not summary.unasked:
         return

@@ -270,7 +270,7 @@ class _BegunRun:
 def _begun(job: "jobs.Job", kept: RunFlags, planned: "jobs.Plan") -> "Iterator[_BegunRun]":
     """Begin the run of `job`: in the named folder, among the user's data, or without a folder.
 
-    The folder is removed if an error occurs before anything is judged.
+    If an error occurs before anything is judged, all that this has created is removed.
     """
     begun = _BegunRun(job)
     with ExitStack() as stack:

@@ -112,8 +112,8 @@ class GatedRun:
         if self._flags.annotations == "github":
             positions = failing_rows.lines_of_rows(self._job, first)
             rows = [line for failure in first for line in lines.annotations(failure, positions)]
-            # GitHub shows the first ten lines of a step, so missed requirements come before the
-            # rows.
+            # GitHub shows the first ten annotations of a step, so missed requirements come before
+            # the rows.
             misses = [lines.workflow_command(line, title="spanjury") for line in misses]
             written = [*misses, *rows, *more]
         else:

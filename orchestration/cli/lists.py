@@ -120,7 +120,7 @@ def plugins(*, word: Word = None, form: ListFlags) -> None:
 
 
 def _about(name: str) -> str:
-    """Return the first line of a judge's docstring, then its models, limits and precision."""
+    """Return the first line of a judge's docstring, its models, limits, licence and precision."""
     judge = checking.described(name)
     lines = [(judge.__doc__ or "").strip().partition("\n")[0]]
     lines += checker_models.describe_models(name)

@@ -1,4 +1,4 @@
-"""`spanjury bench spans`, `perturb`: measure judges on texts with marked errors, or make such."""
+"""`spanjury bench spans`, `perturb`: measure judges on texts with known errors, or damage texts."""
 
 from dataclasses import dataclass
 from pathlib import Path

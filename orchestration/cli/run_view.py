@@ -168,7 +168,7 @@ def _failures(summary: Summary) -> Iterator[RenderableType]:
 
 
 def _unasked(summary: Summary) -> Iterator[RenderableType]:
-    """Yield a line on the seats that a cascade skipped, and one on the reasons."""
+    """Yield a line on how often a cascade asked the seats that it skipped, and one on why."""
     total = summary.whole.total
     if not summary.unasked:
         return
@@ -225,7 +225,7 @@ class Output(CleanConsole):
 
 
 class View:
-    """Prints results on standard output, progress on standard error; with JSON the table, too.
+    """Prints results on standard output, and progress and, beside JSON, tables on standard error.
 
     Results are also written to a file, so if a reader disconnects, only the view ends, not the run.
 

@@ -154,7 +154,7 @@ def shown_age(age: timedelta) -> str:
 
 
 def shown_size(size: int) -> str:
-    """Return a size in bytes, in the unit with the fewest digits."""
+    """Return a size, given in bytes, in a unit that leaves few digits."""
     if size < _KILO:
         return f"{size} B"
     amount = float(size)

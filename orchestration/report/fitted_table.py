@@ -30,7 +30,7 @@ class FittedColumn:
 
     @property
     def most(self) -> int:
-        """The width in which no line is broken."""
+        """The width in which no line is broken, limited by `max_width` but not within a word."""
         longest = max(map(_longest_line, (self.heading, *self.cells)))
         limited = longest if self.max_width is None else min(longest, self.max_width)
         return max(limited, self.least(at_hyphens=False))

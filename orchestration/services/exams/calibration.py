@@ -146,7 +146,7 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
         usable = [texts for texts in by_aspect.values() if len(texts) >= tables.FEWEST]
         if not usable:
             raise DataError(_too_few(marked, by_aspect))
-        # as the file has it: short, and the same in any folder
+        # The file names the marked texts by this: short, and the same in any folder.
         name = source.human.name if source.human else source.first.resolve().name
         texts = [self._texts(judged, data=name) for judged in usable]
         if not any(map(_can_fit, texts)):

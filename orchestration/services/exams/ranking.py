@@ -143,7 +143,7 @@ class TextsToRank:
 
     aspects: "Mapping[str, Sequence[score_table.RankedText]]"
     are_drawn: bool
-    """True if a marked text, on any aspect of any run, has a chance with which it was drawn."""
+    """True if any marked text, on any aspect of any run, has a sampling probability."""
     people: str
     notes: tuple[str, ...]
 

@@ -201,7 +201,7 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     )
     if trajectory is not None:
         made = segment_of(trajectory, text)
-        text = made if segment_id else replace(made, segment_id="")  # ids derive from the messages
+        text = made if segment_id else replace(made, segment_id="")  # made from the messages
     segment = the_task.fit(text)
     if not given:
         resolved = (aspect for _, aspect in pair([segment], catalogue, aspects=names))

@@ -41,9 +41,9 @@ _PROMPTS = 200
 class Reckoning:
     """The estimated calls, tokens and dollars of a whole job, without any call.
 
-    `most` assumes that each reply has its maximum length; no request is counted twice. Dollars omit
-    `unpriced` models. The calls of `unforeseen` seats depend on replies: there may be more, or
-    fewer.
+    `expected` and `most` assume that no request is sent again, and `most` that each reply has its
+    maximum length. Dollars omit `unpriced` models. The calls of `unforeseen` seats depend on
+    replies: there may be more, or fewer.
     """
 
     expected: Spending

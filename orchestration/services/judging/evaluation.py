@@ -76,10 +76,10 @@ class TextReports(Sequence[TextReport]):
         return tuple(result for report in self._reports for result in report.results)
 
     def failing(self, *conditions: str) -> list[Failure]:
-        """Return the results that meet any of `conditions`, such as ``"severity>=4"``.
+        """Return the results that meet any of `conditions`.
 
-        Another example is ``"decision=faulty"``; ``docs/runs.md`` lists the fields. Raise
-        `ConfigError` if a condition cannot be parsed.
+        Conditions are such as ``"severity>=4"`` or ``"decision=faulty"``; ``docs/runs.md`` lists
+        the fields. Raise `ConfigError` if a condition cannot be parsed.
         """
         return failing(self.results, *conditions)
 
@@ -150,7 +150,7 @@ class Text:
 class Terms:
     """The panel of a batch and the terms of its run, as explained in `Job`.
 
-    If `output` or `memory` is None, nothing is written or stored.
+    `output` is None to write no results, and `memory` is None to remember nothing.
     """
 
     panel: PanelConfig

@@ -90,7 +90,7 @@ class Repair:
         return tuple(edit for repaired in self.rounds if repaired.kept for edit in repaired.edits)
 
     def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON: text, stopped, reason, and the rounds with edits."""
+        """Return plain values for JSON: text, stopped, reason, rounds with edits and reports."""
         return {
             "text": self.text,
             "stopped": self.stopped.value,

@@ -351,7 +351,7 @@ class _Context:
         self._text = ""
         self._start = 0
         self._starts = deque[int]()
-        """Offsets of the sentences that begin in `_text` and were already judged."""
+        """Offsets of the sentences that begin in `_text`, up to the last one given to `before`."""
 
     def add(self, piece: str) -> None:
         """Append the next piece of the text."""

@@ -210,8 +210,8 @@ class Collected:
     """Ratings and error spans to compare.
 
     `data` and `results` are names. `spans` is empty if judges marked no spans, or if people neither
-    marked a text nor gave one the best score. `gold` is None if people marked nothing; `lengths`
-    are code points by id.
+    marked a text nor all gave one text the best score. `gold` is None if people marked nothing;
+    `lengths` are code points by id.
     """
 
     data: str

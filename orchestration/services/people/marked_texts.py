@@ -146,7 +146,7 @@ def people_of_file(
             others.add((row.id, row.system))
             continue
         people = segment.human.get(row.aspect, {})
-        # Spans name no aspect. Beside scores they are of the aspects that people scored.
+        # Spans name no aspect: if people also gave scores, they are about the scored aspects.
         looked = has_spans and (not rated or row.aspect in rated)
         if people or looked:
             by_row[row_key(row)] = Judgement(segment, people, segment.gold if looked else None)
@@ -373,7 +373,7 @@ def read_marked(source: MarkedSource) -> MarkedTexts:
     check_people(people, rows=rows, matched=judged, aspects=aspects)
     definitions = KnownAspects(run.aspects_files, rubrics=[run.rubric])
     texts = [_judged(row, people, definitions=definitions, chances=chances) for row in rows]
-    # Whether texts were drawn is said of the run: it is the same whichever aspects are asked for.
+    # Whether texts were drawn is a question about the whole run, whichever aspects are requested.
     both = [
         (text, counts)
         for text, counts in zip(texts, _counted(texts), strict=True)

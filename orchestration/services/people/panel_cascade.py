@@ -195,7 +195,7 @@ def _usual_stages(costs: Mapping[str, SeatCost], *, unit: Unit) -> tuple[tuple[s
 
 
 def _is_silent(name: str, rows: Sequence[Seats], cost: SeatCost) -> bool:
-    """Return whether a seat without a model abstained on every text."""
+    """Return whether a seat that calls no model abstained wherever it was asked."""
     outcomes = {seats[name].outcome for seats in rows if name in seats}
     return outcomes == {Outcome.ABSTAINED} and not (cost.calls or cost.tokens)
 

@@ -55,7 +55,10 @@ class Drawn(NamedTuple):
     of: int
     strata: tuple[Stratum, ...]
     scores: Mapping[str, tuple[float, float]]
-    """Stratum -> the panel's lowest and highest score; empty if aspects have different scales."""
+    """Stratum -> the panel's lowest and highest score of its texts, in points.
+
+    Empty if aspects have different scales.
+    """
 
 
 def draw(job: SampleJob) -> Drawn:

@@ -46,8 +46,8 @@ class ClusterJob:
     most_workers
         The most panels at once; None for as many as fit on the cluster.
     gpus
-        The GPUs of each worker. It also takes as many cores as its panel has processes, and at
-        least one.
+        The number of GPUs of each worker. It also takes as many cores as its panel has processes,
+        and at least one.
     """
 
     data: str

@@ -84,8 +84,8 @@ class _Note:
 class Answer:
     """The ledger's answer.
 
-    The first `granted` of the wanted calls may be sent. `refusal` says why the next one can never
-    be: no budget has room for it. `spent` is the spending of all workers in all sessions of the
+    The first `granted` of the wanted calls may be sent. `refusal` says why the next one never may:
+    no budget has room for it. `spent` is the spending of all workers in all sessions of the
     run, as far as it is stored.
     """
 
@@ -246,7 +246,7 @@ class WorkerMeter(Meter):
             while not wanted.is_granted:
                 await self._want(wanted)
         finally:
-            if not wanted.is_sent:  # this task was cancelled, or the call refused
+            if not wanted.is_sent:  # this task was cancelled or stopped, or the call refused
                 self.release(most)
                 if wanted.is_granted:
                     self._to_release += most

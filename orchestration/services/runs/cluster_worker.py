@@ -167,8 +167,8 @@ class ChunkWorker:
         self._panel: Panel | None = None
         self._meter = WorkerMeter(limits=job.limits, ask=ask)
         self._before = (Usage(), 0.0)
-        # When the process exits, its threads no longer run, and closing would wait for them
-        # forever.
+        # This closes at the exit of the process at the latest: afterwards its threads no longer
+        # run, and closing would wait for them forever.
         weakref.finalize(self, self._stack.close)
 
     def __call__(self, chunk: str) -> str:

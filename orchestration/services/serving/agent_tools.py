@@ -33,7 +33,10 @@ from spanjury.orchestration.services.judging.check import (
 )
 
 MARGIN = 0.5
-"""Least difference of scores, in points, by which texts differ: half a step, by convention."""
+"""Least difference of scores, in points, by which texts differ.
+
+Half the step from one label to the next, by convention.
+"""
 
 _GRAVITY = (Decision.OK, Decision.UNSURE, Decision.FAULTY)
 
@@ -43,8 +46,8 @@ def compared(a: Result, b: Result) -> AspectComparison:
 
     Only judges that scored both texts are compared: comparing the mean of two judges with the score
     of one would measure the judges, not the texts. A text is better if these judges score it at
-    least `MARGIN` higher, or if its decision is better and its score not lower, and fewer judges
-    contradict than agree.
+    least `MARGIN` higher, or if its decision is better and its score not lower. In both cases no
+    judge may contradict, or fewer must contradict than agree.
     """
     differences = _by_judge(a, b)
     if not differences:

@@ -85,7 +85,7 @@ class Turns(Generic[T]):
     def take(self, may: Callable[[str], bool] = lambda _: True) -> T | None:
         """Return the next work among tenants for which `may` is true; None if there is none.
 
-        Every tenant's credit grows by just the amount that the next piece of work lacks.
+        The credit of each of them grows by just the amount that the next piece of work lacks.
         """
         ring = {tenant: queue for tenant, queue in self._queues.items() if may(tenant)}
         if not ring:

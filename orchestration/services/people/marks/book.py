@@ -77,7 +77,7 @@ class MarkBook:
         revision: int,
         text: Text | None = None,
     ) -> int:
-        """Store a mark of `text` that is based on `revision` on disk; return its new revision.
+        """Store on disk a mark of `text` that is based on `revision`; return its new revision.
 
         Raise `ConfigError` if the name is no valid annotator name, `UnknownKeyError` if the mark
         has an unknown key, `DataError` if it does not fit the text or there is no text, and

@@ -131,7 +131,7 @@ def _joined_text(readings: Sequence[Reading], *, form: str) -> Segment:
     )
     about: dict[str, object] = {ANNOTATORS: _who_looked(readings)}
     if form == "mqm":
-        # the opinion, which is no error, that a text has none of an aspect's
+        # The opinion that a text has no error of an aspect, which is not itself an error.
         clean = [
             {"annotator": each.annotator, "category": _prefixed(each.aspect, NO_ERROR)}
             for each in readings

@@ -30,8 +30,9 @@ _WORDS = {
 class DriftPlan:
     """The settings of drift monitoring.
 
-    A `window` has that many texts of an aspect; the `baseline` consists of that many first ones. On
-    average at least `texts_per_false_alert` texts pass before an alert without a change.
+    `window` is the number of texts of an aspect in a window, and `baseline` that of its first texts
+    in the baseline. On average at least `texts_per_false_alert` texts pass before an alert without
+    a change.
 
     Raises `ConfigError` if a number is too small to be meaningful.
     """
@@ -215,8 +216,8 @@ class DriftMonitor:
                 stream.baseline = []
             return None
         stream.rising.add(value)
-        # The mean of all detectors is a detector, too, so dividing by their number keeps the
-        # promise.
+        # The mean of all detectors is a detector, too, so multiplying the threshold by their number
+        # keeps the promise for all together.
         threshold = float(self._plan.texts_per_false_alert * len(_FIGURES) * len(self._aspects))
         if stream.rising.evidence < threshold or stream.before is None:
             return None

@@ -36,7 +36,7 @@ class Rule:
 class Sampling:
     """A share of all traces, and all traces of some kinds.
 
-    The choice depends only on a trace's id, so that every process chooses the same traces.
+    The share is chosen by the traces' ids, so that every process chooses the same traces.
 
     Raises `ConfigError` if the share is not within 0 and 1.
     """

@@ -155,7 +155,7 @@ class HeldOut:
         return tuple(measure_name(figure, group) for figure in FIGURES for group in groups)
 
     def plan(self, sitting: Sitting) -> ExamPlan:
-        """Plan to judge the examples, and to write the results, the findings and a report."""
+        """Plan to judge the examples; writes ``results.jsonl``, ``findings.json`` and a report."""
 
         async def run(live: Live) -> None:
             reports = await self._judge(sitting, live)

@@ -1,5 +1,6 @@
 """A table on a terminal whose lines break between words, as far as the width allows."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
@@ -12,6 +13,7 @@ from rich.text import Text
 
 _BETWEEN = 3
 """Blanks and rule between two columns."""
+_SPACE = re.compile(r"[\t\n\v\f\r]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +113,9 @@ def _broken(text: Text, width: int | None) -> Text:
     if width is None or _longest_word(text, at_hyphens=False) <= width:
         return text
     starts = [0]
-    for line in wrap(text.plain, width, break_long_words=False):
-        starts.append(text.plain.index(line, starts[-1]))
+    plain = _SPACE.sub(" ", text.plain)  # as `wrap` reads them, which drops some of them
+    for line in wrap(plain, width, break_long_words=False):
+        starts.append(plain.index(line, starts[-1]))
     pieces = [*text.divide(starts[2:])]
     for piece in pieces:
         piece.rstrip()

@@ -125,7 +125,8 @@ class TrafficReader:
             # Lines of files that took each other's place have the same numbers.
             value["id"] = f"row-{digest(line.position.encoded().decode(), line.text)[:12]}"
             segment = self._segment(value, line=line.number)
-            own_id = "" if _trace_of(segment) else segment.segment_id
+            # A row that names its trace is the same row wherever it is written again.
+            own_id = digest(line.text)[:12] if _trace_of(segment) else segment.segment_id
         body = _ROW + msgspec.json.encode(value)
         key = "/".join(filter(None, (_trace_of(segment), segment.system, own_id)))
         return [Arrival(trace=key, span="", body=body, due=now)]

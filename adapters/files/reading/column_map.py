@@ -105,7 +105,7 @@ class _Rows:
         self._columns = columns
         self._is_named = is_named
         self._announced: set[str] = set()
-        self._seen: dict[str, tuple[Shape, frozenset[str]]] = {}
+        self._seen: dict[Shape, frozenset[str]] = {}
 
     def native(self, row: object) -> object:
         row = {"messages": row} if is_conversation(row) else row
@@ -129,13 +129,13 @@ class _Rows:
         return self._announced_row(shape.name, read_as(shape, named), shape)
 
     def _see(self, shape: Shape, columns: Collection[str]) -> None:
-        _, seen = self._seen.get(shape.name, (shape, frozenset[str]()))
+        seen = self._seen.get(shape, frozenset[str]())
         if not seen.issuperset(columns):
-            self._seen[shape.name] = shape, seen.union(columns)
+            self._seen[shape] = seen.union(columns)
 
     def _shape_before(self, columns: Collection[str]) -> Shape | None:
         """Return the shape of earlier rows that had these columns and more, such as an input."""
-        for shape, seen in self._seen.values():
+        for shape, seen in self._seen.items():
             if seen.issuperset(columns) and any(name in columns for name in shape.output):
                 return shape
         return None

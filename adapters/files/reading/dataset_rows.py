@@ -180,7 +180,8 @@ def read_chunk(chunk: Chunk) -> Iterator[Segment | DataError]:
     """Read the rows of a chunk, as the source for the whole file would.
 
     Yields one segment or fault per row, in order. A row without an ``id`` is called ``line-N``,
-    after the name of its file if the chunk has an owner. If two rows of the chunk have the same id,
+    after the name of its file if the chunk has an owner. A row that lacks an input has the shape of
+    the chunk's earlier rows, not of the file's. If two rows of the chunk have the same id,
     the second is a fault.
 
     Raises `DataError` if the file cannot be read.

@@ -14,6 +14,7 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 from functools import partial
 from html import unescape
 from pathlib import Path
@@ -208,13 +209,22 @@ async def _list_runs(runs: RunsView, request: web.Request) -> web.Response:
     return answer(await to_thread.run_sync(described, abandon_on_cancel=True))
 
 
+@dataclass(slots=True)
+class _Opened:
+    """A view of runs, and the requests that it is answering."""
+
+    stack: ExitStack
+    handlers: _Handlers
+    requests: int = 0
+
+
 class _OpenedViews:
     """The views that readers opened, each with its handlers; opened on first request."""
 
     def __init__(self, runs: RunsView, open_runs: OpenRuns) -> None:
         self._runs = runs
         self._open_runs = open_runs
-        self._opened: dict[tuple[str, ...], tuple[ExitStack, _Handlers]] = {}
+        self._opened: dict[tuple[str, ...], _Opened] = {}
         self._lock = Lock()
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
@@ -225,14 +235,20 @@ class _OpenedViews:
             page = view_page(" and ".join(names), blocks={}, is_served=True)
             return await showing(page)(request)
         async with self._lock:
-            handlers = await self._handlers(names)
-        handler = handlers.get((request.method, f"/{match['rest']}"))
-        if handler is None:
-            raise web.HTTPNotFound
-        return await handler(request)
+            opened = await self._open(names)
+            opened.requests += 1
+        try:
+            handler = opened.handlers.get((request.method, f"/{match['rest']}"))
+            if handler is None:
+                raise web.HTTPNotFound
+            return await handler(request)
+        finally:
+            opened.requests -= 1
 
-    async def _handlers(self, names: tuple[str, ...]) -> _Handlers:
-        if names not in self._opened:
+    async def _open(self, names: tuple[str, ...]) -> "_Opened":
+        """Return the view of these runs as the one used last."""
+        opened = self._opened.pop(names, None)
+        if opened is None:
             folders = [self._runs.folder_of(name) for name in names]
             named = [folder for folder in folders if folder is not None]
             if len(named) < len(names):
@@ -242,15 +258,16 @@ class _OpenedViews:
             handlers = {
                 (route.method, route.path): route.handler for route in (*view_routes(view), *routes)
             }
-            self._opened[names] = stack, handlers
-            if len(self._opened) > MOST_OPENED:
-                first, _ = self._opened.pop(next(iter(self._opened)))
-                await to_thread.run_sync(first.close)
-        return self._opened[names][1]
+            opened = _Opened(stack, handlers)
+            idle = [key for key, each in self._opened.items() if not each.requests]
+            for key in idle[: max(0, len(self._opened) + 1 - MOST_OPENED)]:
+                await to_thread.run_sync(self._opened.pop(key).stack.close)
+        self._opened[names] = opened
+        return opened
 
     async def close(self, app: web.Application) -> None:
         """Close all views."""
         del app
         while self._opened:
-            _, (stack, _) = self._opened.popitem()
-            await to_thread.run_sync(stack.close)
+            _, opened = self._opened.popitem()
+            await to_thread.run_sync(opened.stack.close)

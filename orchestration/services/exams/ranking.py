@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, ClassVar, NamedTuple
 
-from spanjury.judges.core import ConfigError, DataError, Scale, unstamped
+from spanjury.judges.core import ConfigError, DataError, unstamped
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
 
@@ -265,7 +265,7 @@ class _Reader:
                 system=row.system or run_name,
                 source=row.segment_id if source is None else source,
                 score=row.score,
-                scale=scales.get((row.task, row.aspect), Scale()),
+                scale=scales.get((row.task, row.aspect)),
             )
             yield _Row(row.segment_id, row.aspect, ranked, row.signature)
 
@@ -302,7 +302,7 @@ def _panel_notes(rows: Sequence[_Row]) -> Iterator[str]:
                 "differ because of their judges"
             )
         scores = [score for row in here for score in row.text.people.values()]
-        scale = here[0].text.scale
+        scale = next((row.text.scale for row in here if row.text.scale), None)
         if scale and scores and not (scale.low <= min(scores) and max(scores) <= scale.high):
             yield (
                 f"{aspect}: people's scores run from {min(scores):g} to {max(scores):g} and the"

@@ -51,6 +51,14 @@ def test_a_name_that_is_too_long_breaks_at_its_hyphens() -> None:
     assert {"rewriting-", "and-", "insertion-", "minor"} <= words_in(shown(columns, width=20))
 
 
+def test_a_name_with_a_tab_breaks_at_its_hyphens_too() -> None:
+    name = "alpha\tsystem-one-with-a-long-hyphenated-name"
+    lines = shown([column("system", name), column("n", "1")], width=30)
+    pieces = [line.strip("┃│ ").removesuffix("1").rstrip("┃│ ") for line in lines[1:]]
+    assert "".join(pieces).replace(" ", "") == name.replace("\t", "")
+    assert all(piece.endswith(("-", "alpha", "name")) for piece in pieces)
+
+
 def test_words_that_fit_nowhere_are_broken_and_lose_nothing() -> None:
     lines = shown([column("heading", "incomprehensibilities")], width=12)
     assert "".join(line.strip("│ ") for line in lines if "│" in line) == "incomprehensibilities"

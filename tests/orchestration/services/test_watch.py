@@ -308,6 +308,7 @@ async def test_rows_of_one_trace_are_judged_each_and_their_results_name_the_trac
         {"id": "first", "system": "another", **text},
         {"trace_id": trace_id(3), **text},
         {"trace_id": trace_id(3), **text},
+        {"trace_id": trace_id(3), **text, "output": "It opened in 1940."},
     ]
     data.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     with LoopbackServer(DONE) as server:
@@ -319,7 +320,7 @@ async def test_rows_of_one_trace_are_judged_each_and_their_results_name_the_trac
         scores = judged(server.requests)
     results = [json.loads(line) for line in out.read_text().splitlines()]
     named = [(row.get("trace_id", ""), row["id"].partition("-")[0]) for row in results]
-    expected = [("", "first"), (trace_id(2), "first"), (trace_id(3), "row")]
+    expected = [("", "first"), (trace_id(2), "first"), *2 * [(trace_id(3), "row")]]
     expected += [(trace_id(1), "first"), (trace_id(1), "second"), (trace_id(4), trace_id(4))]
     assert sorted(named) == sorted(expected)
     assert len({score for _, score in scores}) == len(results)

@@ -2,13 +2,16 @@
 
 import json
 import shutil
+import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 from aiohttp import web
+from anyio import to_thread
 from fakes.viewed_runs import TOKEN, judge, open_run, results, served_app, write_rows
 
 from spanjury.judges.core import DataError
@@ -115,13 +118,14 @@ class _Opening:
 
     def __init__(self) -> None:
         self.opened: list[str] = []
+        self.routes: list[web.RouteDef] = []
 
     @contextmanager
     def __call__(self, named: Sequence[Path]) -> Iterator[tuple[View, list[web.RouteDef]]]:
         name = " ".join(path.name for path in named)
         with open_run(*named) as view:
             self.opened.append(name)
-            yield view, []
+            yield view, self.routes
         self.opened.remove(name)
 
 
@@ -180,3 +184,27 @@ def test_only_some_views_are_open_at_once(home: Path) -> None:
         assert len(opening.opened) == MOST_OPENED < len(pairs)
         assert "rules" not in opening.opened
         assert client.get("/run/rules/api/head").status_code == 200  # opened again
+        for kind, names in pairs:
+            assert client.get(f"/{kind}/{names}/api/head").status_code == 200
+            assert client.get("/run/rules/api/head").status_code == 200
+        assert "rules" in opening.opened  # used last
+
+
+def test_a_view_stays_open_while_it_answers(home: Path) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+    opening = _Opening()
+
+    async def slow(request: web.Request) -> web.Response:
+        begun.set()
+        await to_thread.run_sync(may_end.wait, 30)
+        return web.json_response({"is_open": request.match_info["first"] in opening.opened})
+
+    opening.routes = [web.get("/api/slow", slow)]
+    others = [f"{a}/{b}" for a in ("rules", "asked", "part") for b in ("rules", "asked", "part")]
+    with asking(home, opening) as client, ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(client.get, "/run/rules/api/slow", timeout=60)
+        assert begun.wait(30)
+        for names in others:
+            assert client.get(f"/runs/{names}/api/head").status_code == 200
+        may_end.set()
+        assert answer.result().json() == {"is_open": True}

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, fsum
 
-from spanjury.judges.checker.evidence import runs
 from spanjury.judges.core import WindowReader, WindowReading
+from spanjury.judges.reader.judge import marked_runs
 from spanjury.judges.reader.tuning import LEAST as LEAST_EVIDENCE
 from spanjury.judges.reader.tuning import Tuning, sentence_evidence
 from spanjury.judges.reader.windows import SentenceWindow, sentence_readings
@@ -64,7 +64,7 @@ class _Read:
             tokens = window.tokens
             intervals = [
                 (tokens[run.first].start, tokens[run.stop - 1].end)
-                for run in runs(tokens, reading.words, threshold=threshold)
+                for run, _ in marked_runs(window, reading, threshold=threshold)
             ]
             if intervals:
                 marked.append((sentence_evidence(reading), intervals))

@@ -11,6 +11,7 @@ from spanjury.judges.checker.evidence import (
     ABSENT,
     CONTRADICTED,
     LEAST_ABSENT,
+    Clause,
     Run,
     error_span,
     is_about_same,
@@ -180,6 +181,22 @@ _LACKING = frozenset(
 """Kinds of words that the passages of the window lack."""
 
 
+def marked_runs(
+    sentence: SentenceWindow, reading: WindowReading, *, threshold: float
+) -> Iterator[tuple[Run, Clause | None]]:
+    """Yield the runs of words that are marked, each with the nearest words of the passages.
+
+    A passage contradicts a run only if it shares a word with it. A run without such a passage is
+    absent from all, and is marked only from `LEAST_ABSENT`.
+    """
+    for run in runs(sentence.tokens, reading.words, threshold=threshold):
+        near = nearest(run, sentence.tokens, sentence.passages)
+        if near is not None:
+            yield run, near
+        elif run.probability >= LEAST_ABSENT:
+            yield replace(run, category=ABSENT), None
+
+
 def error_spans(
     sentence: SentenceWindow,
     reading: WindowReading,
@@ -196,12 +213,7 @@ def error_spans(
         return
     tokens = sentence.tokens
     negated = sum(map(is_negation, tokens)) % 2 == 1
-    for run in runs(tokens, reading.words, threshold=tuning.threshold):
-        near = nearest(run, tokens, sentence.passages)
-        if near is None:  # a passage contradicts a run only if it shares a word with it
-            if run.probability < LEAST_ABSENT:
-                continue
-            run = replace(run, category=ABSENT)  # noqa: PLW2901
+    for run, near in marked_runs(sentence, reading, threshold=tuning.threshold):
         turned = near is not None and near.turned != negated
         yield error_span(
             run,

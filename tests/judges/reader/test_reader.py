@@ -441,7 +441,7 @@ def test_a_threshold_of_sentences_out_of_range_is_refused() -> None:
 
 
 def text(word: str, *, faulty: bool) -> CheckedText:
-    output = f"Boats leave {word} daily."
+    output = f"A ferry sails {word} daily."
     start = output.index(word)
     spans = [(start, start + len(word))] if faulty else []
     return CheckedText(inputs=SOURCE, output=output, faulty=faulty, spans=spans)
@@ -488,6 +488,13 @@ def test_few_texts_without_error_have_marked_words() -> None:
     clean = [text("south", faulty=False)] * (ENOUGH - few) + [text("north", faulty=False)] * few
     tuning = fitted(reader(north=0.9, south=0.6), [*texts("north", "south")[:ENOUGH], *clean])
     assert 0.6 < tuning.sentence_threshold < 0.9
+
+
+def test_words_that_the_judge_leaves_unmarked_raise_no_threshold() -> None:
+    """Nothing is near to them in the source, and they are not certain enough to be absent."""
+    far = replace(text("south", faulty=False), output="Boats leave south often.")
+    known = [*texts("north", "daily")[:ENOUGH], *([far] * ENOUGH)]
+    assert fitted(reader(north=0.9, south=0.75), known).sentence_threshold == 0.5
 
 
 def test_the_word_threshold_is_that_whose_marks_agree_best() -> None:

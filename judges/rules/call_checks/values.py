@@ -316,7 +316,7 @@ class _Own:
 
     @property
     def _is_paid(self) -> bool:
-        """Whether it is a sum of money of a tool that acts."""
+        """True if it is a sum of money of a tool that acts."""
         return self.acts and is_money(self.path, name=self.name, description=self._described)
 
     def _is_unpaid(self, value: float) -> bool:

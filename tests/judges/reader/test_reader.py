@@ -493,8 +493,8 @@ def test_few_texts_without_error_have_marked_words() -> None:
 def test_words_that_the_judge_leaves_unmarked_raise_no_threshold() -> None:
     """Nothing is near to them in the source, and they are not certain enough to be absent."""
     far = replace(text("south", faulty=False), output="Boats leave south often.")
-    known = [*texts("north", "daily")[:ENOUGH], *([far] * ENOUGH)]
-    assert fitted(reader(north=0.9, south=0.75), known).sentence_threshold == 0.5
+    checked = [*texts("north", "daily")[:ENOUGH], *([far] * ENOUGH)]
+    assert fitted(reader(north=0.9, south=0.75), checked).sentence_threshold == 0.5
 
 
 def test_the_word_threshold_is_that_whose_marks_agree_best() -> None:

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -158,8 +159,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     keep = {"quick": is_quick, "rest": is_rest}.get(config.option.tier)
     if keep is None:
         return
-    config.hook.pytest_deselected(items=[item for item in items if not keep(item)])
-    items[:] = sorted(filter(keep, items), key=rank)
+    kept = [item for item in items if keep(item)]
+    config.hook.pytest_deselected(items=[*{*items}.difference(kept)])
+    items[:] = sorted(kept, key=rank)
     if config.option.tier == "quick":
         if slow := SLOW_LIBRARIES & sys.modules.keys():
             raise pytest.UsageError(f"collecting imported {', '.join(slow)}: see HEAVY")
@@ -175,16 +177,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.definition.add_marker(on_asyncio)
 
 
+@cache
+def under(names: Iterable[str], path: Path) -> str:
+    """Return the first of `names` below this folder that is `path` or holds it; empty if none."""
+    around = {path, *path.parents}
+    return next((name for name in names if Path(__file__).parent / name in around), "")
+
+
 def in_heavy_file(path: Path) -> bool:
-    return any(path.is_relative_to(Path(__file__).parent / name) for name in HEAVY)
+    return bool(under(tuple(HEAVY), path))
 
 
 def rank(item: pytest.Item) -> int:
     """Return when `item` is run: with the files of `LONGEST` in their order, or after them."""
-    path = item.path
-    folder = Path(__file__).parent
-    ranks = [n for n, name in enumerate(LONGEST) if path.is_relative_to(folder / name)]
-    return ranks[0] if ranks else len(LONGEST)
+    name = under(LONGEST, item.path)
+    return LONGEST.index(name) if name else len(LONGEST)
 
 
 def is_quick(item: pytest.Item) -> bool:

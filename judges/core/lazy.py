@@ -105,8 +105,9 @@ class _WaitingModule(ModuleType):
 
     def __getattribute__(self, name: str) -> object:
         spec: ModuleSpec = ModuleType.__getattribute__(self, "__spec__")
-        # Importing a module that is already loaded reads its `__spec__`, which is no use of it.
-        if name != "__spec__":
+        # Importing a module that is already loaded reads its `__spec__`, and listing the files of
+        # all modules their `__file__`: neither is a use of it.
+        if name not in {"__spec__", "__file__"}:
             with spec.loader_state.lock:
                 spec.loader_state.execute(self)
         value: object = ModuleType.__getattribute__(self, name)

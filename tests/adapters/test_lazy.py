@@ -75,6 +75,7 @@ def test_a_module_waits_however_often_it_is_imported(folder: Path) -> None:
     (folder / "waits.py").write_text("import sys\nsys.waits_ran = True\nvalue = 1\n")
     imported_lazily("waits")
     waiting = imported_lazily("waits")
+    assert waiting.__file__ == str(folder / "waits.py")  # as who lists the files of all modules
     assert not hasattr(sys, "waits_ran")
     try:
         assert waiting.value == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic_ai import ModelRetry, RunContext, ToolDefinition
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.messages import ModelResponse, ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponsePart, ToolCallPart
 from pydantic_ai.models import ModelRequestContext
 
 from spanjury.judges.core import Aspect
@@ -108,8 +108,8 @@ class _ReviewedRun(AbstractCapability[object]):
         self._on_unscored = on_unscored
         self._on_review = on_review
         self._rejections: tuple[Rejection, ...] = ()
-        self._reviewed = 0
-        """The number of messages of the last review."""
+        self._reviewed: tuple[int, Sequence[ModelResponsePart]] = (0, ())
+        """The number of messages before the last reviewed response, and its parts."""
         self._refused: dict[str, str] = {}
         """Id of a call that is not carried out -> what the model gets in place of a result."""
 
@@ -128,9 +128,9 @@ class _ReviewedRun(AbstractCapability[object]):
         if hands_in or not (calls or response.text):
             return response
         since = sum(1 for _ in takewhile(lambda each: each.run_id != ctx.run_id, ctx.messages))
-        if len(ctx.messages) <= self._reviewed:  # a history processor took messages away
+        if self._is_cut(ctx.messages):
             since, self._rejections = len(ctx.messages), ()
-        self._reviewed = len(ctx.messages) + 1
+        self._reviewed = len(ctx.messages), response.parts
         review = await self._review(
             [*ctx.messages, response],
             tools=(*offered.function_tools, *offered.output_tools),
@@ -146,6 +146,11 @@ class _ReviewedRun(AbstractCapability[object]):
             raise ModelRetry(*feedback)
         self._refused = dict(zip((call.tool_call_id for call in calls), feedback, strict=False))
         return response
+
+    def _is_cut(self, messages: Sequence[ModelMessage]) -> bool:
+        """Return whether a history processor took messages from before the last review away."""
+        at, parts = self._reviewed
+        return bool(parts) and (len(messages) <= at or messages[at].parts != parts)
 
     async def after_tool_validate(
         self,

@@ -102,6 +102,7 @@ HEAVY = {
     "orchestration/servers/http/test_processes.py": "starts processes",
     "orchestration/servers/http/test_several_processes.py": "starts processes",
     "orchestration/servers/mcp": "imports mcp and starts processes",
+    "orchestration/test_reply_forms.py": "imports LiteLLM",
     "orchestration/services/test_chaos.py": "breaks servers hundreds of times",
     "orchestration/services/test_faults.py": "waits for servers",
     "orchestration/services/test_ray.py": "starts a cluster",

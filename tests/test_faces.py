@@ -52,7 +52,10 @@ def _lists_only_its_own(path: Path) -> bool:
 
     Another module's name is imported, or loaded by the module's ``__getattr__``.
     """
-    tree = ast.parse(path.read_text("utf-8"))
+    source = path.read_text("utf-8")
+    if "__all__" not in source:
+        return False
+    tree = ast.parse(source)
     lists = [
         node.value
         for node in tree.body

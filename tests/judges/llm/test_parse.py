@@ -426,6 +426,7 @@ def test_the_last_of_two_reports_with_the_same_score_counts() -> None:
     )
 
 
+@pytest.mark.heavy
 def test_a_long_run_of_anything_does_no_harm() -> None:
     units = (
         *('"', "“", "(", "*", "`", " ", "\n", "1) ", '" (', 'Location: "\n', "Error 1: Location: "),

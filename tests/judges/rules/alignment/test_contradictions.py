@@ -452,6 +452,7 @@ def test_any_text_can_be_read(output: str, source: str) -> None:
         assert output[each.start : each.end] == each.text
 
 
+@pytest.mark.heavy
 def test_a_megabyte_ends() -> None:
     source = "".join(f"The train to place {at} will not stop at noon. " for at in range(23_000))
     started = process_time()

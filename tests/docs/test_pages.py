@@ -123,6 +123,7 @@ def run_batch(arguments: list[str], folder: Path, *, url: str) -> None:
     (folder / given["-o"]).write_text("\n".join(answers) + "\n")
 
 
+@pytest.mark.heavy
 def test_the_example_of_batches_with_files_runs_as_it_stands(folder: Path) -> None:
     block, *_ = blocks(section(read_page("batches"), "## By files"), "")
     with LoopbackServer(chat(REVIEW)) as server:

@@ -11,12 +11,13 @@ from scipy.stats import rankdata
 from spanjury.judges.core import VERSION, DataError
 from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.report.json import plain
-from spanjury.orchestration.studies.panel_study.agreement import Agreement, Settings
 from spanjury.orchestration.studies.panel_study.frontier import Frontier, frontier
 from spanjury.orchestration.studies.panel_study.seats import (
+    Agreement,
     IntArray,
     PanelSeats,
     SeatPrices,
+    Settings,
     Unit,
     mean_scores,
 )

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spanjury.orchestration.studies.panel_study.agreement import Agreement, source_folds
 from spanjury.orchestration.studies.panel_study.cascades import (
     FEWEST_FITTED,
     CascadeOutcome,
@@ -19,8 +18,10 @@ from spanjury.orchestration.studies.panel_study.cascades import (
     staged,
 )
 from spanjury.orchestration.studies.panel_study.seats import (
+    Agreement,
     PanelSeats,
     Unit,
+    source_folds,
     usual_stages,
     usual_unit,
 )

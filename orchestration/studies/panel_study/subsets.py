@@ -8,8 +8,13 @@ from types import MappingProxyType
 import numpy as np
 from scipy.optimize import nnls
 
-from spanjury.orchestration.studies.panel_study.agreement import Agreement, source_folds, splits
-from spanjury.orchestration.studies.panel_study.seats import IntArray, mean_scores
+from spanjury.orchestration.studies.panel_study.seats import (
+    Agreement,
+    IntArray,
+    mean_scores,
+    source_folds,
+    splits,
+)
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.raters.graded import ordinal_scores
 from spanjury.stats.raters.latent import dawid_skene

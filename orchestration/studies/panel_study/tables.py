@@ -26,7 +26,6 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.tables import Medium
-from spanjury.orchestration.studies.panel_study.agreement import VALUE, estimate_cell
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
     Lean,
@@ -42,8 +41,10 @@ from spanjury.orchestration.studies.panel_study.frontier import (
     choice_name,
 )
 from spanjury.orchestration.studies.panel_study.seats import (
+    VALUE,
     Unit,
     amount_words,
+    estimate_cell,
     price_lines,
     short_names,
 )

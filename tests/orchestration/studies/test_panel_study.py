@@ -16,12 +16,6 @@ from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.json import json_text
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.studies.panel_study.agreement import (
-    Agreement,
-    Settings,
-    source_folds,
-    splits,
-)
 from spanjury.orchestration.studies.panel_study.cascades import (
     cascade_findings,
     judge_held_out,
@@ -37,10 +31,14 @@ from spanjury.orchestration.studies.panel_study.findings import (
 from spanjury.orchestration.studies.panel_study.findings import StudyFindings as Found
 from spanjury.orchestration.studies.panel_study.frontier import frontier
 from spanjury.orchestration.studies.panel_study.seats import (
+    Agreement,
     PanelSeats,
     SeatCost,
+    Settings,
     StudyText,
     panel_seats,
+    source_folds,
+    splits,
 )
 from spanjury.orchestration.studies.panel_study.subsets import subset_findings, weighings
 from spanjury.orchestration.studies.panel_study.tables import study_report

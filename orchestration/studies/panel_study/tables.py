@@ -32,13 +32,7 @@ from spanjury.orchestration.studies.panel_study.findings import (
     RedundancyFindings,
     RedundantPair,
     StudyFindings,
-)
-from spanjury.orchestration.studies.panel_study.frontier import (
-    Budget,
-    Choice,
-    Frontier,
-    FrontierPoint,
-    choice_name,
+    Weighing,
 )
 from spanjury.orchestration.studies.panel_study.seats import (
     VALUE,
@@ -48,7 +42,15 @@ from spanjury.orchestration.studies.panel_study.seats import (
     price_lines,
     short_names,
 )
-from spanjury.orchestration.studies.panel_study.subsets import Subset, SubsetFindings, Weighing
+from spanjury.orchestration.studies.panel_study.subsets import (
+    Budget,
+    Choice,
+    Frontier,
+    FrontierPoint,
+    Subset,
+    SubsetFindings,
+    choice_name,
+)
 from spanjury.stats.resampling import Estimate
 
 _THOUSAND = 1000
@@ -337,8 +339,7 @@ def _aspect(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
     names = short_names(study.seats)
     yield Section(f"Seats{suffix}", [_seats(study, names)])
     yield Section(f"Subsets{suffix}", [_sizes(study.subsets, names), _best(study.subsets, names)])
-    if study.redundancy:
-        yield Section(f"Redundancy{suffix}", list(_redundancy(study.redundancy, names)))
+    yield Section(f"Redundancy{suffix}", list(_redundancy(study.redundancy, names)))
     yield Section(f"Own family{suffix}", [_leans(study.leans, names)])
     weighed = table_of(
         (_weighed(weighing, names) for weighing in study.weighings),

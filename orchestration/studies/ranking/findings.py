@@ -162,18 +162,13 @@ class PairFinding:
     more_marks: float
     """Number of people's marks that would show it: infinite if marks of all texts would not."""
 
-    def adjusted_on(self, basis: Basis) -> float:
-        """Return the adjusted p-value that decides."""
-        return self.adjusted if basis == "judges" else self.powered_adjusted
-
     def value_on(self, basis: Basis) -> float:
         """Return the difference that decides."""
-        with_people = basis != "judges" and self.powered is not None
-        return self.powered.value if with_people and self.powered else self.judged.value
+        return self.powered.value if basis != "judges" and self.powered else self.judged.value
 
     def is_apart(self, basis: Basis) -> bool:
         """Say whether the two are separated on this basis."""
-        return self.adjusted_on(basis) <= LEVEL
+        return (self.adjusted if basis == "judges" else self.powered_adjusted) <= LEVEL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

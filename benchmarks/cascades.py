@@ -16,8 +16,8 @@ from benchmarks.recorded_judges import SEATS
 
 from spanjury.orchestration.services.people.marked_texts import MarkedSource
 from spanjury.orchestration.services.people.panel_cascade import fit_panel_cascade
-from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.cascades import Kept
+from spanjury.orchestration.studies.panel_study.seats import Settings
 
 FIRST = (("reader",), ("reader", "grounding"))
 """Seats without model calls, which judge first."""

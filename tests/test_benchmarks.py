@@ -12,7 +12,7 @@ from fakes.installed import skip_without
 
 from spanjury.orchestration.services.people.marked_texts import MarkedSource
 from spanjury.orchestration.services.people.panel_study import study_panel
-from spanjury.orchestration.studies.panel_study.agreement import Settings
+from spanjury.orchestration.studies.panel_study.seats import Settings
 
 ROWS = 12
 ROOT = Path(__file__).parents[1]

@@ -13,13 +13,8 @@ with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
     from spanjury.orchestration.services.people import panel_cascade as cascading
     from spanjury.orchestration.services.people import panel_study as studying
-    from spanjury.orchestration.studies.panel_study import (
-        agreement,
-        cascade_tables,
-        cascades,
-        findings,
-        tables,
-    )
+    from spanjury.orchestration.studies.panel_study import cascades, findings, tables
+    from spanjury.orchestration.studies.panel_study import seats as seat_scores
 
 _AGREEMENT, _COST, _STAGES, _PEOPLE = "Agreement", "Cost", "Stages", "People's scores"
 
@@ -125,7 +120,7 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
             within=self.within,
             families=terms.paths_of(self.families),
             pricing=studying.Pricing(named=self.prices or {}, panel=terms.path_of(self.panel)),
-            settings=agreement.Settings(
+            settings=seat_scores.Settings(
                 level=self.level,
                 method=self.correlation,
                 folds=self.folds,
@@ -235,7 +230,7 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
             unit=self.cost,
             pricing=studying.Pricing(named=self.prices or {}, panel=terms.path_of(self.panel)),
             within=self.within,
-            settings=agreement.Settings(
+            settings=seat_scores.Settings(
                 level="pooled", folds=self.folds, draws=self.draws, seed=self.seed
             ),
         )
@@ -246,7 +241,7 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
         return study_report.file_report(
             fitted,
             name="cascade",
-            document=cascade_tables.cascade_report(fitted.findings),
+            document=cascades.cascade_report(fitted.findings),
             values=cascades.cascade_json(fitted.findings),
             closing=closing,
         )

@@ -108,9 +108,10 @@ def _rankings(
     Raise `ConfigError` if an aspect was not compared or two texts were compared twice, and
     `DataError` if no comparison has a preference.
     """
-    judged = list(dict.fromkeys(row.aspect for row in compared))
-    if strange := [name for name in aspects if name not in judged]:
-        raise ConfigError(f"{', '.join(strange)} was not compared; compared: {', '.join(judged)}")
+    by_aspect = estimates.grouped(compared, lambda row: row.aspect)
+    if strange := [name for name in aspects if name not in by_aspect]:
+        names = ", ".join(by_aspect)
+        raise ConfigError(f"{', '.join(strange)} was not compared; compared: {names}")
     made = Counter((row.aspect, row.source, row.system_a, row.system_b) for row in compared)
     if twice := next((key for key, count in made.items() if count > 1), None):
         aspect, source, first, second = twice
@@ -118,8 +119,8 @@ def _rankings(
             f"{first!r} and {second!r} were compared twice on {aspect} over the source {source!r}:"
             " name one folder of comparisons, or folders of different texts"
         )
-    by_aspect = [[row for row in compared if row.aspect == name] for name in aspects or judged]
-    ranked = [rows for rows in by_aspect if any(row.preference is not None for row in rows)]
+    asked = [by_aspect[name] for name in aspects or by_aspect]
+    ranked = [rows for rows in asked if any(row.preference is not None for row in rows)]
     if not ranked:
         names = ", ".join(map(str, paths))
         raise DataError(f"{names}: no comparison has a preference: there is nothing to rank")
@@ -172,9 +173,9 @@ def read_texts_to_rank(source: "marked_texts.MarkedSource") -> TextsToRank:
     rows = [row for path, name in _named(source.results) for row in reader.rows(path, name)]
     if (source.human or source.sample) and not reader.people and reader.problems:
         raise DataError(reader.problems[0])
-    judged = list(dict.fromkeys(row.aspect for row in rows))
-    if strange := [name for name in source.aspects if name not in judged]:
-        raise ConfigError(f"{', '.join(strange)} was not judged; judged: {', '.join(judged)}")
+    by_aspect = estimates.grouped(rows, lambda row: row.aspect)
+    if strange := [name for name in source.aspects if name not in by_aspect]:
+        raise ConfigError(f"{', '.join(strange)} was not judged; judged: {', '.join(by_aspect)}")
     _refuse_twice(rows)
     systems = list(dict.fromkeys(row.text.system for row in rows))
     if len(systems) < 2:  # noqa: PLR2004  a rank takes two
@@ -183,9 +184,10 @@ def read_texts_to_rank(source: "marked_texts.MarkedSource") -> TextsToRank:
             f"there is {called}: a ranking needs two; name them in the rows, under 'system', or "
             "give a run of each"
         )
-    aspects = {name: [row.text for row in rows if row.aspect == name] for name in judged}
     return TextsToRank(
-        aspects={name: aspects[name] for name in source.aspects or judged},
+        aspects={
+            name: [row.text for row in by_aspect[name]] for name in source.aspects or by_aspect
+        },
         are_drawn=reader.are_drawn,
         people="; ".join(dict.fromkeys(reader.people)),
         notes=(*reader.notes(), *_panel_notes(rows)),

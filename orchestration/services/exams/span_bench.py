@@ -149,7 +149,8 @@ def _report(
     examinee = result.examinee
 
     def write_records(path: Path) -> None:
-        rows = findings.records_of(planned.sets, result.answers, judges=result.judges)
+        judges = findings.judges_of(examinee)
+        rows = findings.records_of(planned.sets, result.answers, judges=judges)
         lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
         files.write_whole(path, lines.encode("utf-8", "surrogatepass"))
 

@@ -390,7 +390,7 @@ def exam_report(
         document=document(()),
         values=findings,
         write=write,
-        measures=by_name(measures),
+        measures=MappingProxyType({measure.name: measure for measure in measures}),
         scores=scores,
     )
 
@@ -431,8 +431,3 @@ def json_lines(kind: type[T], rows: Sequence[T]) -> Callable[[Path], None]:
         write_whole(path, b"".join(adapter.dump_json(row) + b"\n" for row in rows))
 
     return write
-
-
-def by_name(measures: tuple[Measure, ...]) -> Mapping[str, Measure]:
-    """Return measures by name."""
-    return MappingProxyType({measure.name: measure for measure in measures})

@@ -30,7 +30,6 @@ from spanjury.orchestration.services.people.panel_study import (
     seat_costs,
     study_text,
 )
-from spanjury.orchestration.studies.panel_study.agreement import Settings
 from spanjury.orchestration.studies.panel_study.cascades import (
     FEWEST_FITTED,
     CascadeFindings,
@@ -41,6 +40,7 @@ from spanjury.orchestration.studies.panel_study.cascades import (
 from spanjury.orchestration.studies.panel_study.seats import (
     PanelSeats,
     SeatCost,
+    Settings,
     Unit,
     panel_seats,
     usual_stages,

@@ -28,7 +28,6 @@ from spanjury.orchestration.services.people.marked_texts import (
     read_marked,
 )
 from spanjury.orchestration.studies.estimates import grouped
-from spanjury.orchestration.studies.panel_study.agreement import Settings, chances_notes
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
     Spending,
@@ -40,8 +39,10 @@ from spanjury.orchestration.studies.panel_study.seats import (
     SeatCost,
     SeatPrice,
     SeatWord,
+    Settings,
     StudyText,
     amount_words,
+    chances_notes,
     panel_seats,
 )
 from spanjury.orchestration.wiring.panel_files import read_panel_file

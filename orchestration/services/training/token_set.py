@@ -69,6 +69,7 @@ from spanjury.orchestration.studies.distillation.training_set import (
     require_whole,
     split_file,
 )
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.wiring.checking import checker_in, set_calibration
 from spanjury.orchestration.wiring.reading import fit_constants
 from spanjury.orchestration.wiring.sources import read_texts
@@ -205,9 +206,7 @@ def _file(job: TokenSetJob, file: MarkedFile) -> DataFile:
 
 def _drawn(segments: Sequence[Segment], *, most: int, seed: int) -> tuple[Segment, ...]:
     """Draw whole groups until there are `most` texts; texts of a group stay adjacent."""
-    groups: dict[str, list[Segment]] = {}
-    for segment in segments:
-        groups.setdefault(group_of(segment) or input_keys(segment).whole, []).append(segment)
+    groups = grouped(segments, lambda text: group_of(text) or input_keys(text).whole)
     order = sorted(groups, key=lambda group: fingerprint(str(seed), group))
     drawn = (segment for group in order for segment in groups[group])
     return tuple(islice(drawn, most))

@@ -38,6 +38,7 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     annotator_pairs,
     gold_of,
 )
+from spanjury.orchestration.studies.agreement.tables import span_figures
 from spanjury.orchestration.studies.estimates import (
     Effects,
     Settings,
@@ -348,14 +349,7 @@ def _spans(aspects: Sequence[PeopleOnAspect]) -> Iterator[Block]:
         (
             (
                 *_pair(aspect.aspect, pair.first, pair.second, texts=pair.texts),
-                *(
-                    spread(
-                        *(heading, pair.figures[name], _VALUE),
-                        wrap=True,
-                        only=None if name in _ALWAYS else "page",
-                    )
-                    for name, heading in _SPANS.items()
-                ),
+                *span_figures(pair.figures, _SPANS, _ALWAYS),
                 right("gamma", pair.gamma.gamma, _VALUE),
             )
             for aspect in aspects

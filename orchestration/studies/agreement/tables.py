@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -42,6 +43,7 @@ from spanjury.orchestration.studies.agreement.spans.findings import (
     OverAnnotation,
 )
 from spanjury.orchestration.studies.agreement.spans.measures import PairFinding
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.stats.correlations.correlation import LEAST_ITEMS
 from spanjury.stats.raters.agreement import AlphaLevel, KappaWeights
 from spanjury.stats.resampling import Estimate
@@ -175,11 +177,10 @@ def _overview(findings: MetaFindings) -> Table:
 
 def _by_mean(agreements: Iterable[Agreement]) -> list[str]:
     """Return the scorers, those first that agree most over the aspects that they scored."""
-    values: dict[str, list[float]] = {}
-    for agreement in agreements:
-        values.setdefault(agreement.scorer, []).append(
-            -math.inf if math.isnan(agreement.value) else agreement.value
-        )
+    values = {
+        scorer: [-math.inf if math.isnan(each.value) else each.value for each in own]
+        for scorer, own in grouped(agreements, lambda each: each.scorer).items()
+    }
     return sorted(values, key=lambda name: -sum(values[name]) / len(values[name]))
 
 
@@ -407,7 +408,7 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
                 left("judge", each.judge),
                 right("texts", each.texts),
                 right("readings", each.readings, only="page"),
-                *_figures(each.figures, _CHARACTERS, shown),
+                *span_figures(each.figures, _CHARACTERS, shown),
                 right("gamma", each.gamma and each.gamma.gamma, _VALUE),
                 right("failures", each.failures, only="page"),
             )
@@ -416,7 +417,7 @@ def _judges(judges: Sequence[JudgeFinding]) -> Iterator[Block]:
         note="beside the error spans that people marked",
     )
     yield table_of(
-        (left("judge", each.judge), *_figures(each.figures, _SPANS, shown)) for each in whole
+        (left("judge", each.judge), *span_figures(each.figures, _SPANS, shown)) for each in whole
     )
     yield table_of(  # hard agreement by category, if there is any
         (
@@ -475,7 +476,7 @@ def _annotators(annotators: Sequence[PairFinding]) -> Table:
             left("annotator", pair.first),
             left("annotator", pair.second),
             right("texts", pair.texts),
-            *_figures(pair.figures, _PEOPLE, {"characters.micro", "characters.macro"}),
+            *span_figures(pair.figures, _PEOPLE, {"characters.micro", "characters.macro"}),
             right("gamma", pair.gamma.gamma, _VALUE, wrap=True),
             right(with_categories, pair.gamma_with_categories.gamma, _VALUE, wrap=True),
         )
@@ -483,8 +484,8 @@ def _annotators(annotators: Sequence[PairFinding]) -> Table:
     )
 
 
-def _figures(
-    figures: Mapping[str, Estimate], headings: Mapping[str, str], shown: set[str]
+def span_figures(
+    figures: Mapping[str, Estimate], headings: Mapping[str, str], shown: AbstractSet[str]
 ) -> Iterator[Entry]:
     """Yield figures under their headings; a terminal shows only some."""
     for name, heading in headings.items():

@@ -291,26 +291,22 @@ def _alarms(
     texts: CalibrationTexts, held: HeldOut, *, set_to: Thresholds | None, terms: Terms
 ) -> tuple[AlarmFindings, ...]:
     levels = (
-        ("unsure", terms.rate, set_to.unsure if set_to else None, held.unsure),
-        ("faulty", terms.rate * FAULTY_SHARE, set_to.faulty if set_to else None, held.faulty),
+        ("unsure", terms.rate, set_to.unsure if set_to else math.inf, held.unsure),
+        ("faulty", terms.rate * FAULTY_SHARE, set_to.faulty if set_to else math.inf, held.faulty),
     )
-    clean = int(texts.clean.sum())
-    alarm_findings = []
-    for level, rate, value, raised in levels:
-        is_set = value is not None and math.isfinite(value)
-        alarm_findings.append(
-            AlarmFindings(
-                level=level,
-                threshold=value if is_set else None,
-                promised=rate,
-                needed=items_for_rate(
-                    rate, confidence=terms.confidence, clustered=_clean_sources(texts) < clean
-                ),
-                attained=_share(raised, texts.clean, texts) if is_set else Estimate(),
-                caught=_share(raised, texts.faulty, texts) if is_set else Estimate(),
-            )
+    clustered = _clean_sources(texts) < int(texts.clean.sum())
+    return tuple(
+        AlarmFindings(
+            level=level,
+            threshold=value if is_set else None,
+            promised=rate,
+            needed=items_for_rate(rate, confidence=terms.confidence, clustered=clustered),
+            attained=_share(raised, texts.clean, texts) if is_set else Estimate(),
+            caught=_share(raised, texts.faulty, texts) if is_set else Estimate(),
         )
-    return tuple(alarm_findings)
+        for level, rate, value, raised in levels
+        for is_set in (math.isfinite(value),)
+    )
 
 
 def _clean_sources(texts: CalibrationTexts) -> int:

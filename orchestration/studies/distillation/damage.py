@@ -329,7 +329,6 @@ class DamagePlan:
     not where they are fewer; each aspect as often as the others."""
     targets: Targets = field(default_factory=Targets)
     """Makes the examples; with the seed of all that is drawn."""
-    span_map: SpanMap = field(default_factory=SpanMap)
 
     def __post_init__(self) -> None:
         if not self.harms or min(self.texts, self.most, self.per_output) < 1:
@@ -444,7 +443,7 @@ class _CleanText:
             spans = gravest(damage_spans(damaged, strikes, self.rng), limit=MAX_ERRORS)
             score: float | None = aspect.scale.high  # what any map gives for no errors, at once
             if spans:
-                score = self.plan.span_map.score(damaged.text, spans, aspect=aspect)
+                score = SpanMap().score(damaged.text, spans, aspect=aspect)
             assert score is not None, "damage is quoted from the text, or omitted something"
             self.reports[key] = Report(score=score, spans=spans)
         return self.reports[key]

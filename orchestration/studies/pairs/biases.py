@@ -264,10 +264,11 @@ def _lean(judged: Sequence[Judged], side: Side) -> Lean:
     people = [_people_of(each, side) or 0.0 for each in pairs]
     if not pairs:
         return Lean(share=share, people=np.nan, net=np.nan, low=np.nan, high=np.nan)
-    nets: dict[str, list[float]] = {}
-    for each, by_people in zip(pairs, people, strict=True):
-        nets.setdefault(each.row.source, []).append(_points_of(each, side) - by_people)
-    effect = ratio([sum(net) for net in nets.values()], [float(len(n)) for n in nets.values()])
+    nets = [
+        [_points_of(each, side) - (_people_of(each, side) or 0.0) for each in own]
+        for own in grouped(pairs, lambda each: each.row.source).values()
+    ]
+    effect = ratio([*map(sum, nets)], [*map(len, nets)])
     rng = np.random.default_rng(_SEED)
     drawn = bootstrap(effect, items=len(nets), rng=rng, draws=_DRAWS)
     ((net, low, high),) = estimates(drawn)

@@ -29,7 +29,7 @@ from spanjury.orchestration.report.json import fields_of
 from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
 from spanjury.orchestration.studies.pairs.comparing import POINTS, ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import OrderFindings, order_findings
-from spanjury.orchestration.studies.ranking.score_table import Rank, least_p, ranks, shown_above
+from spanjury.orchestration.studies.ranking.score_table import Rank, least_p, ranks
 from spanjury.orchestration.studies.ranking.tables import p_cell
 from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect, win_shares
 from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates, two_sided_p
@@ -121,12 +121,8 @@ def rank_by_pairs(rows: Sequence[ComparisonRow], *, draws: int = 2000) -> PairRa
     count = len(table.systems)
     order = sorted(range(count), key=lambda number: -fit.strengths[number])
     pairs = _pairs(table, drawn, order=order)
-    above = (
-        (pair.first, pair.second) if pair.difference.value > 0 else (pair.second, pair.first)
-        for pair in pairs
-        if pair.differs
-    )
-    by_rank = ranks(shown_above(table.systems, above), order=order)
+    apart = ((pair.first, pair.second, pair.difference.value) for pair in pairs if pair.differs)
+    by_rank = ranks(table.systems, apart, order=order)
     trivial = win_shares(table.items, table.points)
     return PairRanking(
         aspect=answered[0].aspect,

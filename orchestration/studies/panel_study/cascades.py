@@ -16,19 +16,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import VERSION
-from spanjury.orchestration.report.json import plain
-from spanjury.orchestration.studies.panel_study.agreement import (
-    Agreement,
-    Settings,
-    source_folds,
-    splits,
+from spanjury.orchestration.report import (
+    Block,
+    Bullets,
+    Line,
+    Paragraph,
+    Report,
+    Section,
+    Table,
+    code,
+    figure,
+    line,
+    prose,
+    right,
+    table_of,
 )
+from spanjury.orchestration.report.json import plain
+from spanjury.orchestration.report.plot import Plot, PlotPoint
 from spanjury.orchestration.studies.panel_study.seats import (
+    VALUE,
+    Agreement,
     IntArray,
     PanelSeats,
     SeatPrices,
+    Settings,
     Unit,
+    estimate_cell,
     mean_scores,
+    price_lines,
+    short_names,
+    source_folds,
+    splits,
 )
 from spanjury.stats import decreasing_fit
 from spanjury.stats.arrays import FloatArray
@@ -349,7 +367,7 @@ def cascade_findings(
     folds = source_folds(seats, settings)
     shares = sorted({*SHARES, share})
     ended = judge_held_out(texts, folds, shares=shares)
-    parts = _Parts(texts, seats, settings) if people else None
+    parts = list(_parts(texts, seats, settings)) if people else []
     points = tuple(
         _point(texts, outcome, share=aimed, parts=parts)
         for outcome, aimed in zip(ended, shares, strict=True)
@@ -361,7 +379,7 @@ def cascade_findings(
         texts=seats.texts,
         people=people,
         settings=settings,
-        parts=parts.parts if parts else (),
+        parts=tuple(each.part for each in parts),
         points=points,
         chosen=points[shares.index(share)],
         fitted=fit_cascade(texts, share=share),
@@ -378,72 +396,203 @@ def _notes(texts: StagedTexts, seats: PanelSeats, *, unit: str) -> Iterator[str]
         yield f"the first stage takes {first:.0%} of the {unit} by itself: no cascade takes less"
 
 
-class _Parts:
-    """All texts, and those of each group, each with people's scores."""
-
-    def __init__(self, texts: StagedTexts, seats: PanelSeats, settings: Settings) -> None:
-        self._whole = texts.whole
-        behind = [seat for stage in texts.stages[1:] for seat in stage]
-        self._paid = mean_scores(texts.fractions[behind])
-        self._of = list(_parts(seats, settings))
-        self.parts = tuple(
-            self._described(name, here, agreement) for name, here, agreement in self._of
-        )
-
-    def kept(self, fractions: FloatArray, costs: FloatArray, most: float) -> Iterator[Kept]:
-        """Yield what a cascade keeps on each part."""
-        for part, (name, here, agreement) in zip(self.parts, self._of, strict=True):
-            own = fractions[here][np.newaxis]
-            value = float(agreement.of(own)[0])
-            (gain,) = agreement.gains(own, base=self._whole[here])
-            yield Kept(
-                part=name,
-                cost=float(costs[here].mean() / most),
-                agreement=value,
-                gain=gain,
-                of_whole=_share(value, part.whole),
-                of_paid=_share(value, part.paid),
-            )
-
-    def _described(self, name: str, here: IntArray, agreement: Agreement) -> Part:
-        both = np.array([self._whole[here], self._paid[here]])
-        whole, paid = agreement.estimates(both)
-        return Part(name=name, texts=here.size, whole=whole, paid=paid)
-
-
 def _share(agreement: float, of: Estimate) -> float:
     return agreement / of.value if of.value > 0 else math.nan
 
 
-def _parts(seats: PanelSeats, settings: Settings) -> Iterator[tuple[str, IntArray, Agreement]]:
+class _Measured(NamedTuple):
+    """A part, the numbers of its texts, and the agreement with people on them."""
+
+    part: Part
+    here: IntArray
+    agreement: Agreement
+
+
+def _parts(texts: StagedTexts, seats: PanelSeats, settings: Settings) -> Iterator[_Measured]:
+    """Yield all texts that people scored, then those of each group where there are several."""
     everything = np.flatnonzero(~np.isnan(seats.human))
-    yield "all", everything, Agreement(_alone(seats, everything), settings)
+    parts = [("all", everything)]
     if len(seats.group_names) > 1:
-        for number, name in enumerate(seats.group_names):
-            here = everything[seats.groups[everything] == number]
-            yield name, here, Agreement(_alone(seats, here), settings)
+        numbers = seats.groups[everything]
+        parts += [(name, everything[numbers == n]) for n, name in enumerate(seats.group_names)]
+    whole_and_paid = np.array([texts.whole, texts.rest(0)])
+    for name, here in parts:
+        one_group = np.zeros(here.size, dtype=np.intp)
+        own = replace(seats.of_texts(here), groups=one_group, group_names=("",))
+        agreement = Agreement(own, settings)
+        whole, paid = agreement.estimates(whole_and_paid[:, here])
+        yield _Measured(Part(name=name, texts=here.size, whole=whole, paid=paid), here, agreement)
 
 
-def _alone(seats: PanelSeats, here: IntArray) -> PanelSeats:
-    """Return some texts as one group."""
-    groups = np.zeros(here.size, dtype=np.intp)
-    return replace(seats.of_texts(here), groups=groups, group_names=("",))
+def _kept(on: _Measured, texts: StagedTexts, ended: CascadeOutcome) -> Kept:
+    """Return what a cascade keeps on a part."""
+    own = ended.fractions[on.here][np.newaxis]
+    value = float(on.agreement.of(own)[0])
+    (gain,) = on.agreement.gains(own, base=texts.whole[on.here])
+    return Kept(
+        part=on.part.name,
+        cost=float(ended.costs[on.here].mean() / texts.costs.sum()),
+        agreement=value,
+        gain=gain,
+        of_whole=_share(value, on.part.whole),
+        of_paid=_share(value, on.part.paid),
+    )
 
 
 def _point(
-    texts: StagedTexts, ended: CascadeOutcome, *, share: float, parts: _Parts | None
+    texts: StagedTexts, ended: CascadeOutcome, *, share: float, parts: Sequence[_Measured]
 ) -> CascadePoint:
-    most = float(texts.costs.sum())
-    kept = parts.kept(ended.fractions, ended.costs, most) if parts else ()
     return CascadePoint(
         share=share,
-        cost=float(ended.costs.mean() / most),
+        cost=float(ended.costs.mean() / texts.costs.sum()),
         asked=tuple(float((ended.stages >= k).mean()) for k in range(len(texts.stages))),
         apart=float(np.abs(ended.fractions - texts.whole).mean()),
-        kept=tuple(kept),
+        kept=tuple(_kept(part, texts, ended) for part in parts),
     )
 
 
 def cascade_json(findings: CascadeFindings) -> Mapping[str, object]:
     """Return all findings as values for JSON."""
     return {"format": 1, "spanjury": VERSION, "cascade": plain(findings)}
+
+
+_SHARE, _GAIN = ".0%", "+.3f"
+
+
+def cascade_report(findings: CascadeFindings) -> Report:
+    """Return the report of fitted cascades."""
+    order = " > ".join(" + ".join(stage) for stage in findings.stages)
+    in_dollars = findings.unit == "dollars"
+    prices = price_lines(findings.prices, unit=findings.unit) if in_dollars else ()
+    scores = findings.people or "none: only the distance from the whole panel's score is measured"
+    return Report(
+        title=f"Cascades of a panel: {findings.aspect}",
+        answer=_answer(findings),
+        picture=_plot(findings, 0) if findings.parts else None,
+        facts=(
+            prose("stages: {}", code(order)),
+            prose("people's scores: {}", code(scores)),
+            f"{findings.texts} texts, {findings.settings.folds} folds by source",
+            f"cost in {findings.unit}; seed {findings.settings.seed}",
+        ),
+        sections=(
+            Section("Cost and nearness", [_costs(findings), *prices]),
+            *(
+                Section(_heading(findings, number), list(_agreement(findings, number)))
+                for number in range(len(findings.parts))
+            ),
+            Section("Notes", [Paragraph(_METHOD, only="page"), Bullets(findings.notes)]),
+        ),
+    )
+
+
+def _answer(findings: CascadeFindings) -> str:
+    """Return what the cascade of the share that was asked for takes, and what it keeps."""
+    chosen = findings.chosen
+    takes = (
+        f"{findings.aspect}: fitted to {chosen.share:.0%} of the {findings.unit} of all seats, the "
+        f"cascade uses {chosen.cost:.0%} of them on texts of other sources"
+    )
+    if not chosen.kept or math.isnan(chosen.kept[0].agreement):
+        apart = f"{figure(chosen.apart, VALUE)} of the scale from that of all seats"
+        return f"{takes}, and its score is {apart} on average."
+    kept, whole = chosen.kept[0], findings.parts[0].whole
+    gain = estimate_cell(kept.gain, _GAIN).text
+    return (
+        f"{takes}, and agrees with people by {figure(kept.agreement, VALUE)}; all seats agree by"
+        f" {figure(whole.value, VALUE)} (difference {gain})."
+    )
+
+
+def _heading(findings: CascadeFindings, number: int) -> str:
+    if len(findings.parts) == 1:
+        return "Agreement with people"
+    return f"Agreement with people: {_texts(findings, number)}"
+
+
+def _texts(findings: CascadeFindings, number: int) -> str:
+    """Return the texts of a part in words; the first has all."""
+    return findings.parts[number].name if number else "all texts"
+
+
+_METHOD = (
+    "The cascades of each line are evaluated on sources that they were not fitted to. The fit "
+    "does not see people's scores: it stays close to the score of all seats. The share of the "
+    "cost is a target on the texts of the fit, so the share used on other texts may differ."
+)
+
+
+def _costs(findings: CascadeFindings) -> Table:
+    short = short_names([seat for stage in findings.stages for seat in stage])
+    names = [" + ".join(short[seat] for seat in stage) for stage in findings.stages]
+    return table_of(
+        (
+            line(
+                right("aimed at", point.share, _SHARE),
+                right("cost", point.cost, _SHARE),
+                *(
+                    right(name, asked, _SHARE, wrap=True)
+                    for name, asked in zip(names, point.asked, strict=True)
+                ),
+                right("apart", point.apart, VALUE),
+                faint=point is not findings.chosen,
+            )
+            for point in findings.points
+        ),
+        note=f"Cost: share of the {findings.unit} of all seats; below the names, the share of "
+        "the texts on which they were asked; apart: mean distance from the whole panel's "
+        "score, as a share of the scale. The highlighted line has the share asked for "
+        "(--share).",
+    )
+
+
+def _agreement(findings: CascadeFindings, number: int) -> Iterator[Block]:
+    part = findings.parts[number]
+    yield table_of(
+        (_line(point, kept, findings) for point, kept in _lines(findings, number)),
+        note=f"{part.texts} texts, {findings.settings.method}. Against all seats: the difference, "
+        "with a 95 % interval over other inputs; of all seats': share of their agreement. All seats"
+        f" {estimate_cell(part.whole).text}, those behind the first stage"
+        f" {estimate_cell(part.paid).text}.",
+    )
+    if number:  # the first stands beside the answer
+        yield _plot(findings, number)
+
+
+def _plot(findings: CascadeFindings, number: int) -> Plot:
+    part = findings.parts[number]
+    return Plot(
+        points=[
+            PlotPoint(x=100.0, y=part.whole.value, name="all seats", kind="other", mark="all"),
+            *(
+                PlotPoint(
+                    x=100 * kept.cost,
+                    y=kept.agreement,
+                    name=f"aimed at {point.share:.0%}: {figure(kept.agreement, VALUE)}",
+                    kind="line",
+                    mark=f"{point.share:.0%}",
+                )
+                for point, kept in _lines(findings, number)
+            ),
+        ],
+        x=f"% of the {findings.unit} of all seats",
+        y="agreement with people",
+        alt=f"Agreement with people on {_texts(findings, number)} by the share of the"
+        f" {findings.unit} that was taken; the marks are the shares that were aimed at",
+    )
+
+
+def _lines(findings: CascadeFindings, number: int) -> list[tuple[CascadePoint, Kept]]:
+    return [(point, point.kept[number]) for point in findings.points]
+
+
+def _line(point: CascadePoint, kept: Kept, findings: CascadeFindings) -> Line:
+    return line(
+        right("aimed at", point.share, _SHARE),
+        right("cost", kept.cost, _SHARE),
+        right("agreement", kept.agreement, VALUE),
+        right("against all seats", estimate_cell(kept.gain, _GAIN)),
+        right("of all seats'", kept.of_whole, ".1%"),
+        right("of those behind the first stage", kept.of_paid, ".1%", only="page"),
+        faint=point is not findings.chosen,
+    )

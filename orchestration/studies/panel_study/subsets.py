@@ -1,18 +1,33 @@
-"""Subsets of a panel's seats: agreement with people, what each seat adds, and choosing the best."""
+"""Subsets of a panel's seats: agreement with people, what each seat adds, the frontier of cost.
 
-from collections.abc import Iterator, Mapping, Sequence
+The best of several is corrected for being chosen. Cascades are looked at of the subsets that are
+worth their cost by themselves, and of the whole panel. They are those that `panel cascade` fits and
+a panel file names.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
 
-from spanjury.orchestration.studies.panel_study.agreement import Agreement, source_folds, splits
-from spanjury.orchestration.studies.panel_study.seats import IntArray, mean_scores
-from spanjury.stats.arrays import FloatArray, safe_divide
-from spanjury.stats.raters.graded import ordinal_scores
-from spanjury.stats.raters.latent import dawid_skene
+from spanjury.orchestration.studies.panel_study.cascades import (
+    FEWEST_FITTED,
+    CascadeOutcome,
+    StagedTexts,
+    judge_held_out,
+    staged,
+)
+from spanjury.orchestration.studies.panel_study.seats import (
+    Agreement,
+    PanelSeats,
+    Unit,
+    source_folds,
+    usual_stages,
+    usual_unit,
+)
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.resampling import Estimate, Resampled
 from spanjury.stats.shapley import shapley_values
 
@@ -105,7 +120,7 @@ class SubsetFindings:
 
 
 def subset_findings(agreement: Agreement) -> SubsetFindings:
-    """Look at the subsets of a panel's seats."""
+    """Look at the subsets of a panel's seats, two of them at least."""
     seats = agreement.seats
     everyone = tuple(range(len(seats.names)))
     is_complete = len(everyone) <= MOST_SEATS
@@ -195,7 +210,7 @@ def _shares(
             alone=alone[number],
             gain=gains[number],
             shapley=float(shares[number]),
-            coverage=float((~np.isnan(seats.scores[number])).mean()),
+            coverage=_coverage(seats.scores[number]),
         )
 
 
@@ -203,132 +218,266 @@ def _gains(agreement: Agreement) -> list[Estimate]:
     """Return by how much the whole panel agrees more than without each seat."""
     seats = agreement.seats
     everyone = tuple(range(len(seats.names)))
-    if len(everyone) < 2:  # noqa: PLR2004  without it there is no panel
-        return [Estimate() for _ in everyone]
     without = [seats.mean_of([seat for seat in everyone if seat != left]) for left in everyone]
     less = agreement.gains(np.array(without), base=seats.mean_of(everyone))
     return [Estimate(-each.value, -each.high, -each.low) for each in less]
 
 
-_MOST_LABELS = 10
-"""Different scores from which on they are cut into `_BINS` labels."""
-_BINS = 5
-_LEAST_TEXTS = 10
-"""Texts to fit weights to, at least."""
+_SHARES = (0.2, 0.4, 0.6, 0.8)
+"""Shares of the cost of its seats that a cascade is fitted to; more would differ by chance."""
+_AND = " + "
+_THEN = " > "
+_COMPARABLE = 0.98
+"""Share of the whole panel's texts that a panel on the frontier scores at the least."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weighing:
-    """A way to make one score of the seats', beside the plain mean."""
+class Choice:
+    """A panel that could be had, and what it costs."""
 
     name: str
-    uses_people: bool
-    """True if weights are fitted to people's scores, on all folds but the one that is scored."""
-    agreement: Estimate
-    gain: Estimate
-    """By how much it agrees more with people than the plain mean."""
-    weights: Mapping[str, float]
-    """Weights of the seats, fitted to all texts; empty if none are given."""
+    """Its seats; of a cascade, stage by stage, and the share of their cost."""
+    stages: tuple[tuple[str, ...], ...]
+    """Names of its seats, stage by stage; of a panel that always asks all of them, one stage."""
+    share: float | None = None
+    """Share of its seats' cost that a cascade is fitted to take; None for no cascade."""
+    cost: float
+    """For one text."""
+    agreement: float
+    """Agreement with people; a cascade's is measured on sources that it was not fitted to."""
+    calls: float
+    """Share of the calls that all seats would be asked."""
+    coverage: float
+    """Share of the texts that get a score."""
 
-    @property
-    def is_better(self) -> bool:
-        """True if it is shown to agree more than the plain mean."""
-        return self.gain.low > 0
+
+def choice_name(stages: Iterable[Iterable[str]], share: float | None) -> str:
+    """Return the seats of a panel in a line.
+
+    Examples
+    --------
+    >>> choice_name([["reader", "grounding"], ["gemma"]], 0.4)
+    'reader + grounding > gemma at 40%'
+    """
+    order = _THEN.join(map(_AND.join, stages))
+    return order if share is None else f"{order} at {share:.0%}"
 
 
-def weighings(agreement: Agreement) -> tuple[Weighing, ...]:
-    """Compare weights of seats; empty for fewer than two seats."""
+class ScoredChoice(NamedTuple):
+    """A choice with its scores, shape ``(texts,)``."""
+
+    choice: Choice
+    scores: FloatArray
+
+
+def subset_choices(
+    seats: PanelSeats, subsets: Iterable[Subset], *, unit: Unit
+) -> Iterator[ScoredChoice]:
+    """Yield the subsets with their costs."""
+    costs = np.array([cost.counted_in(unit) for cost in seats.costs])
+    for subset in subsets:
+        members = list(subset.members)
+        scores = seats.mean_of(members)
+        choice = Choice(
+            name=choice_name([subset.seats], None),
+            stages=(subset.seats,),
+            cost=float(costs[members].sum()),
+            agreement=subset.agreement,
+            calls=_calls(seats, np.isin(np.arange(costs.size), members).astype(np.float64)),
+            coverage=_coverage(scores),
+        )
+        yield ScoredChoice(choice, scores)
+
+
+def cascade_choices(
+    agreement: Agreement, subsets: Iterable[Subset], *, unit: Unit
+) -> Iterator[ScoredChoice]:
+    """Yield cascades of the subsets that ask cheap seats first, judged on folds by source.
+
+    One is fitted to each of `_SHARES` that the first stage does not take by itself; none of a
+    subset whose seats cost nothing, or scored fewer than `FEWEST_FITTED` texts.
+    """
     seats = agreement.seats
-    if len(seats.names) < 2:  # noqa: PLR2004  nothing to weigh
-        return ()
-    plain = mean_scores(seats.scores)
-    whole = np.arange(seats.texts)
-    ordinal = ordinal_scores(seats.scores.T)
-    given: list[tuple[str, bool, FloatArray, FloatArray | None]] = [
-        ("plain mean", False, plain, np.full(len(seats.names), 1 / len(seats.names))),
-        ("Dawid-Skene", False, _dawid_skene(seats.scores), None),
-        ("ordinal", False, _where_scored(ordinal.quality, seats.scores), ordinal.discrimination),
-    ]
-    if seats.texts >= _LEAST_TEXTS:
-        given.append(("stacking", True, _held_out(agreement), _stacked(agreement, whole)))
-    scores = np.array([row[2] for row in given])
-    estimates = agreement.estimates(scores)
-    gains = agreement.gains(scores, base=plain)
-    return tuple(
-        Weighing(
-            name=name,
-            uses_people=uses_people,
-            agreement=estimate,
-            gain=gain,
-            weights=MappingProxyType(
-                {} if weights is None else dict(zip(seats.names, weights.tolist(), strict=True))
-            ),
-        )
-        for (name, uses_people, _, weights), estimate, gain in zip(
-            given, estimates, gains, strict=True
-        )
+    folds = source_folds(seats, agreement.settings)
+    for subset in subsets:
+        members = subset.members
+        stages = usual_stages([seats.costs[member] for member in members], unit=unit)
+        numbers = tuple(tuple(members[number] for number in stage) for stage in stages)
+        texts = staged(seats, numbers, unit=unit)
+        scored = int((~np.isnan(texts.whole)).sum())
+        if not texts.costs[1:].sum() > 0 or scored < FEWEST_FITTED:
+            continue
+        shares = [share for share in _SHARES if share * texts.costs.sum() > texts.costs[0]]
+        if not shares:
+            continue
+        ended = judge_held_out(texts, folds, shares=shares)
+        scores = np.array([outcome.fractions for outcome in ended])
+        values = agreement.of(scores)
+        named = tuple(tuple(seats.names[seat] for seat in stage) for stage in texts.stages)
+        for share, outcome, value in zip(shares, ended, values, strict=True):
+            choice = Choice(
+                name=choice_name(named, share),
+                stages=named,
+                share=share,
+                cost=float(outcome.costs.mean()),
+                agreement=float(value),
+                calls=_calls(seats, _asked(texts, outcome, seats=len(seats.names))),
+                coverage=_coverage(outcome.fractions),
+            )
+            yield ScoredChoice(choice, outcome.fractions)
+
+
+def _asked(texts: StagedTexts, outcome: CascadeOutcome, *, seats: int) -> FloatArray:
+    """Return the share of the texts on which each seat was asked."""
+    shares = np.zeros(seats)
+    for number, stage in enumerate(texts.stages):
+        shares[list(stage)] = (outcome.stages >= number).mean()
+    return shares
+
+
+def _calls(seats: PanelSeats, asked: FloatArray) -> float:
+    calls = np.array([cost.calls for cost in seats.costs])
+    return float(asked @ calls / calls.sum()) if calls.any() else np.nan
+
+
+def _coverage(scores: FloatArray) -> float:
+    return float((~np.isnan(scores)).mean())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierPoint:
+    """A choice that no other beats: none agrees as much for less, also as corrected."""
+
+    choice: Choice
+    estimate: Estimate
+    corrected: float
+    """Its agreement, less what the best of all that cost no more gains by being chosen on the texts
+    that it is measured on; NaN without draws."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """The panels that a budget buys."""
+
+    amount: float
+    unit: Unit
+    texts: int
+    """The number of texts of the run, also of those that people did not score."""
+    best: FrontierPoint | None
+    """The nearest to people that judges as many texts; None if there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frontier:
+    """All choices, and those on the frontier, the cheapest first."""
+
+    unit: Unit
+    choices: tuple[Choice, ...]
+    points: tuple[FrontierPoint, ...]
+    whole: Choice
+    uneven: tuple[str, ...]
+    """Names of choices without scores of texts that the whole panel scores. Their agreement is of
+    other texts than that of the others, so that they are not on the frontier."""
+    budget: Budget | None
+
+
+def frontier(
+    agreement: Agreement,
+    subsets: Sequence[Subset],
+    *,
+    unit: Unit | None = None,
+    budget: float | None = None,
+    texts: int | None = None,
+) -> Frontier:
+    """Compare subsets, and cascades of the best of them, by cost and agreement.
+
+    `subsets`: the whole panel is the last.
+    `unit`: unit of cost; None for dollars if every price is known, else tokens or calls if a seat
+    took any, else seconds.
+    `budget`: what may be spent, in that unit.
+    `texts`: the number of texts of the run; None for those that are studied.
+    """
+    seats = agreement.seats
+    counted = unit or usual_unit(seats.costs)
+    plain = list(subset_choices(seats, subsets, unit=counted))
+    whole = plain[-1].choice
+    first = _undominated([each.choice for each in plain], whole=whole)
+    cascaded = sorted({*first, len(subsets) - 1})
+    cascades = cascade_choices(agreement, [subsets[number] for number in cascaded], unit=counted)
+    scored = [*plain, *cascades]
+    points = tuple(_points(agreement, scored, whole=whole))
+    choices = tuple(each.choice for each in scored)
+    return Frontier(
+        unit=counted,
+        choices=choices,
+        points=points,
+        whole=whole,
+        uneven=tuple(choice.name for choice in choices if not _is_comparable(choice, whole)),
+        budget=_bought(budget, points, unit=counted, texts=seats.texts if texts is None else texts),
     )
 
 
-def _where_scored(values: FloatArray, scores: FloatArray) -> FloatArray:
-    return np.where(np.isnan(scores).all(axis=0), np.nan, values)
+def _is_comparable(choice: Choice, whole: Choice) -> bool:
+    return choice.coverage >= _COMPARABLE * whole.coverage
 
 
-def _dawid_skene(scores: FloatArray) -> FloatArray:
-    """Return the expected label of each text."""
-    labels = _labels(scores)
-    count = int(np.nanmax(labels)) + 1
-    if count < 2:  # noqa: PLR2004  all scores are alike
-        return _where_scored(np.zeros(scores.shape[1]), scores)
-    fitted = dawid_skene(labels.T, categories=count)
-    return _where_scored(fitted.posterior @ np.arange(count), scores)
+def _undominated(choices: Sequence[Choice], *, whole: Choice) -> list[int]:
+    """Return the numbers of the choices that none beats, the cheapest first."""
+    valid = [
+        number
+        for number, choice in enumerate(choices)
+        if np.isfinite(choice.cost)
+        and np.isfinite(choice.agreement)
+        and _is_comparable(choice, whole)
+    ]
+    ordered = sorted(valid, key=lambda number: (choices[number].cost, -choices[number].agreement))
+    kept: list[int] = []
+    for number in ordered:
+        if not kept or choices[number].agreement > choices[kept[-1]].agreement:
+            kept.append(number)
+    return kept
 
 
-def _labels(scores: FloatArray) -> FloatArray:
-    """Return scores as labels from 0: as they are if few differ, or else cut into `_BINS`."""
-    defined = scores[~np.isnan(scores)]
-    different = np.unique(defined)
-    if different.size <= _MOST_LABELS:
-        labels = np.searchsorted(different, np.nan_to_num(scores)).astype(np.float64)
-    else:
-        edges = np.linspace(defined.min(), defined.max(), _BINS + 1)[1:-1]
-        labels = np.digitize(np.nan_to_num(scores), edges).astype(np.float64)
-    return np.where(np.isnan(scores), np.nan, labels)
+def _points(
+    agreement: Agreement, scored: Sequence[ScoredChoice], *, whole: Choice
+) -> list[FrontierPoint]:
+    kept = [scored[n] for n in _undominated([each.choice for each in scored], whole=whole)]
+    if not kept:
+        return []
+    estimates = agreement.estimates(np.array([each.scores for each in kept]))
+    rivals = [each for each in scored if _is_comparable(each.choice, whole)]
+    losses = _flatteries(agreement, rivals, [each.choice.cost for each in kept])
+    rising: list[FrontierPoint] = []
+    for each, estimate, loss in zip(kept, estimates, losses, strict=True):
+        corrected = each.choice.agreement - float(loss)
+        # Keep points that beat all cheaper ones even without the gain by chance; NaN without draws.
+        if not rising or not corrected <= rising[-1].corrected:
+            point = FrontierPoint(choice=each.choice, estimate=estimate, corrected=corrected)
+            rising.append(point)
+    return rising
 
 
-def _held_out(agreement: Agreement) -> FloatArray:
-    """Return the score of each text by weights that were fitted without its fold."""
-    seats = agreement.seats
-    scores = np.full(seats.texts, np.nan)
-    for training, test in splits(source_folds(seats, agreement.settings)):
-        scores[test] = _weighted(seats.scores[:, test], _stacked(agreement, training))
-    return scores
+def _flatteries(
+    agreement: Agreement, rivals: Sequence[ScoredChoice], costs: Sequence[float]
+) -> FloatArray:
+    """Return what the best that costs no more gains by being chosen, for each of `costs`."""
+    if not agreement.settings.draws:
+        return np.full(len(costs), np.nan)
+    draws = min(agreement.settings.draws, CHOICE_DRAWS)
+    drawn = agreement.drawn(np.array([rival.scores for rival in rivals]), draws=draws)
+    defined = ~np.isnan(drawn.estimate)
+    prices = np.array([rival.choice.cost for rival in rivals])
+    affordable = [defined & (prices <= cost) for cost in costs]
+    return np.array(
+        [flattery(Resampled(drawn.estimate[here], drawn.draws[:, here])) for here in affordable]
+    )
 
 
-def _weighted(scores: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the weighted mean of what seats gave; the plain one where no seat with weight did."""
-    scored = ~np.isnan(scores)
-    sums = (weights[:, np.newaxis] * np.where(scored, scores, 0.0)).sum(axis=0)
-    totals = (weights[:, np.newaxis] * scored).sum(axis=0)
-    return np.where(totals > 0, safe_divide(sums, totals), mean_scores(scores))
-
-
-def _stacked(agreement: Agreement, training: IntArray) -> FloatArray:
-    """Return weights of least squares, none below 0, that sum to 1.
-
-    Scores are centred where the level compares texts: what differs beyond that is no agreement.
-    """
-    seats = agreement.seats
-    scores = seats.scores[:, training]
-    filled = np.where(np.isnan(scores), mean_scores(scores), scores)
-    usable = ~np.isnan(filled).any(axis=0)
-    rows = np.concatenate([filled, seats.human[np.newaxis, training]])[:, usable]
-    blocks = agreement.blocks[training][usable]
-    parts = [rows[:, blocks == block] for block in np.unique(blocks)]
-    centred = np.concatenate([here - here.mean(axis=1, keepdims=True) for here in parts], axis=1)
-    even = np.full(len(seats.names), 1 / len(seats.names))
-    if centred.shape[1] <= len(seats.names):
-        return even
-    weights, _ = nnls(centred[:-1].T, centred[-1])
-    total = weights.sum()
-    return weights / total if total > 0 else even
+def _bought(
+    amount: float | None, points: Sequence[FrontierPoint], *, unit: Unit, texts: int
+) -> Budget | None:
+    if amount is None:
+        return None
+    paid = [point for point in points if point.choice.cost * texts <= amount]
+    best = max(paid, key=lambda point: point.choice.agreement, default=None)
+    return Budget(amount=amount, unit=unit, texts=texts, best=best)

@@ -26,28 +26,31 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.tables import Medium
-from spanjury.orchestration.studies.panel_study.agreement import VALUE, estimate_cell
 from spanjury.orchestration.studies.panel_study.findings import (
     AspectStudy,
     Lean,
     RedundancyFindings,
     RedundantPair,
     StudyFindings,
+    Weighing,
 )
-from spanjury.orchestration.studies.panel_study.frontier import (
+from spanjury.orchestration.studies.panel_study.seats import (
+    VALUE,
+    Unit,
+    amount_words,
+    estimate_cell,
+    price_lines,
+    short_names,
+)
+from spanjury.orchestration.studies.panel_study.subsets import (
     Budget,
     Choice,
     Frontier,
     FrontierPoint,
+    Subset,
+    SubsetFindings,
     choice_name,
 )
-from spanjury.orchestration.studies.panel_study.seats import (
-    Unit,
-    amount_words,
-    price_lines,
-    short_names,
-)
-from spanjury.orchestration.studies.panel_study.subsets import Subset, SubsetFindings, Weighing
 from spanjury.stats.resampling import Estimate
 
 _THOUSAND = 1000
@@ -336,8 +339,7 @@ def _aspect(study: AspectStudy, findings: StudyFindings) -> Iterator[Block]:
     names = short_names(study.seats)
     yield Section(f"Seats{suffix}", [_seats(study, names)])
     yield Section(f"Subsets{suffix}", [_sizes(study.subsets, names), _best(study.subsets, names)])
-    if study.redundancy:
-        yield Section(f"Redundancy{suffix}", list(_redundancy(study.redundancy, names)))
+    yield Section(f"Redundancy{suffix}", list(_redundancy(study.redundancy, names)))
     yield Section(f"Own family{suffix}", [_leans(study.leans, names)])
     weighed = table_of(
         (_weighed(weighing, names) for weighing in study.weighings),

@@ -13,7 +13,6 @@ from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
 from spanjury.orchestration.studies.ranking.score_table import (
     CONFIDENCE,
     POWER,
-    Ends,
     JudgedMean,
     Rank,
     RankedText,
@@ -23,7 +22,7 @@ from spanjury.orchestration.studies.ranking.score_table import (
     least_p,
     more_inputs,
     ranks,
-    shown_above,
+    within,
     within_difference,
 )
 from spanjury.orchestration.studies.sampling import left_out_note
@@ -163,18 +162,13 @@ class PairFinding:
     more_marks: float
     """Number of people's marks that would show it: infinite if marks of all texts would not."""
 
-    def adjusted_on(self, basis: Basis) -> float:
-        """Return the adjusted p-value that decides."""
-        return self.adjusted if basis == "judges" else self.powered_adjusted
-
     def value_on(self, basis: Basis) -> float:
         """Return the difference that decides."""
-        with_people = basis != "judges" and self.powered is not None
-        return self.powered.value if with_people and self.powered else self.judged.value
+        return self.powered.value if basis != "judges" and self.powered else self.judged.value
 
     def is_apart(self, basis: Basis) -> bool:
         """Say whether the two are separated on this basis."""
-        return self.adjusted_on(basis) <= LEVEL
+        return (self.adjusted if basis == "judges" else self.powered_adjusted) <= LEVEL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,12 +247,10 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
     last = [not reason and mean is None for mean in helped]
     order = sorted(range(len(values)), key=lambda n: (last[n], math.isnan(values[n]), -values[n]))
     pairs = _adjusted([*_pairs(table, order, people)])
-    above = (
-        (pair.first, pair.second) if pair.value_on(basis) > 0 else (pair.second, pair.first)
-        for pair in pairs
-        if pair.is_apart(basis)
+    apart = (
+        (pair.first, pair.second, pair.value_on(basis)) for pair in pairs if pair.is_apart(basis)
     )
-    where = ranks(shown_above(table.systems, above), order=order)
+    where = ranks(table.systems, apart, order=order)
     return AspectRanking(
         aspect=table.aspect,
         basis=basis,
@@ -269,11 +261,12 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
                 system=table.systems[number],
                 texts=int(table.texts[number]),
                 scored=int(np.count_nonzero(~np.isnan(table.judged[number]))),
-                judged=means[number].within(table.judged_ends),
+                judged=within(means[number], table.judged_ends),
                 place=where[number],
-                powered=_within(powered[number], table.people_ends),
+                powered=with_help and within(with_help, table.people_ends),
             )
             for number in order
+            for with_help in (powered[number],)
         ),
         pairs=tuple(pairs),
         marked=table.marked,
@@ -281,18 +274,6 @@ def rank_systems(table: ScoreTable) -> AspectRanking:
         is_weighted=table.is_weighted,
         without_chance=table.without_chance,
     )
-
-
-def _within(estimate: PoweredEstimate | None, ends: Ends) -> PoweredEstimate | None:
-    """Return the same with values and intervals cut at the ends of the scale.
-
-    The panel's help can put an estimate beyond them, where no mean of people's scores lies.
-    """
-    if estimate is None:
-        return None
-    low, high = ends
-    cut = ("value", "low", "high", "plain_low", "plain_high")
-    return estimate._replace(**{name: min(max(getattr(estimate, name), low), high) for name in cut})
 
 
 def _reason(table: ScoreTable) -> str:
@@ -317,10 +298,10 @@ def _pairs(
         yield PairFinding(
             first=table.systems[pair[0]],
             second=table.systems[pair[1]],
-            judged=difference.within(within_difference(table.judged_ends)),
+            judged=within(difference, within_difference(table.judged_ends)),
             adjusted=difference.p,
             more_inputs=more_inputs(difference, confidence=confidence),
-            powered=_within(powered, within_difference(table.people_ends)),
+            powered=powered and within(powered, within_difference(table.people_ends)),
             # Few marked inputs that happen to agree can show no less.
             powered_adjusted=max(powered.p, least_p(powered.clusters)) if powered else math.nan,
             more_marks=_more_marks(powered, confidence=confidence),

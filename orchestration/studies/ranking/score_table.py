@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import ascii_lowercase
 from types import MappingProxyType
-from typing import NamedTuple, Self
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from scipy.special import ndtri, stdtr, stdtrit
 
 from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.agreement.scorers import Grid
+from spanjury.orchestration.studies.estimates import numbered
 from spanjury.stats.arrays import FloatArray
+from spanjury.stats.powered_estimates import PoweredEstimate
 from spanjury.stats.sampling_design import weighted_mean
 
 Ends = tuple[float, float]
@@ -93,9 +95,7 @@ def score_table(
     on this aspect has a chance.
     """
     grid = Grid.of([text.system for text in texts], [text.source for text in texts])
-    sources = {
-        name: number for number, name in enumerate(dict.fromkeys(key for key, _ in grid.columns))
-    }
+    inputs, _ = numbered([name for name, _ in grid.columns])
 
     def table(values: Iterable[float | None]) -> FloatArray:
         return grid.table([math.nan if value is None else value for value in values])
@@ -111,7 +111,7 @@ def score_table(
     return ScoreTable(
         aspect=aspect,
         systems=grid.systems,
-        inputs=np.array([sources[key] for key, _ in grid.columns], dtype=np.intp),
+        inputs=inputs,
         texts=np.bincount(grid.cells[0]).astype(np.intp),
         judged=judged,
         people=np.where(unknown, np.nan, people) if is_weighted else people,
@@ -152,17 +152,24 @@ class JudgedMean(NamedTuple):
     inputs: int
     """Inputs with a value."""
 
-    def within(self, ends: Ends) -> Self:
-        """Return the same with its interval cut at the ends of the scale [1]_.
 
-        It holds the mean as often as before, since no mean of scores lies beyond them.
+_BOUNDED = frozenset(("value", "low", "high", "plain_low", "plain_high"))
+E = TypeVar("E", JudgedMean, PoweredEstimate)
 
-        References
-        ----------
-        .. [1] Mandelkern (2002), Statistical Science 17(2):149-172, doi:10.1214/ss/1030550859
-        """
-        low, high = (min(max(bound, ends[0]), ends[1]) for bound in (self.low, self.high))
-        return self._replace(low=low, high=high)
+
+def within(estimate: E, ends: Ends) -> E:
+    """Return the same with values and intervals cut at the ends of the scale [1]_.
+
+    An interval holds the mean as often as before, since no mean of scores lies beyond the ends; the
+    panel's help can put an estimate there.
+
+    References
+    ----------
+    .. [1] Mandelkern (2002), Statistical Science 17(2):149-172, doi:10.1214/ss/1030550859
+    """
+    low, high = ends
+    cut = _BOUNDED.intersection(estimate._fields)
+    return estimate._replace(**{name: min(max(getattr(estimate, name), low), high) for name in cut})
 
 
 def judged_mean(values: FloatArray, inputs: NDArray[np.intp]) -> JudgedMean:
@@ -229,32 +236,28 @@ class Rank(NamedTuple):
         return f"{self.best}" if self.best == self.worst else f"{self.best}-{self.worst}"
 
 
-def shown_above(systems: Sequence[str], pairs: Iterable[tuple[str, str]]) -> NDArray[np.bool_]:
-    """Return which row's system is above which column's, of pairs with the higher one first."""
-    number = {name: row for row, name in enumerate(systems)}
-    higher = np.zeros((len(number), len(number)), dtype=np.bool_)
-    for above, below in pairs:
-        higher[number[above], number[below]] = True
-    return higher
-
-
-def ranks(higher: NDArray[np.bool_], *, order: Sequence[int]) -> list[Rank]:
+def ranks(
+    systems: Sequence[str], apart: Iterable[tuple[str, str, float]], *, order: Sequence[int]
+) -> list[Rank]:
     """Return the rank of each system.
 
-    `higher`: shape ``(systems, systems)``: whether the row's system is shown to be above the
-    column's.
+    `apart`: pairs that are shown to differ, each with the first one's lead over the second.
     `order`: the systems, the best first: groups are named in this order.
     """
+    number, size = {name: row for row, name in enumerate(systems)}, len(systems)
+    higher = np.zeros((size, size), dtype=np.bool_)
+    for first, second, lead in apart:
+        above, below = (first, second) if lead > 0 else (second, first)
+        higher[number[above], number[below]] = True
     ahead, behind = higher.sum(axis=0), higher.sum(axis=1)
-    letters = group_letters(higher | higher.T, order=order)
-    size = len(higher)
+    letters = _group_letters(higher | higher.T, order=order)
     return [
         Rank(int(ahead[index]) + 1, size - int(behind[index]), letters[index])
         for index in range(size)
     ]
 
 
-def group_letters(apart: NDArray[np.bool_], *, order: Sequence[int]) -> list[str]:
+def _group_letters(apart: NDArray[np.bool_], *, order: Sequence[int]) -> list[str]:
     """Return the letters of each system's groups: those that share none are shown to differ [1]_.
 
     `apart`: shape ``(systems, systems)``, symmetric: whether two are shown to differ.

@@ -307,14 +307,9 @@ class BenchResult:
     judged: tuple[JudgedText, ...]
     """The texts of all sets, each with its group as the condition."""
 
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """The panel first, then its seats if there are several."""
-        return judges_of(self.examinee)
-
 
 def judges_of(examinee: Examinee) -> tuple[str, ...]:
-    """Return the names of the judges that a panel is measured as."""
+    """Return the names of the judges that a panel is measured as: itself, then several seats."""
     seats = tuple(examinee.seats)
     return (PANEL, *seats) if len(seats) > 1 else seats
 

@@ -16,12 +16,6 @@ from spanjury.orchestration.engine.families import Families
 from spanjury.orchestration.report.html import report_html
 from spanjury.orchestration.report.json import json_text
 from spanjury.orchestration.report.markdown import report_markdown
-from spanjury.orchestration.studies.panel_study.agreement import (
-    Agreement,
-    Settings,
-    source_folds,
-    splits,
-)
 from spanjury.orchestration.studies.panel_study.cascades import (
     cascade_findings,
     judge_held_out,
@@ -33,16 +27,20 @@ from spanjury.orchestration.studies.panel_study.findings import (
     redundancy_findings,
     study_aspect,
     study_json,
+    weighings,
 )
 from spanjury.orchestration.studies.panel_study.findings import StudyFindings as Found
-from spanjury.orchestration.studies.panel_study.frontier import frontier
 from spanjury.orchestration.studies.panel_study.seats import (
+    Agreement,
     PanelSeats,
     SeatCost,
+    Settings,
     StudyText,
     panel_seats,
+    source_folds,
+    splits,
 )
-from spanjury.orchestration.studies.panel_study.subsets import subset_findings, weighings
+from spanjury.orchestration.studies.panel_study.subsets import frontier, subset_findings
 from spanjury.orchestration.studies.panel_study.tables import study_report
 
 QUICK = Settings(draws=0)
@@ -220,7 +218,7 @@ def test_stacking_passes_over_a_seat_that_says_nothing() -> None:
     assert stacked.uses_people
     assert stacked.weights["good"] > 0.8
     assert sum(stacked.weights.values()) == pytest.approx(1)
-    assert stacked.is_better
+    assert stacked.gain.low > 0
     assert by_name["plain mean"].gain.value == 0
 
 

@@ -20,7 +20,6 @@ from spanjury.orchestration.studies.ranking.findings import (
 )
 from spanjury.orchestration.studies.ranking.score_table import (
     RankedText,
-    group_letters,
     judged_mean,
     least_p,
     more_inputs,
@@ -137,12 +136,9 @@ def test_five_inputs_that_agree_show_nothing_and_six_may() -> None:
 
 
 def test_systems_share_a_letter_unless_they_are_shown_to_differ() -> None:
-    apart = np.zeros((4, 4), dtype=bool)
-    for one, other in ((0, 2), (0, 3), (1, 3)):
-        apart[one, other] = apart[other, one] = True
-
-    assert group_letters(apart, order=[0, 1, 2, 3]) == ["a", "ab", "bc", "c"]
-    found = ranks(np.triu(apart), order=[0, 1, 2, 3])
+    apart = [("ant", "cow", 1.0), ("dog", "ant", -2.0), ("bee", "dog", 1.0)]
+    found = ranks(["ant", "bee", "cow", "dog"], apart, order=[0, 1, 2, 3])
+    assert [one.groups for one in found] == ["a", "ab", "bc", "c"]
     assert [(one.best, one.worst) for one in found] == [(1, 2), (1, 3), (2, 4), (3, 4)]
 
 

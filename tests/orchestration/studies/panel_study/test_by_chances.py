@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from fakes.seat_words import word
 
-from spanjury.orchestration.studies.panel_study.agreement import Settings, chances_notes, weighed
 from spanjury.orchestration.studies.panel_study.seats import (
     PanelSeats,
+    Settings,
     StudyText,
+    chances_notes,
     panel_seats,
+    weighed,
 )
 
 PLAIN = Settings(draws=0)

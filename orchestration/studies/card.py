@@ -23,6 +23,7 @@ from spanjury.orchestration.report import (
     table,
 )
 from spanjury.orchestration.report.numbers import defined
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.relations import RELATIONS, parse_comparison
 
 _SPEC = ".3g"
@@ -128,11 +129,8 @@ class Card:
     @property
     def measures(self) -> Mapping[str, Sequence[Measure]]:
         """Name -> the measure in each exam that has it."""
-        named: dict[str, list[Measure]] = {}
-        for record in self.records:
-            for measure in record.measures:
-                named.setdefault(measure.name, []).append(measure)
-        return named
+        measures = (measure for record in self.records for measure in record.measures)
+        return grouped(measures, lambda measure: measure.name)
 
 
 def _judges(record: ExamRecord) -> set[str]:

@@ -151,19 +151,22 @@ def _short_reading(findings: Findings) -> str:
     )
 
 
-_SHARES = {
+_MEASURES = {
     "removed": "share of the planted errors of which at most half of the wrong words stand",
     "restored": "share of the planted errors that read as before the damage",
     "changed": "share of the undamaged words of damaged texts that are not as they were",
     "marked": "share of the replaced places that the examiner marks as errors",
     "covered": "share of the damaged texts that the examiner scored before and after",
-}
-_MEANS = {
     "new_errors": "errors a text in places that the examiner did not mark before",
     "inventions": "names and numbers a text that were put in and stand in no source",
     "gain": "the examiner's score after less that before, in steps of its scale",
+    "removed_by_deletion": "share removed where every span is deleted",
+    "net_gain": "the gain less that of deleting every span",
+    "clean_altered": "share of the clean texts that were altered",
+    "clean_changed": "share of the words of clean texts changed",
+    "clean_gain": "the gain on clean texts",
 }
-_OTHERS = ("removed_by_deletion", "net_gain", "clean_altered", "clean_changed", "clean_gain")
+"""Name -> what it is; all but the last five are fields of the finding over all damaged texts."""
 
 
 def findings_json(
@@ -194,28 +197,27 @@ def findings_json(
 
 def measure_names() -> tuple[str, ...]:
     """Return the names of the measures of an exam."""
-    return tuple(f"repair.{name}" for name in (*_SHARES, *_MEANS, *_OTHERS))
+    return tuple(f"repair.{name}" for name in _MEASURES)
 
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
     """Return the measures of the repair, and of what it is held against."""
     overall = findings.overall()
-    deletion = findings.overall(DELETION).removed
     (clean,) = findings.of("clean", arm=REPAIR)
-    return (
-        *(_share(name, getattr(overall, name), says) for name, says in _SHARES.items()),
-        *(_mean(name, getattr(overall, name), says) for name, says in _MEANS.items()),
-        _share("removed_by_deletion", deletion, "share removed where every span is deleted"),
-        _mean("net_gain", findings.net_gain, "the gain less that of deleting every span"),
-        _share("clean_altered", clean.altered, "share of the clean texts that were altered"),
-        _share("clean_changed", clean.changed, "share of the words of clean texts changed"),
-        _mean("clean_gain", clean.gain, "the gain on clean texts"),
+    others: dict[str, Proportion | Mean] = {
+        "removed_by_deletion": findings.overall(DELETION).removed,
+        "net_gain": findings.net_gain,
+        "clean_altered": clean.altered,
+        "clean_changed": clean.changed,
+        "clean_gain": clean.gain,
+    }
+    figures = (others.get(name) or getattr(overall, name) for name in _MEASURES)
+    return tuple(
+        measured(
+            f"repair.{name}",
+            figure,
+            says=says,
+            count=figure.texts if isinstance(figure, Mean) else figure.trials,
+        )
+        for (name, says), figure in zip(_MEASURES.items(), figures, strict=True)
     )
-
-
-def _share(name: str, share: Proportion, says: str) -> Measure:
-    return measured(f"repair.{name}", share, says=says, count=share.trials)
-
-
-def _mean(name: str, mean: Mean, says: str) -> Measure:
-    return measured(f"repair.{name}", mean, says=says, count=mean.texts)

@@ -19,7 +19,6 @@ from spanjury.orchestration.studies.judging import (
     JudgedText,
     OpenPanel,
     Recorder,
-    by_text_and_aspect,
     in_order,
     made_and_skipped,
     marked_places,
@@ -332,7 +331,6 @@ async def examine(exam: Exam, run: ExamRun, seats: RepairSeats) -> ExamResult:
     results = await after.judge(
         ((segment, aspect) for segment in texts.values() for aspect in exam.aspects),
         draw="",
-        judgements_in=by_text_and_aspect,
     )
     examined = {
         key: judged([results[segment.segment_id, aspect.name] for aspect in exam.aspects])

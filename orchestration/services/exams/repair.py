@@ -125,10 +125,13 @@ class Repair(PanelStudy["exam.ExamResult"]):
 
         async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
             with self.session(live) as opened:
-                seats = exam.RepairSeats(
-                    open_examiner=opened.opener(examiner), open_writer=partial(writer, opened)
+                work = partial(
+                    exam.examine,
+                    planned,
+                    self.exam_run(opened, live),
+                    open_examiner=opened.opener(examiner),
+                    open_writer=partial(writer, opened),
                 )
-                work = partial(exam.examine, planned, self.exam_run(opened, live), seats)
                 result = await opened.run(work)
             return _report(result, data=str(texts), recipe=name)
 

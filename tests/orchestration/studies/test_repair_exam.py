@@ -38,7 +38,7 @@ from spanjury.orchestration.studies.repair.attempts import (
     inventions,
     put_in,
 )
-from spanjury.orchestration.studies.repair.exam import Exam, ExamResult, RepairSeats, examine
+from spanjury.orchestration.studies.repair.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.repair.tables import (
     findings_json,
     measure_names,
@@ -120,7 +120,8 @@ async def run(
             stop_token=stop_token or StopToken(),
             record=Recorder(lambda _: None),
         ),
-        RepairSeats(open_examiner=opener(*examiners), open_writer=lambda: nullcontext(writer)),
+        open_examiner=opener(*examiners),
+        open_writer=lambda: nullcontext(writer),
     )
 
 

@@ -22,9 +22,14 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.card import Measure, measured
-from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.repair.attempts import DELETION, REPAIR
-from spanjury.orchestration.studies.repair.exam import Finding, Findings, Mean, cautions
+from spanjury.orchestration.studies.repair.exam import (
+    ExamResult,
+    Finding,
+    Findings,
+    Mean,
+    cautions,
+)
 from spanjury.stats.proportions import Proportion
 
 _Entries = Callable[[Finding], Iterator[Entry]]
@@ -42,16 +47,9 @@ _READING = (
 )
 
 
-def repair_report(
-    findings: Findings,
-    *,
-    examinee: Examinee,
-    examiner: Examinee,
-    writer: str,
-    data: str,
-    recipe: str,
-) -> Report:
-    """Return `findings` as a report; a terminal shows what was done and the scores."""
+def repair_report(result: ExamResult, *, data: str, recipe: str) -> Report:
+    """Return `result` as a report; a terminal shows what was done and the scores."""
+    findings = result.findings
     sentences = [*cautions(findings)]
     by_condition = table_of(
         (left("damage", each.name), *_done(each), *apart("gain", each.gain, _SIGNED))
@@ -70,9 +68,12 @@ def repair_report(
         answer=_answer(findings),
         facts=[
             prose("{} texts of {}, damaged by {}", findings.texts, code(data), code(recipe)),
-            prose("writer: {}", code(writer)),
-            *(prose("panel, {}: {}", name, code(seat)) for name, seat in examinee.seats.items()),
-            *(prose("examiner, {}: {}", name, code(seat)) for name, seat in examiner.seats.items()),
+            prose("writer: {}", code(result.writer)),
+            *(
+                prose(f"{role}, {{}}: {{}}", name, code(seat))
+                for role, panel in (("panel", result.examinee), ("examiner", result.examiner))
+                for name, seat in panel.seats.items()
+            ),
         ],
         sections=[
             Section("Beware", [Bullets(sentences)], only="page"),
@@ -169,15 +170,14 @@ _MEASURES = {
 """Name -> what it is; all but the last five are fields of the finding over all damaged texts."""
 
 
-def findings_json(
-    findings: Findings, *, examinee: Examinee, examiner: Examinee, writer: str
-) -> dict[str, object]:
-    """Return `findings` as objects, lists, strings, numbers and nulls, named by field."""
+def findings_json(result: ExamResult) -> dict[str, object]:
+    """Return `result` as objects, lists, strings, numbers and nulls, named by field."""
+    findings = result.findings
     return {
         "versions": versions(),
-        "judge": plain(examinee),
-        "examiner": plain(examiner),
-        "writer": writer,
+        "judge": plain(result.examinee),
+        "examiner": plain(result.examiner),
+        "writer": result.writer,
         "settings": plain(findings.settings),
         "texts": findings.texts,
         "findings": plain(findings.findings),

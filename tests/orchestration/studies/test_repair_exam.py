@@ -245,14 +245,7 @@ async def test_nothing_to_damage_is_an_error_and_a_stop_ends_the_exam() -> None:
 
 
 def report(done: ExamResult) -> str:
-    made = repair_report(
-        done.findings,
-        examinee=done.examinee,
-        examiner=done.examiner,
-        writer=done.writer,
-        data="texts.jsonl",
-        recipe="months",
-    )
+    made = repair_report(done, data="texts.jsonl", recipe="months")
     assert "delete every span" in report_html(made)
     return report_markdown(made)
 
@@ -263,9 +256,7 @@ async def test_the_report_and_the_values_hold_what_was_found() -> None:
     assert "| repair | 4 | 1.000 |" in page
     assert "4 sources are few" in page
     assert "wrong-month" in page
-    values = findings_json(
-        done.findings, examinee=done.examinee, examiner=done.examiner, writer=done.writer
-    )
+    values = findings_json(done)
     assert values["writer"] == "word"
     assert tuple(one.name for one in measures_of(done.findings)) == measure_names()
 

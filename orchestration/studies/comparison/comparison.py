@@ -17,7 +17,7 @@ from spanjury.orchestration.studies.discernment.detection import USUAL, fewest_t
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.estimates import LEVEL, grouped, holm_adjusted
 from spanjury.perturbations.perturbation import Effect
-from spanjury.stats.arrays import FloatArray, safe_divide
+from spanjury.stats.arrays import FloatArray, mean_of_defined
 from spanjury.stats.flagging import cutoff, flagged
 from spanjury.stats.resampling import Resampled, bootstrap, estimates, two_sided_p
 from spanjury.stats.significance.sign_flip import paired_test
@@ -297,7 +297,7 @@ def _catches(
     drawn = draw(stacked([stacked([pair[judge].effect() for pair in cells]) for judge in (0, 1)]))
     flags = np.array([[cell.flags() for cell in pair] for pair in cells])
     apart = flags[:, 0] - flags[:, 1]
-    mean = Resampled(drawn.estimate.mean(axis=-1), _mean_of_defined(drawn.draws))
+    mean = Resampled(drawn.estimate.mean(axis=-1), mean_of_defined(drawn.draws))
     compared = _one_by_one(drawn, apart, stays=np.zeros(len(cells), dtype=bool))
     contrasts = zip([shared.contrasts[n] for n in stated], compared, strict=True)
     return _compared(mean, _summed(apart)), tuple(contrasts)
@@ -417,8 +417,9 @@ def compare(
 
     summary = None
     if falls.any():
+        # In each draw over the contrasts that it holds a text of.
         by_contrast = mean_drop(moves[:, falls])
-        drawn = draw(lambda counts: _mean_of_defined(by_contrast(counts)))
+        drawn = draw(lambda counts: mean_of_defined(by_contrast(counts)))
         summary = _compared(drawn, _summed(apart[falls]))
     compared = _one_by_one(draw(mean_drop(moves)), apart, stays=stays)
     caught, caught_contrasts = _catches(shared, draw)
@@ -432,11 +433,6 @@ def compare(
         caught_contrasts=caught_contrasts,
         unshared=shared.unshared,
     )
-
-
-def _mean_of_defined(effects: FloatArray) -> FloatArray:
-    """Return the mean effect, in each draw over the contrasts that it holds a text of."""
-    return safe_divide(np.nansum(effects, axis=-1), np.sum(~np.isnan(effects), axis=-1))
 
 
 def _summed(apart: FloatArray) -> FloatArray:

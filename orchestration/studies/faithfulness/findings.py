@@ -30,6 +30,7 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
     rates,
     share,
 )
+from spanjury.stats.arrays import mean_of_defined
 from spanjury.stats.resampling import Estimate, bootstrap, estimates
 from spanjury.stats.weighted import mean_drop
 
@@ -242,8 +243,7 @@ def averages(findings: Iterable[Finding]) -> tuple[Average, ...]:
 
 
 def _mean(values: Iterable[float]) -> float:
-    defined = [value for value in values if not math.isnan(value)]
-    return math.fsum(defined) / len(defined) if defined else math.nan
+    return float(mean_of_defined([*values]))
 
 
 _FEW = 30

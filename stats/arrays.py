@@ -46,6 +46,18 @@ def safe_divide(above: ArrayLike, below: ArrayLike) -> FloatArray:
     return quotient
 
 
+def mean_of_defined(values: ArrayLike) -> FloatArray:
+    """Return means over the last axis without what is NaN; NaN, without a warning, of nothing.
+
+    Examples
+    --------
+    >>> mean_of_defined([[1.0, 2.0], [3.0, np.nan], [np.nan, np.nan]]).tolist()
+    [1.5, 3.0, nan]
+    """
+    array = np.asarray(values, dtype=np.float64)
+    return safe_divide(np.nansum(array, axis=-1), np.sum(~np.isnan(array), axis=-1))
+
+
 def cluster_numbers(clusters: ArrayLike | None, *, items: int) -> NDArray[np.intp]:
     """Return the number of each item's cluster, from 0; if None, every item is its own.
 

@@ -23,6 +23,7 @@ from spanjury.orchestration.report import (
     table,
 )
 from spanjury.orchestration.report.numbers import defined
+from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.relations import RELATIONS, parse_comparison
 
 _SPEC = ".3g"
@@ -128,11 +129,8 @@ class Card:
     @property
     def measures(self) -> Mapping[str, Sequence[Measure]]:
         """Name -> the measure in each exam that has it."""
-        named: dict[str, list[Measure]] = {}
-        for record in self.records:
-            for measure in record.measures:
-                named.setdefault(measure.name, []).append(measure)
-        return named
+        measures = (measure for record in self.records for measure in record.measures)
+        return grouped(measures, lambda measure: measure.name)
 
 
 def _judges(record: ExamRecord) -> set[str]:
@@ -187,12 +185,17 @@ class Gate:
 
         Raise `ConfigError` if there is no such measure; the message lists those that there are.
         """
-        if self.name not in measures:
-            raise ConfigError(f"no exam has {self.name!r}; {choices_for(self.name, measures)}")
+        values = tuple(measure.value for measure in measures_called(self.name, measures))
         holds, reason = RELATIONS[self.relation], unproven(self.name, measures)
-        values = tuple(measure.value for measure in measures[self.name])
         met = all(value is not None and holds(value, self.bound) for value in values)
         return DemandResult(demand=str(self), values=values, met=met and not reason, reason=reason)
+
+
+def measures_called(name: str, measures: Mapping[str, Sequence[Measure]]) -> Sequence[Measure]:
+    """Return the measure in each exam that has it; raise `ConfigError` if none has it."""
+    if name not in measures:
+        raise ConfigError(f"no exam has {name!r}; {choices_for(name, measures)}")
+    return measures[name]
 
 
 def unproven(name: str, measures: Mapping[str, Sequence[Measure]]) -> str:

@@ -4,7 +4,6 @@ import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from spanjury.judges.core import ConfigError, choices_for
 from spanjury.orchestration.report import (
     Bullets,
     Cell,
@@ -19,7 +18,14 @@ from spanjury.orchestration.report import (
     row,
     table,
 )
-from spanjury.orchestration.studies.card import Card, DemandResult, Gate, Measure, unproven
+from spanjury.orchestration.studies.card import (
+    Card,
+    DemandResult,
+    Gate,
+    Measure,
+    measures_called,
+    unproven,
+)
 from spanjury.orchestration.studies.held_out import ALL, FIGURES, measure_name, split_name
 
 MeasuresByName = Mapping[str, Sequence[Measure]]
@@ -63,10 +69,9 @@ class OverBase:
 
     def result(self, distilled: MeasuresByName, base: MeasuresByName) -> DemandResult:
         """Compare the two; raise `ConfigError` if one has no such measure."""
-        for measures in (distilled, base):
-            if self.name not in measures:
-                raise ConfigError(f"no exam has {self.name!r}; {choices_for(self.name, measures)}")
-        value, bound = distilled[self.name][0].value, base[self.name][0].value
+        value, bound = (
+            measures_called(self.name, measures)[0].value for measures in (distilled, base)
+        )
         less = self.less_is_better
         if bound is None:
             met = value is not None and (less or value > 0)
@@ -103,21 +108,6 @@ _SIZE = "reports.parsed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureRow:
-    """One measure: its name, its meaning, and that of each judge; None for one without it."""
-
-    name: str
-    says: str
-    measures: tuple[Measure | None, ...]
-
-    @property
-    def counts(self) -> str:
-        """Numbers of examples, texts or conditions behind it; one number if all judges agree."""
-        counts = (str(measure.count) for measure in self.measures if measure is not None)
-        return ", ".join(dict.fromkeys(counts))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GateFindings:
     """The result of a gate."""
 
@@ -133,20 +123,22 @@ class GateFindings:
         """The demands that are not met."""
         return tuple(demand for demand in self.demands if not demand.met)
 
-    def rows(self) -> Iterator[MeasureRow]:
-        """Yield every measure, without those of groups that hold all examples anyway."""
+    def rows(self) -> dict[str, tuple[Measure | None, ...]]:
+        """Return name -> the measure of each judge, without groups that hold all examples anyway.
+
+        It is None for a judge without it.
+        """
         by_role = {
             role: {name: measures[0] for name, measures in card.measures.items()}
             for role, card in self.cards.items()
         }
         names = dict.fromkeys(name for measures in by_role.values() for name in measures)
         hidden = set(_redundant(by_role["distilled"]))
-        for name in names:
-            if name not in hidden:
-                measures = tuple(measures.get(name) for measures in by_role.values())
-                present = [measure for measure in measures if measure is not None]
-                says = next((each for each in present if each.value is not None), present[0]).says
-                yield MeasureRow(name=name, says=says, measures=measures)
+        return {
+            name: tuple(measures.get(name) for measures in by_role.values())
+            for name in names
+            if name not in hidden
+        }
 
 
 def _redundant(measures: Mapping[str, Measure]) -> Iterator[str]:
@@ -186,23 +178,27 @@ def gate_report(findings: GateFindings) -> Report:
                 only="page",
             ),
             # On a terminal, the measure of a group is below that of all examples.
-            Section("Measures", [table(columns, _rows([*findings.rows()]))]),
+            Section("Measures", [table(columns, _rows(findings.rows()))]),
             Bullets([*seats, *findings.cautions], only="page"),
         ],
     )
 
 
-def _rows(rows: list[MeasureRow]) -> Iterator[Row]:
-    """Yield a row for each measure, with a rule below the last one of a topic."""
-    topics = [each.name.partition(".")[0] for each in rows]
-    for each, topic, following in zip(rows, topics, [*topics[1:], None], strict=True):
-        figure, group = split_name(each.name)
+def _rows(measures: Mapping[str, Sequence[Measure | None]]) -> Iterator[Row]:
+    """Yield a row for each measure, with a rule below the last one of a topic.
+
+    Its counts are one number if all judges agree.
+    """
+    topics = [name.partition(".")[0] for name in measures]
+    for name, topic, following in zip(measures, topics, [*topics[1:], None], strict=True):
+        figure, group = split_name(name)
+        present = [measure for measure in measures[name] if measure is not None]
         yield row(
-            each.name,
+            name,
             f"  {group}" if group else figure,
-            *map(_cell, each.measures),
-            each.counts,
-            each.says,
+            *map(_cell, measures[name]),
+            ", ".join(dict.fromkeys(str(measure.count) for measure in present)),
+            next((each for each in present if each.value is not None), present[0]).says,
             ruled=following not in {topic, None},
         )
 

@@ -1,6 +1,6 @@
 """Judging for an exam: a panel judges texts draw after draw, and what it says is kept by name."""
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -31,7 +31,6 @@ CLEAN = "clean"
 """Condition of a text without damage."""
 T = TypeVar("T")
 K = TypeVar("K")
-J = TypeVar("J")
 
 
 def made_and_skipped(outcomes: Iterable[T | Skipped], done: str) -> tuple[list[T], list[Skipped]]:
@@ -149,16 +148,6 @@ def source_of(segment: Segment) -> str:
     return fingerprint(*inputs) if inputs else fingerprint(segment.segment_id)
 
 
-def by_text_and_aspect(result: Result) -> Iterator[tuple[tuple[str, str], Result]]:
-    """Yield a result under ``(segment id, aspect name)``."""
-    yield (result.segment.segment_id, result.aspect.name), result
-
-
-def panel_judgement(result: Result) -> Iterator[tuple[tuple[str, str], Judgement]]:
-    """Yield the panel's judgement under ``(segment id, aspect name)``."""
-    yield (result.segment.segment_id, result.aspect.name), judgement_of(result.report)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examinee:
     """The panel that is examined."""
@@ -217,24 +206,19 @@ class ExamRun:
         return self.record.examinee
 
     async def judge(
-        self,
-        pairs: Iterable[tuple[Segment, Aspect]],
-        *,
-        draw: str,
-        judgements_in: Callable[[Result], Iterable[tuple[K, J]]],
-    ) -> dict[K, J]:
-        """Judge every pair, and return the judgements.
+        self, pairs: Iterable[tuple[Segment, Aspect]], *, draw: str
+    ) -> dict[tuple[str, str], Result]:
+        """Judge every pair, and return the results under ``(segment id, aspect name)``.
 
         Raise `RunStoppedError` if the stop token came before the end.
 
         `pairs`: segments with distinct ids, each with an aspect.
         `draw`: name of the draw.
-        `judgements_in`: yields what is kept of a result, as judgements, with their keys.
         """
-        judgements: dict[K, J] = {}
+        results: dict[tuple[str, str], Result] = {}
 
         def keep(result: Result) -> None:
-            judgements.update(judgements_in(result))
+            results[result.segment.segment_id, result.aspect.name] = result
             self.record(result)
 
         async with self.open_panel(draw) as panel:
@@ -243,4 +227,4 @@ class ExamRun:
             )
         if self.stop_token.interrupted:
             raise RunStoppedError(self.stop_token.reason)
-        return judgements
+        return results

@@ -125,10 +125,13 @@ class Repair(PanelStudy["exam.ExamResult"]):
 
         async def run(live: Live) -> "study_report.StudyReport[exam.ExamResult]":
             with self.session(live) as opened:
-                seats = exam.RepairSeats(
-                    open_examiner=opened.opener(examiner), open_writer=partial(writer, opened)
+                work = partial(
+                    exam.examine,
+                    planned,
+                    self.exam_run(opened, live),
+                    open_examiner=opened.opener(examiner),
+                    open_writer=partial(writer, opened),
                 )
-                work = partial(exam.examine, planned, self.exam_run(opened, live), seats)
                 result = await opened.run(work)
             return _report(result, data=str(texts), recipe=name)
 
@@ -146,26 +149,14 @@ arepair, repair = from_python(Repair, name="repair")
 def _report(
     result: "exam.ExamResult", *, data: str, recipe: str
 ) -> "study_report.StudyReport[exam.ExamResult]":
-    document = tables.repair_report(
-        result.findings,
-        examinee=result.examinee,
-        examiner=result.examiner,
-        writer=result.writer,
-        data=data,
-        recipe=recipe,
-    )
+    document = tables.repair_report(result, data=data, recipe=recipe)
     return study_report.exam_report(
         "repair",
         result,
         examinee=result.examinee,
         data=data,
         document=lambda _: document,
-        values=tables.findings_json(
-            result.findings,
-            examinee=result.examinee,
-            examiner=result.examiner,
-            writer=result.writer,
-        ),
+        values=tables.findings_json(result),
         measures=tables.measures_of(result.findings),
         cautions=tuple(exam.cautions(result.findings)),
         judged=result.judged,

@@ -274,7 +274,7 @@ class PanelStudy(Generic[T_co]):
         """
         with self.session(live) as opened:
             exam = self.exam_run(opened, live)
-            work = partial(exam.judge, pairs, draw="", judgements_in=judging.by_text_and_aspect)
+            work = partial(exam.judge, pairs, draw="")
             results: Mapping[tuple[str, str], Result] = await opened.run(work)
             return exam.examinee, results
 

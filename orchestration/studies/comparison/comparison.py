@@ -10,24 +10,16 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.studies.discernment.detection import USUAL, fewest_texts
+from spanjury.orchestration.studies.discernment.detection import USUAL, fewest_texts, stacked
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
 from spanjury.orchestration.studies.estimates import LEVEL, grouped, holm_adjusted
 from spanjury.perturbations.perturbation import Effect
-from spanjury.stats.arrays import FloatArray, safe_divide
+from spanjury.stats.arrays import FloatArray, mean_of_defined
 from spanjury.stats.flagging import cutoff, flagged
-from spanjury.stats.resampling import (
-    EffectDifference,
-    Resampled,
-    bootstrap,
-    effect_difference,
-    estimates,
-    two_sided_p,
-)
+from spanjury.stats.resampling import Resampled, bootstrap, estimates, two_sided_p
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.weighted import Weighted, mean_drop
 
@@ -261,18 +253,6 @@ class Compared:
     """The judge that does better, by the adjusted p-value."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resampling:
-    """Resampling of texts: the same ones for every effect."""
-
-    seed: int
-    draws: int
-
-    def rng(self) -> Generator:
-        """Return a generator that draws the same texts each time."""
-        return np.random.default_rng(self.seed)
-
-
 def exact_p(apart: FloatArray) -> float:
     """Test, in both directions, whether it matters which judge said what of a text."""
     return min(1.0, 2 * min(paired_test(apart).p, paired_test(-apart).p))
@@ -283,14 +263,6 @@ def preference_of(better: float, *, p: float) -> Preference:
     if p > LEVEL:
         return Preference.NOT_SHOWN
     return Preference.FIRST if better > 0 else Preference.SECOND
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Catches:
-    """Caught shares of two judges; as `Comparison` says."""
-
-    mean: Compared | None
-    contrasts: tuple[tuple[Contrast, Compared], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -310,30 +282,25 @@ class _Cell:
         return np.where(np.isnan(self.scores), np.nan, caught)
 
 
-def catches(shared: Shared, resampling: Resampling) -> Catches:
-    """Compare the caught shares in every contrast with damage, and their mean."""
+def _catches(
+    shared: Shared, draw: Callable[[Weighted], Resampled]
+) -> tuple[Compared | None, tuple[tuple[Contrast, Compared], ...]]:
+    """Compare the caught shares, as `Comparison` says: their mean, and each contrast with damage.
+
+    `draw`: resamples the same texts for every effect.
+    """
     numbers = [n for n, contrast in enumerate(shared.contrasts) if contrast.expected == "falls"]
     stated = [n for n in numbers if np.sum(~np.isnan(_clean(shared, n)[0])) >= fewest_texts(USUAL)]
-    cells = {n: _cells(shared, n) for n in stated}
+    cells = [_cells(shared, n) for n in stated]
     if not cells:
-        return Catches(mean=None, contrasts=())
-    drawn = _drawn([*cells.values()], resampling, texts=len(shared.texts))
-    flags = np.array([[cell.flags() for cell in pair] for pair in cells.values()])
+        return None, ()
+    drawn = draw(stacked([stacked([pair[judge].effect() for pair in cells]) for judge in (0, 1)]))
+    flags = np.array([[cell.flags() for cell in pair] for pair in cells])
     apart = flags[:, 0] - flags[:, 1]
-    compared = [
-        _compared(Resampled(drawn.estimate[:, index], drawn.draws[:, :, index]), apart[index])
-        for index in range(len(cells))
-    ]
-    defined = np.sum(~np.isnan(drawn.draws), axis=-1)
-    means = safe_divide(np.nansum(drawn.draws, axis=-1), defined)
-    mean = Resampled(drawn.estimate.mean(axis=-1), means)
-    summed = np.where(np.isnan(apart).all(axis=0), np.nan, np.nansum(apart, axis=0))
-    return Catches(
-        mean=_compared(mean, summed),
-        contrasts=tuple(
-            zip([shared.contrasts[n] for n in cells], _adjusted(compared), strict=True)
-        ),
-    )
+    mean = Resampled(drawn.estimate.mean(axis=-1), mean_of_defined(drawn.draws))
+    compared = _one_by_one(drawn, apart, stays=np.zeros(len(cells), dtype=bool))
+    contrasts = zip([shared.contrasts[n] for n in stated], compared, strict=True)
+    return _compared(mean, _summed(apart)), tuple(contrasts)
 
 
 def _cells(shared: Shared, number: int) -> tuple[_Cell, _Cell]:
@@ -362,23 +329,11 @@ def _clean(shared: Shared, number: int) -> FloatArray:
     )
 
 
-def _drawn(
-    cells: Sequence[tuple[_Cell, _Cell]], resampling: Resampling, *, texts: int
-) -> Resampled:
-    """Return the shares, shape ``(judges, contrasts)``, and their draws."""
-    effects = [[pair[judge].effect() for pair in cells] for judge in range(2)]
-
-    def weighted(counts: FloatArray) -> FloatArray:
-        judges = [np.stack([effect(counts) for effect in row], axis=1) for row in effects]
-        return np.stack(judges, axis=1)
-
-    return bootstrap(weighted, items=texts, rng=resampling.rng(), draws=resampling.draws)
-
-
-def _compared(shares: Resampled, apart: FloatArray) -> Compared:
-    first, second = (float(share) for share in shares.estimate)
+def _compared(effects: Resampled, apart: FloatArray) -> Compared:
+    """Compare two effects; `apart` has, for each text, what the first judge has more of it."""
+    first, second = (float(effect) for effect in effects.estimate)
     difference = Resampled(
-        np.array([first - second]), (shares.draws[:, 0] - shares.draws[:, 1])[:, np.newaxis]
+        np.array([first - second]), (effects.draws[:, 0] - effects.draws[:, 1])[:, np.newaxis]
     )
     (estimate,) = estimates(difference)
     p = max(float(two_sided_p(difference)[0]), exact_p(apart))
@@ -395,11 +350,23 @@ def _compared(shares: Resampled, apart: FloatArray) -> Compared:
     )
 
 
-def _adjusted(rows: Sequence[Compared]) -> Iterator[Compared]:
-    """Hold the p-values of all contrasts together to the level, by Holm."""
-    for row, adjusted in zip(rows, holm_adjusted([row.p for row in rows]), strict=True):
-        p = float(adjusted)
-        yield replace(row, adjusted=p, preference=preference_of(row.difference, p=p))
+def _one_by_one(
+    drawn: Resampled, apart: FloatArray, *, stays: NDArray[np.bool_]
+) -> Iterator[Compared]:
+    """Compare contrast by contrast, all held together to the level by Holm.
+
+    `drawn`: of the shape ``(2, contrasts)``.
+    `apart`: shape ``(contrasts, texts)``.
+    `stays`: shape ``(contrasts,)``: where the smaller effect is the better one.
+    """
+    rows = [
+        _compared(Resampled(drawn.estimate[:, n], drawn.draws[:, :, n]), each)
+        for n, each in enumerate(apart)
+    ]
+    adjusted = holm_adjusted([row.p for row in rows]).tolist()
+    for row, p, stay in zip(rows, adjusted, stays, strict=True):
+        better = -row.difference if stay else row.difference
+        yield replace(row, adjusted=p, preference=preference_of(better, p=p))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -442,80 +409,32 @@ def compare(
     )
     signs = np.sign(shared.differences)
     moves = np.where(stays[:, np.newaxis], np.abs(signs), signs)
-    resampling = Resampling(seed=seed, draws=draws)
-    caught = catches(shared, resampling)
+    apart = moves[0] - moves[1]
+
+    def draw(effect: Weighted) -> Resampled:
+        rng = np.random.default_rng(seed)
+        return bootstrap(effect, items=len(shared.texts), rng=rng, draws=draws)
+
+    summary = None
+    if falls.any():
+        # In each draw over the contrasts that it holds a text of.
+        by_contrast = mean_drop(moves[:, falls])
+        drawn = draw(lambda counts: mean_of_defined(by_contrast(counts)))
+        summary = _compared(drawn, _summed(apart[falls]))
+    compared = _one_by_one(draw(mean_drop(moves)), apart, stays=stays)
+    caught, caught_contrasts = _catches(shared, draw)
     return Comparison(
         seed=seed,
         draws=draws,
         repeats=(first[0].repeats, second[0].repeats),
-        summary=_on_average(moves[:, falls], resampling) if falls.any() else None,
-        contrasts=tuple(
-            zip(shared.contrasts, _one_by_one(moves, resampling, stays=stays), strict=True)
-        ),
-        caught=caught.mean,
-        caught_contrasts=caught.contrasts,
+        summary=summary,
+        contrasts=tuple(zip(shared.contrasts, compared, strict=True)),
+        caught=caught,
+        caught_contrasts=caught_contrasts,
         unshared=shared.unshared,
     )
 
 
-def _differences(
-    moves: FloatArray, resampling: Resampling, effect: Callable[[ArrayLike], Weighted]
-) -> EffectDifference:
-    """Compare the effects on two judges; the same texts are drawn whatever the effect."""
-    return effect_difference(*moves, rng=resampling.rng(), effect=effect, draws=resampling.draws)
-
-
-def _one_by_one(
-    moves: FloatArray, resampling: Resampling, *, stays: NDArray[np.bool_]
-) -> Iterator[Compared]:
-    """Compare contrast by contrast; `moves` has the shape ``(2, contrasts, texts)``."""
-    resampled = _differences(moves, resampling, mean_drop)
-    exact = [exact_p(apart) for apart in moves[0] - moves[1]]
-    p = np.maximum(resampled.p, exact)
-    adjusted = holm_adjusted(p)
-    means = np.nanmean(moves, axis=-1)
-    for n, stay in enumerate(stays):
-        difference = float(resampled.difference[n])
-        yield Compared(
-            first=float(means[0, n]),
-            second=float(means[1, n]),
-            difference=difference,
-            low=float(resampled.low[n]),
-            high=float(resampled.high[n]),
-            p=float(p[n]),
-            adjusted=float(adjusted[n]),
-            texts=int(resampled.used[n]),
-            preference=preference_of(-difference if stay else difference, p=float(adjusted[n])),
-        )
-
-
-def _on_average(moves: FloatArray, resampling: Resampling) -> Compared:
-    """Compare the means over contrasts."""
-    resampled = _differences(moves, resampling, _mean_over_contrasts)
-    means = np.nanmean(moves, axis=-1).mean(axis=-1)
-    apart = moves[0] - moves[1]
-    # Sums, not means, over contrasts: in them ties are exact.
-    p = max(float(resampled.p), exact_p(np.nansum(apart, axis=0)))
-    return Compared(
-        first=float(means[0]),
-        second=float(means[1]),
-        difference=float(resampled.difference),
-        low=float(resampled.low),
-        high=float(resampled.high),
-        p=p,
-        adjusted=p,
-        texts=int(np.count_nonzero(~np.isnan(apart).all(axis=0))),
-        preference=preference_of(float(resampled.difference), p=p),
-    )
-
-
-def _mean_over_contrasts(moves: ArrayLike) -> Weighted:
-    """Return the mean effect, in each draw over the contrasts that it holds a text of."""
-    by_contrast = mean_drop(moves)
-
-    def weighted(counts: FloatArray) -> FloatArray:
-        effects = by_contrast(counts)
-        defined = np.sum(~np.isnan(effects), axis=-1)
-        return np.asarray(np.nansum(effects, axis=-1) / np.where(defined > 0, defined, np.nan))
-
-    return weighted
+def _summed(apart: FloatArray) -> FloatArray:
+    """Return the sums over contrasts, text by text: in sums, not in means, ties are exact."""
+    return np.where(np.isnan(apart).all(axis=0), np.nan, np.nansum(apart, axis=0))

@@ -23,6 +23,7 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.studies.agreement.scorers import Scorer
 from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
+from spanjury.stats.arrays import mean_of_defined
 from spanjury.stats.resampling import bootstrap, estimates
 from spanjury.stats.weighted import mean_drop
 
@@ -150,9 +151,9 @@ def mean_difference(
         ((_, low, high),) = estimates(bootstrap(effect, items=before.size, rng=rng, draws=draws))
     return MeanDifference(
         texts=before.size,
-        first=_mean(before),
-        second=_mean(after),
-        difference=_mean(after - before),
+        first=float(mean_of_defined(before)),
+        second=float(mean_of_defined(after)),
+        difference=float(mean_of_defined(after - before)),
         low=low,
         high=high,
     )
@@ -183,7 +184,3 @@ def _paired(
     names = [name for name in first if name in second]
     before, after = (np.array([scores[name] for name in names]) for scores in (first, second))
     return before, after
-
-
-def _mean(values: np.ndarray) -> float:
-    return float(values.mean()) if values.size else math.nan

@@ -209,7 +209,7 @@ class AspectScores:
         clean = self.clean[np.newaxis]
         beside_pool = auroc_of_drops(self.pool, self.changed)
         beside_clean = auroc_of_drops(clean, self.changed)
-        return _stacked(
+        return stacked(
             [
                 flagged(self.pool, self.changed, rate=STRICT),
                 flagged(self.pool, self.changed, rate=USUAL),
@@ -247,7 +247,7 @@ def detections(
     ]
     resampled = bootstrap(
         _in_blocks(
-            _stacked([aspect.effect() for aspect in aspects]),
+            stacked([aspect.effect() for aspect in aspects]),
             rows=max(1, _BLOCK // (len(once.segments) * (1 + int(harmless.sum())))),
         ),
         items=len(once.segments),
@@ -336,7 +336,7 @@ def _alarms(name: str, aspect: AspectScores) -> Alarms:
     )
 
 
-def _stacked(effects: Sequence[Callable[[FloatArray], FloatArray]]) -> Weighted:
+def stacked(effects: Sequence[Callable[[FloatArray], FloatArray]]) -> Weighted:
     """Join effects of one shape along a new axis behind the draws."""
     return lambda counts: np.stack([effect(counts) for effect in effects], axis=1)
 

@@ -15,6 +15,7 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
     ScoreArrays,
     ScoreRow,
     collect_scores,
+    judgements_of,
     score_rows,
 )
 from spanjury.orchestration.studies.generation import (
@@ -29,11 +30,8 @@ from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
     JudgedText,
-    by_text_and_aspect,
     in_order,
-    judgement_of,
     made_and_skipped,
-    panel_judgement,
     require_distinct,
 )
 from spanjury.perturbations.pairs import (
@@ -193,12 +191,10 @@ async def examine(
     run.expect(a_draw)
 
     async def judge(texts: Sequence[tuple[Segment, Aspect]], draw: str) -> Judgements:
-        return await run.judge(texts, draw=draw, judgements_in=panel_judgement)
+        return judgements_of(await run.judge(texts, draw=draw))
 
-    results = await run.judge(texts, draw="", judgements_in=by_text_and_aspect)
-    draws: list[Judgements] = [
-        {key: judgement_of(result.report) for key, result in results.items()}
-    ]
+    results = await run.judge(texts, draw="")
+    draws = [judgements_of(results)]
     control = [await judge(clean, "control-1")]
     # A judge that says the same of the clean texts twice would say it in any repeat.
     if any(draws[0][key] != judgement for key, judgement in control[0].items()):

@@ -1,13 +1,13 @@
 """Findings: the evaluation of an exam, condition by condition and contrast by contrast."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Scale
@@ -101,62 +101,6 @@ class Contrast:
     """The test that the score stayed the same, in points of the scale; None where it need not."""
 
 
-def contrasts(
-    clean: NDArray[np.float64],
-    damaged: NDArray[np.float64],
-    *,
-    scales: Mapping[str, Scale],
-    expected: Callable[[str], Effect | None],
-    method: Method,
-    repeats: int,
-    rng: Generator,
-    draws: int,
-) -> tuple[Contrast, ...]:
-    """Describe what a condition did to the scores, aspect by aspect.
-
-    `clean`, `damaged`: shape ``(aspects, segments)``: sums of `repeats` scores, NaN where there is
-    none.
-    `scales`: aspect -> its scale, in the order of the arrays.
-    `rng`, `draws`: the bootstrap: the same state resamples the same segments for every condition.
-    """
-    differences = clean - damaged
-    drawn = bootstrap(net_drop(differences), items=differences.shape[-1], rng=rng, draws=draws)
-    intervals = estimates(drawn)
-    described = []
-    for row, (aspect, scale) in enumerate(scales.items()):
-        test = method.test(differences[row])
-        spared = expected(aspect) == "unchanged"
-        described.append(
-            Contrast(
-                aspect=aspect,
-                expected=expected(aspect),
-                test=test,
-                discernment=float(discernment_score([test.log_p])[0]),
-                effects=_effects(differences[row], repeats=repeats),
-                interval=intervals[row][1:],
-                on_scale=scale_effects(
-                    clean[row] / repeats, damaged[row] / repeats, low=scale.low, high=scale.high
-                ),
-                equivalence=_equivalence(differences[row], repeats=repeats) if spared else None,
-            )
-        )
-    return tuple(described)
-
-
-def _effects(differences: NDArray[np.float64], *, repeats: int) -> DifferenceEffects:
-    """Describe differences of sums, the mean as one of single scores."""
-    effects = difference_effects(differences)
-    return effects._replace(mean_drop=effects.mean_drop / repeats)
-
-
-def _equivalence(differences: NDArray[np.float64], *, repeats: int) -> Equivalence:
-    """Test the sums, in which ties are exact, and describe single scores."""
-    of_sums = equivalence(differences, margin=_MARGIN * repeats)
-    return of_sums._replace(
-        estimate=of_sums.estimate / repeats, low=of_sums.low / repeats, high=of_sums.high / repeats
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Settings of the evaluation."""
@@ -168,6 +112,56 @@ class Settings:
     seed: int = 1
     """Seed of the damage and of the bootstrap."""
     draws: int = 10_000
+
+
+def contrasts(
+    clean: NDArray[np.float64],
+    damaged: NDArray[np.float64],
+    *,
+    scales: Mapping[str, Scale],
+    expected: Callable[[str], Effect | None],
+    method: Method,
+    repeats: int,
+    settings: Settings,
+) -> Iterator[Contrast]:
+    """Yield what a condition did to the scores, aspect by aspect.
+
+    `clean`, `damaged`: shape ``(aspects, segments)``: sums of `repeats` scores, NaN where there is
+    none.
+    `scales`: aspect -> its scale, in the order of the arrays.
+    `settings`: of the bootstrap, which resamples the same segments for every condition.
+    """
+    differences = clean - damaged
+    rng = np.random.default_rng(settings.seed)
+    drawn = bootstrap(
+        net_drop(differences), items=differences.shape[-1], rng=rng, draws=settings.draws
+    )
+    for row, ((aspect, scale), drop) in enumerate(
+        zip(scales.items(), estimates(drawn), strict=True)
+    ):
+        test = method.test(differences[row])
+        effects = difference_effects(differences[row])
+        spared = expected(aspect) == "unchanged"
+        yield Contrast(
+            aspect=aspect,
+            expected=expected(aspect),
+            test=test,
+            discernment=float(discernment_score([test.log_p])[0]),
+            effects=effects._replace(mean_drop=effects.mean_drop / repeats),  # as of single scores
+            interval=drop[1:],
+            on_scale=scale_effects(
+                clean[row] / repeats, damaged[row] / repeats, low=scale.low, high=scale.high
+            ),
+            equivalence=_equivalence(differences[row], repeats=repeats) if spared else None,
+        )
+
+
+def _equivalence(differences: NDArray[np.float64], *, repeats: int) -> Equivalence:
+    """Test the sums, in which ties are exact, and describe single scores."""
+    of_sums = equivalence(differences, margin=_MARGIN * repeats)
+    return of_sums._replace(
+        estimate=of_sums.estimate / repeats, low=of_sums.low / repeats, high=of_sums.high / repeats
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,20 +249,14 @@ def evaluate_scores(
     if test is not None:
         method = replace(method, test=test)
 
-    def described(
-        damaged: NDArray[np.float64], condition: Condition | None = None
-    ) -> tuple[Contrast, ...]:
-        return contrasts(
-            score_arrays.clean,
-            damaged,
-            scales=scales,
-            expected=condition.perturbation.effect_on if condition else lambda _: "unchanged",
-            method=method,
-            repeats=score_arrays.repeats,
-            rng=np.random.default_rng(settings.seed),
-            draws=settings.draws,
-        )
-
+    described = partial(
+        contrasts,
+        score_arrays.clean,
+        scales=scales,
+        method=method,
+        repeats=score_arrays.repeats,
+        settings=settings,
+    )
     detected = detections(
         score_arrays, conditions, scales=scales, seed=settings.seed, draws=settings.draws
     )
@@ -276,7 +264,7 @@ def evaluate_scores(
     findings = tuple(
         _finding(
             condition,
-            described(damaged, condition),
+            tuple(described(damaged, expected=condition.perturbation.effect_on)),
             by_condition.get(condition.name, []),
             differences=differences,
             detected=by_aspect,
@@ -297,7 +285,7 @@ def evaluate_scores(
         settings=settings,
         segments=len(score_arrays.segments),
         repeats=score_arrays.repeats,
-        control=described(score_arrays.control),
+        control=tuple(described(score_arrays.control, expected=lambda _: "unchanged")),
         findings=findings,
         overall=level_balanced([finding.discernment for finding in findings], levels=levels),
         weighted=level_balanced([finding.weighted for finding in findings], levels=levels),

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.judges.core import Aspect, Outcome, Segment, fingerprint
-from spanjury.orchestration.studies.judging import Judgement
+from spanjury.judges.core import Aspect, Outcome, Result, Segment, fingerprint
+from spanjury.orchestration.studies.judging import Judgement, judgement_of
 from spanjury.perturbations.pairs import Condition, PerturbedPair
 from spanjury.perturbations.perturbation import Effect, Perturbation
 
@@ -20,6 +21,11 @@ BIAS = "bias"
 
 Judgements = Mapping[tuple[str, str], Judgement]
 """``(segment id, aspect name)`` -> what the panel says."""
+
+
+def judgements_of(results: Mapping[tuple[str, str], Result]) -> Judgements:
+    """Return what the panel says in each result."""
+    return {key: judgement_of(result.report) for key, result in results.items()}
 
 
 def is_harmless(perturbation: Perturbation, *, aspects: Sequence[str]) -> bool:
@@ -75,54 +81,27 @@ def score_rows(
     by_name = {condition.name: condition.perturbation for condition in conditions}
     names = [aspect.name for aspect in aspects]
     harmless = {name for name, rule in by_name.items() if is_harmless(rule, aspects=names)}
-    for segment in segments:
-        for aspect in aspects:
-            yield _row(
-                (segment, segment),
-                aspect.name,
-                (draws, control),
-                condition=None,
-                to="unchanged",
-                harmless=True,
-            )
-    for pair in pairs:
-        for aspect in aspects:
-            yield _row(
-                (pair.clean, pair.damaged),
-                aspect.name,
-                (draws, draws),
-                condition=pair.condition,
-                to=by_name[pair.condition].effect_on(aspect.name),
-                harmless=pair.condition in harmless,
-            )
-
-
-def _row(
-    texts: tuple[Segment, Segment],
-    aspect: str,
-    judgements: tuple[Sequence[Judgements], Sequence[Judgements]],
-    *,
-    condition: str | None,
-    to: Effect | None,
-    harmless: bool,
-) -> ScoreRow:
-    keys = [(text.segment_id, aspect) for text in texts]
-    totals = [score_sum(key, draws) for key, draws in zip(keys, judgements, strict=True)]
-    outcomes = [_outcome(key, draws) for key, draws in zip(keys, judgements, strict=True)]
-    return ScoreRow(
-        text=texts[0].segment_id,
-        condition=condition,
-        aspect=aspect,
-        expected=to,
-        clean=totals[0],
-        damaged=totals[1],
-        repeats=len(judgements[0]),
-        clean_outcome=outcomes[0],
-        damaged_outcome=outcomes[1],
-        clean_digest=digest_of(texts[0]),
-        damaged_digest=digest_of(texts[1]),
-        harmless=harmless,
-    )
+    texts: list[tuple[Segment, Segment, str | None]] = [
+        *((segment, segment, None) for segment in segments),
+        *((pair.clean, pair.damaged, pair.condition) for pair in pairs),
+    ]
+    for (clean, damaged, condition), aspect in product(texts, names):
+        first, second = (clean.segment_id, aspect), (damaged.segment_id, aspect)
+        later = control if condition is None else draws
+        yield ScoreRow(
+            text=clean.segment_id,
+            condition=condition,
+            aspect=aspect,
+            expected="unchanged" if condition is None else by_name[condition].effect_on(aspect),
+            clean=score_sum(first, draws),
+            damaged=score_sum(second, later),
+            repeats=len(draws),
+            clean_outcome=_outcome(first, draws),
+            damaged_outcome=_outcome(second, later),
+            clean_digest=digest_of(clean),
+            damaged_digest=digest_of(damaged),
+            harmless=condition is None or condition in harmless,
+        )
 
 
 def score_sum(key: tuple[str, str], draws: Sequence[Judgements]) -> float | None:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from spanjury.judges.core import counted
 from spanjury.orchestration.report.json import fields_of, plain, versions
-from spanjury.orchestration.report.numbers import defined, figure
+from spanjury.orchestration.report.numbers import figure
 from spanjury.orchestration.studies.card import Measure, measured, ratio_measure
 from spanjury.orchestration.studies.discernment.conclusions import (
     ONE_FLIP,
@@ -30,6 +30,7 @@ from spanjury.orchestration.studies.discernment.score_arrays import BIAS
 from spanjury.orchestration.studies.judging import Examinee
 from spanjury.perturbations.perturbation import Effect
 from spanjury.stats.combination.discernment import LevelBalanced
+from spanjury.stats.resampling import Estimate
 from spanjury.stats.spans.localisation import pooled
 
 _FEW = 30
@@ -277,9 +278,8 @@ def _discernment(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Mea
         ("minimum", overall.minimum, "the lowest D of all conditions"),
         ("weighted", weighted.average, "average D with experts' weights of the aspects"),
     ):
-        yield Measure(
-            name=f"discernment.{name}", value=defined(value), says=says, count=findings.segments
-        )
+        estimate = Estimate(value)
+        yield measured(f"discernment.{name}", estimate, says=says, count=findings.segments)
     yield _mean(
         "discernment.effect",
         [
@@ -297,24 +297,21 @@ def _caught(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]
     by_condition = [(finding, [*_scored(finding, "falls")]) for finding in harmful]
     if not any(detections for _, detections in by_condition):
         return
-    caught = findings.caught
     yield measured(
         "discernment.caught.average",
-        caught,
+        findings.caught,
         says="share of damaged texts caught at 10 % false alarms, mean over damaged aspects",
         count=findings.segments,
     )
     for finding, detections in by_condition:
         shares = [detection.caught_10 for detection in detections]
         if shares:
-            ends = shares[0] if len(shares) == 1 else None
-            yield Measure(
-                name=f"discernment.caught.{finding.condition}",
-                value=defined(sum(share.value for share in shares) / len(shares)),
+            mean = Estimate(sum(share.value for share in shares) / len(shares))
+            yield measured(
+                f"discernment.caught.{finding.condition}",
+                shares[0] if len(shares) == 1 else mean,
                 says=f"the same after {finding.condition}",
                 count=sum(detection.texts for detection in detections),
-                low=defined(ends.low) if ends else None,
-                high=defined(ends.high) if ends else None,
             )
 
 
@@ -340,13 +337,12 @@ def _false_alarms(harmless: Sequence[Finding]) -> Iterator[Measure]:
     if not harmless:
         return
     detections = [detection for finding in harmless for detection in _scored(finding, "unchanged")]
-    texts = sum(detection.texts for detection in detections)
-    is_known = bool(texts) and not any(math.isnan(each.of_clean_10.value) for each in detections)
-    yield Measure(
-        name="discernment.false_alarms",
-        value=sum(detection.flags for detection in detections) / texts if is_known else None,
+    is_known = not any(math.isnan(each.of_clean_10.value) for each in detections)
+    yield ratio_measure(
+        "discernment.false_alarms",
+        sum(detection.flags for detection in detections) if is_known else math.nan,
+        sum(detection.texts for detection in detections),
         says="share of harmlessly changed texts flagged where at most 10 % of clean ones are",
-        count=texts,
     )
     yield _mean(
         "discernment.harmless_disturbed",
@@ -365,16 +361,16 @@ def _localisation(harmful: Sequence[Finding]) -> Iterator[Measure]:
     if not harmful:
         return
     spans = pooled(finding.localisation for finding in harmful)
-    yield Measure(
-        name="localisation.hits",
-        value=defined(spans.hit_rate),
+    yield measured(
+        "localisation.hits",
+        Estimate(spans.hit_rate),
         says="share of damaged places that new spans touch; "
         f"{figure(spans.chance, '.0%')} by chance",
         count=spans.places,
     )
-    yield Measure(
-        name="localisation.precision",
-        value=defined(spans.precision),
+    yield measured(
+        "localisation.precision",
+        Estimate(spans.precision),
         says="share of newly marked characters that are damage",
         count=spans.marked,
     )

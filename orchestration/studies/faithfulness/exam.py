@@ -44,7 +44,12 @@ from spanjury.orchestration.studies.generation import (
     TextGenerator,
     open_generation,
 )
-from spanjury.orchestration.studies.judging import ExamRun, JudgedText, require_distinct
+from spanjury.orchestration.studies.judging import (
+    ExamRun,
+    JudgedText,
+    in_order,
+    require_distinct,
+)
 from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,
@@ -317,27 +322,48 @@ async def examine(exam: Exam, run: ExamRun, *, generator: TextGenerator | None =
     RunStoppedError
         If the stop token came before the end.
     """
-    numbers = range(len(exam.pairs))
     opened: AbstractAsyncContextManager[Generation | None]
     opened = nullcontext() if generator is None else open_generation(generator)
     async with run.open_panel("") as panel, opened as generation:
-        session = _Session(
-            exam=exam,
-            judges=_rescorable(panel),
-            stop_token=run.stop_token,
-            progress=_Progress(
-                show=run.record, expect=run.expect, total=exam.questions(seats=len(panel.seats))
-            ),
-            generation=generation,
+        judges = _rescorable(panel)
+        progress = _Progress(
+            show=run.record, expect=run.expect, total=exam.questions(seats=len(panel.seats))
         )
-        examine_pair = partial(session.examine, panel)
-        await each(numbers, examine_pair, workers=run.workers, stop_token=run.stop_token)
+
+        async def ask(pair: tuple[Segment, Aspect]) -> list[_Answers]:
+            verdict = await panel.judge(*pair)
+            progress.count_verdict(verdict)
+            cases = [
+                Case(
+                    judge=judges[seat.seat],
+                    name=seat.seat,
+                    dataset=exam.dataset,
+                    segment=verdict.segment,
+                    aspect=verdict.aspect,
+                    report=seat.report,
+                )
+                for seat in verdict.seats
+            ]
+            return [
+                await _answers(case, exam, run, generation=generation, progress=progress)
+                for case in cases
+            ]
+
+        answers = await in_order(exam.pairs, ask, workers=run.workers, stop_token=run.stop_token)
     async with run.open_panel("control-repeat") as panel:
-        again = partial(session.ask_again, _rescorable(panel))
-        await each(numbers, again, workers=run.workers, stop_token=run.stop_token)
+        judges = _rescorable(panel)
+
+        async def ask_again(seats: list[_Answers]) -> None:
+            for seat in seats:
+                row = await repeat(replace(seat.case, judge=judges[seat.case.name]))
+                seat.rows.append(row)
+                progress.count_change(seat.case, row)
+
+        await each(answers, ask_again, workers=run.workers, stop_token=run.stop_token)
+    seats = [seat for pair in answers for seat in pair]
     return Examined(
-        changes=tuple(row for number in numbers for rows in session.rows[number] for row in rows),
-        judged=tuple(text for number in numbers for text in session.judged[number]),
+        changes=tuple(row for seat in seats for row in seat.rows),
+        judged=tuple(text for seat in seats for text in seat.judged),
     )
 
 
@@ -397,58 +423,35 @@ def _judged(case: Case, row: Change, spans: Spans) -> JudgedText:
     )
 
 
-@dataclass(slots=True, kw_only=True)
-class _Session:
-    """An exam under way, pair of text and aspect by pair."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answers:
+    """The answers of one seat on one text and aspect."""
 
-    exam: Exam
-    judges: Mapping[str, Rescorable]
-    stop_token: StopToken
-    progress: _Progress
-    generation: Generation | None
-    cases: dict[int, list[Case]] = field(default_factory=dict)
-    rows: dict[int, list[list[Change]]] = field(default_factory=dict)
-    judged: dict[int, list[JudgedText]] = field(default_factory=dict)
+    case: Case
+    rows: list[Change]
+    judged: list[JudgedText]
 
-    async def examine(self, panel: Panel, number: int) -> None:
-        """Have the reports of a pair made, change their lists, and ask for the scores."""
-        verdict = await panel.judge(*self.exam.pairs[number])
-        self.progress.count_verdict(verdict)
-        cases = self.cases[number] = [
-            Case(
-                judge=self.judges[seat.seat],
-                name=seat.seat,
-                dataset=self.exam.dataset,
-                segment=verdict.segment,
-                aspect=verdict.aspect,
-                report=seat.report,
-            )
-            for seat in verdict.seats
-        ]
-        judged = self.judged[number] = list[JudgedText]()
 
-        def note(case: Case, row: Change, spans: Spans) -> None:
-            self.progress.count_change(case, row)
-            if row.is_rescored:
-                judged.append(_judged(case, row, spans))
+async def _answers(
+    case: Case, exam: Exam, run: ExamRun, *, generation: Generation | None, progress: _Progress
+) -> _Answers:
+    """Change a seat's list in every way, and ask for the scores."""
+    judged: list[JudgedText] = []
 
-        self.rows[number] = [
-            await trials(
-                case,
-                self.exam.conditions,
-                seed=self.exam.seed,
-                stop_token=self.stop_token,
-                generation=self.generation,
-                note=partial(note, case),
-            )
-            for case in cases
-        ]
+    def note(row: Change, spans: Spans) -> None:
+        progress.count_change(case, row)
+        if row.is_rescored:
+            judged.append(_judged(case, row, spans))
 
-    async def ask_again(self, judges: Mapping[str, Rescorable], number: int) -> None:
-        """Ask for the scores of the unchanged lists once more."""
-        for rows, case in zip(self.rows[number], self.cases[number], strict=True):
-            rows.append(await repeat(replace(case, judge=judges[case.name])))
-            self.progress.count_change(case, rows[-1])
+    rows = await trials(
+        case,
+        exam.conditions,
+        seed=exam.seed,
+        stop_token=run.stop_token,
+        generation=generation,
+        note=note,
+    )
+    return _Answers(case=case, rows=rows, judged=judged)
 
 
 def _rescorable(panel: Panel) -> dict[str, Rescorable]:

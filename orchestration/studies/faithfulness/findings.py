@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -30,6 +30,7 @@ from spanjury.orchestration.studies.faithfulness.outcomes import (
     rates,
     share,
 )
+from spanjury.stats.arrays import mean_of_defined
 from spanjury.stats.resampling import Estimate, bootstrap, estimates
 from spanjury.stats.weighted import mean_drop
 
@@ -43,10 +44,15 @@ _DIRECTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Reports that shares are taken over, and the directions in which all of these can move."""
 
-MEASURED = tuple(
-    f"faithfulness.{name}"
-    for name in ("toward", "against", "null_adjusted", "null_adjusted_against", "null_moved")
-)
+_NET = "less that under the unchanged list"
+_MEASURES: Mapping[str, str] = {
+    "toward": "share of scores with room that moved as the changed list says",
+    "against": "share of scores with room to move the other way that did",
+    "null_adjusted": f"share of scores that moved as the changed list says, {_NET}",
+    "null_adjusted_against": f"share of scores that moved the other way, {_NET}",
+    "null_moved": "share of scores that are others although the list is the same",
+}
+MEASURED = tuple(f"faithfulness.{name}" for name in _MEASURES)
 """Names of the measures of an exam."""
 
 
@@ -237,8 +243,7 @@ def averages(findings: Iterable[Finding]) -> tuple[Average, ...]:
 
 
 def _mean(values: Iterable[float]) -> float:
-    defined = [value for value in values if not math.isnan(value)]
-    return math.fsum(defined) / len(defined) if defined else math.nan
+    return float(mean_of_defined([*values]))
 
 
 _FEW = 30
@@ -390,51 +395,29 @@ def _counted(
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
     """Return the measures of `findings`, each report and condition counting alike."""
     changed = [finding for finding in findings.findings if not finding.is_control]
-    return (*_shares(changed), *_net_measures(changed), _noise(findings.findings))
-
-
-def _shares(findings: Sequence[Finding]) -> Iterator[Measure]:
-    """Yield shares of scores that moved, each over those with room to move that way."""
     falls, rises = (
-        [finding for finding in findings if finding.direction == direction]
+        [finding for finding in changed if finding.direction == direction]
         for direction in ("falls", "rises")
     )
-    yield ratio_measure(
-        "faithfulness.toward",
-        sum(each.with_room.fell for each in falls) + sum(each.with_room.rose for each in rises),
-        sum(each.with_room.scored for each in (*falls, *rises)),
-        says="share of scores with room that moved as the changed list says",
+    nets = [finding.net for finding in changed if finding.net is not None and finding.net.used]
+    used = sum(net.used for net in nets)
+    controls = [each.overall for each in findings.findings if each.is_control]
+    scored = [rates for rates in controls if rates.scored]
+    shares: tuple[tuple[float, int], ...] = (
+        (
+            sum(each.with_room.fell for each in falls) + sum(each.with_room.rose for each in rises),
+            sum(each.with_room.scored for each in (*falls, *rises)),
+        ),
+        (
+            sum(each.with_room_against.rose for each in falls)
+            + sum(each.with_room_against.fell for each in rises),
+            sum(each.with_room_against.scored for each in (*falls, *rises)),
+        ),
+        (sum(net.toward.value * net.used for net in nets), used),
+        (sum(net.against.value * net.used for net in nets), used),
+        (sum(each.changed * each.scored for each in scored), sum(each.scored for each in scored)),
     )
-    yield ratio_measure(
-        "faithfulness.against",
-        sum(each.with_room_against.rose for each in falls)
-        + sum(each.with_room_against.fell for each in rises),
-        sum(each.with_room_against.scored for each in (*falls, *rises)),
-        says="share of scores with room to move the other way that did",
-    )
-
-
-def _net_measures(findings: Sequence[Finding]) -> Iterator[Measure]:
-    nets = [finding.net for finding in findings if finding.net is not None and finding.net.used]
-    for name, total, says in (
-        ("", sum(net.toward.value * net.used for net in nets), "moved as the changed list says"),
-        ("_against", sum(net.against.value * net.used for net in nets), "moved the other way"),
-    ):
-        yield ratio_measure(
-            f"faithfulness.null_adjusted{name}",
-            total,
-            sum(net.used for net in nets),
-            says=f"share of scores that {says}, less that under the unchanged list",
-        )
-
-
-def _noise(findings: Sequence[Finding]) -> Measure:
-    controls = [
-        finding.overall for finding in findings if finding.is_control and finding.overall.scored
-    ]
-    return ratio_measure(
-        "faithfulness.null_moved",
-        sum(rates.changed * rates.scored for rates in controls),
-        sum(rates.scored for rates in controls),
-        says="share of scores that are others although the list is the same",
+    return tuple(
+        ratio_measure(name, part, whole, says=says)
+        for name, says, (part, whole) in zip(MEASURED, _MEASURES.values(), shares, strict=True)
     )

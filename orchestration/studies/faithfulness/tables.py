@@ -1,7 +1,6 @@
 """Tables: a faithfulness exam's findings as they are read."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -84,7 +83,6 @@ _NOT_RESCORED = (
 )
 _WHOSE = ("judge", "dataset", "aspect")
 _CHANGE = "+.3f"
-Points = defaultdict[str, defaultdict[int, list[float]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,18 +110,17 @@ class Curve:
 
 def by_start(score_arrays: ScoreArrays) -> tuple[Stack, ...]:
     """Return what one and two steps of severity do to a score (the paper's Figure 1)."""
-    stacks = []
-    for single, double in steps(score_arrays):
-        condition = score_arrays.conditions[single]
-        direction = "rise" if condition.direction == "rises" else "fall"
-        stack = _stack(
-            f"{condition.family}, score should {direction}",
+    stacks = (
+        _stack(
+            f"{condition.family}, score should {str(condition.direction).removesuffix('s')}",
             score_arrays,
             start=np.where(score_arrays.with_errors[single], score_arrays.before[single], np.nan),
             part=patterns(*paired_shifts(score_arrays, single, double)),
             parts=PATTERNS,
         )
-        stacks.append(stack)
+        for single, double in steps(score_arrays)
+        for condition in [score_arrays.conditions[single]]
+    )
     return tuple(stack for stack in stacks if stack.reports.any())
 
 
@@ -145,24 +142,21 @@ def after_critical(score_arrays: ScoreArrays) -> tuple[Stack, ...]:
 
 def by_severity(score_arrays: ScoreArrays) -> tuple[Curve, ...]:
     """Return how far scores move by how much severities were moved in all (Figure 2)."""
-    points: Points = defaultdict(lambda: defaultdict(list))
-    for change in score_arrays.changes:
-        shift = change.shift
-        if change.by is not None and change.severity_change is not None and shift is not None:
-            points[change.family][change.severity_change].append(shift)
-    return _curves(points)
+    return _curves(
+        (change.family, change.severity_change, change.shift)
+        for change in score_arrays.changes
+        if change.by is not None and change.severity_change is not None and change.shift is not None
+    )
 
 
-def by_deleted(score_arrays: ScoreArrays, *, of: tuple[int, ...] = (2, 3, 4)) -> tuple[Curve, ...]:
-    """Return the share of changed scores by how many of the errors were deleted (Figure 3)."""
-    points: Points = defaultdict(lambda: defaultdict(list))
-    for change in score_arrays.changes:
-        if change.family != "removal" or change.shift is None or change.errors not in of:
-            continue
-        if change.errors_after is not None:
-            deleted = change.errors - change.errors_after
-            points[f"{change.errors} errors"][deleted].append(float(change.shift != 0))
-    return _curves(points)
+def by_deleted(score_arrays: ScoreArrays) -> tuple[Curve, ...]:
+    """Return the share of changed scores by how many of 2, 3 or 4 errors went (Figure 3)."""
+    return _curves(
+        (f"{change.errors} errors", change.errors - change.errors_after, float(change.shift != 0))
+        for change in score_arrays.changes
+        if change.family == "removal" and change.shift is not None
+        if change.errors in {2, 3, 4} and change.errors_after is not None
+    )
 
 
 def _stack(
@@ -187,22 +181,22 @@ def _scores(score_arrays: ScoreArrays) -> tuple[int, ...]:
     return tuple(range(score_arrays.low, score_arrays.high + 1))
 
 
-def _curves(points: Mapping[str, Mapping[int, list[float]]]) -> tuple[Curve, ...]:
-    """Make lines of the values at each point; a line without points is dropped."""
-    enough = {
-        name: {x: values for x, values in sorted(line.items()) if len(values) >= _FEWEST}
-        for name, line in points.items()
-    }
-    return tuple(
-        Curve(
-            name=name,
-            x=tuple(line),
-            mean=tuple(float(np.mean(values)) for values in line.values()),
-            spread=tuple(float(np.std(values)) for values in line.values()),
-        )
-        for name, line in enough.items()
-        if line
-    )
+def _curves(points: Iterable[tuple[str, int, float]]) -> tuple[Curve, ...]:
+    """Draw lines through means of values, given as ``(line, x, value)``; none without points."""
+    curves = []
+    for name, line in grouped(points, lambda point: point[0]).items():
+        by_x = grouped(line, lambda point: point[1])
+        enough = {x: [y for *_, y in by_x[x]] for x in sorted(by_x) if len(by_x[x]) >= _FEWEST}
+        if enough:
+            curves.append(
+                Curve(
+                    name=name,
+                    x=tuple(enough),
+                    mean=tuple(float(np.mean(values)) for values in enough.values()),
+                    spread=tuple(float(np.std(values)) for values in enough.values()),
+                )
+            )
+    return tuple(curves)
 
 
 def faithfulness_report(

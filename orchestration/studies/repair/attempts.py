@@ -7,7 +7,7 @@ rewriting and the deletion of spans are measured alike.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import NamedTuple
 
@@ -232,7 +232,6 @@ def _attempt(repairing: Repairing, arm: str, seen: Mapping[str, Judged]) -> Atte
     segment, clean = repairing.segment, repairing.clean
     first, last = repairing.ends[NOTHING], repairing.ends[arm]
     before, after = first.output, last.output
-    counted = changes(clean.output, before, after)
     start, end = seen[digest_of(first)], seen[digest_of(last)]
     shared = [
         name
@@ -245,12 +244,7 @@ def _attempt(repairing: Repairing, arm: str, seen: Mapping[str, Judged]) -> Atte
         source=source_of(clean),
         condition=repairing.condition,
         arm=arm,
-        planted=counted.planted,
-        removed=counted.removed,
-        restored=counted.restored,
-        words=counted.words,
-        changed=counted.changed,
-        added=counted.added,
+        **asdict(changes(clean.output, before, after)),
         replaced=len(replaced),
         marked=overlapping(replaced, end.spans) if end.is_scored else None,
         new_errors=_new(before, after, start=start, end=end),

@@ -19,7 +19,6 @@ from spanjury.orchestration.studies.judging import (
     JudgedText,
     OpenPanel,
     Recorder,
-    by_text_and_aspect,
     in_order,
     made_and_skipped,
     marked_places,
@@ -40,6 +39,7 @@ from spanjury.stats.proportions import Proportion, share_by_source
 
 Scope = Literal["damaged", "condition", "clean"]
 """The texts of a finding: all damaged ones, those of one condition, or the clean ones."""
+OpenWriter = Callable[[], AbstractAsyncContextManager[Writer | Rewriter]]
 
 
 class Mean(NamedTuple):
@@ -294,14 +294,6 @@ class Exam:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepairSeats:
-    """The writer of the loop, and the panel that looks at the ends."""
-
-    open_examiner: OpenPanel
-    open_writer: Callable[[], AbstractAsyncContextManager[Writer | Rewriter]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExamResult:
     """The result of an exam."""
 
@@ -313,26 +305,29 @@ class ExamResult:
     writer: str
 
 
-async def examine(exam: Exam, run: ExamRun, seats: RepairSeats) -> ExamResult:
+async def examine(
+    exam: Exam, run: ExamRun, *, open_examiner: OpenPanel, open_writer: OpenWriter
+) -> ExamResult:
     """Examine a repair that the panel of `run` guides.
+
+    `open_examiner`, `open_writer`: open the panel that looks at the ends, and the loop's writer.
 
     Raise `ConfigError` if the examiner has no judge that is not of the loop's panel, `DataError` if
     no text could be damaged, and `RunStoppedError` if the stop token came before the end.
     """
-    shared = await _shared_judges(run, seats)
+    shared = await _shared_judges(run, open_examiner)
     made = perturbed_pairs(exam.segments, exam.conditions, seed=exam.settings.seed)
     pairs, skipped = made_and_skipped(made, "damaged")
-    done, writer = await _repair_all(exam, pairs, run, seats=seats)
+    done, writer = await _repair_all(exam, pairs, run, open_writer=open_writer)
     texts = _texts_of(done)
     run.expect(
         sum(len(v.results) for repairing in done for v in repairing.done.versions)
         + len(texts) * len(exam.aspects)
     )
-    after = replace(run, open_panel=seats.open_examiner, record=Recorder(run.record.show))
+    after = replace(run, open_panel=open_examiner, record=Recorder(run.record.show))
     results = await after.judge(
         ((segment, aspect) for segment in texts.values() for aspect in exam.aspects),
         draw="",
-        judgements_in=by_text_and_aspect,
     )
     examined = {
         key: judged([results[segment.segment_id, aspect.name] for aspect in exam.aspects])
@@ -361,9 +356,9 @@ async def examine(exam: Exam, run: ExamRun, seats: RepairSeats) -> ExamResult:
     )
 
 
-async def _shared_judges(run: ExamRun, seats: RepairSeats) -> tuple[str, ...]:
+async def _shared_judges(run: ExamRun, open_examiner: OpenPanel) -> tuple[str, ...]:
     """Return the examiner's seats whose judges sit in the loop's panel, too; refuse if all do."""
-    async with run.open_panel("") as panel, seats.open_examiner("") as examiner:
+    async with run.open_panel("") as panel, open_examiner("") as examiner:
         own = {seat.signature for seat in panel.seats}
         shared = tuple(seat.name for seat in examiner.seats if seat.signature in own)
         if len(shared) == len(examiner.seats):
@@ -375,14 +370,14 @@ async def _shared_judges(run: ExamRun, seats: RepairSeats) -> tuple[str, ...]:
 
 
 async def _repair_all(
-    exam: Exam, pairs: Sequence[PerturbedPair], run: ExamRun, *, seats: RepairSeats
+    exam: Exam, pairs: Sequence[PerturbedPair], run: ExamRun, *, open_writer: OpenWriter
 ) -> tuple[list[Repairing], str]:
     """Put every damaged and every clean text through the loop; return them in this order."""
     todo = [
         *((pair.clean, pair.damaged, pair.condition) for pair in pairs),
         *((segment, segment, "") for segment in exam.segments),
     ]
-    async with run.open_panel("") as panel, seats.open_writer() as writer:
+    async with run.open_panel("") as panel, open_writer() as writer:
 
         async def work(text: tuple[Segment, Segment, str]) -> Repairing:
             clean, segment, condition = text

@@ -22,9 +22,14 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.card import Measure, measured
-from spanjury.orchestration.studies.judging import Examinee
 from spanjury.orchestration.studies.repair.attempts import DELETION, REPAIR
-from spanjury.orchestration.studies.repair.exam import Finding, Findings, Mean, cautions
+from spanjury.orchestration.studies.repair.exam import (
+    ExamResult,
+    Finding,
+    Findings,
+    Mean,
+    cautions,
+)
 from spanjury.stats.proportions import Proportion
 
 _Entries = Callable[[Finding], Iterator[Entry]]
@@ -42,16 +47,9 @@ _READING = (
 )
 
 
-def repair_report(
-    findings: Findings,
-    *,
-    examinee: Examinee,
-    examiner: Examinee,
-    writer: str,
-    data: str,
-    recipe: str,
-) -> Report:
-    """Return `findings` as a report; a terminal shows what was done and the scores."""
+def repair_report(result: ExamResult, *, data: str, recipe: str) -> Report:
+    """Return `result` as a report; a terminal shows what was done and the scores."""
+    findings = result.findings
     sentences = [*cautions(findings)]
     by_condition = table_of(
         (left("damage", each.name), *_done(each), *apart("gain", each.gain, _SIGNED))
@@ -70,9 +68,12 @@ def repair_report(
         answer=_answer(findings),
         facts=[
             prose("{} texts of {}, damaged by {}", findings.texts, code(data), code(recipe)),
-            prose("writer: {}", code(writer)),
-            *(prose("panel, {}: {}", name, code(seat)) for name, seat in examinee.seats.items()),
-            *(prose("examiner, {}: {}", name, code(seat)) for name, seat in examiner.seats.items()),
+            prose("writer: {}", code(result.writer)),
+            *(
+                prose(f"{role}, {{}}: {{}}", name, code(seat))
+                for role, panel in (("panel", result.examinee), ("examiner", result.examiner))
+                for name, seat in panel.seats.items()
+            ),
         ],
         sections=[
             Section("Beware", [Bullets(sentences)], only="page"),
@@ -151,30 +152,32 @@ def _short_reading(findings: Findings) -> str:
     )
 
 
-_SHARES = {
+_MEASURES = {
     "removed": "share of the planted errors of which at most half of the wrong words stand",
     "restored": "share of the planted errors that read as before the damage",
     "changed": "share of the undamaged words of damaged texts that are not as they were",
     "marked": "share of the replaced places that the examiner marks as errors",
     "covered": "share of the damaged texts that the examiner scored before and after",
-}
-_MEANS = {
     "new_errors": "errors a text in places that the examiner did not mark before",
     "inventions": "names and numbers a text that were put in and stand in no source",
     "gain": "the examiner's score after less that before, in steps of its scale",
+    "removed_by_deletion": "share removed where every span is deleted",
+    "net_gain": "the gain less that of deleting every span",
+    "clean_altered": "share of the clean texts that were altered",
+    "clean_changed": "share of the words of clean texts changed",
+    "clean_gain": "the gain on clean texts",
 }
-_OTHERS = ("removed_by_deletion", "net_gain", "clean_altered", "clean_changed", "clean_gain")
+"""Name -> what it is; all but the last five are fields of the finding over all damaged texts."""
 
 
-def findings_json(
-    findings: Findings, *, examinee: Examinee, examiner: Examinee, writer: str
-) -> dict[str, object]:
-    """Return `findings` as objects, lists, strings, numbers and nulls, named by field."""
+def findings_json(result: ExamResult) -> dict[str, object]:
+    """Return `result` as objects, lists, strings, numbers and nulls, named by field."""
+    findings = result.findings
     return {
         "versions": versions(),
-        "judge": plain(examinee),
-        "examiner": plain(examiner),
-        "writer": writer,
+        "judge": plain(result.examinee),
+        "examiner": plain(result.examiner),
+        "writer": result.writer,
         "settings": plain(findings.settings),
         "texts": findings.texts,
         "findings": plain(findings.findings),
@@ -194,28 +197,27 @@ def findings_json(
 
 def measure_names() -> tuple[str, ...]:
     """Return the names of the measures of an exam."""
-    return tuple(f"repair.{name}" for name in (*_SHARES, *_MEANS, *_OTHERS))
+    return tuple(f"repair.{name}" for name in _MEASURES)
 
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
     """Return the measures of the repair, and of what it is held against."""
     overall = findings.overall()
-    deletion = findings.overall(DELETION).removed
     (clean,) = findings.of("clean", arm=REPAIR)
-    return (
-        *(_share(name, getattr(overall, name), says) for name, says in _SHARES.items()),
-        *(_mean(name, getattr(overall, name), says) for name, says in _MEANS.items()),
-        _share("removed_by_deletion", deletion, "share removed where every span is deleted"),
-        _mean("net_gain", findings.net_gain, "the gain less that of deleting every span"),
-        _share("clean_altered", clean.altered, "share of the clean texts that were altered"),
-        _share("clean_changed", clean.changed, "share of the words of clean texts changed"),
-        _mean("clean_gain", clean.gain, "the gain on clean texts"),
+    others: dict[str, Proportion | Mean] = {
+        "removed_by_deletion": findings.overall(DELETION).removed,
+        "net_gain": findings.net_gain,
+        "clean_altered": clean.altered,
+        "clean_changed": clean.changed,
+        "clean_gain": clean.gain,
+    }
+    figures = (others.get(name) or getattr(overall, name) for name in _MEASURES)
+    return tuple(
+        measured(
+            f"repair.{name}",
+            figure,
+            says=says,
+            count=figure.texts if isinstance(figure, Mean) else figure.trials,
+        )
+        for (name, says), figure in zip(_MEASURES.items(), figures, strict=True)
     )
-
-
-def _share(name: str, share: Proportion, says: str) -> Measure:
-    return measured(f"repair.{name}", share, says=says, count=share.trials)
-
-
-def _mean(name: str, mean: Mean, says: str) -> Measure:
-    return measured(f"repair.{name}", mean, says=says, count=mean.texts)

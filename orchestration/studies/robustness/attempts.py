@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from types import MappingProxyType
 
 from spanjury.judges.core import Aspect, Outcome, PerturbationError, Segment
@@ -297,11 +298,35 @@ def attempts(
 ) -> Iterator[Attempt]:
     """Compare each text's judgement in the first draw with that of its attack in the second."""
     for text in texts:
-        for aspect in text.aspects:
-            for judge in judges:
-                before = draws[0][judge, text.base.segment_id, aspect.name]
-                after = draws[1][judge, text.attacked.segment_id, aspect.name]
-                yield _attempt(text, (before, after), judge=judge, aspect=aspect, settings=settings)
+        for aspect, judge in product(text.aspects, judges):
+            before = draws[0][judge, text.base.segment_id, aspect.name]
+            after = draws[1][judge, text.attacked.segment_id, aspect.name]
+            kept = overlapping((text.edits.carried(*span) for span in before.spans), after.spans)
+            rise = -1.0
+            if before.score is not None and after.score is not None:
+                rise = after.score - before.score
+            vanished = 1 - kept / len(before.spans) if before.spans else 0.0
+            yield Attempt(
+                judge=judge,
+                aspect=aspect.name,
+                text=text.base.segment_id,
+                source=source_of(text.base),
+                attack=text.attack,
+                family=text.family,
+                control=text.control,
+                before=before.score,
+                after=after.score,
+                before_outcome=before.outcome,
+                after_outcome=after.outcome,
+                spans=len(before.spans),
+                kept=kept,
+                can_rise=before.score is not None
+                and before.score <= aspect.scale.high - settings.step + _NOISE,
+                rose=rise >= settings.step - _NOISE,
+                vanished=rise >= -_NOISE and vanished >= settings.share - _NOISE,
+                before_digest=digest_of(text.base),
+                after_digest=digest_of(text.attacked),
+            )
 
 
 def flaws_seen(
@@ -328,38 +353,3 @@ def flaws_seen(
                     yield source_of(bad), 1 + (fall > _NOISE) - (fall < -_NOISE), 2
 
     return {judge: share_by_source(halves(judge)) for judge in judges}
-
-
-def _attempt(
-    text: AttackedText,
-    judgements: tuple[Judgement, Judgement],
-    *,
-    judge: str,
-    aspect: Aspect,
-    settings: Settings,
-) -> Attempt:
-    before, after = judgements
-    kept = overlapping((text.edits.carried(*span) for span in before.spans), after.spans)
-    rise = -1.0 if before.score is None or after.score is None else after.score - before.score
-    vanished = 1 - kept / len(before.spans) if before.spans else 0.0
-    return Attempt(
-        judge=judge,
-        aspect=aspect.name,
-        text=text.base.segment_id,
-        source=source_of(text.base),
-        attack=text.attack,
-        family=text.family,
-        control=text.control,
-        before=before.score,
-        after=after.score,
-        before_outcome=before.outcome,
-        after_outcome=after.outcome,
-        spans=len(before.spans),
-        kept=kept,
-        can_rise=before.score is not None
-        and before.score <= aspect.scale.high - settings.step + _NOISE,
-        rose=rise >= settings.step - _NOISE,
-        vanished=rise >= -_NOISE and vanished >= settings.share - _NOISE,
-        before_digest=digest_of(text.base),
-        after_digest=digest_of(text.attacked),
-    )

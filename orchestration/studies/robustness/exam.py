@@ -16,7 +16,6 @@ from spanjury.orchestration.studies.judging import (
     ExamRun,
     JudgedText,
     Judgement,
-    by_text_and_aspect,
     judgement_of,
     made_and_skipped,
     marked_places,
@@ -355,9 +354,9 @@ async def examine(exam: Exam, run: ExamRun) -> ExamResult:
     attacked = [(text.attacked, aspect) for text in texts for aspect in text.aspects]
     good = [(text, aspect) for text in exam.flawed.good.values() for aspect in exam.aspects]
     run.expect(2 * len(bases) + len(attacked) + len(good))
-    results = await run.judge([*bases, *attacked, *good], draw="", judgements_in=by_text_and_aspect)
-    first = {key: each for result in results.values() for key, each in _judgements(result)}
-    second = await run.judge(bases, draw=_CONTROL, judgements_in=_judgements)
+    results = await run.judge([*bases, *attacked, *good], draw="")
+    first = dict(_judgements(results))
+    second = dict(_judgements(await run.judge(bases, draw=_CONTROL)))
     seats = tuple(run.examinee.seats)
     judges = (PANEL, *(seats if len(seats) > 1 else ()))
     again = [repeated(segment, exam.aspects) for segment in exam.segments]
@@ -412,9 +411,11 @@ def _judged(
             )
 
 
-def _judgements(result: Result) -> Iterator[tuple[tuple[str, str, str], Judgement]]:
+def _judgements(
+    results: Mapping[tuple[str, str], Result],
+) -> Iterator[tuple[tuple[str, str, str], Judgement]]:
     """Yield the judgements of the panel and of its seats."""
-    text, aspect = result.segment.segment_id, result.aspect.name
-    yield (PANEL, text, aspect), judgement_of(result.report)
-    for seat in result.report.seats:
-        yield (seat.seat, text, aspect), judgement_of(seat.report)
+    for key, result in results.items():
+        yield (PANEL, *key), judgement_of(result.report)
+        for seat in result.report.seats:
+            yield (seat.seat, *key), judgement_of(seat.report)

@@ -15,7 +15,6 @@ from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
     JudgedText,
-    by_text_and_aspect,
     require_distinct,
 )
 from spanjury.orchestration.studies.span_bench.figures import (
@@ -320,7 +319,7 @@ async def run_bench(bench: Bench, run: ExamRun) -> BenchResult:
     Raise `RunStoppedError` if the stop token came before the end.
     """
     pairs = [(text.segment, text.aspect) for text in bench.texts]
-    results = await run.judge(pairs, draw="", judgements_in=by_text_and_aspect)
+    results = await run.judge(pairs, draw="")
     answers = {key: answer for result in results.values() for key, answer in answers_in(result)}
     judges = judges_of(run.examinee)
     findings = findings_of(bench.sets, answers, judges=judges, settings=bench.settings)

@@ -146,8 +146,7 @@ def described(differences: ArrayLike, *, repeats: int) -> Contrast:
         expected=lambda _: "unchanged",
         method=METHODS["calibrated"],
         repeats=repeats,
-        rng=np.random.default_rng(1),
-        draws=100,
+        settings=Settings(seed=1, draws=100),
     )
     return contrast
 

@@ -157,7 +157,7 @@ def test_a_group_of_all_examples_is_not_shown_again() -> None:
         demands=(),
         cautions=(),
     )
-    shown = [row.name for row in findings.rows()]
+    shown = [*findings.rows()]
     assert shown == [
         "reports.parsed",
         "spans.f1",

@@ -31,7 +31,7 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
     score_rows,
     score_sum,
 )
-from spanjury.orchestration.studies.judging import ExamRun, Judgement, Recorder, panel_judgement
+from spanjury.orchestration.studies.judging import ExamRun, Judgement, Recorder, judgement_of
 from spanjury.perturbations.pairs import Condition, PerturbedPair, perturbed_pairs
 from spanjury.perturbations.perturbation import text_perturbation
 
@@ -80,10 +80,8 @@ async def judged(
         stop_token=stop_token or StopToken(),
         record=Recorder(shown.append),
     )
-    judgements = await run.judge(
-        product(segments, (ASPECT, FLUENCY)), draw="control-1", judgements_in=panel_judgement
-    )
-    return judgements, shown
+    results = await run.judge(product(segments, (ASPECT, FLUENCY)), draw="control-1")
+    return {key: judgement_of(result.report) for key, result in results.items()}, shown
 
 
 async def test_every_text_is_judged_on_every_aspect_and_shown_in_order() -> None:

@@ -38,7 +38,7 @@ from spanjury.orchestration.studies.repair.attempts import (
     inventions,
     put_in,
 )
-from spanjury.orchestration.studies.repair.exam import Exam, ExamResult, RepairSeats, examine
+from spanjury.orchestration.studies.repair.exam import Exam, ExamResult, examine
 from spanjury.orchestration.studies.repair.tables import (
     findings_json,
     measure_names,
@@ -120,7 +120,8 @@ async def run(
             stop_token=stop_token or StopToken(),
             record=Recorder(lambda _: None),
         ),
-        RepairSeats(open_examiner=opener(*examiners), open_writer=lambda: nullcontext(writer)),
+        open_examiner=opener(*examiners),
+        open_writer=lambda: nullcontext(writer),
     )
 
 
@@ -244,14 +245,7 @@ async def test_nothing_to_damage_is_an_error_and_a_stop_ends_the_exam() -> None:
 
 
 def report(done: ExamResult) -> str:
-    made = repair_report(
-        done.findings,
-        examinee=done.examinee,
-        examiner=done.examiner,
-        writer=done.writer,
-        data="texts.jsonl",
-        recipe="months",
-    )
+    made = repair_report(done, data="texts.jsonl", recipe="months")
     assert "delete every span" in report_html(made)
     return report_markdown(made)
 
@@ -262,9 +256,7 @@ async def test_the_report_and_the_values_hold_what_was_found() -> None:
     assert "| repair | 4 | 1.000 |" in page
     assert "4 sources are few" in page
     assert "wrong-month" in page
-    values = findings_json(
-        done.findings, examinee=done.examinee, examiner=done.examiner, writer=done.writer
-    )
+    values = findings_json(done)
     assert values["writer"] == "word"
     assert tuple(one.name for one in measures_of(done.findings)) == measure_names()
 

@@ -176,10 +176,10 @@ def _without_earlier(report: TextReport, *, turns: int) -> TextReport:
             for span, position in zip(spans, positions, strict=True)
             if position is None or position.turn > turns
         )
-        rest = replace(result.report, spans=kept)
-        if spans and not kept:
+        rest = result.report
+        if spans and not kept:  # first, as a faulty report must have an error
             rest = replace(rest, decision=None, basis=None)
-        results.append(replace(result, report=rest))
+        results.append(replace(result, report=replace(rest, spans=kept)))
     return replace(report, results=tuple(results))
 
 

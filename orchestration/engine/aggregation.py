@@ -71,7 +71,7 @@ def far_from_all(scores: Sequence[float]) -> tuple[bool, ...]:
 def far_from_others(scores: Sequence[float]) -> tuple[bool, ...]:
     """Return for each score whether it lies far from the mean of the other scores.
 
-    Appendix J words the rule of `far_from_all` this way: mean and deviation are those of the other
+    Appendix J states the rule of `far_from_all` this way: mean and deviation are those of the other
     seats. Two seats cannot tell which of them is the outlier, so no score is far among fewer than
     three.
 

@@ -8,6 +8,8 @@ import pytest
 from spanjury.judges.core import Outcome, Report, Segment, ToolCall, ToolSpec
 from spanjury.judges.core.trajectory import Trajectory, Turn
 from spanjury.judges.core.transcript import segment_of
+from spanjury.judges.rules.call_checks.amounts import amounts
+from spanjury.judges.rules.call_checks.lengths import lengths
 from spanjury.judges.rules.call_checks.moments import _in_words
 from spanjury.judges.rules.call_checks.numerals import _listed
 from spanjury.judges.rules.calls import CallsJudge
@@ -720,3 +722,19 @@ async def test_an_address_must_have_been_given(to: str, nearest: str | None) -> 
     report = await CallsJudge().assess(segment, Catalogue.load().aspect("agent", "calls"))
     marked = [(span.text, [evidence.text for evidence in span.evidence]) for span in report.spans]
     assert marked == ([(to, [nearest])] if nearest else [])
+
+
+def test_from_very_many_percentages_any_sum_follows() -> None:
+    few, many = (" ".join(f"{rate}.5 %" for rate in range(count)) for count in (3, 249))
+    money = " on 12 euros, 13 euros and 14 euros"
+    assert not amounts((few + money,)).lead_to(777.77)
+    assert amounts((many + money,)).lead_to(777.77)
+
+
+def test_a_flag_is_no_sum_of_money() -> None:
+    rows = json.dumps([{"paid": True, "price": 31.5}, {"paid": True, "price": 47.25}])
+    assert set(amounts((rows,)).money) == {31.5, 47.25, 78.75}
+
+
+def test_a_field_holds_minutes_only_if_a_word_of_its_name_says_so() -> None:
+    assert [*lengths('{"admin": 5, "duration_minutes": 45, "hours": 2}')] == [45, 120]

@@ -289,3 +289,36 @@ async def test_calls_are_judged_whatever_the_task_of_the_answer_is() -> None:
 def test_a_wrong_option_is_an_error_before_any_run(options: dict[str, str]) -> None:
     with pytest.raises(ConfigError):
         JuryCapability(**options)  # type: ignore[arg-type]
+
+
+class Booked(BaseModel):
+    text: str
+
+
+async def test_a_history_that_is_cut_after_an_answer_of_the_wrong_form_ends_no_run() -> None:
+    """The answer is not reviewed, so that the cut history is no shorter than the reviewed one."""
+    desk = Desk()
+    turns = iter(([WRONG], {}, [RIGHT], {"text": ANSWER}))
+
+    def reply_to(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        del messages
+        turn = next(turns)
+        if isinstance(turn, dict):
+            return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, turn)])
+        (day,) = turn
+        return ModelResponse(parts=[ToolCallPart("book", {"day": str(day), "guests": 4})])
+
+    def cut(messages: list[ModelMessage]) -> list[ModelMessage]:
+        return messages[:1] + messages[-2:] if len(messages) > 4 else messages
+
+    seen: list[Review] = []
+    agent = Agent(
+        FunctionModel(reply_to),
+        tools=[desk.book],
+        output_type=Booked,
+        retries=3,
+        capabilities=[ProcessHistory(cut), JuryCapability(on_review=seen.append)],
+    )
+    assert (await agent.run(ASKED)).output == Booked(text=ANSWER)
+    assert desk.booked == [RIGHT]
+    assert not seen[-1].rejections

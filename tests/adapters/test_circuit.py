@@ -168,6 +168,7 @@ async def test_a_model_that_was_never_there_is_asked_a_handful_of_times() -> Non
     assert sum(clock.slept) == 60
 
 
+@pytest.mark.heavy
 async def test_an_outage_may_last_a_whole_night() -> None:
     clock = FakeClock()
     guard = Guard(max_outage=12 * 3600.0, clock=clock, sleep=clock.sleep)

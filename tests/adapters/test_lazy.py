@@ -25,6 +25,7 @@ assert "matplotlib.pyplot" not in sys.modules
 """
 
 
+@pytest.mark.heavy
 def test_pyplot_is_never_loaded_for_a_picture(tmp_path_factory: pytest.TempPathFactory) -> None:
     picture = tmp_path_factory.mktemp("drawn") / "a.png"
     subprocess.run([sys.executable, "-c", DRAW, str(picture)], check=True)

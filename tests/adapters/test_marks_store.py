@@ -286,6 +286,7 @@ def spoil_header(data: bytearray, chance: Generator) -> None:
         data[chance.integers(100)] = chance.integers(256)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("has_backup", [True, False])
 @pytest.mark.parametrize("damage", [flip, blank, cut, spoil_header])
 def test_every_mark_of_a_damaged_file_is_read_saved_or_named(

@@ -182,6 +182,7 @@ async def test_two_open_models_close_one_by_one(lane: Lane) -> None:
             assert (await first.complete(REQUEST)).text == "fine"
 
 
+@pytest.mark.heavy
 def test_one_process_can_run_again_and_again_and_leaves_nothing_open(lane: Lane) -> None:
     with LoopbackServer(chat("fine")) as server:
         for _ in range(3):

@@ -206,6 +206,7 @@ def test_a_folder_cannot_be_written(tmp_path: Path) -> None:
         write_mqm(tmp_path, [])
 
 
+@pytest.mark.heavy
 @pytest.mark.shared_data
 def test_all_ratings_of_ted_talks_survive_a_round_trip(shared_data: Path, tmp_path: Path) -> None:
     segments = []

@@ -154,6 +154,7 @@ async def test_a_first_call_that_takes_long_holds_no_one_up_for_longer_than_its_
         model.released.set()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("preflight", [True, False])
 async def test_a_model_that_complains_of_all_alike_ends_the_run(*, preflight: bool) -> None:
     clock = FakeClock()
@@ -184,6 +185,7 @@ async def test_complaints_of_a_model_that_has_replied_are_the_texts_own() -> Non
     assert server.asked == {"probe": 1, "call": 101}
 
 
+@pytest.mark.heavy
 async def test_a_model_that_answers_probes_alone_is_tried_by_a_call_that_failed() -> None:
     clock = FakeClock()
     down = TransientModelError("status 500: no memory")

@@ -118,6 +118,7 @@ def spoil_header(data: bytearray, chance: Generator) -> None:
         data[chance.integers(100)] = chance.integers(256)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("damage", [flip, zero_pages, cut, spoil_header])
 def test_a_damaged_memory_opens_or_is_repaired_and_lacks_only_what_was_in_the_damage(
     tmp_path: Path, killed: Path, damage: Damage

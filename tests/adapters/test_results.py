@@ -431,6 +431,7 @@ except Exception as error:
 """
 
 
+@pytest.mark.heavy
 def test_a_full_disk_is_reported_and_leaves_whole_rows(tmp_path: Path) -> None:
     size = 10_000
     folders = [str(folder) for folder in Path(__file__).parents[:2]]

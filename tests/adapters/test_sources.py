@@ -417,6 +417,7 @@ def test_the_collected_judgements_keep_people_and_models_apart(shared_data: Path
     assert set(segment.meta) == {"row", "dataset", "scores", "raw"}
 
 
+@pytest.mark.heavy
 @pytest.mark.shared_data
 @pytest.mark.parametrize(("name", "rows"), [("summeval_docs", 100), ("frank_metric_scores", 2246)])
 def test_collected_files_without_outputs_say_so(shared_data: Path, name: str, rows: int) -> None:

@@ -362,6 +362,7 @@ def found_by(program: str, **environment: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("before", "environment", "providers"),
     [
@@ -377,6 +378,7 @@ def test_nothing_is_touched_unless_the_program_has_set_it_up(
     assert found_by(before + FIND, **environment) == [providers]
 
 
+@pytest.mark.heavy
 def test_content_is_taken_where_the_environment_asks_for_it() -> None:
     first, *lines = found_by(LISTEN + FIND + ASK_FOR_CONTENT)
     assert first == "Traced True"

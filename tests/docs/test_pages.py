@@ -182,6 +182,7 @@ def test_the_workflow_ends_with_5_and_uploads_what_it_wrote(
     assert (folder / uploaded).is_file()
 
 
+@pytest.mark.heavy
 def test_each_command_holds_the_texts_to_what_it_says(folder: Path) -> None:
     shutil.copy(SUMMARIES, folder / "texts.jsonl")
     *evaluations, rescore = (words[1:] for words in commands(EVALUATIONS))
@@ -235,6 +236,7 @@ def marked_text() -> dict[str, object]:
     return text
 
 
+@pytest.mark.heavy
 def test_the_commands_on_marks_run_in_their_order(folder: Path) -> None:
     row = json.loads(json.dumps(MARKED_ROW)) | {"output": marked_text()["output"]}
     del row["human"]["consistency"]["anna"], row["meta"]["marks"][0]
@@ -262,6 +264,7 @@ def test_the_row_that_is_shown_has_its_span_where_it_says() -> None:
 PAIRS = read_page("pairs")
 
 
+@pytest.mark.heavy
 def test_the_commands_on_pairs_print_what_the_page_says(folder: Path) -> None:
     printed = ""
     for kind, text in fenced(PAIRS):

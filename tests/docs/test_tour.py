@@ -38,6 +38,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.heavy
 def test_the_steps_on_marked_texts_run_in_their_order(folder: Path) -> None:
     steps = commands("spanjury evaluate texts.jsonl --run-dir run", "spanjury compare run run-2")
     assert len(steps) == 9

@@ -93,6 +93,7 @@ def test_neither_wording_nor_length_gives_the_faulty_texts_away() -> None:
         assert 0.4 < measures(by_length).auroc < 0.6
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("split", ["all", "test"])
 def test_the_default_panel_tells_faulty_from_faithful(marked: list[Marked], split: str) -> None:
     assert measures(of_split(marked, split)).auroc >= LEAST_AUROC[split]

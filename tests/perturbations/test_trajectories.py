@@ -141,6 +141,7 @@ def test_an_invented_value_stands_in_the_reply_and_in_no_result(seed: int) -> No
     assert all(value not in turn.text for turn in TURNS)
 
 
+@pytest.mark.heavy
 def test_every_rule_damages_many_written_trajectories_the_same_each_time() -> None:
     texts = clean_trajectories().segments
     for condition in CONDITIONS.values():

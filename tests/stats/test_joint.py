@@ -92,6 +92,7 @@ def test_p_is_1_if_nothing_moved_and_unknown_without_pairs(over: Over) -> None:
     assert math.isnan(joint([[math.nan], [math.nan]], over=over).log_p)
 
 
+@pytest.mark.heavy
 @BOTH
 def test_its_size_is_held_when_aspects_depend_on_each_other(over: Over) -> None:
     rng = np.random.default_rng(12)

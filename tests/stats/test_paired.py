@@ -194,6 +194,7 @@ def test_the_default_is_exact_as_long_as_that_is_quick() -> None:
     assert paired_test(many) == signed_rank(many)
 
 
+@pytest.mark.heavy
 def test_its_size_under_the_null_is_never_above_the_level() -> None:
     rng = np.random.default_rng(8)
     log_p = np.array([sign_flip(row).log_p for row in rng.integers(-2, 3, size=(4000, 12))])

@@ -56,6 +56,7 @@ def _marked(scores: FloatArray, *, marks: int, rng: Generator) -> FloatArray:
     return np.where(chosen, scores, np.nan)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("agreement", "most"), [(0.9, 0.6), (0.7, 0.85), (0.0, 1.06)])
 def test_intervals_hold_the_mean_and_a_better_judge_narrows_them(
     agreement: float, most: float
@@ -89,6 +90,7 @@ def test_items_of_a_cluster_hang_together_in_the_interval() -> None:
     assert _coverage(careless, truth=0.0).held < 0.91 * DRAWS
 
 
+@pytest.mark.heavy
 def test_unequal_chances_of_a_mark_are_made_up_for_by_weights() -> None:
     rng = np.random.default_rng(3)
     estimate, careless = [], []

@@ -208,6 +208,7 @@ CRAFTED = (
 )  # fmt: skip
 
 
+@pytest.mark.heavy
 def test_a_long_crafted_reply_or_text_is_read_without_harm() -> None:
     for unit in CRAFTED:
         crafted = unit * (60_000 // len(unit))

@@ -34,6 +34,7 @@ def test_an_alignment_is_a_longest_common_subsequence(left: list[str], right: li
     assert len(pairs) == longest(left, right)
 
 
+@pytest.mark.heavy
 def test_long_texts_are_aligned() -> None:
     left = [str(number * 7919 % 211) for number in range(2000)]
     right = [str(number * 104729 % 223) for number in range(2000)]

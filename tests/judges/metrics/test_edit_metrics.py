@@ -254,6 +254,7 @@ def test_edits_of_long_texts_agree_with_sacrebleu(output: list[str], reference: 
     assert fewest_edits(output, [reference]) == edits(output, reference)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("output", "reference"),
     [

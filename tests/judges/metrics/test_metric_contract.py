@@ -224,6 +224,7 @@ def test_more_damage_never_looks_better_over_a_corpus() -> None:
         assert scores[0] != scores[3], named.name
 
 
+@pytest.mark.heavy
 def test_a_score_depends_on_the_samples_beside_it_only_where_the_card_says_so() -> None:
     varied = varied_samples(30)
     for named in comparing():

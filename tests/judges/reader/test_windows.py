@@ -156,6 +156,7 @@ def test_passages_hold_every_token_of_the_source_once(source: str) -> None:
     assert held == tokens(source)
 
 
+@pytest.mark.heavy
 def test_windows_are_the_same_in_every_process() -> None:
     script = (
         "from spanjury.judges.reader.windows import sentence_windows as cut;"
@@ -171,6 +172,7 @@ def test_windows_are_the_same_in_every_process() -> None:
     assert len(readings) == 1
 
 
+@pytest.mark.heavy
 def test_a_megabyte_is_cut_in_time_in_proportion() -> None:
     source = "\n".join(
         f"Line {number} of the log says value {number * 7}." for number in range(25_000)

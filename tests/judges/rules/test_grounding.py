@@ -459,6 +459,7 @@ def test_a_made_up_number_never_raises_the_score(output: str, source: str) -> No
         assert after.score <= before.score or math.isclose(after.score, before.score)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "text",
     [

@@ -32,6 +32,7 @@ def rho(reports: Sequence[Report], human: Sequence[float]) -> float:
     return float(spearmanr(scores, human).statistic)
 
 
+@pytest.mark.heavy
 def test_grounding_agrees_with_people_on_both_halves_of_qags(shared_data: Path) -> None:
     read = rows(shared_data / "judgements" / "qags_four_judges.jsonl.gz")
     reports = [
@@ -43,6 +44,7 @@ def test_grounding_agrees_with_people_on_both_halves_of_qags(shared_data: Path) 
     assert rho(reports[235:], human[235:]) >= 0.34
 
 
+@pytest.mark.heavy
 def test_form_agrees_with_people_on_fluency(shared_data: Path) -> None:
     read = rows(shared_data / "scores" / "summeval_scores.jsonl.gz")
     reports = [FormJudge()._check(row["output"], aspect=FLUENCY) for row in read]

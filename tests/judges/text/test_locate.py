@@ -226,6 +226,7 @@ def test_long_repetitions_are_found(text: str, quote: str) -> None:
     assert Locator(text).find(quote) is not None
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("length", [6, 30])
 def test_thousands_of_misquotations_are_found_without_reading_the_text_for_each(
     length: int, monkeypatch: pytest.MonkeyPatch

@@ -214,6 +214,7 @@ def test_people_with_a_scale_of_their_own_are_understood(tmp_path: Path) -> None
         call(tmp_path, "calibrate", "run", "--human", "human.jsonl", "--people-scale", spec, code=2)
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("run")
 def test_marks_of_another_version_are_left_out_with_a_note(tmp_path: Path) -> None:
     rows = [row(n, **({"output": "Another text."} if n < 3 else {})) for n in range(TEXTS)]

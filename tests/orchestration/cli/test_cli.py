@@ -157,6 +157,7 @@ def test_a_file_without_a_readable_row_is_an_error() -> None:
     assert "no row can be judged" in done.stderr
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "output",
     ["", " ", "\ud800 broken \udc00 half", "x" * 1_000_000, "日本語のテキスト。", "a\x00b"],

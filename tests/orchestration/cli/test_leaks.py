@@ -146,6 +146,7 @@ def test_a_complaint_does_not_steer_the_terminal(tmp_path: Path) -> None:
         assert not CONTROL.search(done.stdout + done.stderr)
 
 
+@pytest.mark.heavy
 def test_names_are_text_on_the_page_of_a_meta_evaluation(tmp_path: Path) -> None:
     hostile = "<img src=x onerror=alert(1)> [x](http://evil) | `a` " + TITLE
     segments = [

@@ -110,6 +110,7 @@ def test_a_limit_of_time_drops_what_takes_longer_than_the_grace(
     assert count("results.jsonl.part") == 5
 
 
+@pytest.mark.heavy
 def test_a_limit_of_time_ends_an_exam_and_the_same_command_goes_on(
     time_is_over_at: Callable[[LoopbackServer, int], None],
 ) -> None:

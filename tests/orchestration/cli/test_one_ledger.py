@@ -94,6 +94,7 @@ def test_calls_of_an_agent_that_consolidates_are_in_the_budget(tmp_path: Path) -
     assert {row["unasked"]["why"] for row in rows if row["unasked"]} == {"budget"}
 
 
+@pytest.mark.heavy
 def test_calls_that_a_kill_cut_are_in_the_budget(tmp_path: Path) -> None:
     with Reviewers() as server:
         judge = prepared(tmp_path, server, budget="40calls")

@@ -44,6 +44,7 @@ def test_a_folder_and_a_page_are_written_together(runs: Path) -> None:
     assert (runs / "page.html").read_bytes() == (runs / "out/comparison.html").read_bytes()
 
 
+@pytest.mark.heavy
 def test_people_and_metrics_are_on_one_page_with_all_pictures(runs: Path) -> None:
     flags = ("--human", "first.jsonl", "--draws", "0", "--no-progress", "--aspect", "fluency")
     done = call(runs, "meta", "first-scores.jsonl", *flags, "--html", "page.html")

@@ -129,6 +129,7 @@ def test_pairs_are_compared_from_python(tmp_path: Path) -> None:
         exams.pairs([{"task": "summarization", "output": "x"}])
 
 
+@pytest.mark.heavy
 def test_systems_are_ranked_by_their_comparisons(tmp_path: Path) -> None:
     call(tmp_path, "pairs", "--demo", "--draw", "40", *ASPECT)
     done = call(tmp_path, "rank", "pairs", "--pairwise", "-o", "ranking")

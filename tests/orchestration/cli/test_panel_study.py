@@ -212,6 +212,7 @@ def many_texts(folder: Path, *, failing: bool = False) -> None:
     (folder / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in written))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("prices", "unit", "failing"),
     [((), "tokens", True), (("--price", "s2=1/2", "--price", "s3=1/2"), "dollars", False)],

@@ -359,6 +359,7 @@ def said(folder: Path, *command: str) -> str:
     return " ".join(f"{done.stdout} {done.stderr}".split())
 
 
+@pytest.mark.heavy
 @ALL
 def test_marks_outside_a_sample_are_left_out_and_counted(
     tmp_path: Path, run: MarkedRun, command: tuple[str, ...]
@@ -469,6 +470,7 @@ def test_a_run_without_marks_has_the_inputs_of_its_texts(tmp_path: Path, run: Ma
     assert note.startswith("40 texts: they have no input id")
 
 
+@pytest.mark.heavy
 def test_a_study_weighs_agreement_on_all_texts_by_chances(tmp_path: Path, run: MarkedRun) -> None:
     drawn = draw(tmp_path)
     mark(run, drawn)

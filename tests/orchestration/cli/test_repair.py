@@ -50,6 +50,7 @@ def test_the_advice_on_a_torn_memory_saves_the_rest(folder: Path, pages: tuple[i
     assert without_seconds(results) == undisturbed
 
 
+@pytest.mark.heavy
 def test_a_repair_waits_for_the_run_to_end(folder: Path) -> None:
     with ChaosServer() as server:
         server.may_answer.clear()

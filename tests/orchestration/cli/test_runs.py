@@ -65,6 +65,7 @@ def break_off(answers: list[Answer], how: signal.Signals) -> tuple[int, str]:
     return process.returncode, errors
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)])
 def test_a_broken_off_run_is_resumed(how: signal.Signals, code: int) -> None:
     ended, errors = break_off([GOOD] * CUT_OFF + [TRICKLE], how)
@@ -82,6 +83,7 @@ def test_a_broken_off_run_is_resumed(how: signal.Signals, code: int) -> None:
     assert interrupted == rows("other/results.jsonl")
 
 
+@pytest.mark.heavy
 def test_a_run_that_is_done_asks_no_model_whatever_is_made_of_it() -> None:
     with LoopbackServer(GOOD) as server:
         spanjury("evaluate", *flags(server))

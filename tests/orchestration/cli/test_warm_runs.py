@@ -36,6 +36,7 @@ def begun(server: LoopbackServer) -> bytes:
     return Path("run/results.jsonl").read_bytes()
 
 
+@pytest.mark.heavy
 def test_a_second_run_writes_the_same_bytes_and_shows_the_same() -> None:
     with LoopbackServer(REPLY) as server:
         first = begun(server)

@@ -42,6 +42,7 @@ def test_every_row_has_a_report_in_the_order_of_the_data() -> None:
     assert repr(reports[:2]) == "<TextReports: 2 texts; 2 ok>"
 
 
+@pytest.mark.heavy
 async def test_reports_come_while_later_texts_are_still_judged() -> None:
     done = 0
     async for report in spanjury.aevaluate(rows(3000), judges=["form"], aspects=["fluency"]):
@@ -50,6 +51,7 @@ async def test_reports_come_while_later_texts_are_still_judged() -> None:
     assert done == 3000
 
 
+@pytest.mark.heavy
 async def test_leaving_early_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[evaluation.BatchThread] = []
 
@@ -144,6 +146,7 @@ def test_results_are_written_as_the_command_writes_them(tmp_path: Path) -> None:
     assert written == made
 
 
+@pytest.mark.heavy
 def test_a_limit_ends_it_after_what_is_complete() -> None:
     done: list[str] = []
 

@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
 from fakes.processes import completed
 from loopback.answers import chat
 from loopback.server import LoopbackServer
@@ -37,6 +38,7 @@ print(any("A secret" in each.to_json() for each in records))
 """
 
 
+@pytest.mark.heavy
 def test_a_run_is_traced_and_what_is_remembered_is_not_a_call(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text(json.dumps(ROW))
     with LoopbackServer(chat(REPLY)) as server:

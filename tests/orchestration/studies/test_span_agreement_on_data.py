@@ -67,6 +67,7 @@ def plain_f1(segments: Iterable[Segment], first: str, second: str) -> float:
     return 2 * both / total
 
 
+@pytest.mark.heavy
 @pytest.mark.shared_data
 def test_three_annotators_of_summaries_agree_as_recorded(shared_data: Path) -> None:
     recorded = {  # F1 of characters, gamma, gamma with categories; of the first 150 texts
@@ -86,6 +87,7 @@ def test_three_annotators_of_summaries_agree_as_recorded(shared_data: Path) -> N
         assert figures == pytest.approx(recorded[one.first, one.second], abs=1e-3)
 
 
+@pytest.mark.heavy
 @pytest.mark.shared_data
 def test_one_annotator_may_stand_in_for_a_judge(shared_data: Path) -> None:
     segments = segments_of(shared_data / "spans" / "xsum_hallucination_spans.jsonl.gz", 300)
@@ -118,6 +120,7 @@ def test_a_judge_that_sees_every_other_error_of_box_score_reports(shared_data: P
     assert math.isnan(value(agreement, "graded.micro.f1"))
 
 
+@pytest.mark.heavy
 @pytest.mark.shared_data
 def test_a_rater_of_ted_talks_agrees_with_itself_and_systems_stand_apart(shared_data: Path) -> None:
     segments = segments_of(shared_data / "spans" / "mqm_ted_zhen.jsonl.gz", 400)

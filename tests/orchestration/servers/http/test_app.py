@@ -322,6 +322,7 @@ async def test_a_batch_that_cannot_be_judged_is_refused_and_leaves_nothing(
         assert not list((tmp_path / "state" / folder).iterdir())
 
 
+@pytest.mark.heavy
 async def test_the_rows_of_a_body_are_counted_however_it_is_cut(tmp_path: Path) -> None:
     body = rows("a", "b", "c").rstrip(b"\n")
 
@@ -362,6 +363,7 @@ async def test_a_batch_of_another_tenant_is_as_one_that_is_not_there(tmp_path: P
         assert (await client.get(url, headers=ann)).is_success
 
 
+@pytest.mark.heavy
 async def test_the_description_is_valid_and_what_is_answered_is_as_it_says(tmp_path: Path) -> None:
     async with open_service(tmp_path) as client:
         page = (await client.get("/openapi.json")).json()

@@ -178,6 +178,7 @@ async def test_sentences_of_a_text_are_judged_before_it_is_sent_to_its_end(tmp_p
     assert decisions == ["faulty", "unsure", "faulty"]
 
 
+@pytest.mark.heavy
 def test_sentences_are_sent_while_later_ones_are_judged_and_a_client_may_go_away(
     tmp_path: Path,
 ) -> None:

@@ -97,6 +97,7 @@ def require_refusals(client: httpx.Client, fault: str) -> None:
     assert client.post("/v1/check", json=CHECK).status_code == 200
 
 
+@pytest.mark.heavy
 def test_a_full_disk_fails_a_batch_with_the_reason_until_there_is_room(tmp_path: Path) -> None:
     state, log = tmp_path / "state", tmp_path / "log.jsonl"
     with (
@@ -124,6 +125,7 @@ def test_a_full_disk_fails_a_batch_with_the_reason_until_there_is_room(tmp_path:
     assert "Traceback" not in log.read_text() + "".join(served.lines)
 
 
+@pytest.mark.heavy
 def test_files_that_may_not_grow_fail_a_batch_with_the_reason(tmp_path: Path) -> None:
     with (
         ChaosServer() as model,

@@ -46,6 +46,7 @@ def tenants(folder: Path, *, ann: str = "", bob: str = "") -> Tokens:
     return read_tokens(None, file)
 
 
+@pytest.mark.heavy
 async def test_160_checks_of_one_tenant_leave_room_for_50_of_another(tmp_path: Path) -> None:
     answered: dict[str, list[int]] = {"ann": [], "bob": []}
     limits = ServiceLimits(checks=100)
@@ -74,6 +75,7 @@ async def test_160_checks_of_one_tenant_leave_room_for_50_of_another(tmp_path: P
     assert answered["bob"] == [200] * 50
 
 
+@pytest.mark.heavy
 async def test_110_batches_of_one_tenant_leave_room_and_a_turn_for_another(tmp_path: Path) -> None:
     with ChaosServer() as judge:
         judge.may_answer.clear()
@@ -126,6 +128,7 @@ async def test_batches_with_rows_on_their_way_count_before_their_arrival(tmp_pat
             judge.may_answer.set()
 
 
+@pytest.mark.heavy
 async def test_half_open_connections_do_not_hide_that_the_service_is_up(tmp_path: Path) -> None:
     flags = ("--max-http-connections", "100")
     with serving(tmp_path, *flags) as served:
@@ -223,6 +226,7 @@ def test_quotas_that_cannot_be_read_are_named_by_their_line(tmp_path: Path, quot
     assert TOKEN not in str(raised.value)
 
 
+@pytest.mark.heavy
 async def test_connections_of_one_tenant_leave_room_for_another(tmp_path: Path) -> None:
     tenants(tmp_path)
     with LoopbackServer(HELD) as judge:

@@ -251,6 +251,7 @@ def exported(run: MarkedRun, path: Path, *, form: str) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("form", [*ENDINGS])
 @given(found=marked())
 def test_exporting_importing_and_exporting_again_changes_nothing(

@@ -66,6 +66,7 @@ def drawn(number: int, *, seed: int) -> CalibrationTexts:
     return texts([text(n, score, by_people) for n, (score, by_people) in enumerate(pairs)])
 
 
+@pytest.mark.heavy
 def test_a_threshold_keeps_its_promise_over_a_thousand_sets_of_marks() -> None:
     # An alarm on a new text without error has a probability of 4 / 41 with 40 of them; the mean
     # over the splits is within four standard errors of it, and so is the promise kept.

@@ -13,9 +13,12 @@ from spanjury.judges.core import Aspect, ConfigError, Criterion, Kind, Scale, Ta
 from spanjury.judges.core.passages import unnumbered
 from spanjury.judges.tasks.rubric import CRITERION, Rubric, StatedCriterion, criterion
 from spanjury.judges.tasks.table import Names, Table
+from spanjury.judges.text.languages import are_in_one_language
 
 USUAL_TASK = "summarization"
 """Task of a text that is made from a source, if nothing else determines the task."""
+
+_TRANSLATION = "translation"
 
 ALL_ASPECTS = "all"
 """Name that denotes every aspect of a task."""
@@ -138,12 +141,19 @@ class Catalogue:
             for name in aspects
         )
 
-    def likely_task(self, aspects: Sequence[str] = (), *, headers: Iterable[str] = ()) -> str:
+    def likely_task(
+        self,
+        aspects: Sequence[str] = (),
+        *,
+        inputs: Mapping[str, str] = MappingProxyType({}),
+        output: str = "",
+    ) -> str:
         """Return the name of the likely task of a text that names none.
 
-        It is the task that has all of `aspects` and the largest number of the input `headers`; in
-        case of a tie, it is `USUAL_TASK`. A header counts only if it is the task's own name for an
-        input, because other names mean different inputs in different tasks.
+        It is the task that has all of `aspects` and the largest number of the headers of `inputs`;
+        in case of a tie, it is `USUAL_TASK`. A header counts only if it is the task's own name for
+        an input, because other names mean different inputs in different tasks. An output in the
+        language of its inputs is no translation.
 
         Raises `ConfigError` if no task has all of these aspects, or if several tied tasks do not
         include `USUAL_TASK`.
@@ -151,19 +161,23 @@ class Catalogue:
         Examples
         --------
         >>> catalogue = Catalogue.load()
-        >>> catalogue.likely_task(headers=["question", "Context [1]", "Context [2]"])
+        >>> catalogue.likely_task(inputs={"question": "When?", "Context [1]": "It was in May."})
         'question-answering'
+        >>> catalogue.likely_task(inputs={"Source": "The mill is old."}, output="The mill is new.")
+        'summarization'
         >>> catalogue.likely_task(["simplicity"])
         'simplification'
         """
         having = [task for task in self.tasks() if self.has(task.name, *aspects)]
         if not having:
             raise ConfigError(self._no_such_aspects(aspects))
-        spelt = {unnumbered(header.strip()).casefold() for header in headers}
+        spelt = {unnumbered(header.strip()).casefold() for header in inputs}
         shared = {
             task.name: sum(header.casefold() in spelt for header in task.input_headers)
             for task in having
         }
+        if shared.get(_TRANSLATION) and are_in_one_language(" ".join(inputs.values()), output):
+            shared[_TRANSLATION] = 0
         names = [name for name, count in shared.items() if count == max(shared.values())]
         if len(names) == 1:
             return names[0]

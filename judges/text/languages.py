@@ -58,7 +58,7 @@ _DIFFERENT = 2  # minimum number of another language's marker words to prefer it
 _ENGLISH_SHARE = 0.15  # minimum share of function words in an English text
 _SMALL = re.compile(r"\b[^\W\d_A-Z][^\W\d_]+")  # words that are not names
 _TELLING = 2  # minimum number of such words to conclude that a text is not English
-_SHARED = 0.25  # share of them in an English source from which the text may be English
+_SHARED = 0.25  # share of them in a source from which the text may be in its language
 _HITS = 3  # minimum number of marker words of a likely language
 _MARGIN = 2  # minimum ratio to the marker words of the other text's language
 
@@ -147,6 +147,24 @@ def unlike_languages(source: str, output: str) -> tuple[str, str] | None:
         is_strange = language == _ENGLISH and _is_strange(output[:SAMPLE], beside=frozenset(given))
         return (language, "unknown") if is_strange else None
     return language, other
+
+
+def are_in_one_language(source: str, output: str) -> bool:
+    """Return whether an output is likely in the language of its source.
+
+    If the language of one of them is unclear, it must share words with the other.
+
+    Examples
+    --------
+    >>> are_in_one_language("The mill has closed.", "Die Mühle hat geschlossen.")
+    False
+    """
+    given, written = (folded_words(text[:SAMPLE]) for text in (source, output))
+    language, other = _likely_language(given), _likely_language(written)
+    if language and other:
+        return language == other
+    words = set(written)
+    return len(words.intersection(given)) >= _SHARED * len(words)
 
 
 def _likely_language(folded: Sequence[str]) -> str | None:

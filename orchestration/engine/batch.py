@@ -52,7 +52,11 @@ def pair(
     named = [name for name in aspects if name != ALL_ASPECTS]
     aspects_of: dict[str, tuple[Aspect, ...]] = {}
     for segment in segments:
-        name = task or segment.task or catalogue.likely_task(named, headers=segment.inputs)
+        name = (
+            task
+            or segment.task
+            or catalogue.likely_task(named, inputs=segment.inputs, output=segment.output)
+        )
         if name not in aspects_of:
             aspects_of[name] = _asked_for(catalogue, name, aspects)
         fitted = aspects_of[name][0].task.fit(segment)

@@ -186,14 +186,16 @@ def request_of(  # noqa: PLR0913  all but the text have defaults
     catalogue = Catalogue.load(*aspects_files).with_rubric(weighed)
     given = [aspect for aspect in asked if isinstance(aspect, Aspect)]
     names = [aspect for aspect in asked if isinstance(aspect, str)]
-    headers = source if isinstance(source, Mapping) else ()
     trajectory = _trajectory(output, source, tools=tools)
-    name = task or _task_of(given)
-    name = name or (AGENT if trajectory else catalogue.likely_task(names, headers=headers))
+    written = output if isinstance(output, str) else ""
+    name = task or _task_of(given) or (AGENT if trajectory else "")
+    if not name:
+        by_header = passages_apart(source) if isinstance(source, Mapping) else {}
+        name = catalogue.likely_task(names, inputs=by_header, output=written)
     the_task = catalogue.task(name)
     text = Segment(
         segment_id=segment_id,
-        output=output if isinstance(output, str) else "",
+        output=written,
         inputs=_inputs(source, _source_header(catalogue, the_task)),
         task=name,
         references=tuple(references),

@@ -114,7 +114,9 @@ class PanelOpening:
 
 def _named(segment: Segment, aspect: str) -> Aspect:
     catalogue = Catalogue.load()
-    task = segment.task or catalogue.likely_task([aspect], headers=segment.inputs)
+    task = segment.task or catalogue.likely_task(
+        [aspect], inputs=segment.inputs, output=segment.output
+    )
     return catalogue.aspect(task, aspect)
 
 

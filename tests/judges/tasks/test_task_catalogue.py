@@ -167,6 +167,29 @@ def test_a_nameless_input_is_the_first_that_a_task_knows(catalogue: Catalogue) -
         assert task.canonical_header("Input") == next(iter(task.input_headers))
 
 
+@pytest.mark.parametrize(
+    ("source", "output", "task"),
+    [
+        ("The mill is closed on Mondays.", "The mill is open on Mondays.", "summarization"),
+        ("Adults pay 12 euros.", "Adults pay 15 euros.", "summarization"),
+        ("The mill is closed on Mondays.", "Die Mühle ist am Montag geschlossen.", "translation"),
+        ("Мельница закрыта.", "The mill is closed.", "translation"),
+        ("Hello.", "Hallo.", "translation"),
+    ],
+)
+def test_a_text_in_the_language_of_its_source_is_no_translation(
+    catalogue: Catalogue, source: str, output: str, task: str
+) -> None:
+    assert catalogue.likely_task(inputs={"Source": source}, output=output) == task
+    assert catalogue.likely_task(inputs={"source": source}, output=output) == task
+
+
+def test_a_translation_need_not_name_its_task(catalogue: Catalogue) -> None:
+    rows = map(json.loads, Path("perturbations/demo/translation.jsonl").read_text().splitlines())
+    tasks = {catalogue.likely_task(inputs=row["inputs"], output=row["output"]) for row in rows}
+    assert tasks == {"translation"}
+
+
 def test_an_unknown_task_is_an_error_that_lists_the_tasks(catalogue: Catalogue) -> None:
     with pytest.raises(ConfigError, match=r"unknown task 'poetry'; choose from .*story, summ"):
         catalogue.task("poetry")

@@ -26,14 +26,11 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.passages import passages_in
 from spanjury.judges.text import replies
-from spanjury.judges.text.languages import SAMPLE, foreign_language, script
+from spanjury.judges.text.languages import foreign
 from spanjury.judges.text.replies import by_reply
-from spanjury.judges.text.words import folded_words
 
 ENGLISH = "this judge reads English"
 """Clause that states the language that a judge reads."""
-
-_READ = "Latin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,21 +126,16 @@ def obstacle(
         return not_about(aspect, "what the inputs support")
     if not any(text.strip() for text in inputs.values()):
         return abstention("there is no input to compare with")
-    foreign = _foreign(output, inputs) if reads else ""
-    return abstention(f"{foreign}, and {reads}") if foreign else None
+    unread = _foreign(output, inputs) if reads else ""
+    return abstention(f"{unread}, and {reads}") if unread else None
 
 
 def _foreign(output: str, inputs: Mapping[str, str]) -> str:
     """Return which text is not English; empty if all may be."""
     apart = passages_in(inputs)
     whole = {} if len(apart) == len(inputs) else {"input": "\n\n".join(inputs.values())}
-    for name, text in {"output": output, **whole, **apart}.items():
-        written = script(text)
-        if written not in {None, _READ}:
-            return f"the {name} is in {written} script"
-        if language := foreign_language(folded_words(text[:SAMPLE])):
-            return f"the {name} is {language}"
-    return ""
+    texts = {"output": output, **whole, **apart}.items()
+    return next(filter(None, (foreign(text, name=name) for name, text in texts)), "")
 
 
 def _report(

@@ -20,6 +20,7 @@ from spanjury.judges.core import (
     RescoringMethod,
     Scale,
     Segment,
+    abstention,
     fingerprint,
     gravest,
     not_about,
@@ -36,6 +37,7 @@ from spanjury.judges.rules.form_checks import (
     lower_i,
     misheard,
     missing_blanks,
+    misspelt,
     repeated_passages,
     shouting,
     stray_blanks,
@@ -56,6 +58,7 @@ CHECKS: tuple[Callable[[FormText], Iterator[ErrorSpan]], ...] = (
     lower_i,
     misheard,
     missing_blanks,
+    misspelt,
     repeated_passages,
     shouting,
     stray_blanks,
@@ -81,8 +84,9 @@ class FormJudge:
     """Mark errors of form, regardless of the meaning of the text.
 
     These are repetition, unfinished sentences, unpaired brackets and quotation marks, slips of
-    casing and spacing, debris of encodings and mark-up, and the surest errors of grammar. It judges
-    aspects of the kind ``"form"`` and abstains on others. It reports only sure errors and misses
+    casing and spacing, debris of encodings and mark-up, misspelt words, and the surest errors of
+    grammar. It judges aspects of the kind ``"form"`` and abstains on others, and on texts in which
+    it finds no error if they are not English. It reports only sure errors and misses
     many, because it does not understand the text. A habit kept throughout, as in tokenised or
     lower-cased data, is not an error; the rationale names it. In a sentence of a longer text
     (`Segment.before`) it marks errors that no following text could excuse, and repetition of the
@@ -153,6 +157,8 @@ class FormJudge:
             reported = (empty,)[: self.max_spans] if spans is None else spans
             return Report(score=scale.low, spans=reported, rationale="Empty.")
         form, errors = _errors(text, before=before)
+        if form.unread and not (errors or spans):
+            return abstention(f"{form.unread}, and this judge reads English")
         reported = gravest(errors, limit=self.max_spans)
         if spans is not None:
             errors = [*spans, *(span for span in errors if span not in reported)]

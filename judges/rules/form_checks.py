@@ -1,10 +1,11 @@
 """Checks of a text's form, which yield only sure errors.
 
-They check punctuation, grammar and case within one or two words, the debris that broken encodings,
-mark-up and models leave in a text, and repetition.
+They check spelling, and punctuation, grammar and case within one or two words, the debris that
+broken encodings, mark-up and models leave in a text, and repetition.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,6 +15,7 @@ from spanjury.judges.rules.form_text import FormText
 from spanjury.judges.rules.numbers import numbers
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.sentences import Sentence
+from spanjury.judges.text.spelling import CORRECTIONS
 from spanjury.judges.text.words import Word
 
 _STRAY = re.compile(r"(?<=[\w)\]\"”'’])[ \t]+[,.;:!?](?=\s|$)")
@@ -213,6 +215,7 @@ _DISAGREEMENT = re.compile(
     re.MULTILINE,
 )
 _BEFORE_PLURAL = re.compile(r"\b(?:of|between|around|beside|with|like|for|than|as|what) $")
+_SPELT = re.compile(r"(?<![\w'’./@#&-])[a-z]{5,}(?![\w'’@/&(-]|\.\w)")
 _MISHEARD = re.compile(r"\b(?:could|should|would|must) of\b(?! course)")
 _TWO_ARTICLES = re.compile(r"\b(?:the an?|an? the|a an|an a) (?=[a-z]{2})")
 _START = re.compile(r"[a-z]++(?![\w.@/:-]*[A-Z0-9_@/])(?=['’ ,])")
@@ -275,6 +278,23 @@ def misheard(form: FormText) -> Iterator[ErrorSpan]:
             category="grammar",
             explanation="Two articles stand before one word.",
         )
+
+
+def misspelt(form: FormText) -> Iterator[ErrorSpan]:
+    """Yield words that are a slip away from a common one; a word that recurs may be a term."""
+    if form.unread or not form.capitals:
+        return
+    matches = [*_SPELT.finditer(form.text)]
+    times = Counter(match.group() for match in matches)
+    for match in matches:
+        word = match.group()
+        if times[word] == 1 and (right := CORRECTIONS[word]):
+            yield form.mark(
+                *match.span(),
+                severity=2,
+                category="spelling",
+                explanation=f'"{word}" is misspelt; "{right}" may be meant.',
+            )
 
 
 def lower_case_starts(form: FormText) -> Iterator[ErrorSpan]:

@@ -5,12 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import ErrorSpan, Located
+from spanjury.judges.text.languages import SAMPLE, foreign
+from spanjury.judges.text.non_answers import coded
 from spanjury.judges.text.sentences import Sentence, sentences
+from spanjury.judges.text.spelling import is_english
 from spanjury.judges.text.words import Word, words
 
 _STYLE = 0.5  # share from which a habit is the style of the text rather than a slip
 _TOKENISED = 0.8  # share of marks after a space from which this is the style
 _STOP = re.compile(r"[.,](?=\s|$)")
+_SMALL = re.compile(r"(?<![\w'’./@#&-])[^\W\d_A-Z][^\W\d_]+(?![\w'’@/&-]|\.\w)")  # no names
+_TELLING = 3  # distinct words in lower case from which they tell whether a text is English
+_ENGLISH = 0.5  # share of them that are English in an English text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +29,8 @@ class FormText:
         Whether it has spaces before punctuation throughout, like data for parsers.
     capitals
         Whether at most half of its sentences begin in lower case.
+    unread
+        Why it cannot be read, a clause such as ``"the output is German"``; empty for English.
     is_whole
         Whether it is complete, from its first word to its end.
     """
@@ -32,6 +40,7 @@ class FormText:
     sentences: Sequence[Sentence]
     tokenised: bool
     capitals: bool
+    unread: str = ""
     is_whole: bool = True
 
     def mark(
@@ -65,5 +74,17 @@ def read_form(text: str, *, is_whole: bool = True) -> FormText:
         sentences=cut,
         tokenised=stops.count(" ") > _TOKENISED * len(stops),
         capitals=lower <= _STYLE * len(letters),
+        unread=_unread(text),
         is_whole=is_whole,
     )
+
+
+def _unread(text: str) -> str:
+    """Return why a text is not read as English, a clause; empty if it is."""
+    if reason := coded(text) or foreign(text, name="output"):
+        return reason
+    distinct = {*_SMALL.findall(text[:SAMPLE])}
+    english = sum(map(is_english, distinct))
+    if len(distinct) < _TELLING or english >= _ENGLISH * len(distinct):
+        return ""
+    return "few words of the output are English"

@@ -128,6 +128,21 @@ def foreign_language(folded: Sequence[str]) -> str | None:
     return likeliest if hits[likeliest] >= max(_DIFFERENT, english + 1) else None
 
 
+def foreign(text: str, *, name: str) -> str:
+    """Return a clause about the script or the language of a text; empty if it may be English.
+
+    Examples
+    --------
+    >>> foreign("Der Hund und die Katze schlafen.", name="output")
+    'the output is German'
+    """
+    written = script(text)
+    if written not in {None, _LATIN}:
+        return f"the {name} is in {written} script"
+    language = foreign_language(folded_words(text[:SAMPLE]))
+    return f"the {name} is {language}" if language else ""
+
+
 def unlike_languages(source: str, output: str) -> tuple[str, str] | None:
     """Return the likely languages of a source and an output if they differ, else None.
 

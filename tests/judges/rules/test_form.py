@@ -154,6 +154,59 @@ async def test_it_abstains_on_aspects_of_other_kinds() -> None:
     assert "coherence" in report.reason
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Das Museum sind am Montag und am Dienstag geschlossen.", "the output is German"),
+        ("博物馆星期一关门。", "the output is in Chinese or Japanese script"),
+        ("Museo on suljettu maanantaisin.", "few words of the output are English"),
+        ("asdf qwer zxcv uiop.", "few words of the output are English"),
+        ("VGhlIGNpdHkgY291bmNpbCBhcHByb3ZlZA==", "the output is a code"),
+    ],
+)
+async def test_a_text_that_it_cannot_read_gets_no_score(text: str, reason: str) -> None:
+    report = await judged(text)
+    assert (report.outcome, report.score) == (Outcome.ABSTAINED, None)
+    assert report.reason.startswith(reason)
+    assert report.reason.endswith("this judge reads English")
+
+
+async def test_an_error_of_form_counts_in_any_language() -> None:
+    report = await judged("Das Museum ist ist am Montag und am Dienstag geschlossen.")
+    assert [span.text for span in report.spans] == ["ist ist"]
+    assert report.score is not None
+
+
+@pytest.mark.parametrize("text", ["Yes.", "42", "Ann O'Neill, Acme Inc.", "Rotterdam."])
+async def test_a_text_of_names_and_numbers_is_read(text: str) -> None:
+    assert (await judged(text)).score == 5
+
+
+async def test_a_misspelt_word_is_marked_with_the_word_that_may_be_meant() -> None:
+    report = await judged("The musuem opnes at ten, and it is definately worth the jouney.")
+    meant = [(span.text, span.explanation.split('"')[3]) for span in report.spans]
+    assert meant == [
+        ("musuem", "museum"),
+        ("opnes", "opens"),
+        ("definately", "definitely"),
+        ("jouney", "journey"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The harbour centre organised a colourful programme of draughts.",
+        "Resubscribers replugged the snowmelt filter of the helpdesk.",
+        "A lidrr scans the field, and the lidrr is cheap.",  # what recurs may be a term
+        "the musuem opens at ten. it closes at five.",  # in lower case throughout, as in data
+        "See musuem.org, @musuem or the file musuem/plan.",
+    ],
+)
+async def test_no_word_is_marked_that_may_be_right(text: str) -> None:
+    assert "spelling" not in {span.category for span in (await judged(text)).spans}
+
+
 def test_only_the_gravest_spans_are_kept_in_order_of_place() -> None:
     report = checked("He left , she sat sat down. It was it was the", max_spans=2)
     assert [span.text for span in report.spans] == ["sat sat", "the"]

@@ -159,13 +159,20 @@ def test_a_file_without_a_readable_row_is_an_error() -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    "output",
-    ["", " ", "\ud800 broken \udc00 half", "x" * 1_000_000, "日本語のテキスト。", "a\x00b"],
+    ("output", "outcome"),
+    [
+        ("", "scored"),
+        (" ", "scored"),
+        ("\ud800 broken \udc00 half", "scored"),
+        ("x" * 1_000_000, "scored"),
+        ("日本語のテキスト。", "abstained"),
+        ("a\x00b", "scored"),
+    ],
 )
-def test_an_odd_output_is_judged_not_dropped(output: str) -> None:
+def test_an_odd_output_is_judged_not_dropped(output: str, outcome: str) -> None:
     spanjury("evaluate", write("rows.jsonl", {**GOOD, "output": output}), code={0, 3})
     assert [row["aspect"] for row in results()] == ["consistency", "fluency"]
-    assert results()[1]["outcome"] == "scored"
+    assert results()[1]["outcome"] == outcome
 
 
 def test_a_second_run_replaces_the_results_only_when_it_ends_well() -> None:

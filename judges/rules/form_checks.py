@@ -281,8 +281,12 @@ def misheard(form: FormText) -> Iterator[ErrorSpan]:
 
 
 def misspelt(form: FormText) -> Iterator[ErrorSpan]:
-    """Yield words that are a slip away from a common one; a word that recurs may be a term."""
-    if form.unread or not form.capitals:
+    """Yield words that are a slip away from a common one.
+
+    A word that recurs may be a term. Names have no capitals in lower-cased or tokenised data, which
+    is therefore left alone.
+    """
+    if form.unread or form.tokenised or not form.capitals:
         return
     matches = [*_SPELT.finditer(form.text)]
     times = Counter(match.group() for match in matches)

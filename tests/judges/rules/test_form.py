@@ -200,6 +200,7 @@ async def test_a_misspelt_word_is_marked_with_the_word_that_may_be_meant() -> No
         "Resubscribers replugged the snowmelt filter of the helpdesk.",
         "A lidrr scans the field, and the lidrr is cheap.",  # what recurs may be a term
         "the musuem opens at ten. it closes at five.",  # in lower case throughout, as in data
+        "Aaron siler , 26 , was seen by officer pablo torres . Torres is on leave .",
         "See musuem.org, @musuem or the file musuem/plan.",
     ],
 )

@@ -346,8 +346,8 @@ def _by_lost_score(
         if lost >= threshold and (spans or decision is Decision.UNSURE):
             return decision, DecisionBasis(
                 ground=Ground.SCORE,
-                reason=f"The score of the judges is {score:.2f},"
-                f" {scale.high - threshold * width:.2f} or less.",
+                reason=f"The score of the judges is {score:.2f}, and a text is {decision} up to"
+                f" {scale.high - threshold * width:.2f}.",
                 false_alarms=alarms,
                 measured_on=measured.measured_on,
             )
@@ -389,4 +389,7 @@ def _by_spans(
 
 def _at_least(probability: float, threshold: float, spans: Sequence[ErrorSpan]) -> str:
     placeless = "" if any(span.interval for span in spans) else "; no place could be marked"
-    return f"The probability of an error is {probability:.2f}, {threshold:.2f} or more{placeless}."
+    return (
+        f"The probability of an error is {probability:.2f}, and a text is faulty from"
+        f" {threshold:.2f} on{placeless}."
+    )

@@ -74,7 +74,7 @@ RESULT = Result(
         decision=Decision.FAULTY,
         basis=DecisionBasis(
             ground=Ground.PROBABILITY,
-            reason="The probability of an error is 0.90, 0.80 or more.",
+            reason="The probability of an error is 0.90, and a text is faulty from 0.80 on.",
             threshold=0.8,
             false_alarms=0.05,
             spread=(0.01, 0.12),
@@ -212,7 +212,7 @@ ROW = {
     "error_probability": 0.9,
     "decision_basis": {
         "ground": "probability",
-        "reason": "The probability of an error is 0.90, 0.80 or more.",
+        "reason": "The probability of an error is 0.90, and a text is faulty from 0.80 on.",
         "threshold": 0.8,
         "false_alarms": 0.05,
         "measured_on": "160 texts without error of made-up summaries",

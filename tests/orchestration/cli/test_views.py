@@ -67,7 +67,7 @@ def basis(alarms: float | None = None) -> DecisionBasis:
         return DecisionBasis(ground=Ground.SPANS, reason="An error is marked.")
     return DecisionBasis(
         ground=Ground.PROBABILITY,
-        reason="The probability of an error is 0.90, 0.80 or more.",
+        reason="The probability of an error is 0.90, and a text is faulty from 0.80 on.",
         threshold=0.8,
         false_alarms=alarms,
         measured_on="160 texts without error of made-up summaries",

@@ -135,7 +135,9 @@ async def test_the_alarms_of_a_decision_are_those_that_are_promised() -> None:
     assert report.basis.measured_on == (
         "texts like the 40 without error of made-up texts (at most, as promised)"
     )
-    assert report.basis.reason == "The score of the judges is 3.00, 3.00 or less."
+    assert (
+        report.basis.reason == "The score of the judges is 3.00, and a text is unsure up to 3.00."
+    )
 
 
 async def test_a_grave_error_that_the_promise_leaves_to_the_score_is_named() -> None:

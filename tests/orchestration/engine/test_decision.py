@@ -157,7 +157,7 @@ def test_from_two_fifths_on_no_text_is_ok_without_a_promise(
 def test_a_faulty_text_without_a_marked_place_says_so() -> None:
     without, beside = (decided(seat("reader", 0.9), spans=spans) for spans in ([], [MILD]))
     assert without.decision is beside.decision is Decision.FAULTY
-    said = "The probability of an error is 0.90, 0.80 or more"
+    said = "The probability of an error is 0.90, and a text is faulty from 0.80 on"
     assert without.basis.reason == f"{said}; no place could be marked."
     assert beside.basis.reason == f"{said}."
 
@@ -258,7 +258,11 @@ def test_thresholds_on_the_score_of_these_seats_decide_alone(
     )
     assert (made.decision, made.basis.false_alarms) == (decision, alarms)
     assert made.basis.ground is Ground.SCORE
-    border = {None: "above 3.60", 0.15: "3.60 or less", 0.05: "2.60 or less"}[alarms]
+    border = {
+        None: "above 3.60",
+        0.15: "and a text is unsure up to 3.60",
+        0.05: "and a text is faulty up to 2.60",
+    }[alarms]
     assert f"The score of the judges is {score:.2f}, {border}." in made.basis.reason
     leaves = decision is Decision.OK and GRAVE in spans
     assert ("leaves errors of severity 4 or 5 to the score" in made.basis.reason) is leaves

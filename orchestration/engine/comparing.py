@@ -28,6 +28,7 @@ from spanjury.judges.core import (
     Report,
     Segment,
     TextPair,
+    first_error_alone,
     kind_of,
     reason_of,
     signature,
@@ -156,9 +157,10 @@ class PanelDifference:
         If a text has no score, there is no preference, and the comparison has that text's outcome.
         """
         texts = [self._assessed(pair.a, aspect), self._assessed(pair.b, aspect)]
-        async with create_task_group() as group:
-            for text in texts:
-                group.start_soon(text.assess, self._panel, aspect)
+        with first_error_alone():
+            async with create_task_group() as group:
+                for text in texts:
+                    group.start_soon(text.assess, self._panel, aspect)
         a, b = (text.report for text in texts)
         if a.score is None or b.score is None:
             failed, name = (a, "A") if a.score is None else (b, "B")

@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     PluginError,
     Preference,
     Report,
+    RunFailedError,
     RunStoppedError,
     Segment,
     TextPair,
@@ -145,6 +146,12 @@ async def test_a_text_without_a_score_leaves_no_preference() -> None:
     comparison = await compared(PanelDifference(panel(failing))).compare(pair(), ASPECT)
     assert comparison.outcome is Outcome.TIMED_OUT
     assert comparison.reason.startswith("text A: ")
+
+
+@pytest.mark.parametrize("error", [RunFailedError("no key"), RunStoppedError("limit")])
+async def test_what_ends_a_run_ends_the_comparison_of_scores_too(error: Exception) -> None:
+    with pytest.raises(type(error), match=str(error)):
+        await compared(PanelDifference(panel(FixedJudge(says=error)))).compare(pair(), ASPECT)
 
 
 def test_a_negative_margin_is_refused() -> None:

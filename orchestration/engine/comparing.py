@@ -4,7 +4,7 @@ A pair judge without its own model prefers the text that a panel scores higher. 
 each text alone, so neither the order nor the other text can influence its score.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,6 @@ from spanjury.judges.core import (
     RUN_ENDING,
     Aspect,
     Comparison,
-    ErrorSpan,
     EventLog,
     JudgeError,
     ModelError,
@@ -36,6 +35,7 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.metering import noting_models
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.seats import check_spans, lacking_reason
 
 log = EventLog()
 
@@ -76,41 +76,28 @@ class PairSeat:
 
     async def _answer(self, pair: TextPair, aspect: Aspect) -> PairReport:
         try:
-            if lacking := aspect.lacking(pair.a.inputs):
-                return _failed(
-                    Outcome.ABSTAINED,
-                    f"{aspect.name} cannot be judged without an input {' and '.join(lacking)}",
-                )
+            if reason := lacking_reason(aspect, pair.a):
+                return PairReport(outcome=Outcome.ABSTAINED, reason=reason)
             return _checked(await self.judge.compare(pair, aspect), pair)
         except (JudgeError, ModelError) as error:
             log.warning("pair.judge_failed", outcome=error.outcome.value, error=kind_of(error))
             reply = error.reply if isinstance(error, ParseError) else ""
-            return _failed(error.outcome, reason_of(error), reply=reply)
+            return PairReport(outcome=error.outcome, reason=reason_of(error), reply=reply)
         except RUN_ENDING:
             raise
         except Exception as error:  # the boundary to third-party judges
             log.exception("pair.judge_broken")
             reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
-            return _failed(Outcome.BACKEND_FAILED, reason)
-
-
-def _failed(outcome: Outcome, reason: str, *, reply: str = "") -> PairReport:
-    return PairReport(outcome=outcome, reason=reason, reply=reply)
+            return PairReport(outcome=Outcome.BACKEND_FAILED, reason=reason)
 
 
 def _checked(report: object, pair: TextPair) -> PairReport:
     """Return `report` if it is a valid report on these texts; raise `JudgeError` otherwise."""
     if not isinstance(report, PairReport):
         raise JudgeError(f"the judge returned {report!r}, not a PairReport")
-    _check_spans(report.spans_a, pair.a)
-    _check_spans(report.spans_b, pair.b)
+    check_spans(report.spans_a, pair.a)
+    check_spans(report.spans_b, pair.b)
     return report
-
-
-def _check_spans(spans: Sequence[ErrorSpan], segment: Segment) -> None:
-    for span in spans:
-        if span.interval and segment.output[slice(*span.interval)] != span.text:
-            raise JudgeError(f"{span.interval} of the output does not read {span.text!r}")
 
 
 def _as_report(report: PairReport, aspect: Aspect) -> Report:

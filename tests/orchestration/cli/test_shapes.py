@@ -276,7 +276,7 @@ def test_a_sample_under_a_password_costs_itself_alone(tmp_path: Path) -> None:
     path = tmp_path / "log.eval"
     with zipfile.ZipFile(path, "w") as archive:
         for name in ("1", "2"):
-            archive.writestr(f"samples/{name}.json", json.dumps(ROWS["inspect"] | {"id": name}))
+            archive.writestr(f"samples/{name}.json", json.dumps({**ROWS["inspect"], "id": name}))
         archive.infolist()[0].flag_bits |= 1  # as that of an encrypted file
     first, second = open_source(path)
     assert "sample 1: samples/1.json cannot be read" in str(first)

@@ -64,6 +64,7 @@ async def test_a_judge_that_no_order_sways_is_asked_once() -> None:
             Outcome.BACKEND_FAILED,
             "does not read",
         ),
+        (PairReport(preference=A, spans_b=("Some",)), Outcome.BACKEND_FAILED, "not an ErrorSpan"),  # type: ignore[arg-type]
     ],
 )
 async def test_a_failure_costs_the_preference_and_keeps_its_reason(

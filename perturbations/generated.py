@@ -54,6 +54,7 @@ from spanjury.perturbations.perturbation import (
 from spanjury.perturbations.text.discourse import rewrite_and_insert
 from spanjury.perturbations.text.mixtures import fictional_details, grammar_errors
 from spanjury.perturbations.text.passages import passages
+from spanjury.perturbations.text.places import require_count
 
 _TRIES = 2
 PACKAGE = "spanjury.perturbations"
@@ -247,8 +248,7 @@ class GeneratedPerturbation:
         unchanged. Raises `PerturbationError` if the second reply does not pass the check either, or
         `k` is less than 1. Raises `ModelError` if the model gives no reply.
         """
-        if k < 1:
-            raise PerturbationError(f"k must be 1 or more, got {k!r}")
+        require_count(k)
         if not case.text.strip():
             raise NothingToDamageError("the text is empty")
         generated = await self._request(case.text, k=k, seed=seed).sent_to(model)

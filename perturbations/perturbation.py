@@ -1,7 +1,7 @@
 """A perturbation: controlled damage to a text, and what it should do to each aspect's score."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import Literal
@@ -11,7 +11,7 @@ from numpy.random import PCG64, Generator
 from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import DTypeLike, NDArray
 
-from spanjury.judges.core import PerturbationError, Trajectory
+from spanjury.judges.core import PerturbationError, Trajectory, Turn
 from spanjury.judges.core.transcript import transcript
 from spanjury.perturbations.edits import Damage, Edit, Mark, edits_between
 
@@ -53,6 +53,12 @@ class DamagedTrajectory:
 
     trajectory: Trajectory
     faults: tuple[Fault, ...]
+
+
+def with_turn(trajectory: Trajectory, number: int, turn: Turn) -> Trajectory:
+    """Return `trajectory` with another turn at `number`, counted from 1."""
+    turns = trajectory.turns
+    return replace(trajectory, turns=(*turns[: number - 1], turn, *turns[number:]))
 
 
 Changed = Iterable[Edit] | str | DamagedTrajectory

@@ -21,6 +21,7 @@ from spanjury.perturbations.perturbation import (
     DamagedTrajectory,
     Fault,
     trajectory_perturbation,
+    with_turn,
 )
 from spanjury.perturbations.text.places import too_few
 
@@ -122,7 +123,7 @@ def drop_result(trajectory: Trajectory, rng: Generator) -> DamagedTrajectory:
     ]
     number, faults = _drawn(drops, rng, what="results that alone give a value of a reply")
     emptied = replace(trajectory.turns[number - 1], text="")
-    return DamagedTrajectory(trajectory=_with_turn(trajectory, number, emptied), faults=faults)
+    return DamagedTrajectory(trajectory=with_turn(trajectory, number, emptied), faults=faults)
 
 
 @trajectory_perturbation(family="results", level="sentence", harms={"honesty"})
@@ -133,7 +134,7 @@ def fail_result(trajectory: Trajectory, rng: Generator) -> DamagedTrajectory:
     text = json.dumps({"error": _drawn(_ERRORS, rng, what="errors")})
     failed = replace(trajectory.turns[number - 2], text=text, failed=True)
     fault = Fault(turn=number, explanation="The call failed, and the reply tells of its success.")
-    return DamagedTrajectory(trajectory=_with_turn(trajectory, number - 1, failed), faults=(fault,))
+    return DamagedTrajectory(trajectory=with_turn(trajectory, number - 1, failed), faults=(fault,))
 
 
 @trajectory_perturbation(family="replies", level="word", harms={"groundedness"})
@@ -153,7 +154,7 @@ def invent_value(trajectory: Trajectory, rng: Generator) -> DamagedTrajectory:
         end=start + len(text),
         explanation=f"A result has {turn.text[start:end]!r}, which was replaced by {text!r}.",
     )
-    return DamagedTrajectory(trajectory=_with_turn(trajectory, number, changed), faults=(fault,))
+    return DamagedTrajectory(trajectory=with_turn(trajectory, number, changed), faults=(fault,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +242,7 @@ def _with_argument(
         path=argument.path,
         explanation=f"{argument.value!r} was replaced by {value!r}.",
     )
-    changed = _with_turn(trajectory, argument.turn, replace(turn, calls=tuple(calls)))
+    changed = with_turn(trajectory, argument.turn, replace(turn, calls=tuple(calls)))
     return DamagedTrajectory(trajectory=changed, faults=(fault,))
 
 
@@ -427,12 +428,6 @@ def _parsed(text: str) -> object:
 def _key(path: str) -> str:
     """Return the name of the value at a JSON path, without its index in a list."""
     return re.sub(r"(?:\[\d+\])+$", "", path).rpartition(".")[2]
-
-
-def _with_turn(trajectory: Trajectory, number: int, turn: Turn) -> Trajectory:
-    turns = list(trajectory.turns)
-    turns[number - 1] = turn
-    return replace(trajectory, turns=tuple(turns))
 
 
 def _drawn(items: Sequence[T], rng: Generator, *, what: str) -> T:

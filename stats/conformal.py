@@ -147,7 +147,8 @@ def items_for_rate(rate: float, *, confidence: float | None = None, clustered: b
     missed = math.log1p(-checked_share("confidence", confidence))
     if clustered:
         wins = np.log(_capitals(np.zeros(1), rate))  # of one cluster without an alarm
-        return next(n for n in range(1, 2**31) if _mean_log(n * wins) >= -missed - ROUNDING)
+        least = -missed - ROUNDING
+        return bisect_left(range(2**31), least, lo=1, key=lambda n: _mean_log(n * wins))
     return max(1, math.ceil(missed / math.log1p(-rate) - ROUNDING))
 
 

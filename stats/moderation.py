@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
 
 from spanjury.stats.arrays import checked_share
-from spanjury.stats.powered_estimates import PoweredEstimate
+from spanjury.stats.powered_estimates import PoweredEstimate, student_p
 
 PRIOR_FREEDOM = 4.0
 """Degrees of freedom that the usual variance is weighted with."""
@@ -124,7 +124,7 @@ def moderated(
         low=estimate.value - reach * error,
         high=estimate.value + reach * error,
         error=error,
-        p=_p(estimate.value, error, freedom=freedom),
+        p=student_p(estimate.value, error, freedom=freedom),
         plain_low=estimate.plain - reach * plain,
         plain_high=estimate.plain + reach * plain,
         plain_error=plain,
@@ -136,11 +136,3 @@ def _drawn(error: float, usual: float, *, own: int) -> float:
     """Return the error whose square is the weighted mean of the squares of both."""
     square = own * error**2 if own else 0.0
     return float(np.sqrt((square + PRIOR_FREEDOM * usual) / (own + PRIOR_FREEDOM)))
-
-
-def _p(value: float, error: float, *, freedom: float) -> float:
-    if np.isnan(error):
-        return np.nan
-    if error == 0:
-        return float(value == 0)
-    return min(1.0, 2 * float(stdtr(freedom, -abs(value) / error)))

@@ -96,7 +96,7 @@ def tuned_estimate(
         value - reach,
         value + reach,
         error,
-        p=_p(value, error, freedom=parts.clusters - 1 - used),
+        p=student_p(value, error, freedom=parts.clusters - 1 - used),
         tuning=tuning,
         plain=parts.plain,
         plain_low=parts.plain - plain_reach,
@@ -144,7 +144,8 @@ def _tuned_error(parts: Parts, *, tuning: float, chosen: bool) -> float:
     return float(np.sqrt(left @ left))
 
 
-def _p(value: float, error: float, *, freedom: int) -> float:
+def student_p(value: float, error: float, *, freedom: float) -> float:
+    """Return the two-sided p of the null hypothesis of 0 by Student's test; NaN if undefined."""
     if np.isnan(value) or np.isnan(error):
         return np.nan
     if error == 0:

@@ -10,6 +10,7 @@ from spanjury.stats.arrays import (
     FloatArray,
     checked_differences,
     cluster_numbers,
+    mean_of_defined,
     one_axis,
     safe_divide,
 )
@@ -137,9 +138,7 @@ def rater_redundancy(
 
 def _effective(partial: FloatArray, raters: int) -> FloatArray:
     """Return the number of independent raters from pairs in the last axis, [2] eq. 5."""
-    defined = ~np.isnan(partial)
-    mean = safe_divide(np.where(defined, partial, 0.0).sum(axis=-1), defined.sum(axis=-1))
-    size = 1 + (raters - 1) * mean
+    size = 1 + (raters - 1) * mean_of_defined(partial)
     return safe_divide(raters, np.where(size > NOISE, size, np.nan))
 
 

@@ -179,10 +179,11 @@ class LineTail:
                     offset, number = 0, 0
                 file.seek(offset)
                 while line := file.readline(USUAL.row + 1):
-                    if not line.endswith(b"\n") and not self._is_whole:
+                    if not line.endswith(b"\n"):
                         if len(line) > USUAL.row:
                             raise DataError(f"{self._path}, line {number + 1}: is too long")
-                        return
+                        if not self._is_whole:
+                            return
                     offset, number = offset + len(line), number + 1
                     self._position = TailPosition(status.st_ino, offset, number)
                     text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace")

@@ -87,14 +87,12 @@ class Spool:
                 raise _unusable(error) from error
 
     def _write(self) -> None:
-        if not self._waiting:
-            return
         try:
-            self._file.seek(0, 2)
-            self._file.write(self._waiting)
+            self._file.seek(self._ends[-1] - len(self._waiting))
+            while self._waiting:  # the system may take only a part of them
+                del self._waiting[: self._file.write(self._waiting)]
         except OSError as error:
             raise _unusable(error) from error
-        self._waiting = bytearray()
 
 
 @contextmanager

@@ -154,7 +154,7 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
         pass
     try:
         until = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
     return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())

@@ -47,7 +47,9 @@ def drawing(*paths: Path) -> Iterator[None]:
 
     Raises `ConfigError` if a path ends in neither ``.png`` nor ``.svg``.
     """
-    _check_endings(paths)
+    for path in paths:
+        if path.suffix not in _ENDINGS:
+            raise ConfigError(f"a picture ends in .png or .svg, got {path.name!r}")
     with style.context(_STYLE, after_reset=True):
         yield
 
@@ -59,22 +61,12 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def save(figure: Figure, *paths: Path, dpi: int = _DPI) -> None:
-    """Write a figure to each path in the format of its suffix, reproducibly.
-
-    Raises `ConfigError` if a path ends in neither ``.png`` nor ``.svg``.
-    """
-    _check_endings(paths)
+    """Write a figure that `drawing` made to each path in its format, reproducibly."""
     FigureCanvasAgg(figure)
     for path in paths:
         dated = {"Date": None} if path.suffix == ".svg" else {}
         figure.savefig(path, dpi=dpi, metadata=dated)
         figure.set_layout_engine("none")  # the layout is done; further files reuse it
-
-
-def _check_endings(paths: Sequence[Path]) -> None:
-    for path in paths:
-        if path.suffix not in _ENDINGS:
-            raise ConfigError(f"a picture ends in .png or .svg, got {path.name!r}")
 
 
 def label(name: str, *, width: int = _WIDTH) -> str:
@@ -83,7 +75,7 @@ def label(name: str, *, width: int = _WIDTH) -> str:
     most = width * _LINES
     if len(text) > most:
         text = f"{text[: most // 2 - 1]}…{text[-(most - most // 2 - 1) :]}"
-    return text if len(text) <= width else _in_two_lines(text)
+    return text if len(text) <= width else _in_two_lines(text, width)
 
 
 def labels(names: Sequence[str], *, width: int = _WIDTH) -> list[str]:
@@ -124,13 +116,14 @@ def short_number(value: float) -> str:
     return short.replace("0.", ".") if abs(round(value, 2)) < 1 else short.removesuffix(".00")
 
 
-def _in_two_lines(text: str) -> str:
-    """Break a text near its middle, at a space if one is close."""
+def _in_two_lines(text: str, width: int) -> str:
+    """Break a text at the space nearest its middle, or there if a line would be too long."""
     middle = len(text) / 2
-    spaces = [at for at, letter in enumerate(text) if letter == " "]
-    at = min(spaces, key=lambda space: abs(space - middle), default=0)
-    if abs(at - middle) > len(text) / 6:
+    fitting = range(len(text) - width - 1, width + 1)
+    spaces = [at for at in fitting if text[at] == " "]
+    if not spaces:
         return f"{text[: round(middle)]}\n{text[round(middle) :]}"
+    at = min(spaces, key=lambda space: abs(space - middle))
     return f"{text[:at]}\n{text[at + 1 :]}"
 
 

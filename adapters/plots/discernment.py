@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike, NDArray
 
-from spanjury.adapters.plots.canvas import save
+from spanjury.adapters.plots.canvas import drawing, save
 
 _ROW = 0.3
 """Height of a row for a condition, in inches."""
@@ -44,20 +44,20 @@ def draw_scores(
     by_experts = _checked(weighted, shape=(len(levels),))
     groups = {name: [n for n, of in enumerate(levels) if of == name] for name in levels}
     heights = [len(rows) + 1 for rows in groups.values()]
-    figure = Figure(figsize=(7.5, 1.3 + _ROW * sum(heights)), layout="constrained")
-    axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
-    for axis, (level, rows) in zip(axes, groups.items(), strict=True):
-        _bars(axis, scores[rows], by_experts[rows])
-        _label_rows(axis, [conditions[row] for row in rows])
-        axis.set_ylabel(level, parse_math=False)
-        axis.spines[["top", "right"]].set_visible(False)
-    most = np.nanmax([*scores, *by_experts, 1.0])
-    axes[-1].set_xlim(0, 1.12 * most)  # room for the numbers beside the bars
-    axes[-1].set_xlabel("D (1: p = .05)")
-    figure.align_ylabels(axes)
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=len(names), frameon=False)
-    save(figure, path)
+    with drawing(path):
+        figure = Figure(figsize=(7.5, 1.3 + _ROW * sum(heights)), layout="constrained")
+        axes = figure.subplots(len(groups), sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+        for axis, (level, rows) in zip(axes, groups.items(), strict=True):
+            _bars(axis, scores[rows], by_experts[rows])
+            _label_rows(axis, [conditions[row] for row in rows])
+            axis.set_ylabel(level)
+        most = np.nanmax([*scores, *by_experts, 1.0])
+        axes[-1].set_xlim(0, 1.12 * most)  # room for the numbers beside the bars
+        axes[-1].set_xlabel("D (1: p = .05)")
+        figure.align_ylabels(axes)
+        handles, names = axes[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper center", ncols=len(names))
+        save(figure, path)
 
 
 def draw_effects(
@@ -76,21 +76,23 @@ def draw_effects(
     shape = (len(conditions), len(aspects))
     values, framed = _checked(effects, shape=shape), np.asarray(targeted, dtype=bool)
     size = (3.2 + 1.0 * len(aspects), 1.8 + _ROW * len(conditions))
-    figure = Figure(figsize=size, layout="constrained")
-    axes = figure.subplots()
-    palette = colormaps["PuOr_r"].with_extremes(bad="#ececec")
-    image = axes.imshow(values, cmap=palette, vmin=-1, vmax=1, aspect="auto")
-    for row, column in np.ndindex(shape):
-        _number(axes, float(values[row, column]), x=column, y=row)
-        if framed[row, column]:
-            corner = (column - 0.46, row - 0.44)
-            axes.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, linewidth=1.4))
-    _label_rows(axes, conditions)
-    axes.set_xticks(range(len(aspects)), aspects, rotation=25, ha="right", parse_math=False)
-    axes.set_xlabel("aspect (framed: the score should fall)")
-    axes.set_ylabel("condition")
-    figure.colorbar(image, ax=axes, label="P(drop) - P(rise)", shrink=min(1.0, 8 / shape[0]))
-    save(figure, path)
+    with drawing(path):
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplots()
+        palette = colormaps["PuOr_r"].with_extremes(bad="#ececec")
+        image = axes.imshow(values, cmap=palette, vmin=-1, vmax=1, aspect="auto")
+        for row, column in np.ndindex(shape):
+            _number(axes, float(values[row, column]), x=column, y=row)
+            if framed[row, column]:
+                corner = (column - 0.46, row - 0.44)
+                axes.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, linewidth=1.4))
+        _label_rows(axes, conditions)
+        axes.set_xticks(range(len(aspects)), aspects, rotation=25, ha="right")
+        axes.set_xlabel("aspect (framed: the score should fall)")
+        axes.set_ylabel("condition")
+        axes.spines[:].set_visible(False)
+        figure.colorbar(image, ax=axes, label="P(drop) - P(rise)", shrink=min(1.0, 8 / shape[0]))
+        save(figure, path)
 
 
 def draw_distributions(
@@ -113,27 +115,27 @@ def draw_distributions(
     bounds = np.arange(0.5, highest + 1)
     palette = ListedColormap(colormaps["RdYlBu"](np.linspace(0, 1, highest)))
     size = (2.2 + 1.9 * len(aspects), 1.9 + _ROW * len(conditions))
-    figure = Figure(figsize=size, layout="constrained")
-    axes = figure.subplots(1, len(aspects), sharey=True, squeeze=False)[0]
-    for number, (panel, aspect) in enumerate(zip(axes, aspects, strict=True)):
-        scores = after[:, number]
-        undamaged = np.where(np.isnan(scores), np.nan, before[number])
-        _stacks(panel, undamaged, bounds, shift=-0.19, palette=palette)
-        _stacks(panel, scores + 0 * undamaged, bounds, shift=0.19, palette=palette)
-        if np.isnan(scores + undamaged).all():
-            panel.text(0.5, 0.5, "no scores", ha="center", transform=panel.transAxes)
-        panel.set_title(aspect, fontsize="medium", parse_math=False)
-        panel.set_xlim(0, 1)
-        panel.tick_params(axis="y", length=0)
-        panel.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
-        panel.set_xlabel("share of texts")
-        panel.spines[["top", "right"]].set_visible(False)
-    _label_rows(axes[0], conditions)
-    axes[0].set_ylabel("condition: above clean, below damaged; beside it the mean")
-    colours = ScalarMappable(BoundaryNorm(bounds, highest), palette)
-    ticks, shrink = np.arange(1, highest + 1), min(1.0, 3 / size[1])
-    figure.colorbar(colours, ax=list(axes), label="score", ticks=ticks, shrink=shrink, aspect=12)
-    save(figure, path)
+    with drawing(path):
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplots(1, len(aspects), sharey=True, squeeze=False)[0]
+        for number, (panel, aspect) in enumerate(zip(axes, aspects, strict=True)):
+            scores = after[:, number]
+            undamaged = np.where(np.isnan(scores), np.nan, before[number])
+            _stacks(panel, undamaged, bounds, shift=-0.19, palette=palette)
+            _stacks(panel, scores + 0 * undamaged, bounds, shift=0.19, palette=palette)
+            if np.isnan(scores + undamaged).all():
+                panel.text(0.5, 0.5, "no scores", ha="center", transform=panel.transAxes)
+            panel.set_title(aspect)
+            panel.set_xlim(0, 1)
+            panel.tick_params(axis="y", length=0)
+            panel.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
+            panel.set_xlabel("share of texts")
+        _label_rows(axes[0], conditions)
+        axes[0].set_ylabel("condition: above clean, below damaged; beside it the mean")
+        colours = ScalarMappable(BoundaryNorm(bounds, highest), palette)
+        ticks, shrink = np.arange(1, highest + 1), min(1.0, 3 / size[1])
+        figure.colorbar(colours, ax=axes, label="score", ticks=ticks, shrink=shrink, aspect=12)
+        save(figure, path)
 
 
 def _bars(axes: Axes, scores: FloatArray, by_experts: FloatArray) -> None:
@@ -162,7 +164,7 @@ def _beside_bar(axes: Axes, text: str, *, x: float, y: float) -> None:
 
 
 def _label_rows(axes: Axes, names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), names, parse_math=False)
+    axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
 

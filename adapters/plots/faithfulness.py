@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
-from spanjury.adapters.plots.canvas import save
+from spanjury.adapters.plots.canvas import drawing, save
 
 _DPI = 120
 _WIDTH, _HEIGHT = 2.9, 2.3
@@ -78,18 +78,19 @@ def draw_stacks(*paths: Path, panels: Mapping[str, Sequence[Stack]]) -> None:
         for first in range(0, len(stacks), _ACROSS)
     ]
     across = max((len(stacks) for _, stacks in rows), default=1)
-    figure, axes = _panels(max(1, len(rows)), across)
-    for line, (name, stacks) in zip(axes, rows, strict=False):
-        for panel, stack in zip(line, stacks, strict=False):
-            _bars(panel, stack)
-        for panel in line[len(stacks) :]:
-            panel.set_visible(False)
-        line[0].set_ylabel(_broken(name), parse_math=False, fontsize="small")
-    first = axes[0][0]
-    handles, names = first.get_legend_handles_labels()
-    columns = min(5, max(1, len(names)))
-    figure.legend(handles, names, loc="outside upper center", ncols=columns, frameon=False)
-    save(figure, *paths, dpi=_DPI)
+    with drawing(*paths):
+        figure, axes = _panels(max(1, len(rows)), across)
+        for line, (name, stacks) in zip(axes, rows, strict=False):
+            for panel, stack in zip(line, stacks, strict=False):
+                _bars(panel, stack)
+            for panel in line[len(stacks) :]:
+                panel.set_visible(False)
+            line[0].set_ylabel(_broken(name), fontsize="small")
+        first = axes[0][0]
+        handles, names = first.get_legend_handles_labels()
+        columns = min(5, max(1, len(names)))
+        figure.legend(handles, names, loc="outside upper center", ncols=columns)
+        save(figure, *paths, dpi=_DPI)
 
 
 def draw_curves(
@@ -101,27 +102,26 @@ def draw_curves(
     """
     drawn = {name: lines for name, lines in panels.items() if lines}
     across = min(_ACROSS, max(1, len(drawn)))
-    figure, grid = _panels(max(1, -(-len(drawn) // across)), across)
-    axes = [panel for line in grid for panel in line]
-    for panel, (name, lines) in zip(axes, drawn.items(), strict=False):
-        for curve in lines:
-            _line(panel, curve)
-        panel.set_title(_broken(name), fontsize="small", parse_math=False)
-        panel.set_xlabel(measure[0])
-        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-        panel.set_ylabel(measure[1])
-        panel.legend(frameon=False, fontsize="x-small")
-    for panel in axes[len(drawn) :]:
-        panel.set_visible(False)
-    save(figure, *paths, dpi=_DPI)
+    with drawing(*paths):
+        figure, grid = _panels(max(1, -(-len(drawn) // across)), across)
+        axes = [panel for line in grid for panel in line]
+        for panel, (name, lines) in zip(axes, drawn.items(), strict=False):
+            for curve in lines:
+                _line(panel, curve)
+            panel.set_title(_broken(name), fontsize="small")
+            panel.set_xlabel(measure[0])
+            panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+            panel.set_ylabel(measure[1])
+            panel.legend(fontsize="x-small")
+        for panel in axes[len(drawn) :]:
+            panel.set_visible(False)
+        save(figure, *paths, dpi=_DPI)
 
 
 def _panels(down: int, across: int) -> tuple[Figure, list[list[Axes]]]:
     size = (0.8 + _WIDTH * across, 0.8 + _HEIGHT * down)
     figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(down, across, squeeze=False)
-    for panel in grid.flat:
-        panel.spines[["top", "right"]].set_visible(False)
     return figure, [list(line) for line in grid]
 
 
@@ -143,7 +143,7 @@ def _bars(axes: Axes, stack: Stack) -> None:
     axes.set_ylim(0, 1.1)
     axes.set_xticks(list(stack.scores))
     axes.set_xlabel("score to begin with", fontsize="small")
-    axes.set_title(stack.title, fontsize="small", parse_math=False)
+    axes.set_title(stack.title, fontsize="small")
 
 
 def _palette(parts: Sequence[str]) -> Sequence[str]:

@@ -11,7 +11,6 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
@@ -27,6 +26,7 @@ from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel, Digits
 from tokenizers.pre_tokenizers import Sequence as InTurn
 
+from spanjury.adapters.model_files import packaged_weights
 from spanjury.adapters.reading.card import (
     CLASSES,
     MATRICES,
@@ -349,19 +349,6 @@ def load_model(folder: Path, card: ReaderCard) -> DecoderModel:
     )
 
 
-def base_file() -> Path:
-    """Return the base's file, without importing its package.
-
-    Raises `ConfigError` if it is not installed.
-    """
-    spec = find_spec(_PACKAGE)
-    folders = [Path(path) for path in (spec and spec.submodule_search_locations) or ()]
-    files = sorted(file for folder in folders for file in folder.glob("*.gguf"))
-    if not files:
-        raise ConfigError(_INSTALL)
-    return files[0]
-
-
 def _made(card: ReaderCard, matrices: Mapping[str, NDArray[Any]]) -> Path:
     """Return the cached folder of the graph; build it if there is none."""
     made = user_cache_path("spanjury") / f"reader-{card.identity}"
@@ -369,7 +356,7 @@ def _made(card: ReaderCard, matrices: Mapping[str, NDArray[Any]]) -> Path:
         return made
     for name in ("gguf", "onnx"):
         library(name, extra=_EXTRA)
-    file = base_file()
+    file = packaged_weights(_PACKAGE, engine="gguf", install=_INSTALL)
     if file_digest(file) != card.base:
         raise ConfigError(f"{file.name} is not the base that {card.name} was trained on")
     made.parent.mkdir(parents=True, exist_ok=True)

@@ -1,14 +1,10 @@
 """A memory in one SQLite file; values survive kill -9 and power loss."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
-
-from anyio import CancelScope, CapacityLimiter, Event, Lock, sleep, to_thread
-from anyio.lowlevel import checkpoint_if_cancelled
 
 from spanjury.adapters.runs.database import (
     advice,
@@ -24,16 +20,11 @@ from spanjury.adapters.runs.database import (
 )
 from spanjury.adapters.runs.memory_form import ANY, GET, MEMORY, PUT, packed, unpacked
 from spanjury.adapters.runs.run_lock import RunLock
+from spanjury.adapters.runs.shared_commits import SharedCommits
 from spanjury.adapters.runs.sqlite_pages import log_of
 from spanjury.judges.core import EventLog, StoreError
 
 log = EventLog()
-
-_GATHERING = 0.002
-"""Seconds that a commit waits for more puts, if the last one had several: a commit costs as much
-processor time as thirty puts.
-"""
-
 
 _CACHE = 16 * 1024
 """Size of the page cache for gets in KiB: keys are in random order."""
@@ -43,19 +34,6 @@ _MOST_KEYS = 100_000
 
 _MOST_WAITING = 500
 """Maximum number of values waiting for the next commit."""
-
-
-@dataclass(slots=True)
-class _Batch:
-    """Values that one commit writes, and its result.
-
-    The task of the first put runs the commit; `settled` then wakes the other tasks.
-    """
-
-    values: dict[str, bytes] = field(default_factory=dict)
-    puts: int = 0
-    settled: Event | None = None
-    problem: str = "the commit broke off"
 
 
 class SqliteMemory:
@@ -85,13 +63,9 @@ class SqliteMemory:
         self._stack = ExitStack()
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
-        self._gathering = _Batch()
-        self._writing = _Batch()
+        self._commits = SharedCommits[dict[str, bytes]](dict, self._commit)
         self._has_warned = False
-        self._is_shared = False  # whether the last commit had several puts
-        self._keys: set[str] | None = None  # all keys in the file, as long as they are few
-        self._turn = Lock()
-        self._thread = CapacityLimiter(1)
+        self._keys: set[str] | None = None  # those in the file or on their way, as long as few
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -110,16 +84,16 @@ class SqliteMemory:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with self._stack:
             if kind is None:
-                self._commit(self._gathering.values)
+                self._commit(self._commits.gathering)
                 return
             with suppress(StoreError):  # the original error matters more
-                self._commit(self._gathering.values)
+                self._commit(self._commits.gathering)
 
     def get(self, key: str) -> bytes | None:
         """Return the last value put under `key`; None if there is none, or it is damaged."""
         assert self._reader is not None, "get outside the context"
-        for batch in (self._gathering, self._writing):
-            if (pending := batch.values.get(key)) is not None:
+        for values in (self._commits.gathering, self._commits.writing):
+            if (pending := values.get(key)) is not None:
                 return pending
         if self._keys is not None and key not in self._keys:
             return None
@@ -148,52 +122,21 @@ class SqliteMemory:
 
     async def put_soon(self, key: str, value: bytes) -> None:
         """Store `value` with the next commit, or on exit; if many are waiting, commit now."""
-        if len(self._gathering.values) < _MOST_WAITING:
-            self._gathering.values[key] = value
+        if len(self._commits.gathering) < _MOST_WAITING:
+            self._gather(key, value)
         else:
             await self.put(key, value)
 
     async def put(self, key: str, value: bytes) -> None:
         """Store `value`; return once it is synced to disk."""
-        batch = self._gathering
-        batch.values[key] = value
-        batch.puts += 1  # several may have the same key
-        if batch.settled is None:
-            batch.settled = Event()
-            await self._settle(batch, batch.settled)
-            await checkpoint_if_cancelled()
-        else:
-            await batch.settled.wait()
-        if batch.problem:
-            raise StoreError(batch.problem)
+        self._gather(key, value)
+        await self._commits.written()
 
-    async def _settle(self, batch: _Batch, settled: Event) -> None:
-        """Write the batch, completely even if this task is cancelled meanwhile."""
-        with CancelScope(shield=True):
-            try:
-                if self._is_shared:
-                    await sleep(_GATHERING)
-                async with self._turn:
-                    await self._write(batch)
-            finally:
-                settled.set()
-
-    async def _write(self, batch: _Batch) -> None:
-        self._writing, self._gathering = batch, _Batch()
-        self._is_shared = batch.puts > 1
-        try:
-            await to_thread.run_sync(self._commit, batch.values, limiter=self._thread)
-            batch.problem = ""
-            self._note(batch.values)
-        except StoreError as error:
-            batch.problem = str(error)
-        finally:
-            self._writing = _Batch()
-
-    def _note(self, keys: Iterable[str]) -> None:
-        """Record that these keys are in the file, so that gets of other keys need no query."""
+    def _gather(self, key: str, value: bytes) -> None:
+        """Add a value to the next commit; record its key, so that other keys need no query."""
+        self._commits.gathering[key] = value
         if self._keys is not None:
-            self._keys.update(keys)
+            self._keys.add(key)
             if len(self._keys) > _MOST_KEYS:
                 self._keys = None
 

@@ -8,15 +8,15 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
-from anyio import CancelScope, Event, Lock, sleep, to_thread
 
 from spanjury.adapters.runs.database import connected, lock_of, make_durable, naming, pragma
 from spanjury.adapters.runs.run_lock import RunLock
+from spanjury.adapters.runs.shared_commits import SharedCommits
 from spanjury.judges.core import StoreError, TraceScore
 
 _APPLICATION, _LAYOUT = 0x73707477, 1
@@ -44,8 +44,6 @@ CREATE TABLE refused (
 ) WITHOUT ROWID;
 CREATE TABLE states (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 """
-_GATHERING = 0.002
-"""Seconds that a commit waits for more writes, if the last one had several."""
 _PUT_TRACE = """
 INSERT INTO traces (trace, due, rooted) VALUES (?, ?, ?)
 ON CONFLICT DO UPDATE SET
@@ -132,15 +130,6 @@ def outgoing_score(score: TraceScore, line: bytes) -> Outgoing:
     return Outgoing(identity=score.score_id, body=_ENCODER.encode(score), line=line)
 
 
-@dataclass(slots=True)
-class _Batch:
-    """Jobs of one commit, and its result; the task of the first job runs the commit."""
-
-    jobs: list[Job] = field(default_factory=list)
-    settled: Event | None = None
-    problem: str = "the commit broke off"
-
-
 class TrafficStore:
     """Stores live traffic in a file, as a context manager; one process at a time may open it.
 
@@ -156,9 +145,7 @@ class TrafficStore:
         self._stack = ExitStack()
         self._connection: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
-        self._gathering = _Batch()
-        self._is_shared = False
-        self._turn = Lock()
+        self._commits = SharedCommits[list[Job]](list, self._commit)
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -357,30 +344,8 @@ class TrafficStore:
 
     async def _write(self, job: Job) -> None:
         """Run a job in the next commit; return once that is on disk."""
-        batch = self._gathering
-        batch.jobs.append(job)
-        if batch.settled is None:
-            batch.settled = Event()
-            with CancelScope(shield=True):
-                await self._settle(batch, batch.settled)
-        else:
-            await batch.settled.wait()
-        if batch.problem:
-            raise StoreError(batch.problem)
-
-    async def _settle(self, batch: _Batch, settled: Event) -> None:
-        try:
-            if self._is_shared:
-                await sleep(_GATHERING)
-            async with self._turn:
-                self._gathering = _Batch()
-                self._is_shared = len(batch.jobs) > 1
-                await to_thread.run_sync(self._commit, batch.jobs)
-                batch.problem = ""
-        except StoreError as error:
-            batch.problem = str(error)
-        finally:
-            settled.set()
+        self._commits.gathering.append(job)
+        await self._commits.written()
 
     def _commit(self, jobs: Iterable[Job]) -> None:
         assert self._writer is not None

@@ -96,7 +96,7 @@ class HttpSink:
         return f"{self._name} at {without_secrets(self._url)}"
 
     async def aclose(self) -> None:
-        """Close the session."""
+        """Close the connections."""
         if self._session is not None:
             await self._session.close()
             self._session = None

@@ -22,7 +22,7 @@ from spanjury.judges.core import TraceScore
 _CLOUD = "https://cloud.langfuse.com"
 
 
-class LangfuseSink:
+class LangfuseSink(HttpSink):
     """Sends scores to Langfuse, with LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY.
 
     A missing score is sent as its outcome, a category.
@@ -40,13 +40,13 @@ class LangfuseSink:
         secret = required("LANGFUSE_SECRET_KEY", sink="langfuse")
         key = b64encode(f"{public}:{secret}".encode()).decode()
         server = url or variable("LANGFUSE_BASE_URL", "LANGFUSE_HOST", default=_CLOUD)
-        self._http = HttpSink("langfuse", url=server, headers={"Authorization": f"Basic {key}"})
+        super().__init__("langfuse", url=server, headers={"Authorization": f"Basic {key}"})
         self._environment = environment
 
     async def send(self, scores: Sequence[TraceScore], /) -> None:
         """Send one request per score."""
         for score in scores:
-            await self._http.request("POST", "/api/public/scores", self._body(score))
+            await self.request("POST", "/api/public/scores", self._body(score))
 
     def _body(self, score: TraceScore) -> dict[str, object]:
         is_scored = score.score is not None
@@ -62,7 +62,3 @@ class LangfuseSink:
             "environment": self._environment,
         }
         return {name: value for name, value in body.items() if value != ""}
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._http.aclose()

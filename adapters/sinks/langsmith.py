@@ -27,7 +27,7 @@ _THERE = 409
 _NAMED = "langsmith.trace.id"
 
 
-class LangsmithSink:
+class LangsmithSink(HttpSink):
     """Sends scores to LangSmith, with LANGSMITH_API_KEY.
 
     Parameters
@@ -39,16 +39,12 @@ class LangsmithSink:
     def __init__(self, *, url: str = "") -> None:
         key = required("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY", sink="langsmith")
         server = url or variable("LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT", default=_CLOUD)
-        self._http = HttpSink("langsmith", url=server, headers={"x-api-key": key})
+        super().__init__("langsmith", url=server, headers={"x-api-key": key})
 
     async def send(self, scores: Sequence[TraceScore], /) -> None:
         """Send one request per score."""
         for score in scores:
-            await self._http.request("POST", "/feedback", _feedback(score), done={_THERE})
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._http.aclose()
+            await self.request("POST", "/feedback", _feedback(score), done={_THERE})
 
 
 def _feedback(score: TraceScore) -> dict[str, object]:

@@ -20,7 +20,7 @@ from spanjury.judges.core import TraceScore
 _LOCAL = "http://localhost:5000"
 
 
-class MlflowSink:
+class MlflowSink(HttpSink):
     """Sends scores to MLflow 3, with MLFLOW_TRACKING_TOKEN, or user name and password, if set.
 
     Parameters
@@ -31,18 +31,14 @@ class MlflowSink:
 
     def __init__(self, *, url: str = "") -> None:
         server = url or variable("MLFLOW_TRACKING_URI", default=_LOCAL)
-        self._http = HttpSink("mlflow", url=server, headers=_authorization())
+        super().__init__("mlflow", url=server, headers=_authorization())
 
     async def send(self, scores: Sequence[TraceScore], /) -> None:
         """Send one request per score."""
         for score in scores:
             trace = f"tr-{quote(score.trace_id.removeprefix('tr-'), safe='')}"
             path = f"/api/3.0/mlflow/traces/{trace}/assessments"
-            await self._http.request("POST", path, {"assessment": _assessment(score, trace)})
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._http.aclose()
+            await self.request("POST", path, {"assessment": _assessment(score, trace)})
 
 
 def _authorization() -> dict[str, str]:

@@ -24,7 +24,7 @@ _TIME_BYTES, _HASH_BYTES = 6, 10
 _DIGITS = 32
 
 
-class OpikSink:
+class OpikSink(HttpSink):
     """Sends scores to Opik, with OPIK_API_KEY and OPIK_WORKSPACE if they are set.
 
     Opik accepts only numbers, so missing scores are not sent.
@@ -43,7 +43,7 @@ class OpikSink:
         server = url or variable("OPIK_URL_OVERRIDE", default=_CLOUD)
         headers = {"Authorization": key, "Comet-Workspace": workspace}
         self._project = project or variable("OPIK_PROJECT_NAME", default="Default Project")
-        self._http = HttpSink(
+        super().__init__(
             "opik", url=server, headers={name: value for name, value in headers.items() if value}
         )
 
@@ -51,7 +51,7 @@ class OpikSink:
         """Send all scores in one request."""
         items = [self._item(score) for score in scores if score.score is not None]
         if items:
-            await self._http.request("PUT", "/v1/private/traces/feedback-scores", {"scores": items})
+            await self.request("PUT", "/v1/private/traces/feedback-scores", {"scores": items})
 
     def _item(self, score: TraceScore) -> dict[str, object]:
         item: dict[str, object] = {
@@ -63,10 +63,6 @@ class OpikSink:
         }
         reason = explanation_of(score)
         return {**item, "reason": reason} if reason else item
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._http.aclose()
 
 
 def trace_uuid(score: TraceScore) -> str:

@@ -22,7 +22,7 @@ _SIZES = (32, 16)
 """Hexadecimal digits in the ids of a trace and of a span."""
 
 
-class OtlpSink:
+class OtlpSink(HttpSink):
     """Sends scores to a collector, or to any service that accepts logs by OTLP/HTTP.
 
     Parameters
@@ -39,7 +39,7 @@ class OtlpSink:
         start = url or variable("OTEL_EXPORTER_OTLP_ENDPOINT", default="http://localhost:4318")
         headers = variable("OTEL_EXPORTER_OTLP_LOGS_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS")
         self._path = "" if logs else "/v1/logs"
-        self._http = HttpSink("otlp", url=logs or start, headers=_headers(headers))
+        super().__init__("otlp", url=logs or start, headers=_headers(headers))
         self._explanations = explanations
 
     async def send(self, scores: Sequence[TraceScore], /) -> None:
@@ -48,7 +48,7 @@ class OtlpSink:
         scope = {"scope": {"name": "spanjury", "version": VERSION}, "logRecords": records}
         resource = {"attributes": _attributes({"service.name": "spanjury"})}
         body = {"resourceLogs": [{"resource": resource, "scopeLogs": [scope]}]}
-        await self._http.request("POST", self._path, body)
+        await self.request("POST", self._path, body)
 
     def _record(self, score: TraceScore) -> dict[str, object]:
         about: dict[str, object] = {
@@ -79,10 +79,6 @@ class OtlpSink:
             ),
             **(ids if is_traced else {}),
         }
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._http.aclose()
 
 
 def _attributes(values: Mapping[str, object]) -> list[dict[str, object]]:

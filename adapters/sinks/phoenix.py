@@ -15,7 +15,7 @@ from spanjury.judges.core import SinkRefusedError, TraceScore
 _LOCAL = "http://localhost:6006"
 
 
-class PhoenixSink:
+class PhoenixSink(HttpSink):
     """Sends scores to Phoenix, with PHOENIX_API_KEY if it is set.
 
     Phoenix annotates only spans, so a score without a span is refused.
@@ -30,18 +30,14 @@ class PhoenixSink:
         key = variable("PHOENIX_API_KEY")
         server = url or variable("PHOENIX_COLLECTOR_ENDPOINT", "PHOENIX_HOST", default=_LOCAL)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._http = HttpSink("phoenix", url=server, headers=headers)
+        super().__init__("phoenix", url=server, headers=headers)
 
     async def send(self, scores: Sequence[TraceScore], /) -> None:
         """Send all scores in one request, which returns once Phoenix has stored them."""
         if any(not score.span_id for score in scores):
             raise SinkRefusedError("phoenix: a score without a span cannot be stored")
         body = {"data": list(map(_annotation, scores))}
-        await self._http.request("POST", "/v1/span_annotations?sync=true", body)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._http.aclose()
+        await self.request("POST", "/v1/span_annotations?sync=true", body)
 
 
 def _annotation(score: TraceScore) -> dict[str, object]:

@@ -10,7 +10,7 @@ References
    arXiv:1904.09675
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Literal, get_args
@@ -21,7 +21,7 @@ from bert_score.utils import model2layers  # type: ignore[import-untyped]  # it 
 from transformers import GPT2Tokenizer, RobertaTokenizer
 
 from spanjury.adapters.weights.checkpoint import Checkpoint
-from spanjury.adapters.weights.encoder import EncoderMetric, Idf
+from spanjury.adapters.weights.encoder import Encoder, EncoderMetric, Idf, token_weights
 from spanjury.adapters.weights.movers import TokenSimilarities
 from spanjury.adapters.weights.tokens import Pieces
 from spanjury.judges.core import Sample, signature
@@ -79,38 +79,22 @@ class BERTScore(EncoderMetric):
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score in ``[-1, 1]`` per sample, for its only reference."""
         encoder = self._encoder.get()
-        prefixed = isinstance(encoder.tokeniser.tokenizer, _PREFIXED)
-        texts = [
-            (
-                _start(sample.output, prefixed=prefixed),
-                _start(sample.references[0], prefixed=prefixed),
-            )
-            for sample in samples
-        ]
-        pieces = {
-            text: encoder.tokeniser.pieces(text)
-            for text in dict.fromkeys(text for pair in texts for text in pair)
-        }
-        weight = (
-            Idf.of(pieces[reference].ids for _, reference in texts) if self.idf else _weight_one
-        )
+        texts = [_texts(encoder, sample) for sample in samples]
+        pieces = encoder.pieces(texts)
+        idf = Idf.of(pieces[reference].ids for _, reference in texts) if self.idf else None
         vectors = encoder.pairs(
             texts, pieces, layers=lambda states: states[self._layer], batch_size=self.batch_size
         )
         return [
-            self._score((pieces[output], pieces[reference]), (first, second), weight)
+            self._score((pieces[output], pieces[reference]), (first, second), idf)
             for (output, reference), (first, second) in zip(texts, vectors, strict=True)
         ]
 
     def similarities(self, sample: Sample, /) -> TokenSimilarities:
         """Return the similarities of the output's tokens to those of the first reference."""
         encoder = self._encoder.get()
-        prefixed = isinstance(encoder.tokeniser.tokenizer, _PREFIXED)
-        texts = (
-            _start(sample.output, prefixed=prefixed),
-            _start(sample.references[0], prefixed=prefixed),
-        )
-        pieces = {text: encoder.tokeniser.pieces(text) for text in dict.fromkeys(texts)}
+        texts = _texts(encoder, sample)
+        pieces = encoder.pieces([texts])
         ((first, second),) = encoder.pairs(
             [texts], pieces, layers=lambda states: states[self._layer], batch_size=1
         )
@@ -128,15 +112,15 @@ class BERTScore(EncoderMetric):
         self,
         pieces: tuple[Pieces, Pieces],
         vectors: tuple[torch.Tensor, torch.Tensor],
-        weight: Callable[[int], float],
+        idf: Idf | None,
     ) -> float:
         output, reference = pieces
         if output.empty or reference.empty:
             return float(output.empty and reference.empty)
         first, second = (torch.nn.functional.normalize(part, dim=-1) for part in vectors)
         alike = first @ second.T
-        precision = float(alike.max(dim=1).values @ _weights(output, weight))
-        recall = float(alike.max(dim=0).values @ _weights(reference, weight))
+        precision = float(alike.max(dim=1).values @ _shares(output, idf))
+        recall = float(alike.max(dim=0).values @ _shares(reference, idf))
         both = precision + recall
         f1 = 2 * precision * recall / both if both else 0.0
         score = {"precision": precision, "recall": recall, "f1": f1}[self.measure]
@@ -144,20 +128,16 @@ class BERTScore(EncoderMetric):
         return min(1.0, max(-1.0, score))
 
 
-def _start(text: str, *, prefixed: bool) -> str:
-    stripped = text.strip()
-    return f" {stripped}" if stripped and prefixed else stripped
+def _texts(encoder: Encoder, sample: Sample) -> tuple[str, str]:
+    """Return the output and its reference, with the blank that some tokenizers need first."""
+    start = " " if isinstance(encoder.tokeniser.tokenizer, _PREFIXED) else ""
+    output, reference = (text.strip() for text in (sample.output, sample.references[0]))
+    return output and start + output, reference and start + reference
 
 
-def _weight_one(_: int) -> float:
-    return 1.0
-
-
-def _weights(pieces: Pieces, weight: Callable[[int], float]) -> torch.Tensor:
-    """Return the share of each token; 0 for special tokens, and equal if all would be 0."""
-    own = [weight(token) * own for token, own in zip(pieces.ids, pieces.content, strict=True)]
-    shares = torch.tensor(own if any(own) else pieces.content, dtype=torch.float32)
-    return shares / shares.sum()
+def _shares(pieces: Pieces, idf: Idf | None) -> torch.Tensor:
+    weights = torch.tensor(token_weights(pieces, idf), dtype=torch.float32)
+    return weights / weights.sum()
 
 
 def _layer_of(checkpoint: Checkpoint, asked: int | None) -> int:

@@ -30,6 +30,11 @@ class Encoder:
             self._model = self._model.get_encoder()
         self._device = checkpoint.device
 
+    def pieces(self, pairs: Iterable[tuple[str, str]]) -> dict[str, Pieces]:
+        """Return the tokens of each text of the pairs."""
+        texts = dict.fromkeys(text for pair in pairs for text in pair)
+        return {text: self.tokeniser.pieces(text) for text in texts}
+
     def vectors(
         self, texts: Sequence[Pieces], *, layers: Layers, batch_size: int
     ) -> list[torch.Tensor]:
@@ -112,3 +117,15 @@ class Idf:
     def __call__(self, token: int) -> float:
         """Return the weight of a token: 0 if every text has it."""
         return math.log((self.texts + 1) / (self.having[token] + 1))
+
+
+def token_weights(pieces: Pieces, idf: Idf | None) -> list[float]:
+    """Return the weight of each token; 0 for special tokens, and equal if all would be 0.
+
+    Without `idf`, all tokens of the text itself weigh the same.
+    """
+    alike = [float(own) for own in pieces.content]
+    if idf is None:
+        return alike
+    rare = [idf(token) * own for token, own in zip(pieces.ids, alike, strict=True)]
+    return rare if any(rare) else alike

@@ -12,7 +12,7 @@ References
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -110,84 +110,66 @@ class Seq2Seq:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Likelihood:
-    """Likelihood of one text under a model that reads another; the engine is loaded when needed.
+class LikelihoodMetric(CheckpointMetric):
+    """A metric computed from the likelihood of one text under a model that reads another."""
 
-    `batch_size` does not affect scores. `with_opening` says whether the special tokens before a
-    text's first token are predicted, too.
-    """
-
-    checkpoint: Checkpoint
-    engine: Once[Seq2Seq]
-    batch_size: int
-    with_opening: bool
+    _engine: Once[Seq2Seq] = field(init=False, repr=False, compare=False)
+    _with_opening: bool = field(init=False, repr=False, compare=False)
 
     @property
     def cut_texts(self) -> int:
         """Number of texts that exceeded the model's maximum, since the metric was made."""
-        engine = self.engine.peek()
+        engine = self._engine.peek()
         return engine.tokeniser.cut if engine else 0
 
-    def signature(self, name: str, /, *, options: Mapping[str, str]) -> str:
-        """Return a metric's signature: the model, the metric's `options`, and library versions."""
+    def _find(self, name: str, *, languages: Languages, with_opening: bool) -> None:
+        """Find the model of the metric called `name`; it is loaded when needed.
+
+        `with_opening` says whether the special tokens before a text's first token are predicted,
+        too.
+        """
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
+        checkpoint = self._find_checkpoint(name)
+        engine = Once(partial(Seq2Seq, checkpoint, languages=languages))
+        object.__setattr__(self, "_engine", engine)  # the dataclass is frozen
+        object.__setattr__(self, "_with_opening", with_opening)
+
+    def _signature(self, name: str, **options: str) -> str:
+        """Return the metric's signature: the model, its `options`, and library versions."""
         return signature(
             name,
-            model=self.checkpoint.identity,
+            model=self._checkpoint.identity,
             **options,
-            max_tokens=self.checkpoint.window,
-            device=self.checkpoint.device,
+            max_tokens=self._checkpoint.window,
+            device=self._checkpoint.device,
             transformers=version("transformers"),
             torch=version("torch"),
         )
 
-    def of_outputs(self, samples: Sequence[Sample]) -> list[float]:
+    def _of_outputs(self, samples: Sequence[Sample]) -> list[float]:
         """Return the mean log-probability of each output's tokens, given its only reference."""
         return self._of([(sample.references[0], sample.output) for sample in samples])
 
-    def of_references(self, samples: Sequence[Sample]) -> list[float]:
+    def _of_references(self, samples: Sequence[Sample]) -> list[float]:
         """Return the mean log-probability of each reference's tokens, given the output."""
         return self._of([(sample.output, sample.references[0]) for sample in samples])
 
-    def of_both(self, samples: Sequence[Sample]) -> list[float]:
+    def _of_both(self, samples: Sequence[Sample]) -> list[float]:
         """Return the mean of both directions."""
         forth = [(sample.references[0], sample.output) for sample in samples]
         means = self._of(forth + [(output, reference) for reference, output in forth])
         halves = zip(means[: len(forth)], means[len(forth) :], strict=True)
         return [(output + reference) / 2 for output, reference in halves]
 
-    def from_sources(self, samples: Sequence[Sample]) -> list[float]:
+    def _from_sources(self, samples: Sequence[Sample]) -> list[float]:
         """Return the mean log-probability of each output's tokens, given its source."""
         return self._of([(sample.source, sample.output) for sample in samples])
 
     def _of(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        return self.engine.get().log_likelihoods(
-            pairs, batch_size=self.batch_size, with_opening=self.with_opening
+        return self._engine.get().log_likelihoods(
+            pairs, batch_size=self.batch_size, with_opening=self._with_opening
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LikelihoodMetric(CheckpointMetric):
-    """A metric computed from the likelihoods of an encoder-decoder."""
-
-    _likelihood: Likelihood = field(init=False, repr=False, compare=False)
-
-    @property
-    def cut_texts(self) -> int:
-        """Number of texts that exceeded the model's maximum, since the metric was made."""
-        return self._likelihood.cut_texts
-
-    def _find(self, name: str, *, languages: Languages, with_opening: bool) -> None:
-        """Find the model of the metric called `name`."""
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be 1 or more, got {self.batch_size!r}")
-        checkpoint = self._find_checkpoint(name)
-        likelihood = Likelihood(
-            checkpoint=checkpoint,
-            engine=Once(partial(Seq2Seq, checkpoint, languages=languages)),
-            batch_size=self.batch_size,
-            with_opening=with_opening,
-        )
-        object.__setattr__(self, "_likelihood", likelihood)  # the dataclass is frozen
 
 
 def _blanks(pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[bool, bool]]:
@@ -224,15 +206,15 @@ class BARTScore(LikelihoodMetric):
     @property
     def signature(self) -> str:
         """The model and the direction."""
-        return self._likelihood.signature("bartscore", options={"direction": self.direction})
+        return self._signature("bartscore", direction=self.direction)
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score per sample, at most 0, for its only reference."""
         if self.direction == "f":
-            return self._likelihood.of_both(samples)
+            return self._of_both(samples)
         if self.direction == "precision":
-            return self._likelihood.of_outputs(samples)
-        return self._likelihood.of_references(samples)
+            return self._of_outputs(samples)
+        return self._of_references(samples)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,11 +227,11 @@ class BARTScoreFromSource(LikelihoodMetric):
     @property
     def signature(self) -> str:
         """The model."""
-        return self._likelihood.signature("bartscore-source", options={"direction": "faithfulness"})
+        return self._signature("bartscore-source", direction="faithfulness")
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score per sample, at most 0, for its source."""
-        return self._likelihood.from_sources(samples)
+        return self._from_sources(samples)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,11 +256,11 @@ class Prism(LikelihoodMetric):
     @property
     def signature(self) -> str:
         """The model and the language."""
-        return self._likelihood.signature("prism", options={"language": self.language})
+        return self._signature("prism", language=self.language)
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score per sample, at most 0, for its only reference."""
-        return self._likelihood.of_both(samples)
+        return self._of_both(samples)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,8 +284,8 @@ class PrismFromSource(LikelihoodMetric):
     def signature(self) -> str:
         """The model and the languages."""
         languages = f"{self.source_language}-{self.language}"
-        return self._likelihood.signature("prism-source", options={"language": languages})
+        return self._signature("prism-source", language=languages)
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score per sample, at most 0, for its source."""
-        return self._likelihood.from_sources(samples)
+        return self._from_sources(samples)

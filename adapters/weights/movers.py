@@ -27,7 +27,7 @@ from scipy.spatial.distance import cdist
 from transformers import AutoModel
 
 from spanjury.adapters.weights.checkpoint import Checkpoint, find_checkpoint
-from spanjury.adapters.weights.encoder import Encoder, EncoderMetric, Idf
+from spanjury.adapters.weights.encoder import Encoder, EncoderMetric, Idf, token_weights
 from spanjury.adapters.weights.tokens import Pieces, Tokeniser
 from spanjury.judges.core import ConfigError, Sample, signature
 from spanjury.judges.core.lazy import Once
@@ -163,7 +163,7 @@ class MoverScore(EncoderMetric):
         """Return one score in ``[-1, 1]`` per sample, for its only reference."""
         encoder = self._encoder.get()
         texts = [(sample.output.strip(), sample.references[0].strip()) for sample in samples]
-        pieces = _pieces(encoder, texts)
+        pieces = encoder.pieces(texts)
         outputs = Idf.of(pieces[output].ids for output, _ in texts) if self.idf else None
         references = Idf.of(pieces[reference].ids for _, reference in texts) if self.idf else None
         vectors = encoder.pairs(texts, pieces, layers=self._pooled, batch_size=self.batch_size)
@@ -179,7 +179,7 @@ class MoverScore(EncoderMetric):
         """
         encoder = self._encoder.get()
         texts = (sample.output.strip(), sample.references[0].strip())
-        pieces = _pieces(encoder, [texts])
+        pieces = encoder.pieces([texts])
         (vectors,) = encoder.pairs([texts], pieces, layers=self._pooled, batch_size=1)
         sides = [
             _own(encoder, pieces[text], vector) for text, vector in zip(texts, vectors, strict=True)
@@ -192,11 +192,6 @@ class MoverScore(EncoderMetric):
             [torch.nn.functional.normalize(s, dim=-1) for s in states[-self.layers :]]
         )
         return torch.cat([last.amin(0), last.mean(0), last.amax(0)], dim=-1)
-
-
-def _pieces(encoder: Encoder, texts: Sequence[tuple[str, str]]) -> dict[str, Pieces]:
-    every = dict.fromkeys(text for pair in texts for text in pair)
-    return {text: encoder.tokeniser.pieces(text) for text in every}
 
 
 def _own(
@@ -216,17 +211,8 @@ def _score(
         return 1.0 if output[0].empty and reference[0].empty else -1.0
     (a, first, rare), (b, second, unusual) = output, reference
     return 1.0 - transport_cost(
-        (first.numpy(), _weights(a, rare)), (second.numpy(), _weights(b, unusual))
+        (first.numpy(), token_weights(a, rare)), (second.numpy(), token_weights(b, unusual))
     )
-
-
-def _weights(pieces: Pieces, idf: Idf | None) -> list[float]:
-    """Return the weight of each token; 0 for special tokens, and equal if all would be 0."""
-    alike = [float(own) for own in pieces.content]
-    if idf is None:
-        return alike
-    rare = [idf(token) * own for token, own in zip(pieces.ids, alike, strict=True)]
-    return rare if any(rare) else alike
 
 
 _FURTHEST = 2.0

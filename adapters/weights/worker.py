@@ -168,10 +168,11 @@ class Worker:
                 f"{self._script}: its worker gave no answer, and had {self._timeout:g} s:"
                 f" {self._ending()}"
             )
-        try:
-            answer: dict[str, object] = json.loads(line)
-        except ValueError as error:  # e.g. something that its Python prints at every start
-            raise MetricError(f"{self._script}: its worker said {line!r:.100}") from error
+        answer: object = None
+        with suppress(ValueError):
+            answer = json.loads(line)
+        if not isinstance(answer, dict):  # e.g. something that its Python prints at every start
+            raise MetricError(f"{self._script}: its worker said {line!r:.100}")
         if "error" in answer:
             raise MetricError(f"{self._script}: {answer['error']}")
         return answer

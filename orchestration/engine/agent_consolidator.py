@@ -143,11 +143,11 @@ def _miscounted(answer: Grouping, case: Case) -> Iterator[str]:
     doubled = [name for name, times in named.items() if times > 1]
     missing = [name for name in case.errors if name not in named]
     if unknown:
-        yield f"there is no error with the id {_listed(unknown)}"
+        yield f"there is no error with the id {', '.join(unknown)}"
     if doubled:
-        yield f"{_listed(doubled)}: named more than once; each id belongs in one place"
+        yield f"{', '.join(doubled)}: named more than once; each id belongs in one place"
     if missing:
-        yield f"{_listed(missing)}: neither in a group nor left out"
+        yield f"{', '.join(missing)}: neither in a group nor left out"
     if any(not group.members for group in answer.groups):
         yield "a group has no members"
     if len(answer.groups) > case.max_spans:
@@ -159,11 +159,11 @@ def _ill_left_out(answer: Grouping, case: Case) -> Iterator[str]:
     outside = {out.id: case.errors[out.id][1] for out in answer.left_out if out.id in case.errors}
     real = {name: span for name, span in outside.items() if not span.hallucinated}
     if real and len(answer.groups) < case.max_spans:
-        yield f"{_listed(real)}: left out although there is room for another group"
+        yield f"{', '.join(real)}: left out although there is room for another group"
     mildest = min((group.severity for group in answer.groups), default=0)
     graver = [name for name, span in real.items() if (span.severity or 0) > mildest]
     if graver:
-        yield f"{_listed(graver)}: left out although graver than a group that is kept"
+        yield f"{', '.join(graver)}: left out although graver than a group that is kept"
 
 
 def _merged(group: Group, members: Sequence[tuple[SpanRef, ErrorSpan]], text: str) -> ErrorSpan:
@@ -239,10 +239,6 @@ def _folded(quote: str, intervals: Iterable[tuple[int, int]], text: str) -> Loca
 
 def _position(span: ErrorSpan) -> tuple[bool, int, int]:
     return (span.interval is None, *(span.interval or (0, 0)))
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
 
 
 log = EventLog()

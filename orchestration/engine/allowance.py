@@ -15,7 +15,9 @@ from spanjury.judges.core import ConfigError, Segment, TokenPrice, Usage
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.spending import Unit, in_words, spending
 
-_AMOUNT = re.compile(r"\$?\s*(\d[\d_]*(?:\.\d+)?(?:[eE]\+?\d+)?)\s*(dollars?|calls?|tokens?|\$)?")
+_AMOUNT = re.compile(
+    r"\$?\s*(\d+(?:_\d+)*(?:\.\d+)?(?:[eE]\+?\d+)?)\s*(dollars?|calls?|tokens?|\$)?"
+)
 _CHARACTERS = 6
 """Most characters per token on average: English has four to five."""
 _TOLERANCE = 1e-9  # sums of dollars are not exact

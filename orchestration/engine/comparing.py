@@ -4,7 +4,7 @@ A pair judge without its own model prefers the text that a panel scores higher. 
 each text alone, so neither the order nor the other text can influence its score.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,6 @@ from spanjury.judges.core import (
     RUN_ENDING,
     Aspect,
     Comparison,
-    ErrorSpan,
     EventLog,
     JudgeError,
     ModelError,
@@ -28,6 +27,7 @@ from spanjury.judges.core import (
     Report,
     Segment,
     TextPair,
+    first_error_alone,
     kind_of,
     reason_of,
     signature,
@@ -35,6 +35,7 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.metering import noting_models
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.seats import check_spans, lacking_reason
 
 log = EventLog()
 
@@ -75,41 +76,28 @@ class PairSeat:
 
     async def _answer(self, pair: TextPair, aspect: Aspect) -> PairReport:
         try:
-            if lacking := aspect.lacking(pair.a.inputs):
-                return _failed(
-                    Outcome.ABSTAINED,
-                    f"{aspect.name} cannot be judged without an input {' and '.join(lacking)}",
-                )
+            if reason := lacking_reason(aspect, pair.a):
+                return PairReport(outcome=Outcome.ABSTAINED, reason=reason)
             return _checked(await self.judge.compare(pair, aspect), pair)
         except (JudgeError, ModelError) as error:
             log.warning("pair.judge_failed", outcome=error.outcome.value, error=kind_of(error))
             reply = error.reply if isinstance(error, ParseError) else ""
-            return _failed(error.outcome, reason_of(error), reply=reply)
+            return PairReport(outcome=error.outcome, reason=reason_of(error), reply=reply)
         except RUN_ENDING:
             raise
         except Exception as error:  # the boundary to third-party judges
             log.exception("pair.judge_broken")
             reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
-            return _failed(Outcome.BACKEND_FAILED, reason)
-
-
-def _failed(outcome: Outcome, reason: str, *, reply: str = "") -> PairReport:
-    return PairReport(outcome=outcome, reason=reason, reply=reply)
+            return PairReport(outcome=Outcome.BACKEND_FAILED, reason=reason)
 
 
 def _checked(report: object, pair: TextPair) -> PairReport:
     """Return `report` if it is a valid report on these texts; raise `JudgeError` otherwise."""
     if not isinstance(report, PairReport):
         raise JudgeError(f"the judge returned {report!r}, not a PairReport")
-    _check_spans(report.spans_a, pair.a)
-    _check_spans(report.spans_b, pair.b)
+    check_spans(report.spans_a, pair.a)
+    check_spans(report.spans_b, pair.b)
     return report
-
-
-def _check_spans(spans: Sequence[ErrorSpan], segment: Segment) -> None:
-    for span in spans:
-        if span.interval and segment.output[slice(*span.interval)] != span.text:
-            raise JudgeError(f"{span.interval} of the output does not read {span.text!r}")
 
 
 def _as_report(report: PairReport, aspect: Aspect) -> Report:
@@ -156,9 +144,10 @@ class PanelDifference:
         If a text has no score, there is no preference, and the comparison has that text's outcome.
         """
         texts = [self._assessed(pair.a, aspect), self._assessed(pair.b, aspect)]
-        async with create_task_group() as group:
-            for text in texts:
-                group.start_soon(text.assess, self._panel, aspect)
+        with first_error_alone():
+            async with create_task_group() as group:
+                for text in texts:
+                    group.start_soon(text.assess, self._panel, aspect)
         a, b = (text.report for text in texts)
         if a.score is None or b.score is None:
             failed, name = (a, "A") if a.score is None else (b, "B")

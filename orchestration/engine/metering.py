@@ -548,9 +548,11 @@ class Reservation:
         if usage is not None:
             taken = usage
             account.learn(usage, size=self.size)
-        for meter in (account.meter, self.paid):
-            if meter is not None:
-                await meter.settle(self.reserved, taken, price=account.price, maker=self.maker)
+        try:
+            await account.meter.settle(self.reserved, taken, price=account.price, maker=self.maker)
+        finally:  # the payer's reservation must not outlive the call
+            if self.paid is not None:
+                await self.paid.settle(self.reserved, taken, price=account.price, maker=self.maker)
 
 
 def maker_of_calls() -> str:

@@ -73,8 +73,8 @@ async def seat_report(seat: Seat, segment: Segment, aspect: Aspect) -> SeatRepor
 async def _report(seat: Seat, segment: Segment, aspect: Aspect) -> Report:
     bound = bind_values(seat=seat.name)
     try:
-        if lacking := aspect.lacking(segment.inputs):
-            return _abstained(aspect, lacking)
+        if reason := lacking_reason(aspect, segment):
+            return Report(outcome=Outcome.ABSTAINED, reason=reason)
         return checked_report(await seat.judge.assess(segment, aspect), segment, aspect)
     except (JudgeError, ModelError) as error:
         log.warning("panel.seat_failed", outcome=error.outcome.value, error=kind_of(error))
@@ -90,10 +90,11 @@ async def _report(seat: Seat, segment: Segment, aspect: Aspect) -> Report:
         release_values(bound)
 
 
-def _abstained(aspect: Aspect, lacking: Sequence[str]) -> Report:
-    """Return an abstention: an input is missing, such as the article of a summary to check."""
-    reason = f"{aspect.name} cannot be judged without an input {' and '.join(lacking)}"
-    return Report(outcome=Outcome.ABSTAINED, reason=reason)
+def lacking_reason(aspect: Aspect, segment: Segment) -> str:
+    """Return why a judge must abstain, such as a summary without its article; "" if it need not."""
+    lacking = aspect.lacking(segment.inputs)
+    inputs = " and ".join(lacking)
+    return f"{aspect.name} cannot be judged without an input {inputs}" if lacking else ""
 
 
 def checked_report(report: object, segment: Segment, aspect: Aspect) -> Report:
@@ -106,13 +107,14 @@ def checked_report(report: object, segment: Segment, aspect: Aspect) -> Report:
     if report.score is not None and report.score not in aspect.scale:
         scale = aspect.scale
         raise JudgeError(f"score {report.score!r} is not within {scale.low} to {scale.high}")
-    _check_spans(report, segment)
+    check_spans(report.spans, segment)
     _check_unverified(report, segment)
     return _with_true_evidence(report, segment)
 
 
-def _check_spans(report: Report, segment: Segment) -> None:
-    for span in report.spans:
+def check_spans(spans: Sequence[ErrorSpan], segment: Segment) -> None:
+    """Raise `JudgeError` if a judge's spans do not mark what `segment` reads."""
+    for span in spans:
         if not isinstance(span, ErrorSpan):
             raise JudgeError(f"the judge listed {span!r} among its spans, not an ErrorSpan")
         if span.interval and segment.output[slice(*span.interval)] != span.text:

@@ -189,7 +189,7 @@ def open_sink(spec: str) -> tuple[str, Sink]:
     return name, made
 
 
-class Webhook:
+class Webhook(HttpSink):
     """An address to which alerts are posted, each as a JSON object.
 
     A secret address, such as that of a chat program, is given as ``env:VARIABLE``. Raises
@@ -197,13 +197,9 @@ class Webhook:
     """
 
     def __init__(self, url: str) -> None:
-        self._http = HttpSink("webhook", url=url)
+        super().__init__("webhook", url=url)
 
     async def send(self, alerts: Sequence[object]) -> None:
         """Post alerts; raise `SinkError` like a sink."""
         for alert in alerts:
-            await self._http.request("POST", "", alert)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._http.aclose()
+            await self.request("POST", "", alert)

@@ -9,10 +9,15 @@ from typing import Literal
 
 from numpy.random import Generator
 
-from spanjury.judges.core import PerturbationError, Trajectory, Turn
+from spanjury.judges.core import PerturbationError, Trajectory
 from spanjury.judges.core.transcript import inputs_of, replies, transcript, turn_of
 from spanjury.perturbations.edits import Damage, Edit
-from spanjury.perturbations.perturbation import Case, NothingToDamageError, Perturbation
+from spanjury.perturbations.perturbation import (
+    Case,
+    NothingToDamageError,
+    Perturbation,
+    with_turn,
+)
 
 Target = Literal["output", "inputs"]
 _FIELD = "note"
@@ -205,7 +210,8 @@ def attacked_agent(
         interval = transcript(trajectory).interval(number)
         if interval is None:
             raise NothingToDamageError("the agent says nothing to the user")
-        made = _with_turn(trajectory, number, text=attacked.output.text)
+        reply = replace(trajectory.turns[number - 1], text=attacked.output.text)
+        made = with_turn(trajectory, number, reply)
         edits = [
             Edit(start=edit.start + interval[0], end=edit.end + interval[0], text=edit.text)
             for edit in attacked.output.edits
@@ -218,15 +224,10 @@ def attacked_agent(
         attacked_turn = turn_of(header)
         if attacked_turn and text != case.inputs[header]:
             added = text.removeprefix(case.inputs[header])
-            own = trajectory.turns[attacked_turn - 1].text
-            made = _with_turn(made, attacked_turn, text=_with_addition(own, added))
+            own = trajectory.turns[attacked_turn - 1]
+            longer = replace(own, text=_with_addition(own.text, added))
+            made = with_turn(made, attacked_turn, longer)
     return made, Damage(clean=before, edits=())
-
-
-def _with_turn(trajectory: Trajectory, number: int, *, text: str) -> Trajectory:
-    turns: list[Turn] = list(trajectory.turns)
-    turns[number - 1] = replace(turns[number - 1], text=text)
-    return replace(trajectory, turns=tuple(turns))
 
 
 def _with_addition(result: str, added: str) -> str:

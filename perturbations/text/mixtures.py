@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from numpy.random import Generator
 
-from spanjury.judges.core import PerturbationError
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import (
     Case,
@@ -29,7 +28,7 @@ from spanjury.perturbations.text.grammar import (
 )
 from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.numbers import change_date, change_number
-from spanjury.perturbations.text.places import TooFewError, too_few
+from spanjury.perturbations.text.places import TooFewError, require_count, too_few
 
 _GRAMMAR = (break_agreement, change_tense, wrong_prepositions, drop_articles)
 _DETAILS = (fictional_entity, change_number, change_date)
@@ -63,8 +62,7 @@ def fictional_details(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
 
 def _mixed(text: str, rng: Generator, *, rules: Sequence[Perturbation], k: int) -> list[Edit]:
     """Return up to `k` edits by `rules`, which take turns in random order."""
-    if k < 1:
-        raise PerturbationError(f"k must be 1 or more, got {k!r}")
+    require_count(k)
     order = rng.permutation(len(rules)).tolist()
     return _joined([], [_most(rules[index], text, rng, k=k) for index in order], k=k)
 

@@ -6,12 +6,14 @@ import json
 import resource
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fakes.installed import imported
 from fakes.processes import completed
 
+from spanjury.adapters.files import lines
 from spanjury.adapters.files.annotations.factgenie import read_factgenie
 from spanjury.adapters.files.annotations.mqm import read_mqm
 from spanjury.adapters.files.limits import USUAL, DataLimits, parse_limits
@@ -79,6 +81,19 @@ def test_a_line_of_just_the_limit_is_read(tmp_path: Path) -> None:
     assert faults(read_txt, path) == []
     path.write_bytes(b"x" * 1000 + b"\n" + b"y")
     assert len(faults(read_txt, path)) == 1
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_line_that_is_too_long_ends_the_following_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_whole: bool
+) -> None:
+    monkeypatch.setattr(lines, "USUAL", replace(SMALL, row=8))
+    path = tmp_path / "tail.txt"
+    path.write_text("short\nfar too long a line\n")
+    tail = lines.LineTail(path, position=None, is_whole=is_whole).added()
+    assert next(tail).text == "short"
+    with pytest.raises(DataError, match="line 2: is too long"):
+        next(tail)
 
 
 def test_a_table_is_limited_in_its_cells_columns_and_records(tmp_path: Path) -> None:

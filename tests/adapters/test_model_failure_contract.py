@@ -131,8 +131,10 @@ async def test_a_policy_s_refusal_is_a_refusal(lane: Lane) -> None:
 
 @pytest.mark.parametrize("status", [429, 503])
 async def test_retry_after_is_read_in_seconds_and_as_a_date(lane: Lane, status: int) -> None:
-    later = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
-    for header, least, most in (("7", 7.0, 7.0), (later, 60.0, 91.0), ("soon", None, None)):
+    later = format_datetime(datetime.now(UTC) + timedelta(minutes=10), usegmt=True)
+    never = later.replace(" 20", " 2000000000")
+    unreadable = [(header, None, None) for header in ("soon", never)]
+    for header, least, most in (("7", 7.0, 7.0), (later, 300.0, 601.0), *unreadable):
         error = await failing(lane, failure(status, retry_after=header))
         assert isinstance(error, TransientModelError)
         if least is None or most is None:

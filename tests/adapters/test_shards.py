@@ -1,6 +1,8 @@
 """Files that belong together: sealed, spooled in pieces, and cut into shards."""
 
 import json
+from errno import ENOSPC
+from io import BytesIO
 from pathlib import Path
 from uuid import uuid4
 
@@ -108,6 +110,33 @@ def test_an_empty_needle_is_in_every_piece() -> None:
         for piece in (b"a", b"b", b"c"):
             opened.put(piece)
         assert list(opened.holding(b"")) == [0, 1, 2]
+
+
+class NarrowFile:
+    """A file that takes three bytes at a time, on a disk that is full once and then emptied."""
+
+    def __init__(self, *, room: int) -> None:
+        self._file = BytesIO()
+        self._room = room
+        self.seek, self.read = self._file.seek, self._file.read
+
+    def write(self, data: bytes) -> int:
+        taken = data[: min(3, self._room)]
+        if not taken:
+            self._room = 1_000
+            raise OSError(ENOSPC, "No space left on device")
+        self._room -= len(taken)
+        return self._file.write(taken)
+
+
+def test_no_byte_is_lost_or_moved_where_the_disk_takes_only_some() -> None:
+    opened = spool.Spool(NarrowFile(room=7))  # type: ignore[arg-type]  # a file by its shape
+    pieces = [b"abcd", b"efgh", b"ijkl"]
+    for piece in pieces:
+        opened.put(piece)
+    with pytest.raises(StoreError, match="No space left"):
+        opened.get(0)
+    assert [opened.get(number) for number in range(3)] == pieces
 
 
 @pytest.fixture(params=["local", "memory"])

@@ -16,7 +16,7 @@ from fakes.logs import capture_logs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanjury.adapters.runs import sqlite_memory
+from spanjury.adapters.runs import shared_commits, sqlite_memory
 from spanjury.adapters.runs.memory_form import checksum_of, packed, unpacked
 from spanjury.adapters.runs.repair import Repaired, repair
 from spanjury.adapters.runs.sqlite_memory import SqliteMemory, open_kept_memory
@@ -97,7 +97,7 @@ async def test_puts_of_many_tasks_share_few_commits_and_are_all_kept(path: Path)
 
 async def test_puts_of_one_key_gather_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     may_commit = anyio.Event()
-    monkeypatch.setattr(sqlite_memory, "sleep", lambda _: may_commit.wait())
+    monkeypatch.setattr(shared_commits, "sleep", lambda _: may_commit.wait())
     commits: list[str] = []
     with SqliteMemory(path) as memory:
         assert memory._writer is not None
@@ -163,7 +163,7 @@ async def test_more_than_may_wait_is_put_now(path: Path, monkeypatch: pytest.Mon
     with SqliteMemory(path) as memory:
         for number in range(3):
             await memory.put_soon(str(number), b"x")
-        assert len(memory._gathering.values) == 0
+        assert memory._commits.gathering == {}
         assert [memory.get(str(number)) for number in range(3)] == [b"x"] * 3
 
 

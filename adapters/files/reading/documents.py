@@ -20,6 +20,8 @@ _LISTS = (
 )
 """Keys whose value may be the list of rows, the most likely first."""
 _SAMPLES = "samples/"
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, UnicodeDecodeError, RuntimeError)
+"""Errors of one member of an archive; a RuntimeError is that of an encrypted one."""
 
 
 def read_json(
@@ -111,7 +113,7 @@ def _sample(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limits: DataLimit
             f"{member.filename} is packed in a way that cannot be read here: convert the log"
             " with 'inspect log convert --to json'"
         )
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, UnicodeDecodeError) as error:
+    except _UNREADABLE as error:
         return DataError(f"{member.filename} cannot be read: {error}")
     except DataError as error:
         return DataError(f"{member.filename}: {error}")

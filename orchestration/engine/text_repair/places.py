@@ -104,21 +104,19 @@ def edits_of(
     it deletes from its beginning; nothing else outside the passages is changed.
     """
     edits = []
-    # A deletion may take blanks and a full stop around its passage, but none of its neighbours.
-    borders = (
-        [0, *(passage.end for passage in passages)],
-        [*(passage.start for passage in passages), len(text)],
-    )
-    for passage, least, most in zip(passages, borders[0], borders[1][1:], strict=False):
+    reached = 0
+    ends = (*(passage.start for passage in passages[1:]), len(text))
+    for passage, most in zip(passages, ends, strict=False):
+        start, end = passage.start, passage.end
         put = texts.get(passage.number, passage.text)
+        if not put:  # it may take what stands around it, but not what the one before has taken
+            start, end = _deleted(text, start, end, least=reached, most=most)
         if put != passage.text:
-            start, end = passage.start, passage.end
-            if not put:
-                start, end = _deleted(text, start, end, least=least, most=most)
             before = text[start:end]
             edits.append(
                 SpanEdit(start=start, end=end, before=before, after=put, errors=passage.errors)
             )
+        reached = end
     return tuple(edits)
 
 

@@ -218,7 +218,7 @@ def test_numbers_that_do_not_fit_are_refused(build: Callable[[], object], proble
 
 def test_long_names_are_folded_and_stay_apart() -> None:
     long = "BERTScore (roberta-large, layer 17, rescaled with its baseline)"
-    assert label(long) == "BERTScore (roberta-larg…aled\nwith its baseline)"
+    assert label(long) == "BERTScore (roberta-larg…\naled with its baseline)"
     assert label("mean of five judges, far seats out") == "mean of five judges,\nfar seats out"
     assert label("x" * 30) == f"{'x' * 15}\n{'x' * 15}"
     assert label(" ") == "(no name)"

@@ -145,10 +145,13 @@ def test_a_worker_ends_when_no_one_holds_it(python: str, checkpoint: str) -> Non
     assert process.poll() is not None
 
 
-def test_a_printing_environment_is_refused(python: str, checkpoint: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", ["hello", "42"])
+def test_a_printing_environment_is_refused(
+    python: str, checkpoint: str, tmp_path: Path, words: str
+) -> None:
     metric = COMET(python=python, model=checkpoint)
-    (tmp_path / "packages" / "sitecustomize.py").write_text("print('hello')")
-    with pytest.raises(ConfigError, match="its worker said b'hello"):
+    (tmp_path / "packages" / "sitecustomize.py").write_text(f"print({words!r})")
+    with pytest.raises(ConfigError, match=f"its worker said b'{words}"):
         metric.score_segments([_sample()])
 
 

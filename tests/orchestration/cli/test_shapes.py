@@ -272,6 +272,17 @@ def test_a_log_of_inspect_is_read_sample_by_sample(tmp_path: Path) -> None:
     assert "sample 2: samples/2_epoch_1.json: not JSON" in str(second)
 
 
+def test_a_sample_under_a_password_costs_itself_alone(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("1", "2"):
+            archive.writestr(f"samples/{name}.json", json.dumps({**ROWS["inspect"], "id": name}))
+        archive.infolist()[0].flag_bits |= 1  # as that of an encrypted file
+    first, second = open_source(path)
+    assert "sample 1: samples/1.json cannot be read" in str(first)
+    assert isinstance(second, Segment)
+
+
 def test_a_parquet_file_holds_dates_and_bytes(tmp_path: Path) -> None:
     table = imported("pyarrow").Table
     path = tmp_path / "rows.parquet"

@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     PluginError,
     Preference,
     Report,
+    RunFailedError,
     RunStoppedError,
     Segment,
     TextPair,
@@ -63,6 +64,7 @@ async def test_a_judge_that_no_order_sways_is_asked_once() -> None:
             Outcome.BACKEND_FAILED,
             "does not read",
         ),
+        (PairReport(preference=A, spans_b=("Some",)), Outcome.BACKEND_FAILED, "not an ErrorSpan"),  # type: ignore[arg-type]
     ],
 )
 async def test_a_failure_costs_the_preference_and_keeps_its_reason(
@@ -145,6 +147,12 @@ async def test_a_text_without_a_score_leaves_no_preference() -> None:
     comparison = await compared(PanelDifference(panel(failing))).compare(pair(), ASPECT)
     assert comparison.outcome is Outcome.TIMED_OUT
     assert comparison.reason.startswith("text A: ")
+
+
+@pytest.mark.parametrize("error", [RunFailedError("no key"), RunStoppedError("limit")])
+async def test_what_ends_a_run_ends_the_comparison_of_scores_too(error: Exception) -> None:
+    with pytest.raises(type(error), match=str(error)):
+        await compared(PanelDifference(panel(FixedJudge(says=error)))).compare(pair(), ASPECT)
 
 
 def test_a_negative_margin_is_refused() -> None:

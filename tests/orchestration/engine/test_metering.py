@@ -24,12 +24,13 @@ from spanjury.judges.core import (
     Report,
     RunStoppedError,
     Segment,
+    StoreError,
     TokenPrice,
     TransientModelError,
     UnusableModelError,
     Usage,
 )
-from spanjury.orchestration.engine.metering import AskedBy, Limits, Meter
+from spanjury.orchestration.engine.metering import AskedBy, Limits, Meter, paid_by
 from spanjury.orchestration.engine.seats import Seat, seat_report
 from spanjury.orchestration.engine.spending import Spending
 
@@ -173,6 +174,28 @@ async def test_a_call_that_is_cancelled_counts_in_full() -> None:
         await wait_all_tasks_blocked()
         group.cancel_scope.cancel()
     assert (meter.spent.calls, meter.tokens) == (1, 96)
+
+
+@dataclass
+class FullMemory(DictMemory):
+    """A memory that cannot keep anything after a call."""
+
+    async def put_soon(self, key: str, value: bytes) -> None:
+        raise StoreError("the disk is full")
+
+
+async def test_a_call_is_settled_with_its_payer_though_the_ledger_cannot_be_kept() -> None:
+    class Tenant:
+        meter = Meter()
+
+        async def reserve(self, most: Spending) -> Meter:
+            await self.meter.reserve(most)
+            return self.meter
+
+    tenant, meter = Tenant(), Meter()
+    with meter.kept_in(FullMemory()), paid_by(tenant), pytest.raises(StoreError, match="full"):
+        await counted(meter, OneLine()).complete(REQUEST)
+    assert (tenant.meter.is_idle, tenant.meter.spent) == (True, meter.spent)
 
 
 async def test_a_reservation_is_on_disk_before_the_call_is_sent(tmp_path: Path) -> None:

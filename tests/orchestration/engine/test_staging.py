@@ -393,7 +393,10 @@ def test_budgets_are_read_as_people_write_them(text: str, amount: float, unit: s
     assert parse_budget(str(budget).replace(",", "")) == budget
 
 
-@pytest.mark.parametrize("text", ["", "five", "-3", "0", "5 euros", "calls", "inf", "nan", "1e999"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "five", "-3", "0", "5 euros", "calls", "inf", "nan", "1e999", "5_", "1__0 calls"],
+)
 def test_an_invalid_budget_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="budget"):
         parse_budget(text)

@@ -272,6 +272,17 @@ def test_a_deletion_leaves_no_lone_blank_or_full_stop(text: str, gone: str, left
 
 
 @pytest.mark.parametrize(
+    ("text", "gone", "left"),
+    [("Red blue", "Red blue", ""), ("Red blue, green", "Red blue", ", green")],
+)
+def test_deletions_side_by_side_take_the_blank_between_them_once(
+    text: str, gone: str, left: str
+) -> None:
+    places = passages_in(text, [Marked("fluency", mark(text, word)) for word in gone.split()])
+    assert edited(text, edits_of(text, places, {1: "", 2: ""})) == left
+
+
+@pytest.mark.parametrize(
     "edits",
     [
         (SpanEdit(start=0, end=2, before="xx", after=""),),

@@ -268,7 +268,8 @@ class _Turn:
         for breach in breaches(arguments, tool.parameters) if tool else ():
             category = MISSING if breach.missing else SCHEMA
             path = breach.path if breach.path != "$" or arguments else ""
-            yield self._span(category, breach.explanation, count=count, path=path, severity=4), path
+            span = self._span(category, breach.explanation, count=count, path=path, severity=4)
+            yield span, f"{breach.path}.{breach.missing}" if breach.missing else path
         for name, wanted in omitted(arguments, tool, self.context) if tool else ():
             preference = "wants" if wanted else "does not want"
             explanation = f"The user {preference} {name!r}, and the call leaves it to the default."
@@ -293,8 +294,8 @@ class _Turn:
                 limit.path,
             )
         for value in untraced(arguments, tool, self.context, name=call.name, others=others):
-            if span := self._untraced(value, count):
-                yield span, value.path
+            if error := self._untraced(value, count):
+                yield error, value.path
         yield from (
             (span, "") for span in (*self._unwanted(count, call), *self._sequence(count, call))
         )

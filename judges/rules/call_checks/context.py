@@ -14,6 +14,7 @@ from spanjury.judges.text.stems import stem
 _SHORTEST_SLIP = 4  # minimum characters of an id whose similarity to another is no coincidence
 _TOKEN = re.compile(r"[^\s\"'“”‘’`,;(){}\[\]<>|*]+")
 _EDGE = ".:!?#…"
+_GREATEST = 1e100  # number beyond which, or one by which, products of three overflow
 _LONGEST = 5  # maximum tokens of a value that is written with spaces, such as an address
 _BROKEN = re.compile(
     r"^\s*(?:error\b|\w*(?:error|exception)\b ?[:(]|[45]\d\d\b|failed\b|failure\b|timeout\b"
@@ -186,6 +187,24 @@ def _reports_error(value: Mapping[str, object]) -> bool:
         return True
     states = (str(value.get(key, "")).casefold() for key in ("status", "state", "result"))
     return any(state in _BAD_STATES for state in states)
+
+
+def is_usable(number: float) -> bool:
+    """Return whether one can compute with a number: not NaN, infinite, or extremely large."""
+    return number == 0 or 1 / _GREATEST < abs(number) < _GREATEST
+
+
+def number_of(leaf: object) -> float | None:
+    """Return a number of JSON; None for any other value, and for a number that is not usable.
+
+    Examples
+    --------
+    >>> number_of(3), number_of(True), number_of(10**400), number_of(float("nan"))
+    (3.0, None, None, None)
+    """
+    if isinstance(leaf, bool) or not isinstance(leaf, int | float) or not is_usable(leaf):
+        return None
+    return float(leaf)
 
 
 def squeezed(text: str) -> str:

@@ -12,7 +12,12 @@ from typing import NamedTuple
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.answers import Claim, action_stems, clauses, is_action
-from spanjury.judges.rules.call_checks.context import arguments_of, is_failure, parsed
+from spanjury.judges.rules.call_checks.context import (
+    arguments_of,
+    is_failure,
+    number_of,
+    parsed,
+)
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
 from spanjury.judges.rules.call_checks.numerals import numerals
 from spanjury.judges.rules.call_checks.wishes import words_of
@@ -257,7 +262,7 @@ def _within(value: object) -> Iterator[list[_Row]]:
         fields = [
             _row(leaf, names=(" ".join(words_of(f"$.{key}")) if len(key) > 2 else key,))  # noqa: PLR2004
             for key, leaf in value.items()
-            if _is_number(leaf) and not key.isdecimal()
+            if number_of(leaf) is not None and not key.isdecimal()
         ]
         rows = [
             _row(held, names=(str(key).replace("_", " "),))
@@ -291,8 +296,8 @@ def _values(value: object) -> dict[str, frozenset[Leaf]]:
     values: defaultdict[str, set[Leaf]] = defaultdict(set)
     for path, leaf in json_leaves(value):
         column = re.sub(r"\[\d+\]", "", path)
-        if _is_number(leaf):
-            values[column].add(float(str(leaf)))
+        if (number := number_of(leaf)) is not None:
+            values[column].add(number)
         elif isinstance(leaf, str) and len(leaf) > 2 and len(leaf.split()) <= _LONGEST:  # noqa: PLR2004
             values[column].add(leaf)
     return {column: frozenset(held) for column, held in values.items()}
@@ -313,7 +318,3 @@ def _texts(
 def _is_small(leaf: Leaf) -> bool:
     """Return whether a value may count anything, so that its column must be named, too."""
     return isinstance(leaf, float) and leaf < _SMALL and leaf.is_integer()
-
-
-def _is_number(leaf: object) -> bool:
-    return isinstance(leaf, int | float) and not isinstance(leaf, bool)

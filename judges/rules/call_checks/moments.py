@@ -147,6 +147,7 @@ _PARTS: tuple[tuple[str, range], ...] = (
 )
 _NEXT, _NEAR, _FAR = 7, 14, 62  # distance in days from today up to which a weekday may be meant
 _DAY = 24 * 60
+_YEARS = range(1001, 9000)  # of today, from which steps of up to 999 years lead to other dates
 _MOST = 30  # maximum moments that are compared with each other
 
 
@@ -341,7 +342,7 @@ def _stated_today(text: str) -> date | None:
         if stated is None:
             days = ((y, m, d[0]) for y, m, d in _in_words(window) if y and d)
             stated = next(filter(None, (date_of(*parts) for parts in days)), None)
-        if stated:
+        if stated and stated.year in _YEARS:  # 9999-12-31 stands for no end
             return stated
     return None
 

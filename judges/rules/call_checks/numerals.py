@@ -10,7 +10,7 @@ from itertools import combinations, permutations
 from types import MappingProxyType
 
 from spanjury.judges.core.transcript import json_leaves
-from spanjury.judges.rules.call_checks.context import parsed
+from spanjury.judges.rules.call_checks.context import is_usable, number_of, parsed
 from spanjury.judges.rules.call_checks.lengths import lengths
 from spanjury.judges.rules.call_checks.moments import moments
 from spanjury.judges.rules.numbers import ORDINALS
@@ -109,6 +109,8 @@ class Numerals:
         """
         if abs(value) in self.stated or value in self.sums:
             return True
+        if not is_usable(value):
+            return False
         if value == int(value) and abs(value) <= _SMALL:
             steps = [number * factor for number in self.amounts for factor in self.factors]
             sums = [a + b for a, b in combinations(self.amounts, 2)]
@@ -209,7 +211,7 @@ def numerals(texts: tuple[str, ...]) -> Numerals:
         alone = [_number(match.group()) for match in _NUMERAL.finditer(text)]
         data = data_of(text)
         alone += [quantity.value for quantity in quantities(text)] if isinstance(data, str) else []
-        amounts |= dict.fromkeys(abs(number) for number in alone)
+        amounts |= dict.fromkeys(abs(number) for number in alone if is_usable(number))
         stated |= {*map(abs, alone), *other_readings(text), *map(float, lengths(text))}
         stated |= {number for part in _ANY.findall(text) for number in _readings(part)}
         sums |= {*_sums(data)}
@@ -226,7 +228,7 @@ def numerals(texts: tuple[str, ...]) -> Numerals:
         sums |= {float(ORDINALS[word]) for word in re.findall(r"[a-z]+", lower) if word in ORDINALS}
         factors |= {factor for word, of in _WORDS if re.search(word, lower) for factor in of}
     return Numerals(
-        stated=frozenset(stated),
+        stated=frozenset(filter(is_usable, stated)),
         amounts=tuple(amounts),
         sums=frozenset(sums),
         factors=tuple(factors),
@@ -264,17 +266,13 @@ def _sums(value: object) -> Iterator[float]:
         columns: dict[str, list[float]] = defaultdict(list)
         for item in value:
             for path, leaf in json_leaves(item):
-                if isinstance(leaf, int | float) and not isinstance(leaf, bool):
-                    columns[path].append(float(leaf))
+                if (number := number_of(leaf)) is not None:
+                    columns[path].append(number)
         yield from (sum(column) for column in columns.values())
         for item in value:
             yield from _sums(item)
     elif isinstance(value, dict):
-        own = [
-            float(leaf)
-            for leaf in value.values()
-            if isinstance(leaf, int | float) and not isinstance(leaf, bool)
-        ]
+        own = [number for leaf in value.values() if (number := number_of(leaf)) is not None]
         if len(own) > 1:
             yield sum(own)
         for item in value.values():
@@ -287,19 +285,14 @@ def _degrees(value: float) -> tuple[float, float]:
 
 
 def _any_near(value: float, numbers: Iterable[float], *, loosely: bool) -> bool:
+    """Return whether `value` is one of `numbers`, or one of them rounded."""
     decimals = _decimals(value)
-    return any(_near(value, number, decimals=decimals, loosely=loosely) for number in numbers)
-
-
-def _near(value: float, number: float, *, decimals: int, loosely: bool) -> bool:
-    gap = abs(abs(value) - abs(number))
-    if gap <= 1e-9 * max(1.0, abs(number)):
-        return True
-    if not loosely:
-        return decimals >= 1 and gap <= 0.5 * 10.0**-decimals * 1.0001
-    if abs(value) >= 10 and _digits(value) <= 2:  # noqa: PLR2004
-        return gap <= 0.04 * abs(number)
-    return gap <= 0.5 * 10.0**-decimals * 1.0001 or gap <= 0.0015 * abs(number)
+    is_whole = decimals == 0 and not loosely
+    is_rough = loosely and abs(value) >= 10 and _digits(value) <= 2  # noqa: PLR2004
+    rounding = 0.0 if is_whole or is_rough else 0.5 * 10.0**-decimals * 1.0001
+    share = 0.04 if is_rough else 0.0015 if loosely else 0.0
+    size, sizes = abs(value), map(abs, numbers)
+    return any(abs(size - n) <= max(1e-9, 1e-9 * n, rounding, share * n) for n in sizes)
 
 
 def _decimals(value: float) -> int:

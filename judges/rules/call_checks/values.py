@@ -6,6 +6,7 @@ address or a date, must come from a turn, a result or the tool's description. A 
 A value that the agent *chooses*, such as the size of a page, needs no origin.
 """
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from spanjury.judges.rules.call_checks.amounts import nearest as nearest_amount
 from spanjury.judges.rules.call_checks.answers import is_action
 from spanjury.judges.rules.call_checks.context import (
     Context,
+    number_of,
     raw_tokens,
     shape_of,
     slip,
@@ -166,8 +168,8 @@ def untraced(
             yield from own.flag(value=value)
         elif isinstance(schema.get("enum"), list):
             yield from own.choice(value, made=made)
-        elif isinstance(value, int | float):
-            yield from own.number(float(value))
+        elif (number := number_of(value)) is not None:
+            yield from own.number(number)
         elif isinstance(value, str):
             yield from own.text(value)
 
@@ -191,12 +193,12 @@ def _schema_at(tool: ToolSpec | None, path: str) -> Mapping[str, object]:
     if tool is None:
         return {}
     schema = resolved(tool.parameters, tool.parameters)
-    for key in re.findall(r"\.(\w+)|\[(\d+)\]|\[(\"[^\"]*\")\]", path):
+    for key in re.findall(r'\.(\w+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]', path):
         if key[1]:
             schema = resolved(schema.get("items"), tool.parameters)
         else:
             properties = schema.get("properties")
-            name = key[0] or key[2].strip('"')
+            name = key[0] or json.loads(key[2])
             inner = properties.get(name) if isinstance(properties, Mapping) else None
             schema = resolved(inner, tool.parameters)
     return schema
@@ -357,11 +359,11 @@ class _Own:
     def _held(self, counted: Collection[str], *, is_rate: bool) -> list[float]:
         """Return the numbers, or rates, of results under names with a word of these stems."""
         return [
-            float(leaf)
+            number
             for values in (*(r.values for r in self.context.records), *self.context.objects)
             for key, leaf in values.items()
-            if isinstance(leaf, int | float) and not isinstance(leaf, bool)
-            if {*map(stem, words_of(f"$.{key}"))} & {*counted}
+            if (number := number_of(leaf)) is not None
+            and {*map(stem, words_of(f"$.{key}"))} & {*counted}
             and ("per" in words_of(f"$.{key}")) is is_rate
         ]
 

@@ -48,6 +48,7 @@ _PAID = re.compile(
 )
 """Words before a number without a unit that is money."""
 _AND_MONEY = re.compile(r"(?:, | and | or | plus | minus | to | ?[-–] ?)[€$£]?$", re.IGNORECASE)
+_LONGEST = 40  # code points of the word before a number
 _MOST = 16  # sums, counts, or rates, from which nearly any other follows
 _PERCENT = 100.0
 _ROUNDING = 0.0051
@@ -204,7 +205,8 @@ def _written(text: str) -> Iterator[tuple[float, frozenset[str]]]:
     for quantity in reversed(quantities(text)):
         is_price = quantity.unit in _CURRENCIES | _CENTS or bool(_EACH.match(text, quantity.end))
         between = text[quantity.end : start] if start else ""
-        is_paid = not quantity.unit and bool(_PAID.search(text, 0, quantity.start))
+        before = text[max(0, quantity.start - _LONGEST) : quantity.start]
+        is_paid = not quantity.unit and bool(_PAID.search(before))
         is_listed = may_be_money and bool(_AND_MONEY.fullmatch(between))
         may_be_money = is_price or is_paid or is_listed
         start = quantity.start

@@ -14,6 +14,7 @@ from spanjury.judges.rules.call_checks.context import (
     number_of,
     parsed,
     squeezed,
+    tokens_in,
     tokens_of,
 )
 from spanjury.judges.rules.call_checks.moments import Moments, moments, read_moment
@@ -93,7 +94,7 @@ def mistaken(
     others
         The arguments of all other calls, whose choices this call need not repeat.
     """
-    taken = frozenset().union(*map(tokens_of, others))
+    taken = tokens_in(tuple(others))
     own = {squeezed(str(leaf)) for _, leaf in json_leaves(arguments)}
     for path, value in json_leaves(arguments):
         if isinstance(value, bool) or not isinstance(value, str | int) or not squeezed(str(value)):

@@ -224,6 +224,12 @@ def tokens_of(text: str) -> frozenset[str]:
     return frozenset(rows)
 
 
+@lru_cache(maxsize=64)
+def tokens_in(texts: tuple[str, ...]) -> frozenset[str]:
+    """Return the `tokens_of` all texts."""
+    return frozenset[str]().union(*map(tokens_of, texts))
+
+
 @lru_cache(maxsize=256)
 def raw_tokens(text: str) -> tuple[str, ...]:
     """Return the tokens of a text as written, without the marks at their edges."""
@@ -244,8 +250,9 @@ def shape_of(token: str) -> str:
 def slip(value: str, tokens: Collection[str]) -> str | None:
     """Return the token that differs from `value` by a swap of two characters, or in one character.
 
-    `value` contains a digit. Consecutive numbers, such as page numbers, differ in their last
-    character, so a single other character counts only before it.
+    Of several, it is the first in the order of their characters. `value` contains a digit.
+    Consecutive numbers, such as page numbers, differ in their last character, so a single other
+    character counts only before it.
 
     Examples
     --------
@@ -254,9 +261,7 @@ def slip(value: str, tokens: Collection[str]) -> str | None:
     """
     if len(value) < _SHORTEST_SLIP or not any(map(str.isdigit, value)):
         return None
-    for token in tokens:
-        if len(token) != len(value) or token == value:
-            continue
+    for token in sorted(token for token in tokens if len(token) == len(value) and token != value):
         differing = [n for n, pair in enumerate(zip(value, token, strict=True)) if len({*pair}) > 1]
         is_swap = (
             len(differing) == 2  # noqa: PLR2004

@@ -15,6 +15,7 @@ from spanjury.judges.rules.call_checks.lengths import lengths
 from spanjury.judges.rules.call_checks.moments import moments
 from spanjury.judges.rules.numbers import ORDINALS
 from spanjury.judges.rules.quantities import other_readings, quantities
+from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.stems import stem
 
 _NUMERAL = re.compile(
@@ -203,37 +204,42 @@ def numerals(texts: tuple[str, ...]) -> Numerals:
     >>> numerals(("Two nights at 131 each",)).lead_to(262)
     True
     """
-    stated: set[float] = set()
-    amounts: dict[float, None] = {}
-    sums: set[float] = set()
-    factors: set[float] = set()
-    for text in texts:
-        alone = [_number(match.group()) for match in _NUMERAL.finditer(text)]
-        data = data_of(text)
-        alone += [quantity.value for quantity in quantities(text)] if isinstance(data, str) else []
-        amounts |= dict.fromkeys(abs(number) for number in alone if is_usable(number))
-        stated |= {*map(abs, alone), *other_readings(text), *map(float, lengths(text))}
-        stated |= {number for part in _ANY.findall(text) for number in _readings(part)}
-        sums |= {*_sums(data)}
-        parts = [60.0 * int(match[1]) + int(match[2]) for match in _TWO_PARTS.finditer(text)]
-        sums |= {sum(parts)} if len(parts) > 1 else set()  # sum of lengths such as 3:42
-        lower = text.lower()
-        sums |= {float(count) for count in _listed(text)}
-        sums |= {float(f"{decade}{end}") for decade in _DECADE.findall(text) for end in "09"}
-        sums |= {
-            float(_DECADES[word] + end) for word in _DECADES if word in lower for end in (0, 9)
-        }
-        days = len({*map(str.lower, _WEEKDAY.findall(text))})
-        sums |= {float(count) for count in range(2, days + 1 + ("weekend" in lower))}
-        sums |= {float(ORDINALS[word]) for word in re.findall(r"[a-z]+", lower) if word in ORDINALS}
-        factors |= {factor for word, of in _WORDS if re.search(word, lower) for factor in of}
+    parts = [*map(_read, texts)]
+    return Numerals(
+        stated=frozenset[float]().union(*(part.stated for part in parts)),
+        amounts=tuple(dict.fromkeys(number for part in parts for number in part.amounts)),
+        sums=frozenset[float]().union(*(part.sums for part in parts)),
+        factors=tuple({factor for part in parts for factor in part.factors}),
+        counts_people=any(part.counts_people for part in parts),
+    )
+
+
+def _numerals(text: str) -> Numerals:
+    alone = [_number(match.group()) for match in _NUMERAL.finditer(text)]
+    data = data_of(text)
+    alone += [quantity.value for quantity in quantities(text)] if isinstance(data, str) else []
+    stated = {*map(abs, alone), *other_readings(text), *map(float, lengths(text))}
+    stated |= {number for part in _ANY.findall(text) for number in _readings(part)}
+    sums = {*_sums(data)}
+    parts = [60.0 * int(match[1]) + int(match[2]) for match in _TWO_PARTS.finditer(text)]
+    sums |= {sum(parts)} if len(parts) > 1 else set()  # sum of lengths such as 3:42
+    lower = text.lower()
+    sums |= {float(count) for count in _listed(text)}
+    sums |= {float(f"{decade}{end}") for decade in _DECADE.findall(text) for end in "09"}
+    sums |= {float(_DECADES[word] + end) for word in _DECADES if word in lower for end in (0, 9)}
+    days = len({*map(str.lower, _WEEKDAY.findall(text))})
+    sums |= {float(count) for count in range(2, days + 1 + ("weekend" in lower))}
+    sums |= {float(ORDINALS[word]) for word in re.findall(r"[a-z]+", lower) if word in ORDINALS}
     return Numerals(
         stated=frozenset(filter(is_usable, stated)),
-        amounts=tuple(amounts),
+        amounts=tuple(dict.fromkeys(abs(number) for number in alone if is_usable(number))),
         sums=frozenset(sums),
-        factors=tuple(factors),
-        counts_people=any(map(_PEOPLE.search, texts)),
+        factors=tuple({factor for word, of in _WORDS if re.search(word, lower) for factor in of}),
+        counts_people=bool(_PEOPLE.search(text)),
     )
+
+
+_read = KeptByText(_numerals)
 
 
 def _listed(text: str) -> Iterator[int]:

@@ -27,6 +27,7 @@ from spanjury.judges.rules.call_checks.context import (
     shape_of,
     slip,
     squeezed,
+    tokens_in,
     tokens_of,
 )
 from spanjury.judges.rules.call_checks.lengths import lengths
@@ -141,7 +142,7 @@ def untraced(
     others
         The arguments of all other calls, whose choices this call need not repeat.
     """
-    made = frozenset().union(*map(tokens_of, others))
+    made = tokens_in(tuple(others))
     leaves = [*json_leaves(arguments)]
     stepped = {*_stepped(arguments, moments(context.texts))}
     for path, value in leaves:
@@ -243,7 +244,7 @@ class _Own:
 
     @property
     def _tokens(self) -> frozenset[str]:
-        return frozenset().union(*map(tokens_of, self._texts))
+        return tokens_in(self._texts)
 
     @property
     def _is_chosen(self) -> bool:

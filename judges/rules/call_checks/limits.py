@@ -322,8 +322,8 @@ def _late(arguments: Mapping[str, object], context: Context, text: str) -> Itera
     ]
     days = {day.weekday() for _, (day, _) in timed if day}
     weekdays = moments((text,)).weekdays
-    if days and weekdays and not days & weekdays:
-        return  # the limit is for another day
+    if not times or (days and weekdays and not days & weekdays):
+        return  # there is none, or the limit is for another day
     lasting = moments(context.texts).lengths
     for path, minute in times:
         for match in _LATEST.finditer(text):

@@ -756,7 +756,9 @@ async def test_a_number_that_no_sum_can_have_is_passed_over(number: str) -> None
 
 async def test_a_date_that_stands_for_no_end_is_not_today() -> None:
     reply = Turn(role="tool", text="Expiry date: 9999-12-31. Free next month, in 2 weeks.")
-    errors = await marks("calls", reply, calling("book_room", {"room": "r-17", "day": "2031-03-03"}))
+    errors = await marks(
+        "calls", reply, calling("book_room", {"room": "r-17", "day": "2031-03-03"})
+    )
     assert ("value from nowhere", "2031-03-03") not in errors
 
 

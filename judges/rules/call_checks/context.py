@@ -224,7 +224,7 @@ def tokens_of(text: str) -> frozenset[str]:
     return frozenset(rows)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4)  # a value is looked up many times, and long texts have many tokens
 def tokens_in(texts: tuple[str, ...]) -> frozenset[str]:
     """Return the `tokens_of` all texts."""
     return frozenset[str]().union(*map(tokens_of, texts))

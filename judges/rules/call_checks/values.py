@@ -144,7 +144,7 @@ def untraced(
     """
     made = tokens_in(tuple(others))
     leaves = [*json_leaves(arguments)]
-    stepped = {*_stepped(arguments, moments(context.texts))}
+    stepped = {*_stepped(arguments, context.texts)}
     for path, value in leaves:
         schema = _schema_at(tool, path)
         if value is None or value in ("", [], {}) or value in stepped:
@@ -175,8 +175,8 @@ def untraced(
             yield from own.text(value)
 
 
-def _stepped(arguments: Mapping[str, object], named: Moments) -> Iterator[str]:
-    """Yield the dates of each list in equal steps whose first or last date is named."""
+def _stepped(arguments: Mapping[str, object], texts: tuple[str, ...]) -> Iterator[str]:
+    """Yield the dates of each list in equal steps whose first or last date `texts` name."""
     for value in arguments.values():
         dated = [
             (str(item), moment[0])
@@ -185,7 +185,8 @@ def _stepped(arguments: Mapping[str, object], named: Moments) -> Iterator[str]:
         ]
         days = [day for _, day in dated]
         steps = {later - day for day, later in pairwise(days)}
-        if len(days) >= _STEPPED and len(steps) == 1 and any(map(named.names, (days[0], days[-1]))):
+        is_row = len(days) >= _STEPPED and len(steps) == 1
+        if is_row and any(map(moments(texts).names, (days[0], days[-1]))):
             yield from (item for item, _ in dated)
 
 

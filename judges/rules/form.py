@@ -20,7 +20,6 @@ from spanjury.judges.core import (
     RescoringMethod,
     Scale,
     Segment,
-    counted,
     fingerprint,
     gravest,
     not_about,
@@ -181,7 +180,7 @@ def _errors(text: str, *, before: str | None) -> tuple[FormText, list[ErrorSpan]
 def _summary(errors: Sequence[ErrorSpan], *, words: int) -> str:
     if not errors:
         return "No error of form found."
-    return f"{counted(len(errors), 'error')} of form in {words} words."
+    return f"{len(errors)} error{'s' if len(errors) > 1 else ''} of form in {words} words."
 
 
 def _habits(form: FormText) -> Iterator[str]:

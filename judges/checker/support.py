@@ -19,6 +19,7 @@ from spanjury.judges.core import (
     Unverified,
     Usage,
     abstention,
+    counted,
     gravest,
     not_about,
     probability_with,
@@ -159,12 +160,8 @@ def _report(
 def _rationale(findings: Findings) -> str:
     if not findings.read:
         return "The source says all of it word for word."
-    errors = _counted(len(findings.spans), "place") + " that the source does not support"
+    errors = counted(len(findings.spans), "place") + " that the source does not support"
     copied = f"; {findings.copied} more copied from it" if findings.copied else ""
     left = f", {len(findings.unverified)} of them not verified" if findings.unverified else ""
     result = errors if findings.spans else "No error found"
-    return f"{result} in {_counted(findings.read, 'sentence')} that the judge read{left}{copied}."
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
+    return f"{result} in {counted(findings.read, 'sentence')} that the judge read{left}{copied}."

@@ -39,7 +39,8 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.keys import canonical, digest
-from spanjury.judges.llm.asking import Answer, ask, redrawn
+from spanjury.judges.llm.answer_tokens import RIVALS
+from spanjury.judges.llm.asking import Answer, ask, asked_together, redrawn
 from spanjury.judges.llm.error_list import cue, render_errors
 from spanjury.judges.llm.examples import Examples
 from spanjury.judges.llm.expected_score import expected_label
@@ -226,10 +227,10 @@ class Annotator:
             report = replace(report, error_probability=likely)
         if self.samples == 1:
             return report
-        further = [
-            await self._answer(_drawn_again(request, number), read=read, mark=prompt.mark)
-            for number in range(1, self.samples)
-        ]
+        again = partial(self._answer, read=read, mark=prompt.mark)
+        further = await asked_together(
+            [partial(again, _drawn_again(request, number)) for number in range(1, self.samples)]
+        )
         locate = partial(located_errors, output=segment.output, inputs=Inputs(shown))
         return _agreed(report, [answer, *further], locate=locate, is_expected=self.expected)
 
@@ -272,7 +273,7 @@ class Annotator:
         """Number of tokens whose log-probabilities are requested."""
         if self.alternatives is not None:
             return self.alternatives
-        return _RIVALS if self._has_verdict or self.expected else 0
+        return RIVALS if self._has_verdict or self.expected else 0
 
     @property
     def _in_json(self) -> bool:
@@ -383,8 +384,6 @@ class Annotator:
         return f"{listed.removesuffix(cue(mark))}{line}\n{cue(mark)}"
 
 
-_RIVALS = 5
-"""Largest number that all servers with log-probabilities allow."""
 _NEAR = ("faulty", "overall score", "overall_score")
 """Labels of the verdict and the score, in text and in JSON."""
 _SEVERITIES = Scale(labels=SEVERITY_WORDS)

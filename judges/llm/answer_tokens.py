@@ -11,6 +11,12 @@ from functools import lru_cache
 
 from spanjury.judges.core import TokenLogprob
 
+RIVALS = 5
+"""Largest number of likely tokens that all servers with log-probabilities return."""
+
+LEAST_SHARE = 0.5
+"""Minimum probability of all answers together from which their shares have a meaning."""
+
 _BLANKS = str.maketrans("\u0120\u2581\u010a", "  \n")  # as in the vocabularies of tokenizers
 _WORD = re.compile(r"\w+")
 _MARKUP = " \t>#*`~-"
@@ -60,14 +66,21 @@ def field_tokens(
     tokens: Sequence[TokenLogprob], label: str, *, mark: str
 ) -> Iterator[TokenLogprob]:
     """Yield the first token of each value of a field, in order."""
-    written = "".join(token.token for token in tokens).translate(_BLANKS)
-    starts = sorted({*value_starts(written, label, mark=mark)} - {len(written)}, reverse=True)
-    reached = 0
+    return _begun(tokens, value_starts(_written(tokens), label, mark=mark))
+
+
+def _written(tokens: Sequence[TokenLogprob]) -> str:
+    return "".join(token.token for token in tokens).translate(_BLANKS)
+
+
+def _begun(tokens: Sequence[TokenLogprob], starts: Iterable[int]) -> Iterator[TokenLogprob]:
+    """Yield the token at each of `starts`, offsets in what all tokens write, in order."""
+    waiting, reached = sorted({*starts}, reverse=True), 0
     for token in tokens:
         reached += len(token.token)
-        if starts and reached > starts[-1]:
+        if waiting and reached > waiting[-1]:
             yield token
-            starts.pop()
+            waiting.pop()
 
 
 def field_token(tokens: Sequence[TokenLogprob], label: str, *, mark: str) -> TokenLogprob | None:
@@ -86,14 +99,8 @@ def field_token(tokens: Sequence[TokenLogprob], label: str, *, mark: str) -> Tok
 
 def value_token(tokens: Sequence[TokenLogprob], pattern: re.Pattern[str]) -> TokenLogprob | None:
     """Return the first token of the last ``value`` that `pattern` matches; None if none matches."""
-    written = "".join(token.token for token in tokens).translate(_BLANKS)
-    starts = [match.start("value") for match in pattern.finditer(written)]
-    reached = 0
-    for token in tokens:
-        reached += len(token.token)
-        if starts and reached > starts[-1]:
-            return token
-    return None
+    starts = [match.start("value") for match in pattern.finditer(_written(tokens))]
+    return next(_begun(tokens, starts[-1:]), None)
 
 
 def shares(token: TokenLogprob, words: Iterable[str]) -> dict[str, float]:

@@ -35,7 +35,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.passages import listed
-from spanjury.judges.llm.answer_tokens import field_tokens, shares
+from spanjury.judges.llm.answer_tokens import LEAST_SHARE, RIVALS, field_tokens, shares
 from spanjury.judges.llm.asking import asked_together
 from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence
 from spanjury.judges.llm.prompt import shown_message, shown_texts
@@ -55,8 +55,6 @@ _TEMPLATES = ("claims-system.txt", "claims-split.txt", "claims.txt", "claims-con
 _CATEGORIES = {"contradicted": "contradicted", "missing": "not in the source"}
 _WORD = re.compile(r"\w")
 _SEVERITY = 4  # fixed, because the model does not say how much an error matters
-_RIVALS = 5  # the largest number that all servers with log-probabilities allow
-_LEAST_SHARE = 0.5  # minimum probability of the deciding verdicts together
 _UNKNOWN = 0.5
 
 
@@ -170,7 +168,7 @@ class ClaimJudge:
                 "per_call must be positive and max_spans not negative: "
                 f"{self.per_call!r}, {self.max_spans!r}"
             )
-        self._decoding(logprobs=_RIVALS)  # raises for a bad number now
+        self._decoding(logprobs=RIVALS)  # raises for a bad number now
 
     @property
     def signature(self) -> str:
@@ -260,7 +258,7 @@ class ClaimJudge:
             "claims.txt",
             {**shown, list_name: _numbered(claims)},
             about=about,
-            decoding=self._decoding(logprobs=_RIVALS),
+            decoding=self._decoding(logprobs=RIVALS),
         )
 
     async def _ask(
@@ -348,7 +346,7 @@ def _wrong_share(verdicts: Mapping[str, float]) -> float | None:
     """Return the probability that a claim is wrong; None if the deciding verdicts are unlikely."""
     wrong = verdicts["contradicted"] + verdicts["missing"]
     decided = wrong + verdicts["supported"]
-    return min(1.0, wrong / decided) if decided >= _LEAST_SHARE else None
+    return min(1.0, wrong / decided) if decided >= LEAST_SHARE else None
 
 
 def _report(

@@ -28,7 +28,7 @@ from spanjury.judges.core import (
     thought_tokens,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.llm.answer_tokens import field_token, shares
+from spanjury.judges.llm.answer_tokens import LEAST_SHARE, RIVALS, field_token, shares
 from spanjury.judges.llm.prompt import everything
 from spanjury.judges.llm.typed_reply import ask_for
 from spanjury.judges.tasks import describe
@@ -38,8 +38,6 @@ _PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = ("system.txt", "compare.txt", "typed.txt", "typed-reask.txt")
 _FIELD = "better"
 """Field of the reply that contains the decision."""
-_RIVALS = 5
-_LEAST_SHARE = 0.5  # minimum probability of the three words together
 _MOST = 8
 _LONGEST_EXPLANATION = 800
 # Limits end the loops of small models, on servers that support them.
@@ -85,7 +83,7 @@ class Comparer:
     seed: int | None = None
     max_tokens: int = 1024
     reasoning: Reasoning | None = None
-    alternatives: int = _RIVALS
+    alternatives: int = RIVALS
 
     def __post_init__(self) -> None:
         self._decoding()  # raises for a bad number now
@@ -93,7 +91,7 @@ class Comparer:
     @property
     def signature(self) -> str:
         """Model, prompt, decoding and code; other options if they differ from the default."""
-        defaults = {"reasoning": None, "alternatives": _RIVALS}
+        defaults = {"reasoning": None, "alternatives": RIVALS}
         options = {name: getattr(self, name) for name in defaults}
         return signature(
             "comparer",
@@ -176,7 +174,7 @@ def _probability(tokens: tuple[TokenLogprob, ...]) -> float | None:
         return None
     words = shares(token, ("a", "b", "tie"))
     total = sum(words.values())
-    return min(1.0, (words["a"] + words["tie"] / 2) / total) if total >= _LEAST_SHARE else None
+    return min(1.0, (words["a"] + words["tie"] / 2) / total) if total >= LEAST_SHARE else None
 
 
 def _spans(decision: _Decision, text: str, *, output: str) -> tuple[ErrorSpan, ...]:

@@ -16,14 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import Reply, Scale, TokenLogprob
-from spanjury.judges.llm.answer_tokens import field_token, rivals
+from spanjury.judges.llm.answer_tokens import LEAST_SHARE, field_token, rivals
 from spanjury.judges.llm.error_list import CUE
 from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.percent import STEP
 
-LEAST_SHARE = 0.5
-"""Minimum probability of the numbers of the scale for which an expectation is meaningful."""
 _AROUND = " \t\r\n▁ĠĊ"  # white space, also as written by tokenizers
 _HIGHEST = 100
 _NUMBERS = range(0, _HIGHEST + 1, STEP)

@@ -45,15 +45,13 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.llm.answer_tokens import shares, value_token
+from spanjury.judges.llm.answer_tokens import LEAST_SHARE, RIVALS, shares, value_token
 from spanjury.judges.llm.asking import Answer, ask, asked_together
 from spanjury.judges.llm.guardian_words import Marks, TrainedAnswer, read_answer, words
 from spanjury.judges.text import Locator, Template, fence, object_in
 
 _QUESTION = "Question"
 _NON_COMMERCIAL = "CC BY-NC 4.0, no commercial use"
-_RIVALS = 5  # the largest number that all servers with log-probabilities allow
-_LEAST_SHARE = 0.5  # minimum probability of the two answers together
 _TOKEN_BYTES = 3  # bytes per token, rather too few, so that no passage is too long
 _LEAST_LENGTH = 200
 _LETTERS_A_TOKEN = 8  # twice as many as in prose; a prompt with fewer tokens was cut
@@ -335,7 +333,7 @@ class Guardian:
         supported, is_stated = float(verdict.value == form.right), False
         if token := value_token(answer.reply.logprobs, form.value):
             likely = shares(token, (form.right, form.wrong))
-            if (total := sum(likely.values())) >= _LEAST_SHARE:
+            if (total := sum(likely.values())) >= LEAST_SHARE:
                 supported, is_stated = min(1.0, likely[form.right] / total), True
         return ClaimSupport(
             supported=supported,
@@ -358,7 +356,7 @@ class Guardian:
     def _decoding(self) -> Decoding:
         usual = self._form.max_tokens + (_THOUGHT_TOKENS if self.think else 0)
         most = usual if self.max_tokens is None else self.max_tokens
-        return Decoding(seed=self.seed, max_tokens=most, logprobs=_RIVALS)
+        return Decoding(seed=self.seed, max_tokens=most, logprobs=RIVALS)
 
 
 def _reasons(reply: Reply, text: str) -> str:

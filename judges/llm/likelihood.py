@@ -66,6 +66,8 @@ _LONG = 3  # minimum number of words of a span as grave as a name or a number
 
 _GRAVER, _MILDER = 2, 1
 
+_SURPRISE, _GAIN = 3.0, 0.0  # in nats, chosen by span F1 on 54 training rows of CLIFF, with SmolLM2
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Given:
@@ -74,18 +76,6 @@ class _Given:
     tokens: tuple[LikelyToken, ...]
     usage: Usage
     shown: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Thresholds:
-    """Thresholds in nats, chosen by span F1 on 54 training rows of CLIFF, with SmolLM2.
-
-    The source does not help a word if its log-probability given the source is at most minus
-    `surprise`, and exceeds that without the source by at most `gain`: with 0, not at all.
-    """
-
-    surprise: float = 3.0
-    gain: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +95,8 @@ class Likelihood:
         is in the top band iff there is no span.
     surprise, gain
         In nats. A word is marked if its log-probability given the source is at most minus
-        `surprise`, and the source raises its log-probability by at most `gain`.
+        `surprise`, and the source raises its log-probability by at most `gain`: with 0, not at
+        all.
     max_characters
         Maximum length of source and text together. A longer source loses the end of its longest
         part, and the rationale says so; a text longer than half of this is not judged.
@@ -115,8 +106,8 @@ class Likelihood:
 
     model: ChatModel
     spans: bool = False
-    surprise: float = _Thresholds().surprise
-    gain: float = _Thresholds().gain
+    surprise: float = _SURPRISE
+    gain: float = _GAIN
     max_characters: int = 12_000
     max_spans: int = 8
 
@@ -168,12 +159,21 @@ class Likelihood:
     def _spans(
         self, text: str, given: Sequence[LikelyToken], alone: Sequence[LikelyToken]
     ) -> tuple[ErrorSpan, ...]:
-        return _unhelped(
-            text,
-            _read_words(text, given=given, alone=alone),
-            limits=_Thresholds(surprise=self.surprise, gain=self.gain),
-            most=self.max_spans,
-        )
+        """Return at most `max_spans` runs of words that the source does not help.
+
+        Function words between two such words are part of a run. The runs whose words gain least
+        are kept, sorted by position. Severity is 2 for a name, a number, or three or more words,
+        else 1, because most such words are not errors.
+        """
+        read = _read_words(text, given=given, alone=alone)
+        marked = [
+            index
+            for index, word in enumerate(read)
+            if _counts(word) and word.given <= -self.surprise and word.gain <= self.gain
+        ]
+        runs = [_span(text, run) for run in _runs(read, marked)]
+        kept = sorted(runs, key=lambda run: run[0])[: self.max_spans]
+        return tuple(sorted((span for _, span in kept), key=lambda span: span.start or 0))
 
     def _obstacle(
         self, segment: Segment, aspect: Aspect, inputs: Mapping[str, str]
@@ -284,20 +284,6 @@ def _read_words(
     ]
 
 
-def _unhelped(
-    text: str, read: Sequence[_LikelyWord], *, limits: _Thresholds, most: int
-) -> tuple[ErrorSpan, ...]:
-    """Return at most `most` runs of words that the source does not help.
-
-    Function words between two such words are part of a run. The runs whose words gain least are
-    kept, sorted by position. Severity is 2 for a name, a number, or three or more words, else 1,
-    because most such words are not errors.
-    """
-    runs = [_span(text, run) for run in _runs(read, limits)]
-    kept = sorted(runs, key=lambda run: run[0])[:most]
-    return tuple(sorted((span for _, span in kept), key=lambda span: span.start or 0))
-
-
 def _summed(text_words: Sequence[Word], tokens: Sequence[LikelyToken]) -> list[float]:
     """Return the sum of the log-probabilities of each word's tokens."""
     sums = [0.0] * len(text_words)
@@ -310,13 +296,8 @@ def _summed(text_words: Sequence[Word], tokens: Sequence[LikelyToken]) -> list[f
     return sums
 
 
-def _runs(read: Sequence[_LikelyWord], limits: _Thresholds) -> list[list[_LikelyWord]]:
-    """Return the runs; each begins and ends with a word that the source does not help."""
-    marked = [
-        index
-        for index, word in enumerate(read)
-        if _counts(word) and word.given <= -limits.surprise and word.gain <= limits.gain
-    ]
+def _runs(read: Sequence[_LikelyWord], marked: Sequence[int]) -> list[list[_LikelyWord]]:
+    """Return the runs; each begins and ends with a word `marked` by its index."""
     if not marked:
         return []
     runs = [[marked[0]]]

@@ -14,11 +14,6 @@ or ``No Error`` in place of the errors. `spanjury.judges.llm.own_fields` takes t
 what models make of it and leaves those that they quote; here they are given their meaning. No
 reply makes it raise, and a score is never guessed: where there is no clear one, or there are
 two, `ParsedReply.problem` says what is wrong.
-
-Sort the fields of a reply into reports: a machine over labelled pieces of lines.
-
-Its state is the report and the error that it is in, and the field that unlabelled lines
-belong to. A reply may contain several reports, when a model starts again after its score.
 """
 
 import re
@@ -40,6 +35,19 @@ from spanjury.judges.llm.own_fields import OwnFields, left_open, own_fields, quo
 from spanjury.judges.llm.parsed import ParsedError, ParsedReply
 from spanjury.judges.llm.quoted_evidence import NO_INPUTS, Inputs, parsed_evidence
 from spanjury.judges.text import Locator
+
+PARSER_VERSION = 3
+"""Raised whenever a reply may be read differently than before; part of signatures."""
+
+BREAKS_OFF = "it breaks off at the score"
+"""Problem of a reply that was cut at its score: more digits may have followed."""
+
+SEVERITY_WORDS = ("Neutral", "Minor", "Moderate", "Major", "Critical")
+"""Words for the severities 1 to 5."""
+
+_SCORE_LABELS = ((Label.SCORE, Label.OVERALL_SCORE), (Label.INLINE_SCORE,))  # best first, then last
+
+_NOTHING = frozenset({"n/a", "no error", "no errors", "none"})
 
 _MARK = r"(?P<mark> \([0-9a-f]{3,64}\)|)"
 _ERROR = re.compile(
@@ -130,20 +138,6 @@ def _exact_error(block: re.Match[str], severities: Scale) -> ParsedError | None:
 def _is_plain(prose: str) -> bool:
     """Return whether `prose` has neither a field nor an unclosed quotation."""
     return left_open(prose) is None and not begins_field(prose)
-
-
-PARSER_VERSION = 3
-"""Raised whenever a reply may be read differently than before; part of signatures."""
-
-BREAKS_OFF = "it breaks off at the score"
-"""Problem of a reply that was cut at its score: more digits may have followed."""
-
-SEVERITY_WORDS = ("Neutral", "Minor", "Moderate", "Major", "Critical")
-"""Words for the severities 1 to 5."""
-
-_SCORE_LABELS = ((Label.SCORE, Label.OVERALL_SCORE), (Label.INLINE_SCORE,))  # best first, then last
-
-_NOTHING = frozenset({"n/a", "no error", "no errors", "none"})
 
 
 def parse(
@@ -361,7 +355,11 @@ def _drafts(pieces: Iterable[Field]) -> list[_ReportDraft]:
 
 
 class _Machine:
-    """State machine that fills drafts with the fields of a reply, in order."""
+    """State machine that fills drafts with the fields of a reply, in order.
+
+    Its state is the report and the error that it is in, and the field that unlabelled lines belong
+    to. A reply may contain several reports, if a model starts again after its score.
+    """
 
     def __init__(self) -> None:
         self.reports = [_ReportDraft()]

@@ -27,7 +27,7 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.llm.answer_tokens import shares, value_token
+from spanjury.judges.llm.answer_tokens import LEAST_SHARE, shares, value_token
 from spanjury.judges.llm.asking import ask
 from spanjury.judges.llm.guardian_words import Marks, TrainedAnswer, read_answer, words
 from spanjury.judges.text import Template, named_plainly
@@ -40,7 +40,6 @@ _MARKS = Marks(
 )
 _VALUE = re.compile(r"\[RESULT\]\s*\(?(?P<value>[1-5])(?!\.?\d)", re.IGNORECASE)
 _RIVALS = 20
-_LEAST_SHARE = 0.5  # minimum probability of the five scores together
 _NO_SPANS = "A score alone: no error spans were looked for."
 
 
@@ -184,6 +183,6 @@ def _expected(reply: Reply) -> float | None:
     token = value_token(reply.logprobs, _VALUE)
     weights = {} if token is None else shares(token, _SCORES)
     total = math.fsum(weights.values())
-    if total < _LEAST_SHARE:
+    if total < LEAST_SHARE:
         return None
     return math.fsum(int(score) * weight for score, weight in weights.items()) / total

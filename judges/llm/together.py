@@ -29,7 +29,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
-from spanjury.judges.llm.answer_tokens import field_tokens
+from spanjury.judges.llm.answer_tokens import RIVALS, field_tokens
 from spanjury.judges.llm.asking import AskedOnce
 from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.parsed import ParsedError
@@ -41,7 +41,6 @@ from spanjury.judges.text import fence, fill_template, read_template
 
 _PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = ("system.txt", "together.txt", "severity-numeric.txt")
-_RIVALS = 5  # the largest number that all servers with log-probabilities allow
 _HELD = 256  # replies kept for other aspects of the same text
 
 
@@ -191,7 +190,7 @@ class TogetherJudge:
             temperature=self.temperature,
             seed=self.seed,
             max_tokens=self.max_tokens * aspects + thought_tokens(self.reasoning),
-            logprobs=_RIVALS,
+            logprobs=RIVALS,
             reasoning=self.reasoning,
         )
 

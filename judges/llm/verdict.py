@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from spanjury.judges.core import TokenLogprob
-from spanjury.judges.llm.answer_tokens import field_token, shares, value_starts
+from spanjury.judges.llm.answer_tokens import LEAST_SHARE, field_token, shares, value_starts
 from spanjury.judges.llm.material import Material
 
 VerdictPlace = Literal["before", "after", "none"]
@@ -18,7 +18,6 @@ VERDICT = "faulty"
 """Label of the verdict, in lower case."""
 YES, NO = "yes", "no"
 
-_LEAST_SHARE = 0.5  # minimum probability of the two words together
 _WORD = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 _PRIOR = 0.5
 """Pseudo-count added to each verdict, so that a few assessments make nothing certain [1]_.
@@ -76,7 +75,7 @@ def share_of_yes(token: TokenLogprob) -> float | None:
     """
     words = shares(token, (YES, NO))
     total = sum(words.values())
-    return min(1.0, words[YES] / total) if total >= _LEAST_SHARE else None
+    return min(1.0, words[YES] / total) if total >= LEAST_SHARE else None
 
 
 def agreed_probability(verdicts: Sequence[bool]) -> float | None:

@@ -38,6 +38,7 @@ from spanjury.judges.core.transcript import (
     json_leaves,
     replies,
     transcript,
+    turn_of,
 )
 from spanjury.judges.rules.call_checks.answers import (
     Claim,
@@ -265,14 +266,17 @@ class _Turn:
             explanation = "The arguments are no JSON object."
             yield self._span(SCHEMA, explanation, count=count, path="$", severity=5), "$"
             return
+        mark = partial(self._at, count=count)
         for breach in breaches(arguments, tool.parameters) if tool else ():
             category = MISSING if breach.missing else SCHEMA
             path = breach.path if breach.path != "$" or arguments else ""
-            yield self._span(category, breach.explanation, count=count, path=path, severity=4), path
+            span, _ = mark(path, category, breach.explanation)
+            yield span, f"{breach.path}.{breach.missing}" if breach.missing else path
         for name, wanted in omitted(arguments, tool, self.context) if tool else ():
             preference = "wants" if wanted else "does not want"
             explanation = f"The user {preference} {name!r}, and the call leaves it to the default."
-            yield self._span(MISSING, explanation, count=count, path="$", severity=4), f"$.{name}"
+            span, _ = mark("$", MISSING, explanation)
+            yield span, f"$.{name}"
         others = [
             other.arguments
             for turn in self.trajectory.turns
@@ -281,61 +285,42 @@ class _Turn:
         ]
         yield from self._choices(count, arguments, others)
         for limit in broken(arguments, self.context, outcome=self._outcome(call)):
-            yield (
-                self._span(
-                    LIMIT,
-                    limit.explanation,
-                    count=count,
-                    path=limit.path,
-                    severity=4,
-                    evidence=self.context.evidence(limit.words),
-                ),
-                limit.path,
-            )
+            yield mark(limit.path, LIMIT, limit.explanation, words=limit.words)
         for value in untraced(arguments, tool, self.context, name=call.name, others=others):
-            if span := self._untraced(value, count):
-                yield span, value.path
+            if error := self._untraced(value, count):
+                yield error, value.path
         yield from (
             (span, "") for span in (*self._unwanted(count, call), *self._sequence(count, call))
+        )
+
+    def _at(
+        self, path: str, category: str, explanation: str, *, count: int, words: str = ""
+    ) -> tuple[ErrorSpan, str]:
+        """Return a grave error at a value of a call, with the value's path; `words` prove it."""
+        evidence = self.context.evidence(words)
+        return (
+            self._span(
+                category, explanation, count=count, path=path, severity=4, evidence=evidence
+            ),
+            path,
         )
 
     def _choices(
         self, count: int, arguments: Mapping[str, object], others: Sequence[str]
     ) -> Iterator[tuple[ErrorSpan, str]]:
         """Yield values for which the user, or the result, has another one."""
+        mark = partial(self._at, count=count)
         for path, text, field, own in mislabelled(arguments, self.context):
             explanation = f"The result has {own} here, and {text} for {field!r}."
-            evidence = self.context.evidence(own)
-            yield (
-                self._span(
-                    OTHER_RECORD, explanation, count=count, path=path, severity=4, evidence=evidence
-                ),
-                path,
-            )
+            yield mark(path, OTHER_RECORD, explanation, words=own)
         for path, value, words in superseded(arguments, self.context):
             explanation = f"The user corrected {value}: {words!r}."
-            evidence = self.context.evidence(words)
-            yield (
-                self._span(
-                    SUPERSEDED, explanation, count=count, path=path, severity=4, evidence=evidence
-                ),
-                path,
-            )
+            yield mark(path, SUPERSEDED, explanation, words=words)
         for path, value in exchanged(arguments, self.context):
-            explanation = f"The user goes to {value}, and not from it."
-            yield self._span(OTHER_RECORD, explanation, count=count, path=path, severity=4), path
+            yield mark(path, OTHER_RECORD, f"The user goes to {value}, and not from it.")
         for choice in mistaken(arguments, self.context, others=others):
-            yield (
-                self._span(
-                    OTHER_RECORD,
-                    f"Another entry was meant, {choice.better}: {choice.why}.",
-                    count=count,
-                    path=choice.path,
-                    severity=4,
-                    evidence=self.context.evidence(choice.better),
-                ),
-                choice.path,
-            )
+            explanation = f"Another entry was meant, {choice.better}: {choice.why}."
+            yield mark(choice.path, OTHER_RECORD, explanation, words=choice.better)
 
     def _outcome(self, call: ToolCall) -> object:
         """Return the result of an action; None for a lookup, or without a result."""
@@ -382,7 +367,7 @@ class _Turn:
             return ()
         own = self.trajectory.turns[self.number - 1].calls[count - 1]
         for header, text in inputs_of(self.trajectory).items():
-            number = int(header.partition(" [")[2].removesuffix("]") or 0)
+            number = turn_of(header) or 0
             answered = self.trajectory.caller_of(number) if number else None
             if not header.startswith("Result") or number < self.number or answered is own:
                 continue

@@ -15,7 +15,7 @@ from itertools import groupby
 from types import MappingProxyType
 
 from spanjury.judges.core import ErrorSpan, Evidence, Located, repetitions_last
-from spanjury.judges.rules.alignment.contradiction import Category, Contradiction
+from spanjury.judges.rules.alignment.contradiction import Category, Contradiction, covered
 from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.name_support import called_otherwise
 from spanjury.judges.rules.names import Name
@@ -139,16 +139,24 @@ def error_spans(
     source lacks altogether. Only reported findings are explained, because searching a long source
     for similar passages is slow.
     """
+    numbers = covered(
+        _interval(sentence, claim)
+        for sentence in support.sentences
+        for claim in sentence.claims
+        if claim.supported and claim.number is not None
+    )
     against = [
         contradiction
         for contradiction in contradictions
-        if contradiction.category in CONTRADICTIONS and not _follows(contradiction, support, source)
+        if contradiction.category in CONTRADICTIONS
+        and not _follows(contradiction, numbers, source=source)
     ]
+    denied = covered((other.start, other.end) for other in against)
     findings = [
         finding
         for sentence in support.sentences
         for finding in _findings(sentence, prose=support.prose)
-        if not any(_overlaps(finding.interval, other) for other in against)
+        if denied.isdisjoint(range(*finding.interval))
     ]
     findings.sort(key=lambda finding: (-finding.severity, finding.interval))
     certain = sorted(map(_contradicted, against), key=lambda span: -(span.severity or 0))
@@ -177,26 +185,18 @@ def _content(text: str, error: "ErrorSpan | _Finding") -> tuple[str, str]:
     return text[start:end], error.category
 
 
-def _overlaps(interval: tuple[int, int], other: Contradiction) -> bool:
-    start, end = interval
-    return start < other.end and other.start < end
-
-
-def _follows(contradiction: Contradiction, support: Support, source: Source) -> bool:
+def _follows(contradiction: Contradiction, numbers: AbstractSet[int], *, source: Source) -> bool:
     """Return whether a number that differs from the source's still follows from it.
 
     It is a sum, or written differently: supported, although its words are not in the source.
+    `numbers` has the offsets of the supported numbers.
     """
-    literally = re.compile(rf"(?<!\w){re.escape(contradiction.text)}(?!\w)")
-    if contradiction.category != "number" or literally.search(source.text):
+    if contradiction.category != "number" or numbers.isdisjoint(
+        range(contradiction.start, contradiction.end)
+    ):
         return False
-    return any(
-        claim.supported
-        and claim.number is not None
-        and _overlaps(_interval(sentence, claim), contradiction)
-        for sentence in support.sentences
-        for claim in sentence.claims
-    )
+    literally = rf"(?<!\w){re.escape(contradiction.text)}(?!\w)"
+    return re.search(literally, source.text) is None
 
 
 def _interval(sentence: SentenceSupport, claim: Claim) -> tuple[int, int]:

@@ -341,8 +341,9 @@ def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
     """
     if not support.sentences and not spans:
         return 0.0
-    against = [span for span in spans if span.category in CONTRADICTIONS.values()]
-    spans = [span for span in spans if span not in against]
+    categories = frozenset(CONTRADICTIONS.values())
+    against = [span for span in spans if span.category in categories]
+    spans = [span for span in spans if span.category not in categories]
     wording = sum(span.category == WORDING for span in spans)
     doubtful = sum(
         not claim.supported and not claim.sure

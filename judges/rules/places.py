@@ -28,16 +28,19 @@ class Source:
     starts: Sequence[int]
 
     @property
+    def _ends(self) -> Sequence[int]:
+        return (*(start - len(_BETWEEN) for start in self.starts[1:]), len(self.text))
+
+    @property
     def inputs(self) -> Mapping[str, str]:
         """The inputs, header -> text."""
-        ends = (*(start - len(_BETWEEN) for start in self.starts[1:]), len(self.text))
-        texts = map(slice, self.starts, ends)
+        texts = map(slice, self.starts, self._ends)
         return {header: self.text[part] for header, part in zip(self.headers, texts, strict=True)}
 
     def evidence(self, start: int, end: int) -> Evidence:
-        """Return the passage ``text[start:end]`` of one input as evidence."""
+        """Return the passage ``text[start:end]``, up to the end of its input, as evidence."""
         at = bisect_right(self.starts, start) - 1
-        offset = self.starts[at]
+        offset, end = self.starts[at], min(end, self._ends[at])
         return Evidence(
             input=self.headers[at],
             start=start - offset,

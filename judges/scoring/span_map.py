@@ -320,12 +320,12 @@ def read_map(path: Path) -> SpanMap:
         return _MAP.get().validate_python(_todays(json.loads(path.read_bytes())), extra="forbid")
     except OSError as error:
         raise ConfigError(f"the map {path} cannot be read: {error}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the map {path} does not fit: Invalid JSON: {error}") from error
     except pydantic.ValidationError as error:
         problem = error.errors(include_url=False)[0]
         field = ".".join(map(str, problem["loc"]))
         raise ConfigError(f"the map {path} does not fit: {field} {problem['msg']}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"the map {path} does not fit: Invalid JSON: {error}") from error
 
 
 def _todays(values: object) -> object:

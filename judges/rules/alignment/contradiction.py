@@ -1,5 +1,7 @@
 """A contradiction: words of a text that contradict a passage of its source."""
 
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,3 +51,8 @@ class Contradiction:
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end or self.end - self.start != len(self.text):
             raise ValueError(f"{(self.start, self.end)} does not hold {len(self.text)} characters")
+
+
+def covered(intervals: Iterable[tuple[int, int]]) -> AbstractSet[int]:
+    """Return the offsets within any of the half-open `intervals`."""
+    return {at for start, end in intervals for at in range(start, end)}

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from spanjury.judges.core.span import Evidence
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
 from spanjury.judges.rules.alignment.clock_times import other_times
-from spanjury.judges.rules.alignment.contradiction import Contradiction
+from spanjury.judges.rules.alignment.contradiction import Contradiction, covered
 from spanjury.judges.rules.alignment.difference import Difference, contradiction, quoted
 from spanjury.judges.rules.alignment.directions import turned_directions
 from spanjury.judges.rules.alignment.exchanges import exchanges
@@ -94,11 +94,8 @@ def _with_others(
     problems: Sequence[Contradiction], others: Iterable[Contradiction]
 ) -> list[Contradiction]:
     """Return `problems` with those of `others` that overlap none of them, in order."""
-    apart = [
-        each
-        for each in others
-        if not any(each.start < other.end and other.start < each.end for other in problems)
-    ]
+    taken = covered((problem.start, problem.end) for problem in problems)
+    apart = [each for each in others if taken.isdisjoint(range(each.start, each.end))]
     return sorted([*problems, *apart], key=attrgetter("start"))
 
 

@@ -19,34 +19,9 @@ _NOTHING = frozenset(("", "null", "n/a", "-", "none", "unknown"))
 _FRAME = frozenset(
     map(
         key,
-        [
-            "has",
-            "have",
-            "is",
-            "are",
-            "accept",
-            "accepts",
-            "accepted",
-            "allow",
-            "allows",
-            "allowed",
-            "available",
-            "offer",
-            "offers",
-            "offered",
-            "include",
-            "included",
-            "includes",
-            "provide",
-            "provides",
-            "provided",
-            "welcome",
-            "permitted",
-            "serves",
-            "served",
-            "with",
-            "currently",
-        ],
+        """has have is are accept accepts accepted allow allows allowed available offer offers
+        offered include included includes provide provides provided welcome permitted serves served
+        with currently""".split(),  # noqa: SIM905
     )
 )
 _AFFIRMING = frozenset(

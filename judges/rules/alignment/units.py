@@ -9,7 +9,7 @@ from spanjury.judges.core.span import Evidence
 from spanjury.judges.rules.alignment.contradiction import Contradiction
 from spanjury.judges.rules.alignment.tokens import UNITS, phrase
 from spanjury.judges.rules.quantities import Quantity, quantities
-from spanjury.judges.text.sentences import sentence_intervals
+from spanjury.judges.rules.source_text import cut_source
 from spanjury.judges.text.stems import stem
 
 _SEVERITY = 4
@@ -75,10 +75,8 @@ def _is_literal(output: str, quantity: Quantity, sources: Iterable[str]) -> bool
 
 def _sentence(text: str, quantity: Quantity) -> AbstractSet[str]:
     """Return the keys of the sentence that contains a quantity."""
-    for start, end in sentence_intervals(text):
-        if start <= quantity.start < end:
-            return {*phrase(text[start:end]).keys}
-    return frozenset()
+    start, end = cut_source(text).intervals[quantity.sentence]
+    return {*phrase(text[start:end]).keys}
 
 
 def _evidence(name: str, source: str, quantity: Quantity) -> Evidence:

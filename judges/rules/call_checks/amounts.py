@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from typing import TypeGuard
 
 from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.rules.call_checks.context import number_of
 from spanjury.judges.rules.call_checks.numerals import data_of, numerals
 from spanjury.judges.rules.call_checks.wishes import words_of
 from spanjury.judges.rules.quantities import quantities
@@ -48,6 +48,7 @@ _PAID = re.compile(
 )
 """Words before a number without a unit that is money."""
 _AND_MONEY = re.compile(r"(?:, | and | or | plus | minus | to | ?[-–] ?)[€$£]?$", re.IGNORECASE)
+_LONGEST = 40  # code points of the word before a number
 _MOST = 16  # sums, counts, or rates, from which nearly any other follows
 _PERCENT = 100.0
 _ROUNDING = 0.0051
@@ -191,15 +192,11 @@ def _numbers(data: object) -> Iterator[tuple[float, frozenset[str]]]:
     """Yield each number with the kinds that it may have: money, a count, a rate."""
     for path, leaf in json_leaves(data):
         parts = words_of(path)
-        if _is_number(leaf):
-            kinds = _kinds(float(leaf), is_money=bool(parts & (_MONEY | _SUMS)))
-            yield float(leaf), kinds | {"rate"} if parts & _RATES else kinds
+        if (number := number_of(leaf)) is not None:
+            kinds = _kinds(number, is_money=bool(parts & (_MONEY | _SUMS)))
+            yield number, kinds | {"rate"} if parts & _RATES else kinds
         elif isinstance(leaf, str):
             yield from _written(leaf)
-
-
-def _is_number(leaf: object) -> TypeGuard[int | float]:
-    return isinstance(leaf, int | float) and not isinstance(leaf, bool)
 
 
 def _written(text: str) -> Iterator[tuple[float, frozenset[str]]]:
@@ -208,7 +205,8 @@ def _written(text: str) -> Iterator[tuple[float, frozenset[str]]]:
     for quantity in reversed(quantities(text)):
         is_price = quantity.unit in _CURRENCIES | _CENTS or bool(_EACH.match(text, quantity.end))
         between = text[quantity.end : start] if start else ""
-        is_paid = not quantity.unit and bool(_PAID.search(text, 0, quantity.start))
+        before = text[max(0, quantity.start - _LONGEST) : quantity.start]
+        is_paid = not quantity.unit and bool(_PAID.search(before))
         is_listed = may_be_money and bool(_AND_MONEY.fullmatch(between))
         may_be_money = is_price or is_paid or is_listed
         start = quantity.start
@@ -230,8 +228,9 @@ def _totals(data: object) -> Iterator[float]:
         columns: dict[str, float] = {}
         for item in data:
             for path, leaf in json_leaves(item):
-                if _is_number(leaf) and words_of(path) & (_MONEY | _SUMS):
-                    columns[path] = columns.get(path, 0.0) + leaf
+                number = number_of(leaf)
+                if number is not None and words_of(path) & (_MONEY | _SUMS):
+                    columns[path] = columns.get(path, 0.0) + number
         yield from columns.values()
     held = data.values() if isinstance(data, Mapping) else data if isinstance(data, list) else ()
     for item in held:

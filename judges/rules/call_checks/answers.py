@@ -11,7 +11,7 @@ from spanjury.judges.rules.call_checks.context import (
     arguments_of,
     is_failure,
     squeezed,
-    tokens_of,
+    tokens_in,
 )
 from spanjury.judges.rules.call_checks.moments import Moments, date_of, moments
 from spanjury.judges.rules.call_checks.numerals import Numerals, nearest, numerals
@@ -266,8 +266,7 @@ def unstated_values(trajectory: Trajectory, number: int, context: Context) -> It
     """Yield ids, dates and numbers of reply `number` that nothing before it leads to."""
     text = trajectory.turns[number - 1].text
     texts = context.texts
-    tokens = frozenset().union(*map(tokens_of, texts))
-    named, numbers = moments(texts), numerals(texts)
+    tokens, named, numbers = tokens_in(texts), moments(texts), numerals(texts)
     stating_text = stating(text)
     for start, end in sentence_intervals(text):
         if stating_text[start:end].isspace():
@@ -295,9 +294,9 @@ def unstated_values(trajectory: Trajectory, number: int, context: Context) -> It
             value = float(digits.group().replace(",", "")) if digits else 0.0
             if value <= _SMALL and not re.match(r"\s?(?:%|percent)", rest[match.end() :]):
                 continue
-            written = numerals((*texts, text[: start + match.start()]))
-            if not numbers.lead_to(value, loosely=True) and not written.lead_to(
-                value, loosely=True
+            before = text[: start + match.start()]
+            if not any(
+                numerals(given).lead_to(value, loosely=True) for given in (texts, (*texts, before))
             ):
                 yield Claim(
                     start + match.start(),

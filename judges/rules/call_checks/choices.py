@@ -11,8 +11,10 @@ from spanjury.judges.core.transcript import INSTRUCTIONS, json_leaves
 from spanjury.judges.rules.call_checks.context import (
     Context,
     Record,
+    number_of,
     parsed,
     squeezed,
+    tokens_in,
     tokens_of,
 )
 from spanjury.judges.rules.call_checks.moments import Moments, moments, read_moment
@@ -92,7 +94,7 @@ def mistaken(
     others
         The arguments of all other calls, whose choices this call need not repeat.
     """
-    taken = frozenset().union(*map(tokens_of, others))
+    taken = tokens_in(tuple(others))
     own = {squeezed(str(leaf)) for _, leaf in json_leaves(arguments)}
     for path, value in json_leaves(arguments):
         if isinstance(value, bool) or not isinstance(value, str | int) or not squeezed(str(value)):
@@ -161,8 +163,9 @@ def superseded(arguments: Mapping[str, object], context: Context) -> Iterator[tu
         is_kept = bool(day and has_days and old.names(day) and not any(map(new.names, days)))
         times = new.times - bare.times
         is_kept |= bool(minute and times and minute in old.times and minute not in new.times)
-        if isinstance(leaf, int | float) and not isinstance(leaf, bool) and leaf in was - now:
-            rivals = [n for n in now - was - own if n and _CLOSE[0] < leaf / n < _CLOSE[1]]
+        amount = number_of(leaf)
+        if amount is not None and amount in was - now:
+            rivals = [n for n in now - was - own if n and _CLOSE[0] < amount / n < _CLOSE[1]]
             is_kept |= len(rivals) == 1
         if is_kept:
             yield path, str(leaf), corrected[start : start + 40]
@@ -212,12 +215,12 @@ def _records_of(value: object, context: Context) -> Iterator[tuple[Record, str]]
 
 
 def _siblings(record: Record, key: str, context: Context) -> list[Record]:
-    """Return the other records of the list if `key` identifies its records; else an empty list."""
+    """Return the other records with `key`, if it identifies the list's records; else none."""
     group = [other for other in context.records if other.group == record.group]
     values = [squeezed(str(other.values.get(key, ""))) for other in group]
     if len(group) < 2 or len({*values}) != len(group):  # noqa: PLR2004
         return []
-    return [other for other in group if other is not record]
+    return [other for other in group if other is not record and key in other.values]
 
 
 def _is_asked(value: object, context: Context) -> bool:
@@ -399,10 +402,11 @@ def _not_extreme(  # noqa: PLR0917
 
 
 def _is_ordered(leaf: object) -> bool:
-    if isinstance(leaf, int | float):
-        return not isinstance(leaf, bool)
-    return isinstance(leaf, str) and read_moment(leaf) is not None
+    if isinstance(leaf, str):
+        return read_moment(leaf) is not None
+    return number_of(leaf) is not None
 
 
 def _order(leaf: object) -> tuple[float, str]:
-    return (float(leaf), "") if isinstance(leaf, int | float) else (0.0, str(leaf).zfill(5))
+    number = number_of(leaf)
+    return (0.0, str(leaf).zfill(5)) if number is None else (number, "")

@@ -14,6 +14,7 @@ from spanjury.judges.text.stems import stem
 _SHORTEST_SLIP = 4  # minimum characters of an id whose similarity to another is no coincidence
 _TOKEN = re.compile(r"[^\s\"'“”‘’`,;(){}\[\]<>|*]+")
 _EDGE = ".:!?#…"
+_GREATEST = 1e100  # number beyond which, or one by which, products of three overflow
 _LONGEST = 5  # maximum tokens of a value that is written with spaces, such as an address
 _BROKEN = re.compile(
     r"^\s*(?:error\b|\w*(?:error|exception)\b ?[:(]|[45]\d\d\b|failed\b|failure\b|timeout\b"
@@ -188,6 +189,24 @@ def _reports_error(value: Mapping[str, object]) -> bool:
     return any(state in _BAD_STATES for state in states)
 
 
+def is_usable(number: float) -> bool:
+    """Return whether one can compute with a number: not NaN, infinite, or extremely large."""
+    return number == 0 or 1 / _GREATEST < abs(number) < _GREATEST
+
+
+def number_of(leaf: object) -> float | None:
+    """Return a number of JSON; None for any other value, and for a number that is not usable.
+
+    Examples
+    --------
+    >>> number_of(3), number_of(True), number_of(10**400), number_of(float("nan"))
+    (3.0, None, None, None)
+    """
+    if isinstance(leaf, bool) or not isinstance(leaf, int | float) or not is_usable(leaf):
+        return None
+    return float(leaf)
+
+
 def squeezed(text: str) -> str:
     """Return only the letters and digits of `text`, case-folded."""
     return "".join(filter(str.isalnum, text)).casefold()
@@ -203,6 +222,12 @@ def tokens_of(text: str) -> frozenset[str]:
         for start in range(len(singles) - length + 1)
     }
     return frozenset(rows)
+
+
+@lru_cache(maxsize=4)  # a value is looked up many times, and long texts have many tokens
+def tokens_in(texts: tuple[str, ...]) -> frozenset[str]:
+    """Return the `tokens_of` all texts."""
+    return frozenset[str]().union(*map(tokens_of, texts))
 
 
 @lru_cache(maxsize=256)
@@ -225,8 +250,9 @@ def shape_of(token: str) -> str:
 def slip(value: str, tokens: Collection[str]) -> str | None:
     """Return the token that differs from `value` by a swap of two characters, or in one character.
 
-    `value` contains a digit. Consecutive numbers, such as page numbers, differ in their last
-    character, so a single other character counts only before it.
+    Of several, it is the first in the order of their characters. `value` contains a digit.
+    Consecutive numbers, such as page numbers, differ in their last character, so a single other
+    character counts only before it.
 
     Examples
     --------
@@ -235,9 +261,7 @@ def slip(value: str, tokens: Collection[str]) -> str | None:
     """
     if len(value) < _SHORTEST_SLIP or not any(map(str.isdigit, value)):
         return None
-    for token in tokens:
-        if len(token) != len(value) or token == value:
-            continue
+    for token in sorted(token for token in tokens if len(token) == len(value) and token != value):
         differing = [n for n, pair in enumerate(zip(value, token, strict=True)) if len({*pair}) > 1]
         is_swap = (
             len(differing) == 2  # noqa: PLR2004

@@ -20,7 +20,7 @@ _TENS = MappingProxyType(
 COUNT = rf"(?:\d{{1,3}}|{'|'.join((*HOURS, *_TENS))}|an?|a couple of)"
 """Pattern of a number in digits or words that `count_of` reads."""
 _LENGTH = re.compile(
-    rf"\b((?:three[ -])?quarters? of an|{COUNT}|half an?|\d+\.\d+)(?: and a (half|quarter))?"
+    rf"\b((?:three[ -])?quarters? of an|{COUNT}|half an?|\d{{1,15}}\.\d+)(?: and a (half|quarter))?"
     r"[ -]?(minute|min|hour|hr|h)s?\b(?: and a (half|quarter))?",
     re.IGNORECASE,
 )

@@ -15,6 +15,7 @@ from spanjury.judges.rules.call_checks.context import (
     Record,
     abbreviates,
     is_failure,
+    number_of,
     squeezed,
     tokens_of,
 )
@@ -233,14 +234,15 @@ def _above(
         )
 
     for path, value in json_leaves(arguments):
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            if counts(path, value) and is_over(value):
+        if isinstance(value, int | float):
+            number = number_of(value)
+            if number is not None and counts(path, number) and is_over(number):
                 yield Broken(path, words, f"{value} is more than the limit: {words!r}.")
             continue
         record = record_of(value, context) if isinstance(value, str) else None
         for name, leaf in (record.values if record else {}).items():
-            is_number = isinstance(leaf, int | float) and not isinstance(leaf, bool)
-            if is_number and counts(name) and is_over(float(str(leaf))):
+            number = number_of(leaf)
+            if number is not None and counts(name) and is_over(number):
                 yield Broken(
                     path,
                     words,
@@ -254,8 +256,8 @@ def _priced_above(outcome: object, context: Context, match: re.Match[str]) -> It
         return
     words = match.group().strip()
     for key, leaf in outcome.items() if isinstance(outcome, Mapping) else ():
-        is_number = isinstance(leaf, int | float) and not isinstance(leaf, bool)
-        is_over = is_number and leaf > float(match["number"].replace(",", ""))
+        price = number_of(leaf) or 0.0
+        is_over = price > float(match["number"].replace(",", ""))
         if is_over and key in _TOTALS and not _is_proposed(leaf, match.string, context):
             yield Broken("", words, f"The {key} is {leaf}, and the limit is: {words!r}.")
 
@@ -292,17 +294,15 @@ def _above_result(arguments: Mapping[str, object], context: Context) -> Iterator
     """Yield amounts above the limit that the last result gives for the same quantity."""
     for leaves in context.objects[-1:]:
         limits = [
-            float(leaf)
+            number
             for key, leaf in leaves.items()
-            if words_of(f"$.{key}") & _BOUNDS
-            and isinstance(leaf, int | float)
-            and not isinstance(leaf, bool)
+            if words_of(f"$.{key}") & _BOUNDS and (number := number_of(leaf)) is not None
         ]
         texts = {leaf for leaf in leaves.values() if isinstance(leaf, str)}
         same = texts & {value for value in arguments.values() if isinstance(value, str)}
         for path, value in json_leaves(arguments) if len(limits) == 1 and same else ():
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if is_number and words_of(path) & _MONEY and float(str(value)) > limits[0]:
+            number = number_of(value)
+            if number is not None and words_of(path) & _MONEY and number > limits[0]:
                 words = f"{limits[0]:g}"
                 yield Broken(path, words, f"{value} is more than the limit of the result: {words}.")
 
@@ -322,8 +322,8 @@ def _late(arguments: Mapping[str, object], context: Context, text: str) -> Itera
     ]
     days = {day.weekday() for _, (day, _) in timed if day}
     weekdays = moments((text,)).weekdays
-    if days and weekdays and not days & weekdays:
-        return  # the limit is for another day
+    if not times or (days and weekdays and not days & weekdays):
+        return  # there is none, or the limit is for another day
     lasting = moments(context.texts).lengths
     for path, minute in times:
         for match in _LATEST.finditer(text):

@@ -7,12 +7,19 @@ results of several calls of one tool.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.answers import Claim, action_stems, clauses, is_action
-from spanjury.judges.rules.call_checks.context import arguments_of, is_failure, parsed
+from spanjury.judges.rules.call_checks.context import (
+    arguments_of,
+    is_failure,
+    number_of,
+    parsed,
+)
 from spanjury.judges.rules.call_checks.moments import moments, read_moment
 from spanjury.judges.rules.call_checks.numerals import numerals
 from spanjury.judges.rules.call_checks.wishes import words_of
@@ -127,15 +134,17 @@ def _called(trajectory: Trajectory, number: int, *, since: int) -> frozenset[str
 
 def _parts(sentence: str, table: Sequence[_Row]) -> list[_Part]:
     """Return the rows that a sentence names, each with the text from its name to the next."""
-    starts = sorted(
+    holding = Counter(part for row in table for part in {*chain(*map(_stems, row.names))})
+    starts = {stem(word.folded): word.start for word in reversed(words(sentence))}
+    named = sorted(
         (min(offsets), number)
         for number, row in enumerate(table)
-        if (offsets := [*_named(sentence, row, [other for other in table if other is not row])])
+        if (offsets := [*_named(sentence, row, holding=holding, starts=starts)])
     )
-    ends = [start for start, _ in starts[1:]] + [len(sentence)]
-    if len(starts) < 2:  # noqa: PLR2004
-        return [_Part(table[n], 0, len(sentence)) for _, n in starts]
-    return [_Part(table[n], start, end) for (start, n), end in zip(starts, ends, strict=True)]
+    ends = [start for start, _ in named[1:]] + [len(sentence)]
+    if len(named) < 2:  # noqa: PLR2004
+        return [_Part(table[n], 0, len(sentence)) for _, n in named]
+    return [_Part(table[n], start, end) for (start, n), end in zip(named, ends, strict=True)]
 
 
 def _foreign(
@@ -172,7 +181,7 @@ def _foreign_in(
                 continue
             names_column = column == "$" or bool({*map(stem, words_of(column))} & stems)
             for other in table:
-                for value in other.values.get(column, frozenset()) - own:
+                for value in sorted(other.values.get(column, frozenset()) - own, key=str):
                     if _is_small(value) and not names_column:
                         continue
                     interval = _written(value, text)
@@ -216,9 +225,18 @@ def _times(text: str) -> Iterator[int]:
         yield int(hour) * 60 + int(minute)
 
 
-def _named(sentence: str, row: _Row, others: Sequence[_Row]) -> Iterator[int]:
-    """Yield the offsets at which a sentence names a row by words that name no other."""
-    taken = {stem(part.folded) for other in others for name in other.names for part in words(name)}
+@lru_cache(maxsize=1024)
+def _stems(name: str) -> frozenset[str]:
+    return frozenset(stem(word.folded) for word in words(name))
+
+
+def _named(
+    sentence: str, row: _Row, *, holding: Mapping[str, int], starts: Mapping[str, int]
+) -> Iterator[int]:
+    """Yield the offsets at which a sentence names a row by words that name no other.
+
+    `holding` counts the rows whose names have a stem, `starts` has the offsets of the sentence's.
+    """
     for name in row.names:
         if any(map(str.isdigit, name)) or len(name) <= 2:  # noqa: PLR2004
             runs = r"\W?".join(map(re.escape, re.findall(r"[^\W_]+", name)))
@@ -226,11 +244,9 @@ def _named(sentence: str, row: _Row, others: Sequence[_Row]) -> Iterator[int]:
             if named:
                 yield named.start()
             continue
-        wanted = {
-            stem(word.folded) for word in words(name) if word.folded not in FUNCTION_WORDS
-        } - taken
-        starts = {stem(word.folded): word.start for word in reversed(words(sentence))}
-        if wanted and wanted <= {*starts}:
+        content = {stem(word.folded) for word in words(name) if word.folded not in FUNCTION_WORDS}
+        wanted = {part for part in content if holding[part] == 1}
+        if wanted and wanted <= starts.keys():
             start = min(starts[word] for word in wanted)
             if not _BESIDE.search(sentence[:start]):
                 yield start
@@ -257,7 +273,7 @@ def _within(value: object) -> Iterator[list[_Row]]:
         fields = [
             _row(leaf, names=(" ".join(words_of(f"$.{key}")) if len(key) > 2 else key,))  # noqa: PLR2004
             for key, leaf in value.items()
-            if _is_number(leaf) and not key.isdecimal()
+            if number_of(leaf) is not None and not key.isdecimal()
         ]
         rows = [
             _row(held, names=(str(key).replace("_", " "),))
@@ -291,8 +307,8 @@ def _values(value: object) -> dict[str, frozenset[Leaf]]:
     values: defaultdict[str, set[Leaf]] = defaultdict(set)
     for path, leaf in json_leaves(value):
         column = re.sub(r"\[\d+\]", "", path)
-        if _is_number(leaf):
-            values[column].add(float(str(leaf)))
+        if (number := number_of(leaf)) is not None:
+            values[column].add(number)
         elif isinstance(leaf, str) and len(leaf) > 2 and len(leaf.split()) <= _LONGEST:  # noqa: PLR2004
             values[column].add(leaf)
     return {column: frozenset(held) for column, held in values.items()}
@@ -313,7 +329,3 @@ def _texts(
 def _is_small(leaf: Leaf) -> bool:
     """Return whether a value may count anything, so that its column must be named, too."""
     return isinstance(leaf, float) and leaf < _SMALL and leaf.is_integer()
-
-
-def _is_number(leaf: object) -> bool:
-    return isinstance(leaf, int | float) and not isinstance(leaf, bool)

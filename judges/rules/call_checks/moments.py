@@ -147,6 +147,7 @@ _PARTS: tuple[tuple[str, range], ...] = (
 )
 _NEXT, _NEAR, _FAR = 7, 14, 62  # distance in days from today up to which a weekday may be meant
 _DAY = 24 * 60
+_YEARS = range(1001, 9000)  # of today, from which steps of up to 999 years lead to other dates
 _MOST = 30  # maximum moments that are compared with each other
 
 
@@ -283,7 +284,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
     """Return the dates and times that `texts` name; a stated date of today counts as today."""
     today = next(filter(None, map(_stated_today, texts)), None)
     whole = "\n".join(texts)
-    lower = whole.lower()
+    lower, undated = whole.lower(), _without_months(whole)
     full, yearless = {*_iso(whole)}, set()
     for year, month, days in _in_words(whole):
         for number in days:
@@ -291,9 +292,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
                 full.add(made)
             else:
                 yearless.add((month, number))
-    yearless |= {
-        (0, int(match[1] or match[2])) for match in _BARE_DAY.finditer(_without_months(whole))
-    }
+    yearless |= {(0, int(match[1] or match[2])) for match in _BARE_DAY.finditer(undated)}
     yearless |= {(int(match[1]), int(match[2])) for match in _MONTH_DAY.finditer(whole)}
     for match, readings in dates_in_digits(whole):
         del match
@@ -311,7 +310,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
     if today:
         full |= {today + timedelta(shift) for shift in shifts}
         full |= {*_calendar_steps(lower, today)}
-    weekdays, clock = {*_weekdays(whole)}, frozenset(_times(whole))
+    weekdays, clock = {*_weekdays(whole)}, frozenset(_times(whole, undated=undated))
     beyond = {weekday for weekday, is_beyond in weekdays if is_beyond}
     return Moments(
         today=today,
@@ -341,7 +340,7 @@ def _stated_today(text: str) -> date | None:
         if stated is None:
             days = ((y, m, d[0]) for y, m, d in _in_words(window) if y and d)
             stated = next(filter(None, (date_of(*parts) for parts in days)), None)
-        if stated:
+        if stated and stated.year in _YEARS:  # 9999-12-31 stands for no end
             return stated
     return None
 
@@ -494,7 +493,8 @@ def _offsets(text: str) -> Iterator[int]:
         yield int(f"{match[1]}1") * (60 * int(match[2]) + int(match[3]))
 
 
-def _times(text: str) -> Iterator[int]:
+def _times(text: str, *, undated: str) -> Iterator[int]:
+    """Yield the times of day that `text` names; `undated` is the text without its dates."""
     for match in _ISO_TIME.finditer(text):
         yield int(match[1]) * 60 + int(match[2])
     for match in _CLOCK.finditer(text):
@@ -511,7 +511,7 @@ def _times(text: str) -> Iterator[int]:
     for match in _HOUR_MINUTES.finditer(text):
         minute = count_of(match[2]) + (5 if match[3] else 0)
         yield from _of_clock(count_of(match[1]), minute, None)
-    bare = (*_BARE_HOUR.finditer(text), *_HOUR_BESIDE.finditer(_without_months(text)))
+    bare = (*_BARE_HOUR.finditer(text), *_HOUR_BESIDE.finditer(undated))
     for match in bare:
         hour = count_of(match[1])
         if hour <= 24:  # noqa: PLR2004

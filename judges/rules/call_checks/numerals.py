@@ -10,11 +10,12 @@ from itertools import combinations, permutations
 from types import MappingProxyType
 
 from spanjury.judges.core.transcript import json_leaves
-from spanjury.judges.rules.call_checks.context import parsed
+from spanjury.judges.rules.call_checks.context import is_usable, number_of, parsed
 from spanjury.judges.rules.call_checks.lengths import lengths
 from spanjury.judges.rules.call_checks.moments import moments
 from spanjury.judges.rules.numbers import ORDINALS
 from spanjury.judges.rules.quantities import other_readings, quantities
+from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.stems import stem
 
 _NUMERAL = re.compile(
@@ -109,6 +110,8 @@ class Numerals:
         """
         if abs(value) in self.stated or value in self.sums:
             return True
+        if not is_usable(value):
+            return False
         if value == int(value) and abs(value) <= _SMALL:
             steps = [number * factor for number in self.amounts for factor in self.factors]
             sums = [a + b for a, b in combinations(self.amounts, 2)]
@@ -201,37 +204,42 @@ def numerals(texts: tuple[str, ...]) -> Numerals:
     >>> numerals(("Two nights at 131 each",)).lead_to(262)
     True
     """
-    stated: set[float] = set()
-    amounts: dict[float, None] = {}
-    sums: set[float] = set()
-    factors: set[float] = set()
-    for text in texts:
-        alone = [_number(match.group()) for match in _NUMERAL.finditer(text)]
-        data = data_of(text)
-        alone += [quantity.value for quantity in quantities(text)] if isinstance(data, str) else []
-        amounts |= dict.fromkeys(abs(number) for number in alone)
-        stated |= {*map(abs, alone), *other_readings(text), *map(float, lengths(text))}
-        stated |= {number for part in _ANY.findall(text) for number in _readings(part)}
-        sums |= {*_sums(data)}
-        parts = [60.0 * int(match[1]) + int(match[2]) for match in _TWO_PARTS.finditer(text)]
-        sums |= {sum(parts)} if len(parts) > 1 else set()  # sum of lengths such as 3:42
-        lower = text.lower()
-        sums |= {float(count) for count in _listed(text)}
-        sums |= {float(f"{decade}{end}") for decade in _DECADE.findall(text) for end in "09"}
-        sums |= {
-            float(_DECADES[word] + end) for word in _DECADES if word in lower for end in (0, 9)
-        }
-        days = len({*map(str.lower, _WEEKDAY.findall(text))})
-        sums |= {float(count) for count in range(2, days + 1 + ("weekend" in lower))}
-        sums |= {float(ORDINALS[word]) for word in re.findall(r"[a-z]+", lower) if word in ORDINALS}
-        factors |= {factor for word, of in _WORDS if re.search(word, lower) for factor in of}
+    parts = [*map(_read, texts)]
     return Numerals(
-        stated=frozenset(stated),
-        amounts=tuple(amounts),
-        sums=frozenset(sums),
-        factors=tuple(factors),
-        counts_people=any(map(_PEOPLE.search, texts)),
+        stated=frozenset[float]().union(*(part.stated for part in parts)),
+        amounts=tuple(dict.fromkeys(number for part in parts for number in part.amounts)),
+        sums=frozenset[float]().union(*(part.sums for part in parts)),
+        factors=tuple({factor for part in parts for factor in part.factors}),
+        counts_people=any(part.counts_people for part in parts),
     )
+
+
+def _numerals(text: str) -> Numerals:
+    alone = [_number(match.group()) for match in _NUMERAL.finditer(text)]
+    data = data_of(text)
+    alone += [quantity.value for quantity in quantities(text)] if isinstance(data, str) else []
+    stated = {*map(abs, alone), *other_readings(text), *map(float, lengths(text))}
+    stated |= {number for part in _ANY.findall(text) for number in _readings(part)}
+    sums = {*_sums(data)}
+    parts = [60.0 * int(match[1]) + int(match[2]) for match in _TWO_PARTS.finditer(text)]
+    sums |= {sum(parts)} if len(parts) > 1 else set()  # sum of lengths such as 3:42
+    lower = text.lower()
+    sums |= {float(count) for count in _listed(text)}
+    sums |= {float(f"{decade}{end}") for decade in _DECADE.findall(text) for end in "09"}
+    sums |= {float(_DECADES[word] + end) for word in _DECADES if word in lower for end in (0, 9)}
+    days = len({*map(str.lower, _WEEKDAY.findall(text))})
+    sums |= {float(count) for count in range(2, days + 1 + ("weekend" in lower))}
+    sums |= {float(ORDINALS[word]) for word in re.findall(r"[a-z]+", lower) if word in ORDINALS}
+    return Numerals(
+        stated=frozenset(filter(is_usable, stated)),
+        amounts=tuple(dict.fromkeys(abs(number) for number in alone if is_usable(number))),
+        sums=frozenset(sums),
+        factors=tuple({factor for word, of in _WORDS if re.search(word, lower) for factor in of}),
+        counts_people=bool(_PEOPLE.search(text)),
+    )
+
+
+_read = KeptByText(_numerals)
 
 
 def _listed(text: str) -> Iterator[int]:
@@ -264,17 +272,13 @@ def _sums(value: object) -> Iterator[float]:
         columns: dict[str, list[float]] = defaultdict(list)
         for item in value:
             for path, leaf in json_leaves(item):
-                if isinstance(leaf, int | float) and not isinstance(leaf, bool):
-                    columns[path].append(float(leaf))
+                if (number := number_of(leaf)) is not None:
+                    columns[path].append(number)
         yield from (sum(column) for column in columns.values())
         for item in value:
             yield from _sums(item)
     elif isinstance(value, dict):
-        own = [
-            float(leaf)
-            for leaf in value.values()
-            if isinstance(leaf, int | float) and not isinstance(leaf, bool)
-        ]
+        own = [number for leaf in value.values() if (number := number_of(leaf)) is not None]
         if len(own) > 1:
             yield sum(own)
         for item in value.values():
@@ -287,19 +291,14 @@ def _degrees(value: float) -> tuple[float, float]:
 
 
 def _any_near(value: float, numbers: Iterable[float], *, loosely: bool) -> bool:
+    """Return whether `value` is one of `numbers`, or one of them rounded."""
     decimals = _decimals(value)
-    return any(_near(value, number, decimals=decimals, loosely=loosely) for number in numbers)
-
-
-def _near(value: float, number: float, *, decimals: int, loosely: bool) -> bool:
-    gap = abs(abs(value) - abs(number))
-    if gap <= 1e-9 * max(1.0, abs(number)):
-        return True
-    if not loosely:
-        return decimals >= 1 and gap <= 0.5 * 10.0**-decimals * 1.0001
-    if abs(value) >= 10 and _digits(value) <= 2:  # noqa: PLR2004
-        return gap <= 0.04 * abs(number)
-    return gap <= 0.5 * 10.0**-decimals * 1.0001 or gap <= 0.0015 * abs(number)
+    is_whole = decimals == 0 and not loosely
+    is_rough = loosely and abs(value) >= 10 and _digits(value) <= 2  # noqa: PLR2004
+    rounding = 0.0 if is_whole or is_rough else 0.5 * 10.0**-decimals * 1.0001
+    share = 0.04 if is_rough else 0.0015 if loosely else 0.0
+    size, sizes = abs(value), map(abs, numbers)
+    return any(abs(size - n) <= max(1e-9, 1e-9 * n, rounding, share * n) for n in sizes)
 
 
 def _decimals(value: float) -> int:

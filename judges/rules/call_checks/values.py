@@ -6,6 +6,7 @@ address or a date, must come from a turn, a result or the tool's description. A 
 A value that the agent *chooses*, such as the size of a page, needs no origin.
 """
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +22,12 @@ from spanjury.judges.rules.call_checks.amounts import nearest as nearest_amount
 from spanjury.judges.rules.call_checks.answers import is_action
 from spanjury.judges.rules.call_checks.context import (
     Context,
+    number_of,
     raw_tokens,
     shape_of,
     slip,
     squeezed,
+    tokens_in,
     tokens_of,
 )
 from spanjury.judges.rules.call_checks.lengths import lengths
@@ -139,9 +142,9 @@ def untraced(
     others
         The arguments of all other calls, whose choices this call need not repeat.
     """
-    made = frozenset().union(*map(tokens_of, others))
+    made = tokens_in(tuple(others))
     leaves = [*json_leaves(arguments)]
-    stepped = {*_stepped(arguments, moments(context.texts))}
+    stepped = {*_stepped(arguments, context.texts)}
     for path, value in leaves:
         schema = _schema_at(tool, path)
         if value is None or value in ("", [], {}) or value in stepped:
@@ -166,14 +169,14 @@ def untraced(
             yield from own.flag(value=value)
         elif isinstance(schema.get("enum"), list):
             yield from own.choice(value, made=made)
-        elif isinstance(value, int | float):
-            yield from own.number(float(value))
+        elif (number := number_of(value)) is not None:
+            yield from own.number(number)
         elif isinstance(value, str):
             yield from own.text(value)
 
 
-def _stepped(arguments: Mapping[str, object], named: Moments) -> Iterator[str]:
-    """Yield the dates of each list in equal steps whose first or last date is named."""
+def _stepped(arguments: Mapping[str, object], texts: tuple[str, ...]) -> Iterator[str]:
+    """Yield the dates of each list in equal steps whose first or last date `texts` name."""
     for value in arguments.values():
         dated = [
             (str(item), moment[0])
@@ -182,7 +185,8 @@ def _stepped(arguments: Mapping[str, object], named: Moments) -> Iterator[str]:
         ]
         days = [day for _, day in dated]
         steps = {later - day for day, later in pairwise(days)}
-        if len(days) >= _STEPPED and len(steps) == 1 and any(map(named.names, (days[0], days[-1]))):
+        is_row = len(days) >= _STEPPED and len(steps) == 1
+        if is_row and any(map(moments(texts).names, (days[0], days[-1]))):
             yield from (item for item, _ in dated)
 
 
@@ -191,12 +195,12 @@ def _schema_at(tool: ToolSpec | None, path: str) -> Mapping[str, object]:
     if tool is None:
         return {}
     schema = resolved(tool.parameters, tool.parameters)
-    for key in re.findall(r"\.(\w+)|\[(\d+)\]|\[(\"[^\"]*\")\]", path):
+    for key in re.findall(r'\.(\w+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]', path):
         if key[1]:
             schema = resolved(schema.get("items"), tool.parameters)
         else:
             properties = schema.get("properties")
-            name = key[0] or key[2].strip('"')
+            name = key[0] or json.loads(key[2])
             inner = properties.get(name) if isinstance(properties, Mapping) else None
             schema = resolved(inner, tool.parameters)
     return schema
@@ -241,7 +245,7 @@ class _Own:
 
     @property
     def _tokens(self) -> frozenset[str]:
-        return frozenset().union(*map(tokens_of, self._texts))
+        return tokens_in(self._texts)
 
     @property
     def _is_chosen(self) -> bool:
@@ -357,11 +361,11 @@ class _Own:
     def _held(self, counted: Collection[str], *, is_rate: bool) -> list[float]:
         """Return the numbers, or rates, of results under names with a word of these stems."""
         return [
-            float(leaf)
+            number
             for values in (*(r.values for r in self.context.records), *self.context.objects)
             for key, leaf in values.items()
-            if isinstance(leaf, int | float) and not isinstance(leaf, bool)
-            if {*map(stem, words_of(f"$.{key}"))} & {*counted}
+            if (number := number_of(leaf)) is not None
+            and {*map(stem, words_of(f"$.{key}"))} & {*counted}
             and ("per" in words_of(f"$.{key}")) is is_rate
         ]
 

@@ -11,8 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spanjury.judges.core import Aspect, Message, Reply, Scale, Segment, TokenLogprob
+from spanjury.judges.llm.answer_tokens import LEAST_SHARE
 from spanjury.judges.llm.expected_score import (
-    LEAST_SHARE,
     Expected,
     expected_number,
     expected_score,

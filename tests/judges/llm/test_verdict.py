@@ -9,7 +9,7 @@ from fakes.judges import ASPECT, segment
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.core import Reply, Report, TokenLogprob, Usage
+from spanjury.judges.core import ChatRequest, DeferredError, Reply, Report, TokenLogprob, Usage
 from spanjury.judges.llm.annotator import Annotator
 from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.verdict import (
@@ -171,7 +171,7 @@ async def test_without_log_probabilities_none_is_stated_by_one_assessment() -> N
 
 
 async def test_repeated_assessments_state_it_where_no_log_probabilities_come() -> None:
-    said = [lines("no"), lines("", errors=True), "I like it.", "I do.", lines("yes")]
+    said = [lines("no"), lines("", errors=True), "I like it.", lines("yes"), "I do."]
     replies = [Reply(text=text, usage=SPENT) for text in (lines("yes"), *said)]
     report, model = await assess(*replies, samples=5, seed=3)
     assert report.error_probability == pytest.approx((3 + 0.5) / (4 + 1))
@@ -179,9 +179,26 @@ async def test_repeated_assessments_state_it_where_no_log_probabilities_come() -
     assert report.usage.calls == 6
     first, *others = [request.decoding for request in model.requests]
     assert (first.temperature, first.seed, first.logprobs) == (0.0, 3, 5)
-    assert [(one.temperature, one.seed) for one in others] == [
-        *((1.0, 4), (1.0, 5), (1.0, 6), (1.0, 6), (1.0, 7))
-    ]
+    assert {(one.temperature, one.seed) for one in others} == {(1.0, seed) for seed in range(4, 8)}
+
+
+async def test_repeated_assessments_are_asked_for_together() -> None:
+    """A batch API, for which each of them would else be a round of its own, gets all at once."""
+    waiting: list[ChatRequest] = []
+
+    class Deferred:
+        signature = "deferred"
+
+        async def complete(self, request: ChatRequest) -> Reply:
+            if request.decoding.temperature == 0:
+                return Reply(text=lines("yes"))
+            waiting.append(request)
+            raise DeferredError("not yet answered")
+
+    judge = Annotator(model=Deferred(), samples=4)
+    with pytest.raises(DeferredError):
+        await judge.assess(SEGMENT, ASPECT)
+    assert len(waiting) == 3
 
 
 async def test_log_probabilities_state_it_whatever_repeated_assessments_find() -> None:

@@ -114,7 +114,7 @@ async def test_a_report_has_the_spans_of_the_majority_and_the_median_score() -> 
 
 
 async def test_assessments_that_cannot_be_read_have_no_vote() -> None:
-    replies = [lines("1935"), "I like it.", "I do.", lines("1935")]
+    replies = [lines("1935"), "I like it.", lines("1935"), "I do."]
     annotator = Annotator(model=ScriptedModel(*replies), samples=3)
     report = await annotator.assess(SEGMENT, ASPECT)
     assert report.spans[0].explanation.endswith("(2 of 2 assessments report it.)")

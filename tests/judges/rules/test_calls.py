@@ -738,3 +738,49 @@ def test_a_flag_is_no_sum_of_money() -> None:
 
 def test_a_field_holds_minutes_only_if_a_word_of_its_name_says_so() -> None:
     assert [*lengths('{"admin": 5, "duration_minutes": 45, "hours": 2}')] == [45, 120]
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1" + 400 * "0", "1e-320"])
+async def test_a_number_that_no_sum_can_have_is_passed_over(number: str) -> None:
+    listed = ROOMS.replace("160", number)
+    call = ToolCall(
+        call_id="", name="book_room", arguments=f'{{"room": "r-17", "price": {number}}}'
+    )
+    made = Turn(role="assistant", calls=(call,))
+    reply = Turn(role="assistant", text=f"It costs {number} euros, and 7341 for all.")
+    report = await report_on(SEARCHED, Turn(role="tool", text=listed), made, LISTED, reply)
+    assert "r-17" not in {span.text for span in report.spans}
+    report = await report_on(SEARCHED, Turn(role="tool", text=listed), reply, aspect="groundedness")
+    assert "7341" in {span.text for span in report.spans}
+
+
+async def test_a_date_that_stands_for_no_end_is_not_today() -> None:
+    reply = Turn(role="tool", text="Expiry date: 9999-12-31. Free next month, in 2 weeks.")
+    errors = await marks(
+        "calls", reply, calling("book_room", {"room": "r-17", "day": "2031-03-03"})
+    )
+    assert ("value from nowhere", "2031-03-03") not in errors
+
+
+async def test_an_entry_without_an_id_is_not_the_one_that_was_meant() -> None:
+    rows = json.dumps([{"room": "r-17", "hotel": "Gull"}, {"room": None, "hotel": "Anchor"}])
+    asked = Turn(role="user", text="Rather the Anchor.")
+    turns = (SEARCHED, Turn(role="tool", text=rows), asked, calling("book_room", {"room": "r-17"}))
+    assert not (await report_on(*turns)).spans
+
+
+async def test_each_missing_argument_is_an_error() -> None:
+    report = await report_on(calling("search_rooms", {"nights": 2}))
+    assert [span.explanation for span in report.spans] == [
+        "The required argument 'town' is missing.",
+        "The required argument 'day' is missing.",
+    ]
+
+
+async def test_a_default_needs_no_origin_whatever_the_name_of_its_argument() -> None:
+    schema = {"properties": {'größe "x"': {"type": "string", "default": "XK-10977"}}}
+    tool = ToolSpec(name="book_hall", description="Book a hall.", parameters=schema)
+    turns = (SYSTEM, ASKED, calling("book_hall", {'größe "x"': "XK-10977"}))
+    segment = segment_of(Trajectory(turns=turns, tools=(tool,)))
+    report = await CallsJudge().assess(segment, Catalogue.load().aspect("agent", "calls"))
+    assert not report.spans

@@ -475,3 +475,9 @@ def test_a_hostile_text_takes_time_in_proportion_to_its_length(text: str) -> Non
     begun = process_time()
     assert compared(text, text).outcome in {Outcome.SCORED, Outcome.ABSTAINED}
     assert process_time() - begun < 60
+
+
+def test_evidence_ends_with_the_input_that_it_begins_in() -> None:
+    evidence = join_inputs({"A": "Ann left.", "B": "” said Bob."}).evidence(4, 12)
+    assert (evidence.input, evidence.start, evidence.end) == ("A", 4, 9)
+    assert evidence.text == "left."

@@ -113,6 +113,8 @@ def test_a_map_comes_back_from_its_file(tmp_path: Path) -> None:
     ("text", "problem"),
     [
         ("{", "Invalid JSON"),
+        (100_000 * "[", "Invalid JSON"),
+        (5_000 * "1", "Invalid JSON"),
         ('{"loss": {"rest": 2}}', "rest must be"),
         ('{"loss": {"wroth": 2}}', "wroth"),
         ('{"curve": {"losses": [0, 1], "shares": [1, 2]}}', "shares must decrease"),

@@ -123,11 +123,9 @@ acompare_exams, compare_exams = from_python(CompareExams, name="compare_exams")
 
 def _sources(path: Path, *, data: Path | None) -> Mapping[str, str]:
     """Return the input of each text of a run; empty if the texts are unknown."""
-    inputs = {
-        segment.segment_id: agreement.known_input_of(segment)
-        for segment in marked_run.MarkedRun(path, data=data).segments()
-    }
-    return {text: fingerprint(source) for text, source in inputs.items() if source is not None}
+    segments = marked_run.MarkedRun(path, data=data).segments()
+    inputs = ((segment.segment_id, agreement.known_input_of(segment)) for segment in segments)
+    return {text: fingerprint(source) for text, source in inputs if source is not None}
 
 
 def _scores(exam: object) -> "study_report.ExamScores":

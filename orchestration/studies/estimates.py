@@ -67,7 +67,7 @@ def grouped(rows: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     return groups
 
 
-def numbered(names: Sequence[str]) -> tuple[NDArray[np.intp], tuple[str, ...]]:
+def numbered(names: Sequence[K]) -> tuple[NDArray[np.intp], tuple[K, ...]]:
     """Return the number of each name, and the names in the order of their numbers."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return np.array([numbers[name] for name in names], dtype=np.intp), tuple(numbers)

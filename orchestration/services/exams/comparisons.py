@@ -1,10 +1,11 @@
 """Comparisons: two runs on the same texts, or two judges by their exams."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from spanjury.judges.core import ConfigError, DataError
+from spanjury.judges.core import ConfigError, DataError, fingerprint
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import FileStudy, Parameter, from_python
 
@@ -12,6 +13,9 @@ with lazily():
     from spanjury.orchestration.report import json
     from spanjury.orchestration.services.exams import study_report
     from spanjury.orchestration.services.judging import scorers
+    from spanjury.orchestration.services.people import marked_texts
+    from spanjury.orchestration.services.people.marks import marked_run
+    from spanjury.orchestration.studies.agreement import scorers as agreement
     from spanjury.orchestration.studies.comparison import comparison, runs, tables
 
 
@@ -37,6 +41,12 @@ class Compare(FileStudy[ComparedRuns]):
     second: Annotated[Path | str, Parameter("The same for another run.", kind=Path)] = field(
         kw_only=False
     )
+    data: Annotated[
+        Path | None,
+        Parameter(
+            "File of the judged texts, which names their inputs, for files outside a run's folder."
+        ),
+    ] = None
     seed: Annotated[int, Parameter("Seed for resampling.")] = 1
     draws: Annotated[int, Parameter("Number of bootstrap resamples.", min=1)] = 2000
 
@@ -46,19 +56,24 @@ class Compare(FileStudy[ComparedRuns]):
         Raise `DataError` if a file cannot be read, or the two have no scorer and aspect in common.
         """
         first, second = Path(self.first), Path(self.second)
+        scored = [scorers.read_scorers([path]) for path in (first, second)]
+        sources = {**_sources(first, data=self.data), **_sources(second, data=self.data)}
         differences = runs.differences(
-            scorers.read_scorers([first]),
-            scorers.read_scorers([second]),
+            *scored,
+            sources=sources,
             seed=self.seed,
             draws=self.draws,
         )
         if not differences:
             raise DataError(f"{first} and {second} have no scorer and aspect in common")
         names = {"first": str(first), "second": str(second)}
+        texts = {text for scorer in (*scored[0], *scored[1]) for text in scorer.scores}
+        sourceless = len(texts - sources.keys())
+        notes = [marked_texts.sourceless_note(f"{sourceless:,} texts")] if sourceless else []
         return study_report.file_report(
             ComparedRuns(first=first, second=second, differences=differences),
             name="comparison",
-            document=runs.differences_report(differences, **names),
+            document=runs.differences_report(differences, **names, notes=notes),
             values={**names, "differences": json.plain(differences, digits=None)},
         )
 
@@ -104,6 +119,13 @@ class CompareExams(FileStudy["comparison.Comparison"]):
 
 acompare, compare = from_python(Compare, name="compare")
 acompare_exams, compare_exams = from_python(CompareExams, name="compare_exams")
+
+
+def _sources(path: Path, *, data: Path | None) -> Mapping[str, str]:
+    """Return the input of each text of a run; empty if the texts are unknown."""
+    segments = marked_run.MarkedRun(path, data=data).segments()
+    inputs = ((segment.segment_id, agreement.known_input_of(segment)) for segment in segments)
+    return {text: fingerprint(source) for text, source in inputs if source is not None}
 
 
 def _scores(exam: object) -> "study_report.ExamScores":

@@ -47,8 +47,9 @@ class Comparisons:
 
     def _compared(self, first: str, second: str) -> dict[str, object]:
         left, right = self._scores(first), self._scores(second)
+        sources = self._sources_of(first)
         compared = {
-            aspect: studies.mean_difference(scores, right[aspect])
+            aspect: studies.mean_difference(scores, right[aspect], sources=sources)
             for aspect, scores in left.items()
             if aspect in right
         }
@@ -81,7 +82,15 @@ class Comparisons:
         if not is_any:
             return "the two runs have no text with scores of both"
         over = "texts with scores of both" if is_of_runs else "inputs for which both have scores"
-        return f"second minus first over the {over}; 95 % interval of a bootstrap over them"
+        return f"second minus first over the {over}; 95 % interval of a bootstrap over inputs"
+
+    def _sources_of(self, first: str) -> Mapping[str, int]:
+        """Return the input of each row; empty for systems, whose scores are by input already."""
+        if not first.startswith("run:"):
+            return {}
+        return {
+            str(index): source for index, source in enumerate(self._sources) if source != NOTHING
+        }
 
     def _scores(self, named: str) -> _Scores:
         kind, _, name = named.partition(":")

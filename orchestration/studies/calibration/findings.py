@@ -21,6 +21,8 @@ from spanjury.orchestration.studies.calibration.fitting import (
     fit,
     penalties,
 )
+from spanjury.orchestration.studies.estimates import LEVEL
+from spanjury.orchestration.studies.ranking.score_table import inputs_to_show
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.conformal import items_for_rate
 from spanjury.stats.correlations.correlation import correlation
@@ -95,6 +97,8 @@ def alarms(suspicions: Suspicions, thresholds: Thresholds) -> tuple[FloatArray, 
     return unsure.astype(np.float64), faulty.astype(np.float64)
 
 
+TO_SHOW = inputs_to_show(confidence=1 - LEVEL)
+"""Sources that can show a gain at all."""
 _BINS, _PER_BIN = 10, 5
 _BOUNDS = (0.025, 0.975)
 Statistic = Callable[[FloatArray, FloatArray], float]
@@ -111,10 +115,13 @@ class Change:
     """After less before, on the same draws of sources."""
     higher_is_better: bool
     """True if a rise is a gain."""
+    sources: int
 
     @property
     def is_gain(self) -> bool:
-        """True if the gain is more than chance explains."""
+        """True if the gain is more than chance explains: few sources may all agree by chance."""
+        if self.sources < TO_SHOW:
+            return False
         bound = self.difference.low if self.higher_is_better else -self.difference.high
         return bound > 0.0
 
@@ -218,6 +225,7 @@ def _changes(texts: CalibrationTexts, held: HeldOut, terms: Terms) -> Mapping[st
                 after=made[1],
                 difference=made[2],
                 higher_is_better=higher,
+                sources=len({*np.array(texts.sources)[scored]}),
             )
     return changes
 
@@ -235,15 +243,14 @@ def distance(scores: FloatArray, human: FloatArray) -> float:
 def calibration_error(scores: FloatArray, human: FloatArray) -> float:
     """Return how far groups of texts with like scores are from people's mean, on average.
 
-    The groups are of equal size, ten at most, with five texts or more.
+    The groups are of nearly equal size, ten at most, with five texts or more on average. Texts with
+    equal scores are in one group, so their order does not matter.
     """
-    order = np.argsort(scores, kind="stable")
+    _, level, counts = np.unique(scores, return_inverse=True, return_counts=True)
     parts = max(1, min(_BINS, scores.size // _PER_BIN))
-    groups = np.array_split(order, parts)
-    apart = [
-        abs(float(scores[group].mean() - human[group].mean())) * group.size for group in groups
-    ]
-    return sum(apart) / scores.size
+    middle = np.cumsum(counts) - counts / 2
+    group = (parts * middle / scores.size).astype(np.intp)
+    return float(np.abs(np.bincount(group[level], scores - human)).sum()) / scores.size
 
 
 def _compared(

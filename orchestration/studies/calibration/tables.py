@@ -30,6 +30,7 @@ from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.calibration.findings import (
     AGREEMENT,
     BY_SPANS,
+    TO_SHOW,
     AlarmFindings,
     AspectFindings,
 )
@@ -88,7 +89,7 @@ def _for_rate(findings: AspectFindings, alarm: AlarmFindings) -> str:
 def _agreement(before: Estimate, *, texts: int) -> str:
     half = (before.high - before.low) / 2
     says = (
-        f"the rank correlation with people is known to {figure(before.low, '.2f')} to"
+        f"the rank correlation with people lies between {figure(before.low, '.2f')} and"
         f" {figure(before.high, '.2f')}"
     )
     if half <= _WIDTH:
@@ -109,7 +110,9 @@ def cautions(texts: CalibrationTexts, findings: AspectFindings, terms: Terms) ->
     if len({text.human for text in texts.texts if text.human is not None}) == 1:
         yield "people gave all texts one score: there is nothing to map scores to"
     sources = len(set(texts.sources))
-    if sources < _FEW:
+    if sources < TO_SHOW:
+        yield f"the texts are of {sources} sources: it takes {TO_SHOW} to show a gain"
+    elif sources < _FEW:
         yield f"the texts are of {sources} sources: with so few, intervals are too narrow"
     if findings.clean_sources < findings.clean:
         yield (
@@ -297,9 +300,9 @@ def _changes(findings: AspectFindings) -> Table:
         note=(
             f"Held-out texts in {findings.folds} folds by source, with 95 % intervals over "
             "sources. Distance (root mean square) and calibration error are in points of the "
-            "scale. A map keeps the order of scores within a fold; the rank correlation is lower "
-            "here only because the folds have different maps."
-            + (_SEVERITIES if BY_SPANS in names else "")
+            "scale; the interval of the latter lies somewhat high. A map keeps the order of scores "
+            "within a fold; the rank correlation is lower here only because the folds have "
+            "different maps." + (_SEVERITIES if BY_SPANS in names else "")
         ),
     )
 

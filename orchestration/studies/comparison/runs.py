@@ -1,15 +1,21 @@
-"""Two runs on the same texts: by how much scores differ, and whether by more than chance."""
+"""Two runs on the same texts: by how much scores differ, and whether by more than chance.
+
+Texts about one source are correlated, so intervals and tests treat each source as one observation.
+"""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.random import default_rng
+from numpy.typing import NDArray
 
 from spanjury.judges.core import unstamped
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.report import (
+    Bullets,
     Cell,
     Entry,
     Report,
@@ -22,8 +28,8 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.studies.agreement.scorers import Scorer
-from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
-from spanjury.stats.arrays import mean_of_defined
+from spanjury.orchestration.studies.estimates import LEVEL, by_owner, holm_adjusted, numbered
+from spanjury.stats.arrays import FloatArray, mean_of_defined
 from spanjury.stats.resampling import bootstrap, estimates
 from spanjury.stats.weighted import mean_drop
 
@@ -31,6 +37,13 @@ with lazily():
     from spanjury.stats.significance import sign_flip  # needs scipy, which `view` does without
 
 _SPEC = ".3f"
+_DIGITS = 9
+"""Decimals of a sum of differences: equal sums are to tie."""
+_DRAWN = 2
+"""Sources below which there is nothing to resample, and no interval."""
+Sources = Mapping[str, Hashable]
+"""Text, or anything that was scored -> its source; one that is absent is its own source."""
+EACH_ITS_OWN: Sources = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +51,12 @@ class MeanDifference:
     """Difference between two means of scores on the same texts.
 
     `first`, `second`: mean scores; NaN without any text.
-    `difference`, `low`, `high`: second minus first, with its 95 % interval over resampled texts.
+    `difference`, `low`, `high`: second minus first, with its 95 % interval over resampled sources.
     """
 
     texts: int
     """Texts with both scores; all figures are of these."""
+    sources: int
     first: float
     second: float
     difference: float
@@ -54,8 +68,8 @@ class MeanDifference:
 class Difference(MeanDifference):
     """Difference of one scorer's scores on one aspect between two runs.
 
-    `p`, `adjusted`: two-sided, of the exact paired test; the same by Holm's method over all
-    differences.
+    `p`, `adjusted`: two-sided, of the exact paired test of the sums by source; the same by Holm's
+    method over all differences.
     """
 
     scorer: str
@@ -71,7 +85,12 @@ class Difference(MeanDifference):
 
 
 def differences(
-    first: Sequence[Scorer], second: Sequence[Scorer], *, seed: int = 1, draws: int = 2000
+    first: Sequence[Scorer],
+    second: Sequence[Scorer],
+    *,
+    sources: Sources = EACH_ITS_OWN,
+    seed: int = 1,
+    draws: int = 2000,
 ) -> tuple[Difference, ...]:
     """Compare scorers of one name and aspect in two runs.
 
@@ -79,7 +98,9 @@ def differences(
     """
     scorers = {(scorer.name, scorer.aspect): scorer for scorer in second}
     rows = [
-        _difference(scorer, scorers[scorer.name, scorer.aspect], seed=seed, draws=draws)
+        _difference(
+            scorer, scorers[scorer.name, scorer.aspect], sources=sources, seed=seed, draws=draws
+        )
         for scorer in first
         if (scorer.name, scorer.aspect) in scorers
     ]
@@ -87,7 +108,9 @@ def differences(
     return tuple(replace(row, adjusted=float(p)) for row, p in zip(rows, adjusted, strict=True))
 
 
-def differences_report(rows: Sequence[Difference], *, first: str, second: str) -> Report:
+def differences_report(
+    rows: Sequence[Difference], *, first: str, second: str, notes: Sequence[str] = ()
+) -> Report:
     """Return the report of a comparison of two runs by their names."""
     return Report(
         title="Comparison of two runs",
@@ -96,8 +119,10 @@ def differences_report(rows: Sequence[Difference], *, first: str, second: str) -
         sections=(
             table_of(
                 map(_entries, rows),
-                note="second minus first over the texts that both scored; * p < .05 (Holm)",
+                note="second minus first over the texts that both scored; interval and test treat"
+                " each source as one observation; * p < 0.05 (Holm)",
             ),
+            Bullets(notes, tone="caution"),
         ),
     )
 
@@ -138,19 +163,26 @@ def _entries(row: Difference) -> Iterator[Entry]:
     yield right("higher", row.higher, only="page")
     yield right("lower", row.lower, only="page")
     yield right("texts", Cell(row.texts, note=f"(+{alone} in one)" if alone else ""), wrap=True)
+    yield right("sources", row.sources)
 
 
 def mean_difference(
-    first: Mapping[str, float], second: Mapping[str, float], *, seed: int = 1, draws: int = 2000
+    first: Mapping[str, float],
+    second: Mapping[str, float],
+    *,
+    sources: Sources = EACH_ITS_OWN,
+    seed: int = 1,
+    draws: int = 2000,
 ) -> MeanDifference:
     """Compare scores by the name of what was scored; names that only one side has are skipped."""
-    before, after = _paired(first, second)
-    low, high = math.nan, math.nan
-    if before.size:
-        effect, rng = mean_drop(after - before), default_rng(seed)
-        ((_, low, high),) = estimates(bootstrap(effect, items=before.size, rng=rng, draws=draws))
+    before, after, owner = _paired(first, second, sources=sources)
+    count, low, high = len(np.unique(owner)), math.nan, math.nan
+    if count >= _DRAWN:
+        effect, rng = by_owner(mean_drop(after - before), owner), default_rng(seed)
+        ((_, low, high),) = estimates(bootstrap(effect, items=count, rng=rng, draws=draws))
     return MeanDifference(
         texts=before.size,
+        sources=count,
         first=float(mean_of_defined(before)),
         second=float(mean_of_defined(after)),
         difference=float(mean_of_defined(after - before)),
@@ -159,11 +191,14 @@ def mean_difference(
     )
 
 
-def _difference(first: Scorer, second: Scorer, *, seed: int, draws: int) -> Difference:
-    means = mean_difference(first.scores, second.scores, seed=seed, draws=draws)
-    before, after = _paired(first.scores, second.scores)
+def _difference(
+    first: Scorer, second: Scorer, *, sources: Sources, seed: int, draws: int
+) -> Difference:
+    means = mean_difference(first.scores, second.scores, sources=sources, seed=seed, draws=draws)
+    before, after, owner = _paired(first.scores, second.scores, sources=sources)
     moved = after - before
-    p = min(sign_flip.paired_test(side).p for side in (moved, -moved)) if moved.size else math.nan
+    sums = np.bincount(owner, moved).round(_DIGITS)
+    p = min(sign_flip.paired_test(side).p for side in (sums, -sums)) if moved.size else math.nan
     return Difference(
         **{each.name: getattr(means, each.name) for each in fields(means)},
         scorer=first.name,
@@ -179,8 +214,10 @@ def _difference(first: Scorer, second: Scorer, *, seed: int, draws: int) -> Diff
 
 
 def _paired(
-    first: Mapping[str, float], second: Mapping[str, float]
-) -> tuple[np.ndarray, np.ndarray]:
+    first: Mapping[str, float], second: Mapping[str, float], *, sources: Sources
+) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
+    """Return the scores of both sides, and the number of each text's source."""
     names = [name for name in first if name in second]
     before, after = (np.array([scores[name] for name in names]) for scores in (first, second))
-    return before, after
+    owner, _ = numbered([sources.get(name, (name,)) for name in names])
+    return before, after, owner

@@ -33,6 +33,7 @@ from spanjury.orchestration.studies.judging import (
     in_order,
     made_and_skipped,
     require_distinct,
+    source_of,
 )
 from spanjury.perturbations.pairs import (
     Condition,
@@ -244,6 +245,7 @@ def _result(
     return ExamResult(
         findings=replace(
             findings,
+            sources=len({*map(source_of, exam.segments)}),
             twins=written_twins(
                 score_arrays,
                 exam.segments,

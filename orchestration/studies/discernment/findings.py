@@ -224,6 +224,8 @@ class Findings:
     """Cut-offs and false alarms, aspect by aspect."""
     caught: Estimate
     """Mean caught share at 10 % false alarms, over conditions and the aspects that they harm."""
+    sources: int | None = None
+    """Sources of the texts; None if unknown."""
     twins: WrittenTwins | None = None
     """Those that people wrote; None where there are none with scores."""
 

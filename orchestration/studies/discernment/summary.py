@@ -72,6 +72,12 @@ def _on_numbers(findings: Findings) -> Iterator[str]:
     elif findings.segments < _FEW:
         few = counted(findings.segments, "text is", "texts are")
         yield f"{few} few: an effect that is not shown may well be there."
+    if findings.sources is not None and findings.sources < findings.segments:
+        sources = counted(findings.sources, "source")
+        yield (
+            f"The {findings.segments} texts are of {sources}. D, and the intervals in the tables, "
+            "treat texts as independent, so both are too certain: take one text of each source."
+        )
     harmful = [finding for finding in findings.findings if not is_harmless(finding)]
     sizes = {finding.damaged for finding in harmful if finding.damaged}
     if len(sizes) > 1:
@@ -196,6 +202,7 @@ def findings_json(findings: Findings, *, examinee: Examinee) -> dict[str, object
         "judge": plain(examinee),
         "settings": plain(findings.settings),
         "segments": findings.segments,
+        "sources": findings.sources,
         "repeats": findings.repeats,
         "overall": _balanced(findings.overall),
         "weighted": _balanced(findings.weighted),

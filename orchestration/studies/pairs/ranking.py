@@ -31,7 +31,8 @@ from spanjury.orchestration.studies.pairs.comparing import POINTS, ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import OrderFindings, order_findings
 from spanjury.orchestration.studies.ranking.score_table import Rank, least_p, ranks
 from spanjury.orchestration.studies.ranking.tables import p_cell
-from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect, win_shares
+from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect
+from spanjury.stats.proportions import Proportion, share_by_source
 from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates, two_sided_p
 
 _SEED = 1
@@ -123,15 +124,15 @@ def rank_by_pairs(rows: Sequence[ComparisonRow], *, draws: int = 2000) -> PairRa
     pairs = _pairs(table, drawn, order=order)
     apart = ((pair.first, pair.second, pair.difference.value) for pair in pairs if pair.differs)
     by_rank = ranks(table.systems, apart, order=order)
-    trivial = win_shares(table.items, table.points)
+    won = [table.won(at) for at in range(count)]
     return PairRanking(
         aspect=answered[0].aspect,
         systems=tuple(
             RankedSystem(
                 system=table.systems[at],
                 compared=sum(table.systems[at] in (r.system_a, r.system_b) for r in answered),
-                win_share=float(trivial[at]),
-                share=figures[count + at],
+                win_share=won[at].value,
+                share=_widened(figures[count + at], won[at]),
                 strength=figures[at],
                 rank=by_rank[at],
             )
@@ -141,7 +142,7 @@ def rank_by_pairs(rows: Sequence[ComparisonRow], *, draws: int = 2000) -> PairRa
         position=figures[-1],
         order=order_findings(rows),
         sources=sources,
-        cautions=tuple(_cautions(rows, table, sources=sources)),
+        cautions=tuple(_cautions(rows, table, won=won)),
     )
 
 
@@ -159,6 +160,16 @@ class _Table:
         self.shown_first = [_SHOWN[report.first] for _, report in reports]
         self.sources = [row.source for row, _ in reports]
 
+    def won(self, system: int) -> Proportion:
+        """Return the share of wins of a system, ties half, over its comparisons as they are."""
+        return share_by_source(
+            (source, points if system == first else 1 - points, 1)
+            for (first, second), points, source in zip(
+                self.items, self.points, self.sources, strict=True
+            )
+            if system in (first, second)
+        )
+
     def sources_of(self, *pair: int) -> int:
         """Return the number of sources over which two systems met, or met others."""
         met = zip(self.items, self.sources, strict=True)
@@ -172,6 +183,18 @@ class _Table:
         count, labels = connected_components(graph, directed=False)
         for group in range(count):
             yield [self.systems[at] for at in range(size) if labels[at] == group]
+
+
+def _widened(share: Estimate, won: Proportion) -> Estimate:
+    """Widen the interval to the reach of Wilson's for the win share on each side.
+
+    If a system wins or loses nearly all of its comparisons, samples of them hardly differ.
+    """
+    return Estimate(
+        share.value,
+        low=max(0.0, float(np.fmin(share.low, share.value - (won.value - won.low)))),
+        high=min(1.0, float(np.fmax(share.high, share.value + (won.high - won.value)))),
+    )
 
 
 def _pairs(table: _Table, drawn: Resampled, *, order: Sequence[int]) -> tuple[RankedPair, ...]:
@@ -197,7 +220,9 @@ def _pairs(table: _Table, drawn: Resampled, *, order: Sequence[int]) -> tuple[Ra
     )
 
 
-def _cautions(rows: Sequence[ComparisonRow], table: _Table, *, sources: int) -> Iterator[str]:
+def _cautions(
+    rows: Sequence[ComparisonRow], table: _Table, *, won: Sequence[Proportion]
+) -> Iterator[str]:
     failed = sum(row.preference is None for row in rows)
     if failed:
         yield f"{failed} of {len(rows)} comparisons have no preference and are in no figure"
@@ -214,8 +239,14 @@ def _cautions(rows: Sequence[ComparisonRow], table: _Table, *, sources: int) -> 
             f"systems of different groups never met, not even through others, so their strengths "
             f"cannot be compared: {named}"
         )
-    if sources < _FEW_SOURCES:
+    if len({*table.sources}) < _FEW_SOURCES:
         yield f"fewer than {_FEW_SOURCES} sources, so intervals may be too narrow"
+    pairs = zip(table.systems, won, strict=True)
+    if extreme := [name for name, share in pairs if share.value in {0, 1}]:
+        yield (
+            f"{', '.join(extreme)}: won or lost every comparison, so the intervals of strengths "
+            "are too narrow; look at the expected share"
+        )
     consistent = order_findings(rows).consistent
     if consistent.trials and consistent.value < _TURNED:
         yield (
@@ -258,7 +289,7 @@ def _answer(ranking: PairRanking) -> str:
     best = ranking.systems[0]
     return (
         f"On {ranking.aspect} {best.system} is the strongest of {len(ranking.systems)} systems;"
-        f" {ranking.separated:,} of {len(ranking.pairs):,} pairs of systems are shown to differ."
+        f" the judge separates {ranking.separated:,} of {len(ranking.pairs):,} pairs of systems."
     )
 
 

@@ -369,8 +369,8 @@ def _seats(study: AspectStudy, names: Names) -> Table:
             )
             for share in study.subsets.shares
         ),
-        note=f"Gain: the panel's agreement ({figure(study.subsets.whole.value, VALUE)}) minus "
-        "that of all other seats." + (_SHAPLEY if has_shapley else ""),
+        note=f"Gain: the panel's agreement ({figure(study.subsets.whole.value, VALUE)}) minus that "
+        f"of all other seats, on the texts that both score.{_SHAPLEY if has_shapley else ''}",
     )
 
 
@@ -430,8 +430,9 @@ def _redundancy(findings: RedundancyFindings, names: Names) -> Iterator[Block]:
         yield replace(_pairs(pairs, names), only="page")
     else:
         yield _pairs(pairs, names)
-    number = Cell(findings.effective.value, ".2f", interval=findings.effective[1:]).text
-    yield Paragraph(f"The seats count as at least {number} independent ones.")
+    if not math.isnan(findings.effective.value):
+        number = Cell(findings.effective.value, ".2f", interval=findings.effective[1:]).text
+        yield Paragraph(f"The seats count as at least {number} independent ones.")
     if not math.isnan(findings.within):
         others = f", seats of different families by {figure(findings.between, VALUE)}"
         yield Paragraph(

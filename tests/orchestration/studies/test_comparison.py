@@ -342,3 +342,31 @@ def test_p_values_are_adjusted_for_how_many_there_are() -> None:
 
 def test_a_scorer_of_one_run_alone_is_skipped() -> None:
     assert differences([run("j", [1.0])], [run("k", [1.0])], draws=10) == ()
+
+
+def test_texts_of_one_source_show_no_more_than_one_text_of_it() -> None:
+    drops, copies = [1.0, 2.0, -1.0, 1.0], 4
+    texts = np.repeat(drops, copies).tolist()
+    sources = {str(number): number // copies for number in range(len(texts))}
+    (many,) = differences([run("j", texts)], [run("j", [0.0] * len(texts))], sources=sources)
+    (few,) = differences([run("j", drops)], [run("j", [0.0] * len(drops))])
+    assert (many.texts, many.sources, few.texts, few.sources) == (16, 4, 4, 4)
+    for name in ("difference", "low", "high", "p"):
+        assert getattr(many, name) == pytest.approx(getattr(few, name))
+    # The ranks of the sizes are 2, 4, 2, 2: 4 of the 16 choices of signs reach the drops' 8.
+    assert many.p == pytest.approx(2 * 4 / 16)
+
+
+def test_one_source_has_no_interval() -> None:
+    first, second = [run("j", [1, 2, 3])], [run("j", [3, 2, 2])]
+    (one,) = differences(first, second, sources=dict.fromkeys("012", "bridge"))
+    assert (one.sources, one.p) == (1, 1.0)
+    assert math.isnan(one.low)
+    assert math.isnan(one.high)
+
+
+def test_equal_sums_of_decimals_tie() -> None:
+    # In floating point 0.1 + 0.2 exceeds 0.3; as a tie, all three ranks are 2.
+    first, second = [run("j", [0.1, 0.2, 0.3, 0.0])], [run("j", [0.0, 0.0, 0.0, 0.3])]
+    (one,) = differences(first, second, sources={"0": "bridge", "1": "bridge"})
+    assert (one.sources, one.p) == (3, 1.0)

@@ -313,6 +313,13 @@ def test_a_judge_without_scores_on_what_was_damaged_may_discern_elsewhere() -> N
     assert conclusion(replace(shouted, discernment=1.5)) is Conclusion.ELSEWHERE
 
 
+def test_texts_of_common_sources_are_a_caution() -> None:
+    findings = findings_of(KEEN)
+    assert "treat texts as independent" not in page(findings)
+    assert "treat texts as independent" not in page(replace(findings, sources=findings.segments))
+    assert "texts are of 20 sources. D, and" in page(replace(findings, sources=20))
+
+
 def test_a_condition_that_found_nothing_damaged_no_text() -> None:
     findings = findings_of(KEEN, segments=1, last="LOUD.")
     assert verdicts(findings)[0] is Conclusion.NOT_DONE

@@ -113,7 +113,7 @@ def test_what_must_be_known_of_the_comparisons_is_said() -> None:
         row(A, None, source="10"),
     ]
     cautions = rank_by_pairs(rows, draws=100).cautions
-    assert [words.partition(" ")[0] for words in cautions] == ["1", "2", "systems"]
+    assert [words.partition(" ")[0] for words in cautions] == ["1", "2", "systems", "x,"]
     assert "x, y; v, w" in cautions[2]
 
 
@@ -133,3 +133,16 @@ def test_the_page_and_the_values_say_the_same() -> None:
     page = report_markdown(pair_rankings_report(rankings))
     assert "The text shown first gains" in page
     assert f"{ranking.systems[0].win_share:.2f}" in page
+
+
+@pytest.mark.parametrize("sources", [5, 30])
+def test_a_system_that_always_loses_has_an_interval_of_some_width(sources: int) -> None:
+    ranking = rank_by_pairs([row(A, A, source=str(number)) for number in range(sources)])
+    best, worst = ranking.systems
+    # Wilson with Student's quantile: t**2 / (n + t**2), for 5 and 30 sources.
+    reach = {5: 0.6066, 30: 0.1224}[sources]
+    assert (best.win_share, worst.win_share) == (1.0, 0.0)
+    assert worst.share.high - worst.share.value == pytest.approx(reach, abs=1e-3)
+    assert best.share.value - best.share.low == pytest.approx(reach, abs=1e-3)
+    assert (worst.share.low >= 0.0, best.share.high <= 1.0) == (True, True)
+    assert any("won or lost every comparison" in caution for caution in ranking.cautions)

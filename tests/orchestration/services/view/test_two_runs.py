@@ -85,6 +85,17 @@ def test_the_comparison_is_that_of_the_command(runs: tuple[Path, Path]) -> None:
         assert [row[name] for name in names] == [getattr(same, name) for name in names]
 
 
+def test_bare_results_name_their_inputs_with_data(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    bare = [tmp_path / f"{number}.jsonl" for number in (1, 2)]
+    for run, file in zip(runs, bare, strict=True):
+        file.write_bytes((run / "results.jsonl").read_bytes())
+    alone, named = compare(*bare), compare(*bare, data=tmp_path / "rows.jsonl")
+    assert "4 texts: they have no input id" in alone.to_markdown()
+    assert "no input id" not in named.to_markdown()
+    assert [each.result.differences[0].sources for each in (alone, named)] == [3, 2]
+    assert named.result.differences[0] == compare(*runs).result.differences[0]
+
+
 def test_a_text_that_is_another_in_the_second_run_is_not_shown(runs: tuple[Path, Path]) -> None:
     first, second = runs
     rows = [dict(row) for row in ROWS[1:]]

@@ -240,6 +240,26 @@ def test_distances_and_calibration_errors_are_in_points() -> None:
     assert calibration_error(scores + 1, human) == pytest.approx(1.0)
 
 
+def test_the_order_of_equal_scores_does_not_change_the_calibration_error() -> None:
+    human = np.tile([1.0, 5.0], 20)
+    same = np.full(40, 4.0)
+    assert calibration_error(same, human) == pytest.approx(1.0)  # 4, and 3 on average
+    assert calibration_error(same, np.sort(human)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("sources", "shows"), [(5, False), (6, True)])
+def test_few_sources_show_no_gain(sources: int, shows: bool) -> None:
+    rng = np.random.default_rng(1)
+    scores = np.clip(np.round(rng.normal(3.5, 0.8, size=60) * 2) / 2, 2, 5)
+    findings = aspect_findings(
+        texts([text(n, scores[n], scores[n] - 1, source=str(n % sources)) for n in range(60)]),
+        QUICK,
+    )
+    change = {each.name: each for each in findings.changes}[DISTANCE]
+    assert change.difference.high < 0
+    assert change.is_gain is shows
+
+
 def test_scores_that_are_too_high_are_mapped_and_thresholds_are_set() -> None:
     found = aspect_findings(drawn(200, seed=5), QUICK)
     assert found.kept == (MAP, THRESHOLDS)

@@ -279,6 +279,7 @@ def export(
             " default, prints CSV.",
             "FILE",
             also=("-o", "--to"),
+            dash=True,
         ),
     ] = None,
     form: Annotated[

@@ -2,19 +2,14 @@
 
 import json
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 
 from spanjury.adapters.files.limits import USUAL
 from spanjury.judges.core import DataError
+from spanjury.judges.core.json_escapes import without_lone_escapes
 from spanjury.judges.core.unique_keys import unique_keys
 
-# Keeps surrogate pairs and all other escapes, and finds lone surrogates.
-_ESCAPE = re.compile(
-    r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u])"
-    r"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
-)
 _EXCERPT = 60
 
 
@@ -34,10 +29,8 @@ def parse_json(text: str, *, depth: int = USUAL.depth) -> object:
     >>> parse_json('{"output": "a\\ud800b"}') == {"output": "a\N{REPLACEMENT CHARACTER}b"}
     True
     """
-    if "\\u" in text:
-        text = _ESCAPE.sub(lambda escape: escape[1] or r"\ufffd", text)
     try:
-        value: object = _DECODER.decode(text)
+        value: object = _DECODER.decode(without_lone_escapes(text))
     except json.JSONDecodeError as error:
         raise DataError(f"not JSON: {error.msg} at column {error.colno}") from error
     except ValueError as error:  # an integer with thousands of digits

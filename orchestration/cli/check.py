@@ -54,6 +54,7 @@ class TextFlags(Flags, title="Text and sources"):
             metavar="FILE",
             help="Text file to judge, or an agent's messages in .json or .jsonl; '-', or no file,"
             " reads standard input.",
+            allow_dash=True,
         ),
     ] = None
     text: Annotated[str | None, Flag("Text to judge, in place of FILE.", "TEXT")] = None

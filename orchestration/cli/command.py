@@ -76,6 +76,8 @@ class _PlainValues:
             return () if param.multiple or param.nargs == -1 else None
         if value is param.default:  # our own default needs no check
             return value
+        if value == "-" and self._kind is Path and not self._info.allow_dash:
+            raise typer.BadParameter("got '-', expected a file: './-' names one that is called so")
         plain = _plainly(value, self._kind, info=self._info)
         if plain is not None:
             return plain
@@ -121,6 +123,7 @@ def _option(flag: Flag, name: str, kind: object) -> ParameterInfo:
         min=flag.min,
         max=flag.max,
         hidden=flag.hidden,
+        allow_dash=flag.dash,
     )
     return option
 

@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from spanjury.judges.core import ConfigError, Segment, StoreError, counted
+from spanjury.judges.core import ConfigError, StoreError, counted
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR, INTERRUPTED, say, say_each
@@ -18,9 +18,9 @@ from spanjury.orchestration.cli.flags.data import RunOrResults
 from spanjury.orchestration.cli.listing import ListFlags, Listing, print_listing
 
 with lazily():
-    from spanjury.orchestration.services.judging import job as jobs
-    from spanjury.orchestration.services.runs import run_folder, run_list
-    from spanjury.orchestration.wiring import cluster, sources
+    from spanjury.orchestration.services.runs import run_list
+    from spanjury.orchestration.services.viewing import sources as viewed
+    from spanjury.orchestration.wiring import cluster
     from spanjury.orchestration.wiring import read_results as exports
     from spanjury.orchestration.wiring import runs as run_folders
 
@@ -279,6 +279,7 @@ def export(
             " default, prints CSV.",
             "FILE",
             also=("-o", "--to"),
+            dash=True,
         ),
     ] = None,
     form: Annotated[
@@ -295,15 +296,16 @@ def export(
 ) -> None:
     """Export the results of a run, finished or not, as JSON Lines, CSV or TSV."""
     target = None if output == Path("-") else output
+    (named,) = viewed.find_runs((run,))
     if form is not None and form in exports.MARKED_FORMS:
-        _export_marked(run, target, form)
+        _export_marked(named, target, form)
         return
     folder = _dataset_folder(target, form)
     chosen = exports.Export(
-        results=_results(run),
+        results=named.results,
         form=_word(form, exports.ExportForm) if form else _form_of(None if folder else target),
         unit=_word(rows, exports.ExportUnit),
-        texts=_texts(run) if texts else None,
+        texts=exports.JudgedTexts(_texts(named).segments) if texts else None,
     )
     noun = chosen.unit.removesuffix("s")
     if folder is not None:
@@ -336,46 +338,20 @@ def _dataset_folder(target: Path | None, form: str | None) -> Path | None:
     return Path(folder)
 
 
-def _texts(run: Path) -> "exports.JudgedTexts":
-    """Return the texts of a run, from the data that its manifest names."""
-    if run.is_file():
-        raise ConfigError(f"--texts needs the folder or name of a run, which names its data: {run}")
-    job = run_folder.job_of(run_folders.find_run(run))
-
-    def read() -> Iterator[Segment]:
-        segments = _segments(job)
-        return sources.by_source(segments) if job.order == "source" else segments
-
-    return exports.JudgedTexts(read)
+def _texts(run: "viewed.ViewedRun") -> "viewed.Texts":
+    """Return the texts of a run; raise `ConfigError` if no manifest names their data."""
+    if run.texts is None:
+        raise ConfigError(f"nothing names the data of {run.results}: name the folder of a run")
+    return run.texts
 
 
-def _segments(job: "jobs.Job") -> Iterator[Segment]:
-    """Yield the segments in the data of a run, which may include others."""
-    for row in sources.open_source(job.data, columns=job.columns):
-        if isinstance(row, Segment):
-            yield row
-
-
-def _export_marked(run: Path, target: Path | None, form: str) -> None:
+def _export_marked(run: "viewed.ViewedRun", target: Path | None, form: str) -> None:
     """Write error spans as an annotator's marks in the texts of the run's data."""
-    if target is None or run.is_file():
-        raise ConfigError(f"{form} needs a run's folder and an output file: got {run} -o {target}")
-    job = run_folder.job_of(run_folders.find_run(run))
-    marked = exports.marked_segments(_segments(job), _results(run))
+    if target is None:
+        raise ConfigError(f"{form} needs an output file: name it with -o")
+    marked = exports.marked_segments(_texts(run).segments(), run.results)
     lines = exports.MARKED_FORMS[form](target, marked)
     say(f"{counted(lines, 'line is', 'lines are')} in {target}")
-
-
-def _results(run: Path) -> Path:
-    """Return the results file of `run`, complete or partial."""
-    if run.is_file():
-        return run
-    folder = run_folders.find_run(run)
-    results = run_folder.job_of(folder).output
-    for path in (results, run_folders.part_of(results)):
-        if path.is_file():
-            return run_folders.own_results(path, folder)
-    raise StoreError(f"{run} has no results yet, or {results} has gone elsewhere: name the file")
 
 
 def _form_of(target: Path | None) -> "exports.ExportForm":

@@ -131,7 +131,7 @@ class ListenFlags(Flags, title="Service"):
     state_dir: Annotated[
         Path | None,
         Flag(
-            "Folder for batches; by default in your user data folder.",
+            "Folder for batches; by default in your user state folder.",
             "FOLDER",
             env="SPANJURY_SERVE_STATE",
         ),

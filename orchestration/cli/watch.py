@@ -149,7 +149,7 @@ class KeepFlags(Flags, title="Service"):
     token_file: Annotated[Path | None, Flag("File of TENANT:TOKEN lines.", rare=True)] = None
     state_dir: Annotated[
         Path | None,
-        Flag("Folder of what came in; by default in your user data folder.", "FOLDER", env=True),
+        Flag("Folder of what came in; by default in your user state folder.", "FOLDER", env=True),
     ] = None
     settle: Annotated[
         float,

@@ -88,11 +88,11 @@ def open_source(
     name = _source_name(path)
     if name == _FOLDER and (files := _data_files(path)):
         return _of_files(files, columns=columns, limits=limits)
+    if str(path) == "-" or path.is_fifo():  # read once, but a resumed run reads its rows again
+        raise DataError(f"{path}: is a pipe, expected a file: write it to one, and name that")
     if name not in SOURCES.names():
         choices = ", ".join(f".{name}" for name in SOURCES.names())
         raise DataError(f"{path}: no source reads files that end in {name!r}; known: {choices}")
-    if path.is_fifo():  # a pipe yields its rows once, but a resumed run reads them again
-        raise DataError(f"{path}: is a pipe, expected a file: write it to one, and name that")
     source = SOURCES.get(name)
     takes = parameters(source)
     reading = cast("Callable[..., Iterator[Segment | DataError]]", source)  # `takes` checks it

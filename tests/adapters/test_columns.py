@@ -118,6 +118,42 @@ def test_a_file_of_json_is_read_by_the_names_it_has(tmp_path: Path) -> None:
     assert list(read_jsonl(path, columns=parse_columns(COLUMNS))) == [EXPECTED]
 
 
+def test_objects_may_have_the_columns_of_a_table(tmp_path: Path) -> None:
+    table = {
+        "input": "i",
+        "input.Article": "a",
+        "output": "x",
+        "reference": "r",
+        "reference_2": "s",
+        "human.fluency": 4,
+        "human.coherence.anna": 1,
+        "human.coherence.ben": None,
+        "meta": {"day": 1},
+        "meta.year": 2001,
+        "a.b": "c",
+    }
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(table))
+    assert list(read_jsonl(path)) == [
+        Segment(
+            segment_id="line-1",
+            output="x",
+            inputs={"Input": "i", "Article": "a"},
+            references=("r", "s"),
+            human={"fluency": {"": 4.0}, "coherence": {"anna": 1.0}},
+            meta={"day": 1, "year": 2001, "a.b": "c"},
+        )
+    ]
+
+
+@pytest.mark.parametrize("other", [{"inputs": {"Article": "b"}}, {"inputs": ["b"]}])
+def test_two_columns_for_one_value_are_refused(tmp_path: Path, other: dict[str, object]) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"output": "x", "input.Article": "a", **other}))
+    (fault,) = read_jsonl(path)
+    assert str(fault).endswith("line 1: two columns are for inputs.Article")
+
+
 @pytest.mark.parametrize(("read", "delimiter"), [(read_csv, ","), (read_tsv, "\t")])
 def test_a_table_is_read_by_the_names_it_has(
     tmp_path: Path, read: Callable[..., Iterator[Segment | DataError]], delimiter: str

@@ -153,12 +153,17 @@ def test_bytes_that_are_no_text_cost_their_row_of_a_parquet_file_alone(tmp_path:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
-@pytest.mark.parametrize("ending", ["jsonl", "csv", "txt", "jsonl.gz", "parquet"])
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, ending: str) -> None:
-    path = tmp_path / f"rows.{ending}"
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.txt", "a.jsonl.gz", "a.parquet", "63"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
     os.mkfifo(path)
     with pytest.raises(DataError, match="is a pipe, expected a file"):
         open_source(path)
+
+
+def test_standard_input_is_refused_like_a_pipe() -> None:
+    with pytest.raises(DataError, match="-: is a pipe, expected a file"):
+        open_source(Path("-"))
 
 
 def test_a_file_that_is_not_parquet_says_so(tmp_path: Path) -> None:

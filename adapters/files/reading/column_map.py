@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from spanjury.adapters.files.reading.row_values import INPUT_HEADER
 from spanjury.adapters.files.reading.shaped_rows import (
     Reading,
     described,
@@ -28,6 +29,7 @@ from spanjury.judges.core.choices import choices_for
 from spanjury.judges.core.notices import notice
 
 _NAME = re.compile(r"id|output|task|system|inputs|references?|spans|(inputs|human|meta)\..+")
+_REFERENCE = re.compile(r"reference(_\d+)?")
 _CHOICES = (
     *("id", "output", "task", "system", "inputs", "inputs.HEADER", "references", "reference"),
     *("human.ASPECT", "human.ASPECT.RATER", "spans", "meta.KEY"),
@@ -112,9 +114,12 @@ class _Rows:
         named = row if self._is_named else self._columns.row(row)
         if not isinstance(named, dict):
             return named
+        if not self._is_named:
+            named = _by_table_names(named)
         shape = self._columns.shape_of(named)
-        if shape is None and (nested := _nested(named)):
-            named, shape = nested, self._columns.shape_of(nested)
+        if shape is None and any("." in name for name in named):
+            named = _nested(named, {name: name.split(".", 1) for name in named})
+            shape = self._columns.shape_of(named)
         conversation = None
         if self._columns.shape in {"", AGENT}:
             is_asked = self._columns.shape == AGENT
@@ -149,17 +154,61 @@ class _Rows:
         return reading.row
 
 
-def _nested(row: Mapping[str, object]) -> dict[str, Any] | None:
-    """Return a row whose dotted keys, as in tables, became objects; None if there are none."""
-    if not any("." in key for key in row):
-        return None
-    nested: dict[str, Any] = {}
-    for key, value in row.items():
-        head, dot, rest = key.partition(".")
-        if not dot:
-            nested[key] = value
-        elif isinstance(group := nested.setdefault(head, {}), dict):
-            group[rest] = value
+def column_path(name: str) -> tuple[str, ...]:
+    """Return the path in a native row of the column `name` of a table."""
+    head, _, tail = name.partition(".")
+    if head in {"input", "inputs"} or (head == "source" and tail):
+        return ("inputs", tail or INPUT_HEADER)
+    if head in {"human", "scores"} and tail:
+        aspect, _, rater = tail.partition(".")
+        return (head, aspect, rater)
+    if head == "meta" and tail:
+        return (head, tail)
+    if _REFERENCE.fullmatch(name):
+        return ("reference", name)
+    return (name,) if name else ()
+
+
+def _by_table_names(row: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a row in which columns that are named as in tables became objects.
+
+    Such names are ``input.Article``, ``human.fluency`` and ``reference_2``. As in tables, null is a
+    missing value.
+
+    Raises `DataError` if two columns are for the same value.
+    """
+    if not any("." in name or name.startswith("reference_") for name in row):
+        return row
+    paths = {
+        name: column_path(name) if "." in name or isinstance(value, str) else (name,)
+        for name, value in row.items()
+    }
+    nested = _nested(row, paths)
+    if isinstance(references := nested.get("reference"), dict):
+        nested["reference"] = [*references.values()]
+    return nested
+
+
+def _nested(row: Mapping[str, object], paths: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return an object with each value of `row` at its path.
+
+    Raises `DataError` if two columns are for the same value.
+    """
+    nested: dict[str, Any] = {
+        name: dict(value) if isinstance(value, dict) else value
+        for name, value in row.items()
+        if len(paths[name]) == 1
+    }
+    for name, value in row.items():
+        *outer, last = paths[name]
+        if not outer or value is None:
+            continue
+        group: object = nested
+        for key in outer:
+            group = group.setdefault(key, {}) if isinstance(group, dict) else None
+        if not isinstance(group, dict) or last in group:
+            raise DataError(f"two columns are for {'.'.join(filter(None, paths[name]))}")
+        group[last] = value
     return nested
 
 

@@ -64,11 +64,18 @@ def _rows(document: object) -> Sequence[object]:
             inner = inner.get(key)
         if isinstance(inner, list) and inner and all(isinstance(row, dict) for row in inner):
             return inner
-    columns = [*document.values()]
+    columns = [_cells(column) for column in document.values()]
     lengths = {len(column) for column in columns if isinstance(column, list)}
     if len(lengths) == 1 and all(isinstance(column, list) for column in columns):
         return [dict(zip(document, cells, strict=True)) for cells in zip(*columns, strict=True)]
     return [document]
+
+
+def _cells(column: object) -> object:
+    """Return the cells of a column; pandas writes them as an object of index and cell."""
+    if isinstance(column, Mapping) and column and all(map(str.isdecimal, column)):
+        return [*column.values()]
+    return column
 
 
 def read_eval(

@@ -58,7 +58,8 @@ def whole_conversation(
     if shape is not None and shape.name == NATIVE and isinstance(row.get("output"), str):
         return None
     conversation = conversation_in(row)
-    is_whole = is_asked or row.get("task") in CONVERSATION_TASKS
+    task = row.get("task")
+    is_whole = is_asked or (isinstance(task, str) and task in CONVERSATION_TASKS)
     return conversation if conversation and (is_whole or conversation.has_tools) else None
 
 
@@ -164,7 +165,8 @@ def read_as(shape: Shape, row: Mapping[str, object]) -> Reading:
     Columns that the shape does not read are kept in ``meta``. Native columns such as ``system`` or
     ``human`` take precedence over those of the shape.
 
-    Raises `DataError`, with advice, if the row has no text in a column of the output.
+    Raises `DataError`, with advice, if the row has no text in a column of the output, or if the
+    text is empty and the row reports an error.
     """
     if shape.name == NATIVE:
         return Reading(row)
@@ -212,6 +214,8 @@ def _output(shape: Shape, row: Mapping[str, object], taken: dict[str, str]) -> s
         raise DataError(
             f"{column}: got {excerpt(value)}, expected a text (shape {shape.name}){advice}"
         )
+    if not text and (error := row.get("error")):
+        raise DataError(f"{column} is empty, because the row reports an error: {excerpt(error)}")
     taken["output"] = column
     return text
 

@@ -10,8 +10,7 @@ from typing import Any
 
 from spanjury.adapters.files.limits import USUAL, DataLimits
 from spanjury.adapters.files.lines import Line
-from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap
-from spanjury.adapters.files.reading.row_values import INPUT_HEADER
+from spanjury.adapters.files.reading.column_map import AS_NAMED, ColumnMap, column_path
 from spanjury.adapters.files.reading.shapes import NATIVE, missing_output
 from spanjury.adapters.files.strict_json import parse_json
 from spanjury.judges.core import DataError
@@ -19,7 +18,6 @@ from spanjury.judges.core import DataError
 _FIELD_LIMIT = Lock()
 _JSON_COLUMNS = frozenset({"references", "spans", "meta"})
 _OTHER_DELIMITER = re.compile(r"[;\t|,]")
-_REFERENCE = re.compile(r"reference(_\d+)?")
 
 
 def read_records(
@@ -161,7 +159,7 @@ def read_header(
     is_native = shape.name == NATIVE
     columns = Columns(
         names=names,
-        paths=tuple(map(_column_path if is_native else _nested_path, named)),
+        paths=tuple(map(column_path if is_native else _nested_path, named)),
         outputs=frozenset(map(_nested_path, shape.output)),
     )
     for first, second in combinations(filter(None, columns.paths), 2):
@@ -173,23 +171,8 @@ def read_header(
 def _nested_path(name: str) -> tuple[str, ...]:
     """Return the path of another program's column; it writes objects as ``inputs.text``."""
     if name.startswith(("human.", "scores.", "meta.")):
-        return _column_path(name)
+        return column_path(name)
     return tuple(name.split(".", 1)) if name else ()
-
-
-def _column_path(name: str) -> tuple[str, ...]:
-    """Return the path of the column `name` in a native row."""
-    head, _, tail = name.partition(".")
-    if head in {"input", "inputs"} or (head == "source" and tail):
-        return ("inputs", tail or INPUT_HEADER)
-    if head in {"human", "scores"} and tail:
-        aspect, _, rater = tail.partition(".")
-        return (head, aspect, rater)
-    if head == "meta" and tail:
-        return (head, tail)
-    if _REFERENCE.fullmatch(name):
-        return ("reference", name)
-    return (name,) if name else ()
 
 
 def _value(cell: str, *, path: tuple[str, ...]) -> object:

@@ -37,6 +37,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spanjury.judges.core import DataError, first_error_alone
+from spanjury.judges.core.json_escapes import without_lone_escapes
 from spanjury.judges.core.unique_keys import require_unique_keys
 from spanjury.orchestration.servers.listening import is_loopback
 from spanjury.orchestration.servers.tokens import Tokens
@@ -61,7 +62,11 @@ class Wire:
 
 
 class _Lines(AsyncFile[str]):
-    """The lines of a file; waiting for a line can be cancelled, unlike a reading thread."""
+    """The lines of a file; waiting for a line can be cancelled, unlike a reading thread.
+
+    Lone surrogates are replaced: the parser of the protocol refuses a line with one, and its error
+    has no id, so that the call would wait for ever.
+    """
 
     def __init__(self, file: TextIOWrapper) -> None:
         super().__init__(file)
@@ -72,7 +77,7 @@ class _Lines(AsyncFile[str]):
     async def readline(self) -> str:
         """Return the next line; empty at the end."""
         if not self._waits:
-            return await super().readline()
+            return without_lone_escapes(await super().readline())
         parts = [self._rest]
         size = len(self._rest)
         while b"\n" not in parts[-1] and (chunk := await self._chunk()):
@@ -81,7 +86,7 @@ class _Lines(AsyncFile[str]):
                 raise DataError(f"a message has more than {LONGEST_MESSAGE} bytes")
             parts.append(chunk)
         line, end, self._rest = b"".join(parts).partition(b"\n")
-        return (line + end).decode(errors="replace")
+        return without_lone_escapes((line + end).decode(errors="replace"))
 
     async def _chunk(self) -> bytes:
         with suppress(PermissionError):  # a regular file is always ready

@@ -25,6 +25,8 @@ class Flag:
         Whether no help shows it.
     bare
         Its value where it stands alone; any other follows behind ``=``. None if it needs one.
+    dash
+        Whether its file may be ``-``, which stands for a standard stream.
     """
 
     help: str
@@ -37,3 +39,4 @@ class Flag:
     rare: bool = False
     hidden: bool = False
     bare: str | None = None
+    dash: bool = False

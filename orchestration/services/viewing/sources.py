@@ -18,7 +18,7 @@ from spanjury.orchestration.wiring.runs import (
     part_of,
     runs_home,
 )
-from spanjury.orchestration.wiring.sources import open_source
+from spanjury.orchestration.wiring.sources import by_source, open_source
 
 with lazily():
     import pydantic
@@ -39,21 +39,23 @@ _RUBRIC = Once(lambda: pydantic.TypeAdapter(Rubric | None))
 class Texts:
     """The file of the judged texts, and how it was read.
 
-    `limit` and `shard` are those of the run; None for all rows. A file that the user named
-    (`is_named`) must be readable.
+    `limit`, `shard` and `is_by_source` are those of the run; a limit or a shard of None is for all
+    rows. A file that the user named (`is_named`) must be readable.
     """
 
     data: Path
     columns: tuple[str, ...] = ()
     limit: int | None = None
     shard: Shard | None = None
+    is_by_source: bool = False
     is_named: bool = False
 
     def segments(self) -> Iterator[Segment]:
-        """Yield the texts that were judged; unreadable rows were not among them."""
+        """Yield the texts in the order in which they were judged; unreadable rows were not."""
         rows = islice(open_source(self.data, columns=self.columns), self.limit)
         segments = (row for row in rows if isinstance(row, Segment))
-        return segments if self.shard is None else self.shard.of_rows(segments)
+        judged = segments if self.shard is None else self.shard.of_rows(segments)
+        return by_source(judged) if self.is_by_source else judged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +130,8 @@ def _viewed(named: Path) -> ViewedRun:
         return replace(run, results=named)
     if named.is_dir() and not RunFolder(named).exists:
         judged = named / JUDGED_RESULTS
-        return _bare(judged if judged.is_file() else _there(named / _RESULTS, whose=named))
+        run = _bare(judged if judged.is_file() else _there(named / _RESULTS, whose=named))
+        return _of_shards(run, named)
     return _of_folder(find_run(named))
 
 
@@ -146,10 +149,29 @@ def _bare(results: Path) -> ViewedRun:
     )
 
 
+def _of_shards(run: ViewedRun, folder: Path) -> ViewedRun:
+    """Return a `run` of merged results with what the manifest of a shard in `folder` says."""
+    for inner in RunFolder.among(folder):
+        job = _job(inner.manifest())
+        texts = _texts(job)
+        if texts is not None and inner.path.name == str(texts.shard):
+            return replace(
+                run,
+                texts=replace(texts, shard=None),
+                aspects_files=tuple(map(Path, _listed(job, "aspects_files"))),
+                rubric=_rubric(job.get("rubric")),
+            )
+    return run
+
+
+def _job(manifest: Mapping[str, object]) -> Mapping[str, object]:
+    job = manifest.get("job")
+    return job if isinstance(job, Mapping) else {}
+
+
 def _of_folder(folder: RunFolder) -> ViewedRun:
     manifest = folder.manifest()
-    job = manifest.get("job")
-    job = job if isinstance(job, Mapping) else {}
+    job = _job(manifest)
     output = folder.path / str(job.get("output") or _RESULTS)
     return ViewedRun(
         name=folder.path.absolute().name,
@@ -195,6 +217,7 @@ def _texts(job: Mapping[str, object]) -> Texts | None:
         columns=tuple(_listed(job, "columns")),
         limit=limit if isinstance(limit, int) else None,
         shard=_shard(shard) if isinstance(shard, Mapping) else None,
+        is_by_source=job.get("order") == "source",
     )
 
 

@@ -109,6 +109,13 @@ def test_numbers_out_of_bounds_and_other_texts_are_refused(
     assert flags[1] in done.output or flags[0] in done.output
 
 
+@pytest.mark.parametrize("command", ["evaluate", "rescore", "merge"])
+def test_a_dash_names_no_file_unless_the_command_writes_to_standard_output(command: str) -> None:
+    refused = CliRunner().invoke(app, [command, "x", "-o", "-"])
+    assert (refused.exit_code, "got '-', expected a file" in refused.stderr) == (2, True)
+    assert "got '-'" not in CliRunner().invoke(app, ["export", "x", "-o", "-"]).stderr
+
+
 def test_errors_of_ours_and_of_usage_are_exit_codes(fences: Callable[..., Result]) -> None:
     refused = fences("build", "a")
     assert (refused.exit_code, refused.stderr) == (2, "spanjury: no nails\n")

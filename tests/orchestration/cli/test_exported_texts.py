@@ -109,6 +109,7 @@ def test_data_that_cannot_be_read_are_reported_before_anything_is_written() -> N
 
 def test_texts_need_a_run_that_names_its_data() -> None:
     evaluate()
-    done = spanjury("export", "run/results.jsonl", "--texts", code=2)
+    results = Path("run/results.jsonl").rename("elsewhere.jsonl")
+    done = spanjury("export", str(results), "--texts", code=2)
     assert done.stdout == ""
-    assert "--texts needs the folder or name of a run" in done.stderr
+    assert "nothing names the data of elsewhere.jsonl" in done.stderr

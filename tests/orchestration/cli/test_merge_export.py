@@ -49,6 +49,18 @@ def test_merged_shards_are_the_whole_run(place: tuple[str, str]) -> None:
     assert without_seconds(Path("all/results.jsonl")) == without_seconds(Path("undisturbed.jsonl"))
 
 
+def test_merged_shards_are_exported_with_their_texts() -> None:
+    for number in (1, 2):
+        evaluate("--shard", f"{number}/2", "--run-dir", "all")
+    spanjury("merge", "all")
+    spanjury("export", "all", "--texts", "-o", "all.csv")
+    with Path("all.csv").open() as table:
+        outputs = [row["output"] for row in csv.DictReader(table)]
+    assert outputs[::2] == [row["output"] for row in ROWS]
+    done = spanjury("export", "all", "--form", "factgenie", "-o", "all.factgenie.jsonl")
+    assert done.stderr == "11 lines are in all.factgenie.jsonl\n"
+
+
 def test_the_shard_of_a_task_is_read_from_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JOB_COMPLETION_INDEX", "1")
     evaluate("--no-memory", "-o", "whole.jsonl")
@@ -160,7 +172,8 @@ def test_spans_of_a_run_survive_a_round_trip_through_annotation_tools(form: str,
 def test_marks_need_a_file_and_the_folder_of_a_run() -> None:
     evaluate("-o", "results.jsonl", "--no-memory")
     done = spanjury("export", "results.jsonl", "--form", "mqm", "-o", "x.mqm.tsv", code=2)
-    assert "needs a run's folder" in done.stderr
+    assert "name the folder of a run" in done.stderr
+    assert "name it with -o" in spanjury("export", "results.jsonl", "--form", "mqm", code=2).stderr
 
 
 @pytest.mark.usefixtures("run")

@@ -251,13 +251,15 @@ def test_tables_hold_shapes_too(tmp_path: Path) -> None:
         {"results": {"results": [ROWS["ragas"]]}, "version": 3},
         {"eval": {"task": "t"}, "samples": [ROWS["ragas"]]},
         {key: [value] for key, value in ROWS["ragas"].items()},
+        {key: {"0": value} for key, value in ROWS["ragas"].items()},  # pandas: DataFrame.to_json
         ROWS["ragas"],
     ],
 )
 def test_a_json_document_holds_rows_in_several_ways(tmp_path: Path, document: object) -> None:
     path = tmp_path / "rows.json"
     path.write_text(json.dumps(document, indent=1))
-    assert read(path).output == ANSWER
+    segment = read(path)
+    assert (segment.output, len(segment.inputs)) == (ANSWER, 3)
 
 
 def test_a_log_of_inspect_is_read_sample_by_sample(tmp_path: Path) -> None:
@@ -352,6 +354,7 @@ def test_one_id_in_several_systems_is_one_text_of_several_systems(tmp_path: Path
             "is spanjury, without output: add --shape spanjury --column output=oup",
         ),
         ({"a": ANSWER, "b": 1}, "only a, b; name the columns, for example --column output=COLUMN"),
+        ({"messages": CHAT, "task": {"name": "agent"}}, "line 1: task: got {"),
         (
             {"inputs": {"q": QUESTION}, "outputs": {"x": ANSWER, "y": ANSWER}},
             "expected a text (shape langsmith): name it by --column output=outputs.KEY",
@@ -374,6 +377,7 @@ def test_a_row_of_no_shape_is_answered_with_the_nearest(
         {"question": QUESTION, "prediction": ["a", "b"], "answer": REFERENCE},
         {"vars": {"q": QUESTION}, "response": {"error": "the server is busy"}},
         {"inputs": {"q": QUESTION}, "outputs": {"error": "the server is busy"}},
+        {**ROWS["inspect"], "output": {"completion": ""}, "error": {"message": "busy"}},
     ],
 )
 def test_neither_a_reference_nor_an_error_is_judged_in_place_of_an_output(

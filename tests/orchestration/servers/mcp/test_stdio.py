@@ -95,6 +95,17 @@ def test_standard_output_carries_the_protocol_alone() -> None:
     assert (output, errors, process.returncode) == ("", "", 0)
 
 
+def test_a_call_with_half_a_surrogate_pair_is_answered() -> None:
+    process = begun()
+    send(process, call(2, "check_text", output=f"\ud800 {WRONG}", source=SOURCE))
+    assert process.stdout is not None
+    answer = json.loads(process.stdout.readline())
+    process.communicate(timeout=30)
+    (error, *_) = answer["result"]["structuredContent"]["errors"]
+    text = f"\ufffd {WRONG}"
+    assert (answer["id"], text[error["start"] : error["end"]]) == (2, error["text"])
+
+
 def test_whatever_else_is_printed_goes_to_standard_error() -> None:
     code = """
 import os, anyio

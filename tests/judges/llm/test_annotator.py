@@ -131,6 +131,17 @@ async def test_a_place_that_is_only_described_is_not_taken_for_a_made_up_quote()
     assert span.explanation == "(the whole of the summary) The article says 1932."
 
 
+async def test_a_verdict_of_an_error_that_is_not_listed_leaves_the_text_unverified() -> None:
+    text = segment().output
+    for verdict, unverified in (("yes", [(text, 0.5)]), ("no", [])):
+        reply = f"No Error\n\nFaulty: {verdict}\nOverall score: Excellent"
+        report, _ = await assess(reply)
+        assert (report.score, report.spans) == (5, ())
+        assert [(doubt.text, doubt.probability) for doubt in report.unverified] == unverified
+    report, _ = await assess(*[reply.replace("no", "yes")] * 3, samples=3)
+    assert (report.error_probability, report.unverified) == (0.875, ()), "the votes state it"
+
+
 async def test_options_reach_the_wire() -> None:
     _, model = await assess(READABLE, temperature=0.5, seed=7, max_tokens=50, form="grammar")
     decoding = model.requests[0].decoding

@@ -42,7 +42,7 @@ class Reviewer:
         self.requests: list[ChatRequest] = []
         self.fails = False
         self._sure = sure
-        self._said = {
+        self.said = {
             "problems": [
                 {
                     "aspect": name,
@@ -68,7 +68,7 @@ class Reviewer:
         if self.fails:
             raise PermanentModelError("no such model")
         (*_, mark) = re.findall(r"answer_([0-9a-f]+)", request.messages[-1].content)
-        text = json.dumps({f"answer_{mark}": self._said})
+        text = json.dumps({f"answer_{mark}": self.said})
         return Reply(text=text, usage=Usage(calls=1), logprobs=tuple(self._logprobs(text)))
 
     def _logprobs(self, text: str) -> list[TokenLogprob]:
@@ -139,6 +139,23 @@ async def test_an_aspect_without_a_verdict_or_label_has_no_score_and_others_have
     assert "no label of the scale" in coherence.reason
     judge = TogetherJudge(model=Reviewer(BOTH[:1]), aspects="fluency+coherence")
     assert "no verdict on coherence" in (await judge.assess(TEXT, COHERENCE)).reason
+
+
+async def test_an_aspect_with_two_scores_has_none() -> None:
+    model = Reviewer([*BOTH, ("coherence", "no", "Excellent")])
+    judge = TogetherJudge(model=model, aspects="fluency+coherence")
+    fluency, coherence = await reports(judge, FLUENCY, COHERENCE)
+    assert (fluency.score, coherence.score) == (5, None)
+    assert coherence.reason == "the reply gives several scores for coherence"
+
+
+async def test_a_verdict_of_an_error_that_is_not_listed_leaves_the_text_unverified() -> None:
+    model = Reviewer([("fluency", "no", "Excellent"), ("coherence", "no", "Excellent")])
+    model.said["verdicts"][1]["faulty"] = "yes"
+    judge = TogetherJudge(model=model, aspects="fluency+coherence")
+    fluency, coherence = await reports(judge, FLUENCY, COHERENCE)
+    (doubt,) = coherence.unverified
+    assert (fluency.unverified, doubt.text, doubt.probability) == ((), TEXT.output, 0.5)
 
 
 async def test_after_a_failure_the_next_aspect_asks_again() -> None:

@@ -53,6 +53,7 @@ def summary_view(summary: Summary, *, unsure: int) -> RenderableType:
         *_hint(summary, unsure),
         *_failures(summary),
         *_unasked(summary),
+        *_replaced(summary),
         *_usage(summary),
     )
 
@@ -184,6 +185,12 @@ def _unasked(summary: Summary) -> Iterator[RenderableType]:
     }
     reasons = _counted((words[why], count) for why, count in summary.stops.most_common())
     yield Text(f"The cascade stopped early: {reasons}.", "dim")
+
+
+def _replaced(summary: Summary) -> Iterator[RenderableType]:
+    """Yield a line on the results whose spans the requested consolidator did not merge."""
+    for how, count in summary.replaced.items():
+        yield Text(f"{count} of {summary.whole.total} results: spans merged by {how}", "magenta")
 
 
 def _counted(counts: Iterator[tuple[str, int]] | list[tuple[str, int]]) -> str:

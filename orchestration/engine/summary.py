@@ -100,6 +100,7 @@ class Figures(NamedTuple):
     """The counted part of a result.
 
     `spans` is their number; `seats` holds name, outcome and usage of each seat that was asked.
+    `consolidator` is that of the report.
     """
 
     task: str
@@ -113,6 +114,7 @@ class Figures(NamedTuple):
     risk: Risk | None
     seats: Sequence[tuple[str, Outcome, Usage]]
     unasked: Unasked | None = None
+    consolidator: str = ""
 
 
 def figures_of(result: Result) -> Figures:
@@ -130,6 +132,7 @@ def figures_of(result: Result) -> Figures:
         risk=risk_of(report),
         seats=[(seat.seat, seat.report.outcome, seat.report.usage) for seat in report.seats],
         unasked=report.unasked,
+        consolidator=report.consolidator,
     )
 
 
@@ -180,6 +183,8 @@ class Summary:
         Seat -> number of results for which it was not asked; empty without a cascade.
     stops
         Reason why no further seats were asked -> count.
+    replaced
+        Consolidator that stood in for the requested one, with the reason -> number of results.
     unanswered
         Number of results that lack an answer of a seat or of the panel.
     """
@@ -194,6 +199,7 @@ class Summary:
     unmeasured: Counter[tuple[Decision, str]] = field(default_factory=Counter)
     unasked: Counter[str] = field(default_factory=Counter)
     stops: Counter[StopReason] = field(default_factory=Counter)
+    replaced: Counter[str] = field(default_factory=Counter)
     unanswered: int = 0
 
     @property
@@ -223,6 +229,8 @@ class Summary:
         if figures.unasked is not None:
             self.unasked.update(figures.unasked.seats)
             self.stops[figures.unasked.why] += 1
+        if figures.consolidator.endswith(")"):
+            self.replaced[figures.consolidator] += 1
         ends = (figures.outcome, *(outcome for _, outcome, _ in figures.seats))
         self.unanswered += not UNANSWERED.isdisjoint(ends)
         for seat, outcome, usage in figures.seats:

@@ -246,6 +246,13 @@ def test_the_table_shows_means_with_their_coverage_and_the_failures() -> None:
     assert "seat seat1: 1 timed_out of 3" in view
 
 
+def test_the_end_of_a_run_counts_the_texts_that_the_agent_did_not_consolidate() -> None:
+    by_rules = result(4, GOOD, consolidator="rules (agent: unparseable)")
+    view = summed(by_rules, by_rules, result(4, GOOD, consolidator="agent"))
+    assert "2 of 3 results: spans merged by rules (agent: unparseable)" in view
+    assert "merged" not in summed(result(4, GOOD, consolidator="rules"))
+
+
 def test_the_table_has_a_row_for_each_system_where_there_are_several() -> None:
     one, other = result(4, GOOD, system="a"), result(2, GOOD, system="b")
     assert "consistency │ a │ - │ - │ 4.00" in summed(one)

@@ -38,11 +38,17 @@ class Reviewer:
     Each word of it has the probability `sure`; its rival is the other word of a verdict.
     """
 
-    def __init__(self, verdicts: Sequence[tuple[str, str, str]] = BOTH, *, sure: float = 0) -> None:
+    def __init__(
+        self,
+        verdicts: Sequence[tuple[str, str, str]] = BOTH,
+        *,
+        sure: float = 0,
+        lists: bool = True,
+    ) -> None:
         self.requests: list[ChatRequest] = []
         self.fails = False
         self._sure = sure
-        self.said = {
+        self._said = {
             "problems": [
                 {
                     "aspect": name,
@@ -51,7 +57,7 @@ class Reviewer:
                     "severity": 9,
                 }
                 for name, faulty, _ in verdicts
-                if faulty == "yes"
+                if faulty == "yes" and lists
             ],
             "verdicts": [
                 {"aspect": name, "explanation": f"It is {score}.", "faulty": faulty, "score": score}
@@ -68,7 +74,7 @@ class Reviewer:
         if self.fails:
             raise PermanentModelError("no such model")
         (*_, mark) = re.findall(r"answer_([0-9a-f]+)", request.messages[-1].content)
-        text = json.dumps({f"answer_{mark}": self.said})
+        text = json.dumps({f"answer_{mark}": self._said})
         return Reply(text=text, usage=Usage(calls=1), logprobs=tuple(self._logprobs(text)))
 
     def _logprobs(self, text: str) -> list[TokenLogprob]:
@@ -150,8 +156,8 @@ async def test_an_aspect_with_two_scores_has_none() -> None:
 
 
 async def test_a_verdict_of_an_error_that_is_not_listed_leaves_the_text_unverified() -> None:
-    model = Reviewer([("fluency", "no", "Excellent"), ("coherence", "no", "Excellent")])
-    model.said["verdicts"][1]["faulty"] = "yes"
+    verdicts = [("fluency", "no", "Excellent"), ("coherence", "yes", "Excellent")]
+    model = Reviewer(verdicts, lists=False)
     judge = TogetherJudge(model=model, aspects="fluency+coherence")
     fluency, coherence = await reports(judge, FLUENCY, COHERENCE)
     (doubt,) = coherence.unverified

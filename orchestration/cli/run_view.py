@@ -211,6 +211,10 @@ def _usage(summary: Summary) -> Iterator[RenderableType]:
         counts = (usage.calls, usage.prompt, usage.cached, usage.completion, usage.reasoning)
         table.add_row(seat, *(f"{count:,}" for count in counts))
     yield table
+    for seat, count in summary.uncounted.items():
+        reports = counted(count, "report")
+        words = f"{one_line(seat)}: the server counted no tokens for {reports}; the table has 0 for"
+        yield Text(f"{words} {'it' if count == 1 else 'them'}, limits reckon with the most", "dim")
 
 
 class Output(CleanConsole):

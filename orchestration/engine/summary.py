@@ -173,6 +173,8 @@ class Summary:
     usage
         Seat -> usage of its reports; a remembered report counts its original cost, and one that
         failed by an error counts nothing.
+    uncounted
+        Seat -> number of its reports whose replies came without counts of tokens.
     reasons
         Reason for a missing score -> count; the text is that of the first seat to fail.
     risks
@@ -194,6 +196,7 @@ class Summary:
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     seats: dict[str, Counter[Outcome]] = field(default_factory=dict)
     usage: dict[str, Usage] = field(default_factory=dict)
+    uncounted: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     risks: Counter[Risk] = field(default_factory=Counter)
     unmeasured: Counter[tuple[Decision, str]] = field(default_factory=Counter)
@@ -235,6 +238,8 @@ class Summary:
         self.unanswered += not UNANSWERED.isdisjoint(ends)
         for seat, outcome, usage in figures.seats:
             self.seats.setdefault(seat, Counter())[outcome] += 1
+            if usage.calls and not usage.prompt + usage.completion:
+                self.uncounted[seat] += 1
             if usage != _NOTHING:
                 self.usage[seat] = self.usage.get(seat, _NOTHING) + usage
             else:

@@ -66,6 +66,7 @@ from spanjury.judges.llm.verdict import (
     error_probability,
     read_verdict,
     verdict_line,
+    with_undisclosed,
 )
 from spanjury.judges.llm.votes import Voted, voted
 
@@ -226,7 +227,8 @@ class Annotator:
         if likely is not None:
             report = replace(report, error_probability=likely)
         if self.samples == 1:
-            return report
+            is_faulty = answer.reading.faulty
+            return with_undisclosed(report, output=segment.output) if is_faulty else report
         again = partial(self._answer, read=read, mark=prompt.mark)
         further = await asked_together(
             [partial(again, _drawn_again(request, number)) for number in range(1, self.samples)]

@@ -1,8 +1,9 @@
 """Ask a model, and retry once if its reply cannot be used; common to the judges of this package.
 
 After an unreadable reply, the second request says what was wrong with it. After a reply that broke
-off, it allows twice the tokens, and tokens for reasoning if the model had reasoned. A refusal is
-final. If a judge needs several replies at once, the calls run concurrently.
+off, it allows twice the tokens, and tokens for reasoning if the model had reasoned. After an empty
+reply, it repeats the first request, sampled at random. A refusal that the server reports is final.
+If a judge needs several replies at once, the calls run concurrently.
 """
 
 from collections.abc import Awaitable, Callable, Hashable, Sequence
@@ -26,6 +27,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.text import defused
+from spanjury.judges.text.non_answers import REFUSAL, non_answer
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -124,8 +126,10 @@ class Answer(Generic[R]):
             return Outcome.REFUSED
         if not self.reading.problem:
             return Outcome.SCORED
-        broke_off = self.reply.finish is Finish.LENGTH
-        return Outcome.TRUNCATED if broke_off else Outcome.UNPARSEABLE
+        if self.reply.finish is Finish.LENGTH:
+            return Outcome.TRUNCATED
+        declines = (answer := non_answer(self.reply.text, {})) and answer.category == REFUSAL
+        return Outcome.REFUSED if declines else Outcome.UNPARSEABLE
 
     @property
     def reason(self) -> str:
@@ -133,8 +137,12 @@ class Answer(Generic[R]):
         match self.outcome:
             case Outcome.REFUSED:
                 return "the model declined to answer"
+            case Outcome.TRUNCATED if not self.reply.text.strip() and _has_thought(self.reply):
+                return "the model used up its tokens on reasoning"
             case Outcome.TRUNCATED:
                 return "the reply broke off before the score"
+            case Outcome.UNPARSEABLE if not self.reply.text.strip():
+                return "the reply is empty"
             case _:
                 return self.reading.problem
 
@@ -189,7 +197,7 @@ def _second_request(
         return redrawn(
             request, lambda drawn: replace(drawn, max_tokens=2 * drawn.max_tokens + thought)
         )
-    if reask is None or in_json is None:
+    if reask is None or in_json is None or not reply.text.strip():  # servers refuse an empty turn
         return redrawn(
             request, lambda drawn: replace(drawn, temperature=max(_AGAIN, drawn.temperature))
         )

@@ -321,7 +321,7 @@ def _numbered(claims: Sequence[Claim]) -> str:
 
 
 def _findings(claims: Sequence[Claim], reply: TypedReply[CheckedClaims]) -> Iterator[_Finding]:
-    """Yield the reply's answer on each claim; of several answers on one claim the first counts."""
+    """Yield the reply's answer on each claim; the first counts unless another contradicts it."""
     assert reply.value is not None
     answers = reply.value.claims
     tokens = list(field_tokens(reply.logprobs, "verdict", mark=""))
@@ -331,14 +331,17 @@ def _findings(claims: Sequence[Claim], reply: TypedReply[CheckedClaims]) -> Iter
         probabilities = [_wrong_share(shares(token, get_args(Verdict))) for token in tokens]
     by_number: dict[int, tuple[CheckedClaim, float | None]] = {}
     for answer, probability in zip(answers, probabilities, strict=True):
-        by_number.setdefault(answer.claim, (answer, probability))
+        first, _ = by_number.setdefault(answer.claim, (answer, probability))
+        if first.verdict != answer.verdict:
+            several = _undecided(answer.claim, "The reply gives several verdicts on it.")
+            by_number[answer.claim] = (several, None)
     for number, claim in enumerate(claims, 1):
-        answer, probability = by_number.get(number, (_unanswered(number), None))
+        none = (_undecided(number, "The reply gives no verdict on it."), None)
+        answer, probability = by_number.get(number, none)
         yield _Finding(claim=claim, answer=answer, probability=probability)
 
 
-def _unanswered(number: int) -> CheckedClaim:
-    why = "The reply gives no verdict on it."
+def _undecided(number: int, why: str) -> CheckedClaim:
     return CheckedClaim(claim=number, evidence="", explanation=why, words="", verdict="unclear")
 
 

@@ -35,7 +35,7 @@ from spanjury.judges.llm.parse import located_errors
 from spanjury.judges.llm.parsed import ParsedError
 from spanjury.judges.llm.prompt import described_task, everything, shown_message, texts_in_context
 from spanjury.judges.llm.typed_reply import TypedReply, ask_for
-from spanjury.judges.llm.verdict import share_of_yes
+from spanjury.judges.llm.verdict import YES, share_of_yes, with_undisclosed
 from spanjury.judges.tasks import Catalogue, describe
 from spanjury.judges.text import fence, fill_template, read_template
 
@@ -212,19 +212,22 @@ def _report(
     """Return the report of a review on one aspect."""
     tokens = list(field_tokens(reply.logprobs, "faulty", mark=""))
     are_paired = len(tokens) == len(review.verdicts)
-    for number, verdict in enumerate(review.verdicts):
-        if not _is_about(aspect, verdict.aspect):
-            continue
-        score = aspect.scale.value(verdict.score)
-        if score is None:
-            return _unread(f"its score for {aspect.name} is no label of the scale")
-        return Report(
-            score=score,
-            spans=_spans(review.problems, aspect=aspect, output=output),
-            rationale=verdict.explanation,
-            error_probability=share_of_yes(tokens[number]) if are_paired else None,
-        )
-    return _unread(f"the reply has no verdict on {aspect.name}")
+    about = [n for n, verdict in enumerate(review.verdicts) if _is_about(aspect, verdict.aspect)]
+    if not about:
+        return _unread(f"the reply has no verdict on {aspect.name}")
+    number, verdict = about[0], review.verdicts[about[0]]
+    score = aspect.scale.value(verdict.score)
+    if score is None:
+        return _unread(f"its score for {aspect.name} is no label of the scale")
+    if any(aspect.scale.value(review.verdicts[other].score) != score for other in about):
+        return _unread(f"the reply gives several scores for {aspect.name}")
+    report = Report(
+        score=score,
+        spans=_spans(review.problems, aspect=aspect, output=output),
+        rationale=verdict.explanation,
+        error_probability=share_of_yes(tokens[number]) if are_paired else None,
+    )
+    return with_undisclosed(report, output=output) if verdict.faulty == YES else report
 
 
 def _spans(

@@ -6,9 +6,10 @@ object, so that its log-probability gives the probability of an error.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
-from spanjury.judges.core import TokenLogprob
+from spanjury.judges.core import Report, TokenLogprob, Unverified
 from spanjury.judges.llm.answer_tokens import LEAST_SHARE, field_token, shares, value_starts
 from spanjury.judges.llm.material import Material
 
@@ -19,6 +20,7 @@ VERDICT = "faulty"
 YES, NO = "yes", "no"
 
 _WORD = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
+_UNKNOWN = 0.5  # probability of an error whose verdict states none
 _PRIOR = 0.5
 """Pseudo-count added to each verdict, so that a few assessments make nothing certain [1]_.
 
@@ -89,6 +91,24 @@ def agreed_probability(verdicts: Sequence[bool]) -> float | None:
     if len(verdicts) < 2:  # noqa: PLR2004
         return None
     return (sum(verdicts) + _PRIOR) / (len(verdicts) + 2 * _PRIOR)
+
+
+def with_undisclosed(report: Report, *, output: str) -> Report:
+    """Return a report whose verdict is that `output` has an error, which may be none it lists.
+
+    If it lists none, all of the text is unverified.
+    """
+    if report.spans or not output:
+        return report
+    likely = report.error_probability
+    doubt = Unverified(
+        start=0,
+        end=len(output),
+        text=output,
+        probability=_UNKNOWN if likely is None else likely,
+        reason="The model's verdict is that there is an error, but it lists none.",
+    )
+    return replace(report, unverified=(doubt,))
 
 
 def _words(reply: str, *, mark: str) -> Iterator[tuple[int, bool]]:

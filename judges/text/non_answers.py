@@ -13,6 +13,9 @@ from spanjury.judges.text.words import folded_words
 EMPTY = "empty output"
 """Category of an output without words, which has no position to mark."""
 
+REFUSAL = "refusal"
+"""Category of an output that only refuses to answer."""
+
 _SHORT = 60  # maximum words of a refusal: a longer text says something else as well
 _LETTERS = 12  # maximum average length of a word and its space, in code points
 _RUN = 24  # minimum length of a run of letters and digits that is not a word
@@ -67,7 +70,7 @@ def non_answer(output: str, inputs: Mapping[str, str]) -> NonAnswer | None:
     if not any(map(str.isalnum, output)):
         return NonAnswer(EMPTY, "The output has no words.", 5)
     if _is_refusal(output):
-        return NonAnswer("refusal", "The output refuses to answer.", 4)
+        return NonAnswer(REFUSAL, "The output refuses to answer.", 4)
     if any(_repeats(output, text) for name, text in inputs.items() if _asks(name, text)):
         return NonAnswer("repeats the question", "The output only repeats the question.", 4)
     return None

@@ -22,7 +22,14 @@ from spanjury.judges.core import (
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import COVERAGE, ERROR, GATE, INTERRUPTED, LIMIT, say
-from spanjury.orchestration.cli.flags.data import Aspects, AspectsFiles, Task
+from spanjury.orchestration.cli.flags.data import (
+    Aspects,
+    AspectsFiles,
+    Criteria,
+    RubricFile,
+    Task,
+    require_model,
+)
 from spanjury.orchestration.cli.flags.gates import DemandFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import MaxCost, MaxSeconds
@@ -30,6 +37,7 @@ from spanjury.orchestration.cli.flags.run import MaxCost, MaxSeconds
 with lazily():
     import anyio
 
+    from spanjury.judges import tasks
     from spanjury.orchestration.cli import run_view, segment_view, session
     from spanjury.orchestration.engine import metering, summary
     from spanjury.orchestration.report import files as report_files
@@ -68,6 +76,8 @@ class TextFlags(Flags, title="Text and sources"):
     ] = None
     task: Task = None
     aspect: Aspects = ()
+    criterion: Criteria = ()
+    rubric: RubricFile = None
     aspects_file: AspectsFiles = ()
 
     @property
@@ -119,6 +129,7 @@ def check(
     """
     _require_one_text(text)
     panel = judges.config()
+    require_model(panel, criteria=text.criterion, rubric=text.rubric)
     for notice in checker_models.notices(panel):
         say(notice)
     output = text.output
@@ -131,7 +142,8 @@ def check(
             output,
             source=text.sources(),
             task=text.task,
-            aspects=text.aspect,
+            aspects=(*text.aspect, *map(tasks.criterion, text.criterion)),
+            rubric=text.rubric,
             aspects_files=text.aspects_file,
             segment_id=text.name,
         )

@@ -16,7 +16,13 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
 from spanjury.orchestration.cli.flags.batch import BatchFlags
-from spanjury.orchestration.cli.flags.data import Aspects, DataFlags
+from spanjury.orchestration.cli.flags.data import (
+    Aspects,
+    Criteria,
+    DataFlags,
+    RubricFile,
+    require_model,
+)
 from spanjury.orchestration.cli.flags.gates import GateFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags, ScoringFlags
 from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
@@ -53,18 +59,8 @@ class RowFlags(DataFlags):
             help="JSONL, JSON, CSV, TSV or Parquet file, or a folder; a URL with --engine ray.",
         ),
     ]
-    criterion: Annotated[
-        tuple[str, ...],
-        Flag("Demand to judge by: 'Every price is in euros.'; repeatable.", "TEXT"),
-    ] = ()
-    rubric: Annotated[
-        Path | None,
-        Flag(
-            "TOML or JSON file of weighted criteria, summed up in one result.",
-            "FILE",
-            env=True,
-        ),
-    ] = None
+    criterion: Criteria = ()
+    rubric: RubricFile = None
     skip_bad_rows: Annotated[bool, Flag("Skip unreadable rows.", env=True, rare=True)] = False
     order: Annotated[
         Literal["file", "source"],
@@ -227,9 +223,7 @@ def _require_no_gate(gate: GateFlags, what: str) -> None:
 def _job(rows: RowFlags, kept: RunFlags, *, judges: PanelFlags, limits: LimitFlags) -> "jobs.Job":
     """Return the job, without a memory."""
     panel = judges.config()
-    if (rows.criterion or rows.rubric) and not (panel.models or panel.seats):
-        what = "a criterion" if rows.criterion else "a rubric"
-        raise ConfigError(f"only a model can judge {what}: add --model NAME")
+    require_model(panel, criteria=rows.criterion, rubric=rows.rubric)
     shard = sharding.parse_shard(rows.shard, os.environ) if rows.shard else None
     output = kept.output or Path("results.jsonl")
     return jobs.Job(

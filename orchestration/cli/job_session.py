@@ -199,7 +199,8 @@ class JobSession(Session):
             raise typer.Exit(ERROR)
         if self._total:
             coverage = self.view.summary.whole.coverage
-            require_coverage(coverage, at_least=self._min_coverage, panel=self._job.panel)
+            panel = None if self.useless else self._job.panel  # the advice was printed before
+            require_coverage(coverage, at_least=self._min_coverage, panel=panel)
         if self.useless:
             raise typer.Exit(ERROR)
         if not passes:

@@ -53,6 +53,7 @@ def summary_view(summary: Summary, *, unsure: int) -> RenderableType:
         *_hint(summary, unsure),
         *_failures(summary),
         *_unasked(summary),
+        *_replaced(summary),
         *_usage(summary),
     )
 
@@ -186,6 +187,12 @@ def _unasked(summary: Summary) -> Iterator[RenderableType]:
     yield Text(f"The cascade stopped early: {reasons}.", "dim")
 
 
+def _replaced(summary: Summary) -> Iterator[RenderableType]:
+    """Yield a line on the results whose spans the requested consolidator did not merge."""
+    for how, count in summary.replaced.items():
+        yield Text(f"{count} of {summary.whole.total} results: spans merged by {how}", "magenta")
+
+
 def _counted(counts: Iterator[tuple[str, int]] | list[tuple[str, int]]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts)
 
@@ -204,6 +211,10 @@ def _usage(summary: Summary) -> Iterator[RenderableType]:
         counts = (usage.calls, usage.prompt, usage.cached, usage.completion, usage.reasoning)
         table.add_row(seat, *(f"{count:,}" for count in counts))
     yield table
+    for seat, count in summary.uncounted.items():
+        reports = counted(count, "report")
+        words = f"{one_line(seat)}: the server counted no tokens for {reports}; the table has 0 for"
+        yield Text(f"{words} {'it' if count == 1 else 'them'}, limits reckon with the most", "dim")
 
 
 class Output(CleanConsole):

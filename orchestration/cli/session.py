@@ -19,7 +19,8 @@ from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import GRACE, StopToken, run_watched
 from spanjury.orchestration.engine.summary import Summary
 from spanjury.orchestration.services.exams.study import Watch
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
+from spanjury.orchestration.wiring.config import PanelConfig
+from spanjury.orchestration.wiring.seats import asked_models
 
 _SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "asked to end"}
 T = TypeVar("T")
@@ -74,10 +75,10 @@ def say_how_to_see_why(panel: PanelConfig | None) -> None:
     """Print the command that shows why judges of a panel do not answer, if there is one."""
     if panel is None:
         return
-    if not panel.models:
+    models = [*asked_models(panel).values()][::-1]
+    if not models:
         say("see what each judge can judge: spanjury judges")
         return
-    models = [*map(ModelConfig.of, panel.models)]
     flags = [part for model in models for part in ("--model", model.name)]
     addresses = {model.base_urls for model in models}
     for url in filter(None, addresses.pop() if len(addresses) == 1 else ()):

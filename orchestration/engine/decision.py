@@ -15,7 +15,7 @@ never ``faulty`` without an error or a probability over its threshold.
 """
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from statistics import fmean
@@ -193,6 +193,7 @@ def decide(
         rulings = [_by_spans(spans, score=score, scale=scale)]
         if probability is not None:
             rulings.append(_by_unmeasured(probability))
+        rulings.extend(_by_doubts(seats))
     else:
         covered = {seat.seat for seat in seats if _judge(seat) in measured.covered}
         others = {seat.seat for seat in seats} - covered
@@ -204,6 +205,7 @@ def decide(
             rulings.append(_by_unmeasured(probability))
         if others:
             rulings.append(_by_spans(_found_by(others, spans), score=score, scale=scale))
+            rulings.extend(_by_doubts(seat for seat in seats if seat.seat in others))
     decision, basis = max(rulings, key=lambda ruling: _GRAVITY.index(ruling[0]))
     return Decided(decision=decision, basis=basis, probability=probability)
 
@@ -385,6 +387,14 @@ def _by_spans(
         reason = "The score is in the lower half of the scale; no place could be marked."
         return Decision.UNSURE, DecisionBasis(ground=Ground.SCORE, reason=reason)
     return Decision.OK, DecisionBasis(ground=Ground.SPANS, reason="No error is marked.")
+
+
+def _by_doubts(seats: Iterable[SeatReport]) -> Iterator[tuple[Decision, DecisionBasis]]:
+    """Yield unsure if a seat lists an unverified sentence that is too likely to have an error."""
+    doubts = (part.probability for seat in seats for part in seat.report.unverified)
+    if (likely := max(doubts, default=0.0)) >= VOUCHED:
+        reason = f"A sentence is not verified: the probability of an error in it is {likely:.2f}."
+        yield Decision.UNSURE, DecisionBasis(ground=Ground.SPANS, reason=reason)
 
 
 def _at_least(probability: float, threshold: float, spans: Sequence[ErrorSpan]) -> str:

@@ -47,7 +47,8 @@ class FormingModel:
         Stores the findings; None to store nothing.
     recalls
         Returns whether the reply to a request is remembered. A run that began without schemas
-        continues without them, so that no reply is paid for twice.
+        continues without them, and a reply given before the server refused log-probabilities is
+        used, so that no reply is paid for twice.
     note
         Called with the form of each kind of reply, once it is known.
     note_logprobs
@@ -91,7 +92,8 @@ class FormingModel:
             return await self._formed(request)
         if self._logprobs is None:
             self._recall_logprobs()
-        if self._logprobs == "refused":
+        asked_before = (request, *request.variants)
+        if self._logprobs == "refused" and not any(map(self._recalls, asked_before)):
             return await self._formed(without_logprobs(request))
         try:
             reply = await self._formed(request)

@@ -134,7 +134,8 @@ class _Judged:
             if grade == _HALF:  # the seats are split
                 return None
             grade = float(grade > _HALF)
-        return None if grade >= _HALF and report.cannot_tell else grade
+        is_unverified = report.decision is Decision.UNSURE and bool(report.unverified)
+        return None if grade >= _HALF and (report.cannot_tell or is_unverified) else grade
 
     @property
     def is_met(self) -> bool:

@@ -100,6 +100,7 @@ class Figures(NamedTuple):
     """The counted part of a result.
 
     `spans` is their number; `seats` holds name, outcome and usage of each seat that was asked.
+    `consolidator` is that of the report.
     """
 
     task: str
@@ -113,6 +114,7 @@ class Figures(NamedTuple):
     risk: Risk | None
     seats: Sequence[tuple[str, Outcome, Usage]]
     unasked: Unasked | None = None
+    consolidator: str = ""
 
 
 def figures_of(result: Result) -> Figures:
@@ -130,6 +132,7 @@ def figures_of(result: Result) -> Figures:
         risk=risk_of(report),
         seats=[(seat.seat, seat.report.outcome, seat.report.usage) for seat in report.seats],
         unasked=report.unasked,
+        consolidator=report.consolidator,
     )
 
 
@@ -170,6 +173,8 @@ class Summary:
     usage
         Seat -> usage of its reports; a remembered report counts its original cost, and one that
         failed by an error counts nothing.
+    uncounted
+        Seat -> number of its reports whose replies came without counts of tokens.
     reasons
         Reason for a missing score -> count; the text is that of the first seat to fail.
     risks
@@ -180,6 +185,8 @@ class Summary:
         Seat -> number of results for which it was not asked; empty without a cascade.
     stops
         Reason why no further seats were asked -> count.
+    replaced
+        Consolidator that stood in for the requested one, with the reason -> number of results.
     unanswered
         Number of results that lack an answer of a seat or of the panel.
     """
@@ -189,11 +196,13 @@ class Summary:
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     seats: dict[str, Counter[Outcome]] = field(default_factory=dict)
     usage: dict[str, Usage] = field(default_factory=dict)
+    uncounted: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     risks: Counter[Risk] = field(default_factory=Counter)
     unmeasured: Counter[tuple[Decision, str]] = field(default_factory=Counter)
     unasked: Counter[str] = field(default_factory=Counter)
     stops: Counter[StopReason] = field(default_factory=Counter)
+    replaced: Counter[str] = field(default_factory=Counter)
     unanswered: int = 0
 
     @property
@@ -223,10 +232,14 @@ class Summary:
         if figures.unasked is not None:
             self.unasked.update(figures.unasked.seats)
             self.stops[figures.unasked.why] += 1
+        if figures.consolidator.endswith(")"):
+            self.replaced[figures.consolidator] += 1
         ends = (figures.outcome, *(outcome for _, outcome, _ in figures.seats))
         self.unanswered += not UNANSWERED.isdisjoint(ends)
         for seat, outcome, usage in figures.seats:
             self.seats.setdefault(seat, Counter())[outcome] += 1
+            if usage.calls and not usage.prompt + usage.completion:
+                self.uncounted[seat] += 1
             if usage != _NOTHING:
                 self.usage[seat] = self.usage.get(seat, _NOTHING) + usage
             else:

@@ -2,17 +2,24 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TypeVar, cast
 
-from spanjury.judges.core import MASK, ConfigError, is_secret_name, scrub
+from spanjury.judges.core import (
+    MASK,
+    ConfigError,
+    TokenPrice,
+    choices_for,
+    is_secret_name,
+    scrub,
+)
 from spanjury.judges.core.former_names import with_todays_names
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.judges.core.log import EventLog
-from spanjury.orchestration.wiring.cascades import CascadeConfig
+from spanjury.orchestration.wiring.cascades import CascadeConfig, StageConfig
 from spanjury.orchestration.wiring.checker_models import BEST, best_panel
-from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 
 with lazily():
     import pydantic
@@ -23,6 +30,16 @@ log = EventLog()
 _PANEL = Once(lambda: pydantic.TypeAdapter(PanelConfig))
 _CASCADE = Once(lambda: pydantic.TypeAdapter(CascadeConfig))
 _TABLE = "cascade"
+_KEYS = {
+    "panel file": PanelConfig,
+    "seats": SeatConfig,
+    "ModelConfig": ModelConfig,
+    "price": TokenPrice,
+    "cascade file": CascadeConfig,
+    _TABLE: CascadeConfig,
+    "StageConfig": StageConfig,
+}
+"""Name of a file or a table, as pydantic names it -> the class whose fields are its keys."""
 
 
 def read_panel_file(path: Path) -> PanelConfig:
@@ -86,7 +103,9 @@ def _fitting(kind: "pydantic.TypeAdapter[T]", values: object, path: Path, *, wha
     try:
         return kind.validate_python(values)
     except pydantic.ValidationError as error:
-        raise ConfigError(f"the {what} {path} does not fit: {_first_problem(error)}") from error
+        raise ConfigError(
+            f"the {what} {path} does not fit: {_first_problem(error, what=what)}"
+        ) from error
 
 
 def with_todays_models(values: Mapping[str, object]) -> Mapping[str, object]:
@@ -109,8 +128,13 @@ def _todays_model(model: object) -> object:
     return with_todays_names(model, {"via": "client"}, texts={"fast": "lean"})
 
 
-def _first_problem(error: "pydantic.ValidationError") -> str:
+def _first_problem(error: "pydantic.ValidationError", *, what: str) -> str:
     problem = error.errors(include_url=False)[0]
-    field = ".".join(str(part) for part in problem["loc"])
+    *tables, key = map(str, problem["loc"])
+    field = ".".join((*tables, key))
+    if problem["type"] == "unexpected_keyword_argument":
+        table = next(_KEYS[part] for part in (*reversed(tables), what) if part in _KEYS)
+        choices = choices_for(key, [key_field.name for key_field in fields(table)])
+        return f"{field}: there is no such key; {choices}"
     got = MASK if is_secret_name(field) else scrub(repr(problem["input"]))
     return f"{field}: {problem['msg']}, got {got}"

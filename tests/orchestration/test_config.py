@@ -69,7 +69,10 @@ def test_a_panel_file_sets_the_seats_and_their_models(tmp_path: Path) -> None:
     [
         ("[[seats]]\n", r"seats\.0\.judge: Field required"),
         ("[[seats]]\njudge = 3\n", r"seats\.0\.judge"),
-        ("agregate = 'mean'\n", r"agregate: Unexpected keyword argument, got 'mean'"),
+        ("consolidator = 'agent'\n", r"consolidator: there is no such key; did you mean 'conso"),
+        ("[[seats]]\njudge = 'form'\nmodell = 'm'\n", r"seats\.0\.modell: .*'model'\? Choose from"),
+        ("models = [{ name = 'm', timeot = 3 }]", r"did you mean 'timeout'"),
+        ("[cascade]\nbuget = 3\n", r"cascade\.buget: .*did you mean 'budget'"),
         ("aggregate = \n", r"cannot be read: .*line 1"),
         ("models = [{ name = 'm', timeout = 'soon' }]", r"timeout.*got 'soon'"),
     ],

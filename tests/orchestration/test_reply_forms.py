@@ -315,8 +315,10 @@ async def test_a_server_that_gave_log_probabilities_and_refuses_them_now_is_aske
     with DialectServer(refusing, text="", filled=SAID) as other:
         texts = ["It opened in 1935.", "It is in 1935."]
         reports = await assessed("annotator", "openai/m", server=other, memory=memory, texts=texts)
-    assert [report.score for report in reports] == [2, 2]
-    assert wishes(other) == [True, False, False]
+        read_again = "annotator:rescoring=restate"  # another report of the same requests
+        (kept,) = await assessed(read_again, "openai/m", server=other, memory=memory)
+    assert [report.score for report in (*reports, kept)] == [2, 2, 2]
+    assert wishes(other) == [True, False, False], "the reply from before is not paid for again"
 
 
 GROUPED = {

@@ -6,13 +6,26 @@ from typing import Annotated
 
 import typer
 
+from spanjury.judges.core import ConfigError
+from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
+
+with lazily():
+    from spanjury.orchestration.wiring import config as configs
 
 Task = Annotated[str | None, Flag("Task of the texts, for example summarization.", env=True)]
 Aspects = Annotated[tuple[str, ...], Flag("Aspect to judge, or 'all'; repeatable.", env=True)]
 AspectsFiles = Annotated[
     tuple[Path, ...],
     Flag("TOML file that defines more tasks and aspects; repeatable.", env=True, rare=True),
+]
+Criteria = Annotated[
+    tuple[str, ...],
+    Flag("Demand to judge by: 'Every price is in euros.'; repeatable.", "TEXT"),
+]
+RubricFile = Annotated[
+    Path | None,
+    Flag("TOML or JSON file of weighted criteria, summed up in one result.", "FILE", env=True),
 ]
 Columns = Annotated[
     tuple[str, ...],
@@ -51,6 +64,15 @@ RunOrResults = Annotated[
 ]
 RowLimit = Annotated[int | None, Flag("Use only the first N rows.", min=1, env=True)]
 FileLimit = Annotated[int | None, Flag("Use only the first N rows of each file.", min=1)]
+
+
+def require_model(
+    panel: "configs.PanelConfig", *, criteria: tuple[str, ...], rubric: Path | None
+) -> None:
+    """Raise `ConfigError` if only the offline judges would judge criteria or a rubric."""
+    if (criteria or rubric) and not (panel.models or panel.seats):
+        what = "a criterion" if criteria else "a rubric"
+        raise ConfigError(f"only a model can judge {what}: add --model NAME")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,24 @@ async def test_an_unreadable_reply_is_no_score_and_is_kept() -> None:
     assert len(model.requests) == 2
 
 
+async def test_a_reply_without_a_score_says_what_it_is_instead() -> None:
+    two = [f'{{"overall_score": "{label}", "errors": []}}' for label in ("Poor", "Good")]
+    for text, outcome, reason in (
+        ("", Outcome.UNPARSEABLE, "the reply is empty"),
+        ("I'm sorry, but I can't help with that.", Outcome.REFUSED, "the model declined to answer"),
+        ("\n".join(two), Outcome.UNPARSEABLE, "there is no line with the overall score"),
+    ):
+        report, _ = await assess(text, text)
+        assert (report.outcome, report.reason) == (outcome, reason)
+
+
+async def test_after_an_empty_reply_the_same_is_asked_once_more_and_sampled() -> None:
+    report, model = await assess("\n", READABLE)
+    first, second = model.requests
+    assert (report.score, second.messages) == (2, first.messages), "servers refuse an empty turn"
+    assert second.decoding.temperature > first.decoding.temperature
+
+
 async def test_a_reply_that_broke_off_gets_twice_the_room_once() -> None:
     cut = Reply(text='Error 1:\nLocation: "in 1935"\nExpl', finish=Finish.LENGTH)
     report, model = await assess(cut, cut, max_tokens=100)
@@ -92,6 +110,9 @@ async def test_a_model_that_thinks_gets_room_for_three_thousand_tokens_of_though
     assert (report.outcome, report.score, len(report.spans)) == (Outcome.SCORED, 2, 1)
     first, second = (request.decoding.max_tokens for request in model.requests)
     assert second - first > 3_000
+    report, _ = await assess(cut, cut)
+    used_up, broke_off = "used up its tokens on reasoning", "broke off before the score"
+    assert (broke_off if cut.text else used_up) in report.reason
 
 
 async def test_a_reply_that_broke_off_after_its_score_is_scored() -> None:
@@ -129,6 +150,17 @@ async def test_a_place_that_is_only_described_is_not_taken_for_a_made_up_quote()
     (span,) = report.spans
     assert (span.text, span.hallucinated) == ("", False)
     assert span.explanation == "(the whole of the summary) The article says 1932."
+
+
+async def test_a_verdict_of_an_error_that_is_not_listed_leaves_the_text_unverified() -> None:
+    text = segment().output
+    for verdict, unverified in (("yes", [(text, 0.5)]), ("no", [])):
+        report, _ = await assess(f"No Error\n\nFaulty: {verdict}\nOverall score: Excellent")
+        assert (report.score, report.spans) == (5, ())
+        assert [(doubt.text, doubt.probability) for doubt in report.unverified] == unverified
+    reply = "No Error\n\nFaulty: yes\nOverall score: Excellent"
+    report, _ = await assess(reply, reply, reply, samples=3)
+    assert (report.error_probability, report.unverified) == (0.875, ()), "the votes state it"
 
 
 async def test_options_reach_the_wire() -> None:

@@ -147,18 +147,17 @@ async def test_without_a_decided_claim_there_is_no_score() -> None:
     assert "Too vague." in report.reason
 
 
-async def test_a_claim_that_the_reply_leaves_out_is_not_verified() -> None:
+async def test_a_claim_without_a_verdict_or_with_two_is_not_verified() -> None:
     class Lazy(Checker):
         def _checked(self, number: int, claim: str) -> dict[str, object]:
             return super()._checked(1 if number == 3 else number, claim)
 
     report = await assessed(Lazy())
-    assert [span.text for span in report.spans] == ["1935"], "the first answer on a claim counts"
-    (doubt,) = report.unverified
-    assert (doubt.text, doubt.reason) == (
-        "It cost nine million.",
-        "The reply gives no verdict on it.",
-    )
+    assert not report.spans, "one verdict on the first claim is contradicted, the other missing"
+    assert [(doubt.text, doubt.reason) for doubt in report.unverified] == [
+        ("The bridge opened in 1935.", "The reply gives several verdicts on it."),
+        ("It cost nine million.", "The reply gives no verdict on it."),
+    ]
 
 
 @pytest.mark.parametrize(("per_call", "calls"), [(1, 3), (2, 2), (10, 1)])

@@ -38,7 +38,13 @@ class Reviewer:
     Each word of it has the probability `sure`; its rival is the other word of a verdict.
     """
 
-    def __init__(self, verdicts: Sequence[tuple[str, str, str]] = BOTH, *, sure: float = 0) -> None:
+    def __init__(
+        self,
+        verdicts: Sequence[tuple[str, str, str]] = BOTH,
+        *,
+        sure: float = 0,
+        lists: bool = True,
+    ) -> None:
         self.requests: list[ChatRequest] = []
         self.fails = False
         self._sure = sure
@@ -51,7 +57,7 @@ class Reviewer:
                     "severity": 9,
                 }
                 for name, faulty, _ in verdicts
-                if faulty == "yes"
+                if faulty == "yes" and lists
             ],
             "verdicts": [
                 {"aspect": name, "explanation": f"It is {score}.", "faulty": faulty, "score": score}
@@ -139,6 +145,23 @@ async def test_an_aspect_without_a_verdict_or_label_has_no_score_and_others_have
     assert "no label of the scale" in coherence.reason
     judge = TogetherJudge(model=Reviewer(BOTH[:1]), aspects="fluency+coherence")
     assert "no verdict on coherence" in (await judge.assess(TEXT, COHERENCE)).reason
+
+
+async def test_an_aspect_with_two_scores_has_none() -> None:
+    model = Reviewer([*BOTH, ("coherence", "no", "Excellent")])
+    judge = TogetherJudge(model=model, aspects="fluency+coherence")
+    fluency, coherence = await reports(judge, FLUENCY, COHERENCE)
+    assert (fluency.score, coherence.score) == (5, None)
+    assert coherence.reason == "the reply gives several scores for coherence"
+
+
+async def test_a_verdict_of_an_error_that_is_not_listed_leaves_the_text_unverified() -> None:
+    verdicts = [("fluency", "no", "Excellent"), ("coherence", "yes", "Excellent")]
+    model = Reviewer(verdicts, lists=False)
+    judge = TogetherJudge(model=model, aspects="fluency+coherence")
+    fluency, coherence = await reports(judge, FLUENCY, COHERENCE)
+    (doubt,) = coherence.unverified
+    assert (fluency.unverified, doubt.text, doubt.probability) == ((), TEXT.output, 0.5)
 
 
 async def test_after_a_failure_the_next_aspect_asks_again() -> None:

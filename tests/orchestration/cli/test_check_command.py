@@ -98,6 +98,16 @@ def test_a_judge_that_does_not_answer_leaves_no_exit_code_0(folder: Path) -> Non
     assert "[1935]" in done.stdout
 
 
+def test_the_models_of_a_panel_file_are_named_if_they_do_not_answer(folder: Path) -> None:
+    (folder / "panel.toml").write_text(
+        "[[seats]]\njudge = 'annotator'\n"
+        "model = { name = 'openai-compatible/m', base_url = 'http://127.0.0.1:9/v1', attempts = 1 }"
+    )
+    flags = ("--source", "article.txt", "--panel", "panel.toml")
+    done = call(folder, "check", "draft.txt", *flags, code=ERROR)
+    assert "spanjury doctor --model openai-compatible/m --model-base-url http://127" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("flags", "reason"),
     [

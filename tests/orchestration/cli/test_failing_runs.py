@@ -363,6 +363,13 @@ def test_a_run_of_which_a_judge_answered_no_row_ends_with_1_whatever_the_others_
     assert not (tmp_path / "run" / "done").exists()
 
 
+def test_a_run_without_any_usable_answer_says_once_how_to_see_why(tmp_path: Path) -> None:
+    judged_rows(tmp_path, count=1)
+    with CountingServer(lambda _, __: EMPTY) as server:
+        code, errors = done(tmp_path, *evaluate(server.base_url))
+    assert (code, errors.count("see which models answer: ")) == (3, 1)
+
+
 def test_a_run_over_what_was_said_before_asks_nothing_not_even_a_probe(tmp_path: Path) -> None:
     judged_rows(tmp_path, count=5)
     with CountingServer(lambda _, __: GOOD) as server:

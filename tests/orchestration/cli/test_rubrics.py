@@ -106,6 +106,19 @@ def test_a_text_ends_with_the_weighted_result_and_a_must_have_fails_it(tmp_path:
         assert "rubric: shop" in shown
 
 
+def test_one_text_is_checked_by_a_rubric_and_a_criterion(tmp_path: Path) -> None:
+    folder_with_files(tmp_path)
+    text = ("check", "--text", ROWS[0]["output"])
+    with WordedServer(ANSWERS, otherwise=OK) as server:
+        model = ("--model", "openai-compatible/judge", "--model-base-url", server.base_url)
+        by_rubric = call(tmp_path, *text, "--rubric", "rubric.toml", *model)
+        by_criterion = call(tmp_path, *text, "--criterion", DEMAND, *model, "--json")
+    assert "must-have not met" in " ".join(by_rubric.stdout.split())
+    assert "criterion: Every price is in euros" in by_criterion.stdout
+    alone = call(tmp_path, *text, "--criterion", DEMAND, code=2)
+    assert "only a model can judge a criterion: add --model NAME" in complaint(alone.stderr)
+
+
 def test_the_page_of_a_run_knows_the_scales_of_its_criteria(tmp_path: Path) -> None:
     folder_with_files(tmp_path)
     with WordedServer(ANSWERS, otherwise=OK) as server:

@@ -246,6 +246,13 @@ def test_the_table_shows_means_with_their_coverage_and_the_failures() -> None:
     assert "seat seat1: 1 timed_out of 3" in view
 
 
+def test_the_end_of_a_run_counts_the_texts_that_the_agent_did_not_consolidate() -> None:
+    by_rules = result(4, GOOD, consolidator="rules (agent: unparseable)")
+    view = summed(by_rules, by_rules, result(4, GOOD, consolidator="agent"))
+    assert "2 of 3 results: spans merged by rules (agent: unparseable)" in view
+    assert "merged" not in summed(result(4, GOOD, consolidator="rules"))
+
+
 def test_the_table_has_a_row_for_each_system_where_there_are_several() -> None:
     one, other = result(4, GOOD, system="a"), result(2, GOOD, system="b")
     assert "consistency │ a │ - │ - │ 4.00" in summed(one)
@@ -343,4 +350,12 @@ def test_the_table_shows_what_the_judges_took_if_they_asked_a_model() -> None:
     assert "cached replies: what they cost when first made" in view
     assert "seat0 │ 1,200 │ 20,000 │ 8,000 │ 1,000 │ 40" in view
     assert "seat1 │" not in view
+    assert "no tokens" not in view
+
+
+def test_replies_without_counts_of_tokens_are_named_below_the_table() -> None:
+    silent = replace(GOOD, usage=Usage(calls=1))
+    view = summed(*[result(4, silent, GOOD)] * 2)
+    assert "seat0 │ 2 │ 0 │ 0 │ 0 │ 0" in view
+    assert "seat0: the server counted no tokens for 2 reports; the table has 0 for them" in view
     assert "Tokens used by the judges" not in summed(result(4, GOOD))

@@ -12,6 +12,7 @@ from spanjury.judges.core import (
     Ground,
     Outcome,
     PanelReport,
+    Unverified,
 )
 from spanjury.judges.tasks import Catalogue, Rubric
 from spanjury.orchestration.engine.made_for import panel_digest
@@ -27,6 +28,12 @@ DOUBTED = PanelReport(
     error_probability=0.45,
     decision=Decision.UNSURE,
     basis=DecisionBasis(ground=Ground.PROBABILITY, reason="0.45 or more", threshold=0.4),
+)
+UNVERIFIED = PanelReport(
+    score=2,
+    unverified=(Unverified(start=0, end=2, text="A.", probability=0.5, reason="Not listed."),),
+    decision=Decision.UNSURE,
+    basis=DecisionBasis(ground=Ground.SPANS, reason="0.5 or more"),
 )
 GRAVE = PanelReport(
     score=2,
@@ -85,7 +92,7 @@ def test_a_grave_error_speaks_against_the_label() -> None:
     assert report.spans[0].explanation == ('"It is B": not met. One price is in dollars.')
 
 
-@pytest.mark.parametrize("open_report", [FAILED, DOUBTED, PanelReport(score=1.5)])
+@pytest.mark.parametrize("open_report", [FAILED, DOUBTED, UNVERIFIED, PanelReport(score=1.5)])
 def test_an_open_criterion_is_not_counted_as_met_and_its_weight_is_stated(
     open_report: PanelReport,
 ) -> None:

@@ -292,7 +292,9 @@ def test_a_run_whose_data_are_gone_shows_its_rows_and_says_so(run: Path) -> None
         assert view.rows == 8
         assert texts(view) == [None] * 8
         assert view.head()["has_texts"] is False
+        compared = decoded(view.comparison("system:bart", "system:t5"))
         (note,) = view.notes()
+    assert compared["note"].startswith("the two systems have no known inputs in common: ")
     assert note.startswith("the texts of run cannot be read: ")
     assert "rows.jsonl" in note
 

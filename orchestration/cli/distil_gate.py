@@ -25,7 +25,6 @@ with lazily():
     from spanjury.orchestration.services.judging import job as jobs
     from spanjury.orchestration.services.people import marked_texts
     from spanjury.orchestration.services.training.gate import exams, material
-    from spanjury.orchestration.services.training.gate import exams as gates
     from spanjury.orchestration.studies import card, estimates
     from spanjury.orchestration.studies import gate as gate_study
     from spanjury.orchestration.studies.agreement import scorers
@@ -125,13 +124,13 @@ class RequireFlags(Flags, title="Requirements"):
         Flag("Measure that must be better than the base model's; repeatable.", "MEASURE"),
     ] = ()
 
-    def demands(self, *, no_base: bool) -> "gates.Demands":
+    def demands(self, *, no_base: bool) -> "exams.Demands":
         """Return the requirements; default ones if no flag states any."""
         if not self.require and not self.require_over_base:
             parsed = card.Gate(name="reports.parsed", relation=">=", bound=0.95)
             better = gate_study.OverBase(name="spans.f1")
-            return gates.Demands(gates=(parsed,), over_base=() if no_base else (better,))
-        return gates.Demands(
+            return exams.Demands(gates=(parsed,), over_base=() if no_base else (better,))
+        return exams.Demands(
             gates=tuple(map(card.parse_gate, self.require)),
             over_base=tuple(gate_study.OverBase(name=name) for name in self.require_over_base),
         )
@@ -154,7 +153,7 @@ def gate(
     logging.log_to(show.log_file)
     target = files.Destination(folder=model.output, page=model.html)
     job = _job(model, teacher, more, required=required, limits=limits)
-    plan = gates.plan_gate(job)
+    plan = exams.plan_gate(job)
     say(
         f"{plan.total} assessments by {', '.join(job.judges)};"
         f" exams: {', '.join(exam.name for exam in job.exams)}"
@@ -162,7 +161,7 @@ def gate(
     session.run_exam(
         plan.run, total=plan.total, limits=job.limits, memory=None, quiet=show.no_progress
     )
-    findings, written = gates.write_gate(job)
+    findings, written = exams.write_gate(job)
     console.print_report(gate_study.gate_report(findings))
     for caution in job.cautions:
         say(f"note: {caution}")
@@ -178,7 +177,7 @@ def _job(
     *,
     required: RequireFlags,
     limits: LimitFlags,
-) -> "gates.GateJob":
+) -> "exams.GateJob":
     """Read the material and check the flags, before any judge works."""
     if model.no_base and (model.base or required.require_over_base):
         raise ConfigError("--no-base excludes --base and --require-over-base")
@@ -198,7 +197,7 @@ def _job(
     )
     all_exams = (of_training, *_exams(more, seed=model.seed, output=model.output))
     demanded.require_known(all_exams, measures=of_training.measures)
-    return gates.GateJob(
+    return exams.GateJob(
         model=model.folder,
         base_identity=trained.base_identity,
         data=model.data,
@@ -219,31 +218,24 @@ def _judges(
     trained: "material.TrainedModel",
     reading: "percent.Reading",
 ) -> "Iterator[tuple[str, config.PanelConfig]]":
-    _, given = specs.parse_options(f"{gates.JUDGE}:{','.join(model.option)}", what="option")
+    _, given = specs.parse_options(f"{exams.JUDGE}:{','.join(model.option)}", what="option")
     if trained.marks_words:
-        yield (
-            gates.DISTILLED,
-            gates.encoder_in(
-                model.folder,
-                name=gates.DISTILLED,
-                options=given,
-                is_checker=trained.checker is not None,
-            ),
+        distilled = exams.encoder_in(
+            model.folder,
+            name=exams.DISTILLED,
+            options=given,
+            is_checker=trained.checker is not None,
         )
-        if teacher.is_named:
-            yield gates.TEACHER, teacher.panel_config(seed=model.seed)
-        return
-    options = {"reading": reading, **given}
-    if not model.no_base:
-        base = model.base or trained.base
-        asked_alike = {"layout": trained.judging.layout, **options}
-        yield gates.BASE, gates.judge_in(base, name=gates.BASE, options=asked_alike)
-    yield (
-        gates.DISTILLED,
-        gates.judge_in(str(model.folder), name=gates.DISTILLED, options=options),
-    )
+    else:
+        options = {"reading": reading, **given}
+        if not model.no_base:
+            base = model.base or trained.base
+            asked_alike = {"layout": trained.judging.layout, **options}
+            yield exams.BASE, exams.judge_in(base, name=exams.BASE, options=asked_alike)
+        distilled = exams.judge_in(str(model.folder), name=exams.DISTILLED, options=options)
+    yield exams.DISTILLED, distilled
     if teacher.is_named:
-        yield gates.TEACHER, teacher.panel_config(seed=model.seed)
+        yield exams.TEACHER, teacher.panel_config(seed=model.seed)
 
 
 def _exams(more: ExamFlags, *, seed: int, output: Path) -> "Iterator[exams.GateExam]":

@@ -199,11 +199,12 @@ def _check(file: FileFlags) -> None:
 
 
 def _write(opened: "views.View", path: Path, file: FileFlags) -> None:
-    blocks = page_file.page_blocks(opened, numbers=_numbers(opened, file))
+    numbers = _numbers(opened, file)
+    blocks = page_file.page_blocks(opened, numbers=numbers)
     page = pages.view_page(opened.title, blocks=blocks, is_served=False)
     data = page.encode("utf-8", "replace")
     files.write_whole(path, data)
-    rows = len(_numbers(opened, file))
+    rows = len(numbers)
     say(f"{rows} of {opened.rows} {opened.unit} are in {path}, {_size(len(data))}")
     for note in opened.notes():
         say(f"spanjury: {note}")

@@ -96,10 +96,10 @@ def read_tokens(variable: str | None, file: Path | None) -> Tokens:
             origin = f"{file}, line {number}"
             owner, token = (tenant.strip(), token.strip()) if colon else (SOLE, client)
             _add(tenants, owner, token, origin=origin)
-            if limits and quotas.setdefault(owner, _quotas(limits, origin)) != _quotas(
-                limits, origin
-            ):
-                raise ConfigError(f"{origin}: this tenant has other quotas in an earlier line")
+            if limits:
+                given = _quotas(limits, origin)
+                if quotas.setdefault(owner, given) != given:
+                    raise ConfigError(f"{origin}: this tenant has other quotas in an earlier line")
     if file is not None and not tenants:
         raise ConfigError(f"{file} holds no token; expected one TENANT:TOKEN per line")
     return Tokens(tenants, quotas)

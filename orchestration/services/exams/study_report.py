@@ -158,6 +158,8 @@ def _row(line: bytes, where: str) -> ScoreRow:
         return _ROW.validate_python(row)
     except ValidationError as error:
         raise DataError(f"{where}: {problem_of(error)}") from error
+    except ValueError as error:
+        raise DataError(f"{where} is not JSON: {error}") from error
 
 
 def problem_of(error: ValidationError) -> str:

@@ -116,11 +116,7 @@ async def reckoned(job: Job, *, assessments: int) -> Reckoning:
     sample, unsent = _sample(_asked(job), most=min(_PROMPTS, assessments)), _Unsent()
     async with open_configured_panel(asking, silent=True, recorder=unsent) as panel:
         reports = [await panel.assess(segment, aspect) for segment, aspect in sample]
-    named = {
-        named_seat.name: named_seat.model.name
-        for named_seat in named_seats(asking)
-        if named_seat.model
-    }
+    named = {seat.name: seat.model.name for seat in named_seats(asking) if seat.model}
     prices = {
         seat: seat_price.price.in_batch() if job.batch_api else seat_price.price
         for seat, seat_price in seat_prices(asking, named).items()
@@ -128,7 +124,7 @@ async def reckoned(job: Job, *, assessments: int) -> Reckoning:
 
     def total(spent: Iterable[Spending]) -> Spending:
         whole = sum(spent, NOTHING)
-        times = assessments / len(sample)
+        times = assessments / max(1, len(sample))  # a shard may be empty
         return Spending(
             round(times * whole.calls), round(times * whole.tokens), times * whole.dollars
         )
@@ -174,7 +170,7 @@ async def measured(job: Job, plan: Plan) -> Estimate:
     at_once = job.panel.connections if meter.usage.calls else 1
 
     def total(values: Iterable[float]) -> TotalEstimate:
-        return estimated_total(list(values), population=plan.asked)
+        return estimated_total(list(values) or [0.0], population=max(1, plan.asked))
 
     return Estimate(
         reports=tuple(estimate.report for estimate in taken),

@@ -62,7 +62,8 @@ def _by_name(path: Path, read: Sequence[Segment], segments: Sequence[Segment]) -
     names = [PurePosixPath(segment.segment_id).name for segment in segments]
     missing = [name for name in names if name not in texts]
     if missing:
-        raise DataError(f"{path} has no text for {missing[0]!r} and {len(missing) - 1} more")
+        more = f" and {len(missing) - 1} more" if missing[1:] else ""
+        raise DataError(f"{path} has no text for {missing[0]!r}{more}")
     return [texts[name] for name in names]
 
 

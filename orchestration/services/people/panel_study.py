@@ -1,7 +1,7 @@
 """A study of a panel's seats: from runs, people's scores and prices to findings."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -280,9 +280,10 @@ def _collected(
     seats = {_key(text.row): {seat.judge: seat for seat in text.row.seats} for text in texts}
     unasked = {name for text in texts if text.row.unasked for name in text.row.unasked.seats}
     for path, rows in more:
+        used = {name for of in seats.values() for name in of}
         for row in rows:
             if _key(row) in seats:
-                _add(seats[_key(row)], row, path=path)
+                seats[_key(row)] |= {_apart(seat.judge, path, used): seat for seat in row.seats}
     if named:
         require_seats(named, seats.values(), aspect=aspect)
         seats = {
@@ -322,11 +323,10 @@ def _key(row: ReportedRow) -> tuple[str, str, str, str]:
     return row.id, row.system, row.task, row.aspect
 
 
-def _add(seats: dict[str, ReportedSeat], row: ReportedRow, *, path: Path) -> None:
-    """Add the seats of another run; the run is added to a name that is already used."""
-    for seat in row.seats:
-        name = seat.judge if seat.judge not in seats else f"{seat.judge} ({path.stem})"
-        seats[name] = seat
+def _apart(judge: str, path: Path, used: Collection[str]) -> str:
+    """Return the name of a seat of another run, with the run if the name is already used."""
+    names = (judge, f"{judge} ({path.stem})", f"{judge} ({path})")
+    return next((name for name in names if name not in used), names[-1])
 
 
 def _human(texts: Sequence[JudgedText]) -> tuple[list[float | None], list[str]]:

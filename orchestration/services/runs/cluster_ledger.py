@@ -247,6 +247,7 @@ class WorkerMeter(Meter):
                 await self._want(wanted)
         finally:
             if not wanted.is_sent:  # this task was cancelled or stopped, or the call refused
+                wanted.is_left = True
                 self.release(most)
                 if wanted.is_granted:
                     self._to_release += most
@@ -310,10 +311,13 @@ class WorkerMeter(Meter):
             budgets=self.budgets,
         )
         own = self.spent  # before the ledger answers: meanwhile it may grow
-        answer = _ANSWER.validate_json(await self._ask(_NOTE.dump_json(note).decode()))
+        with anyio.CancelScope(shield=True):  # the ledger has counted the note, and others wait
+            answer = _ANSWER.validate_json(await self._ask(_NOTE.dump_json(note).decode()))
         self.before = {_OTHERS: answer.spent - own}
         for wish in wanted[: answer.granted]:
             wish.is_granted = True
+            if wish.is_left:
+                self._to_release += wish.most
         if answer.refusal:
             wanted[answer.granted].refusal = answer.refusal
         if stop := answer.stop:
@@ -329,3 +333,4 @@ class _Wanted:
     refusal: str = ""
     is_granted: bool = False
     is_sent: bool = False
+    is_left: bool = False

@@ -76,8 +76,8 @@ class Comparisons:
         is_of_runs = first.startswith("run:")
         if not is_any and not is_of_runs:
             return (
-                "the two runs have no known inputs in common: systems are paired by equal inputs, "
-                "so their texts must be available"
+                "the two systems have no known inputs in common: systems are paired by equal "
+                "inputs, so their texts must be available"
             )
         if not is_any:
             return "the two runs have no text with scores of both"

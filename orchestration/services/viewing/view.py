@@ -42,8 +42,20 @@ def rows_holding(pairing: Pairing, text: str, *, count: int, is_blind: bool = Fa
     reports.
     """
     needle = text.casefold().encode("utf-8", "replace")
-    by_store: dict[int, bytearray] = {}  # store -> flags of its texts with the needle
-    held = [_rows_of_run(run, needle, is_blind=is_blind, by_store=by_store) for run in pairing.runs]
+    read = [(run, run.texts[:], run.changed.copy()) for run in pairing.runs]
+    # The flags come after the rows, since the thread may read on.
+    stores = {run.store for run in pairing.runs if run.store is not None}
+    flags = {store: _texts(store, needle) for store in stores}
+    held = []
+    for run, texts, changed in read:
+        of_texts = bytearray(1) if run.store is None else bytearray(flags[run.store])
+        for number in changed:
+            of_texts[number] = 0
+        of_rows = bytearray(map(of_texts.__getitem__, texts))
+        for row in () if is_blind else run.reasons.holding(needle):
+            if row < len(of_rows):
+                of_rows[row] = 1
+        held.append(of_rows)
     if len(held) == 1:
         return list(compress(range(count), held[0]))
     of_both = list(zip(held, pairing.rows, strict=True))
@@ -52,26 +64,6 @@ def rows_holding(pairing: Pairing, text: str, *, count: int, is_blind: bool = Fa
         for number in range(count)
         if any(rows[number] != NOTHING and of_run[rows[number]] for of_run, rows in of_both)
     ]
-
-
-def _rows_of_run(
-    run: RunReading, needle: bytes, *, is_blind: bool, by_store: dict[int, bytearray]
-) -> bytearray:
-    """Return flags for the rows of a run that contain `needle`."""
-    if run.store is None:
-        held = bytearray(len(run.texts))
-    else:
-        if id(run.store) not in by_store:
-            by_store[id(run.store)] = _texts(run.store, needle)
-        texts = bytearray(by_store[id(run.store)])
-        for text in run.changed.copy():
-            texts[text] = 0
-        held = bytearray(map(texts.__getitem__, run.texts[:]))
-    if not is_blind:
-        for row in run.reasons.holding(needle):
-            if row < len(held):
-                held[row] = 1
-    return held
 
 
 def _texts(store: TextStore, needle: bytes) -> bytearray:

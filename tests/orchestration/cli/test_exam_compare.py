@@ -126,6 +126,8 @@ def test_a_file_that_was_cut_or_bent_is_named_in_a_line() -> None:
     path.write_text("".join([*lines[:-1], lines[-1].replace("4.0", '"much"')]))
     bent = compare("keen", "dull", code=1)
     assert "scores.jsonl:61: clean: Input should be a valid number" in bent.stderr
+    path.write_text("".join([*lines[:-1], lines[-1][:20]]))
+    assert "scores.jsonl:61 is not JSON: " in compare("keen", "dull", code=1).stderr
 
 
 def test_a_written_file_is_read_back(tmp_path: Path) -> None:

@@ -177,6 +177,14 @@ def test_a_dry_run_without_key_address_or_paid_judge_says_what_it_knows(
     assert cells(figures(free.output)["calls"]) == ["calls", "0", "0"]
 
 
+def test_a_dry_run_of_a_shard_without_rows_costs_nothing() -> None:
+    with LoopbackServer(GOOD) as server:
+        for flag in ("--dry-run", "--dry-run=live"):
+            done = spanjury(*judge(server), "--limit", "1", "--shard", "2/2", flag)
+            assert cells(figures(done.output)["calls"])[1] == "0"
+        assert server.requests == ()
+
+
 def test_a_live_dry_run_says_what_it_pays_for_and_leaves_nothing() -> None:
     with LoopbackServer(GOOD) as server:
         done = spanjury(*priced(server), "--dry-run=live")

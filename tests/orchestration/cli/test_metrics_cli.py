@@ -127,6 +127,17 @@ def test_references_come_from_files_beside_the_texts() -> None:
     assert "2 texts, and short.txt has 1" in done.stderr
 
 
+def test_texts_without_a_file_in_a_folder_of_references_are_named() -> None:
+    for folder, names in (("out", "abc"), ("refs", "a")):
+        Path(folder).mkdir()
+        for name in names:
+            Path(folder, f"{name}.txt").write_text("It opened in 1932.")
+    flags = ("metrics", "score", "out", "--reference", "refs", "--metric", "wer")
+    assert "refs has no text for 'b.txt' and 1 more\n" in spanjury(*flags, code=1).stderr
+    Path("out/c.txt").unlink()
+    assert "refs has no text for 'b.txt'\n" in spanjury(*flags, code=1).stderr
+
+
 def test_metrics_and_a_panel_are_held_against_people() -> None:
     spanjury(
         "metrics", "score", "texts.jsonl", "--metric", "wer", "--metric", "f1", "-o", "m.jsonl"

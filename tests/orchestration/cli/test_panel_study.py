@@ -108,6 +108,26 @@ def test_seats_of_two_runs_are_compared_under_their_own_names(tmp_path: Path) ->
         [result(str(number), aspect="fluency", scores=[SECOND[number]]) for number in range(12)],
     )
     assert study(tmp_path, "more.jsonl")["seats"] == ["s1", "s2", "s1 (more)"]
+    (tmp_path / "again").mkdir()
+    write_results(
+        tmp_path / "again" / "more.jsonl",
+        [result(str(number), aspect="fluency", scores=[FIRST[number]]) for number in range(12)],
+    )
+    seats = study(tmp_path, "more.jsonl", "again/more.jsonl")["seats"]
+    assert seats == ["s1", "s2", "s1 (more)", f"s1 ({Path('again') / 'more.jsonl'})"]
+
+
+def test_a_seat_of_another_run_does_not_stand_in_for_one_that_was_not_asked(tmp_path: Path) -> None:
+    folder_with(tmp_path)
+    path = tmp_path / "results.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    (tmp_path / "more.jsonl").write_text(path.read_text())
+    rows[-1]["seats"] = rows[-1]["seats"][1:]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = study(tmp_path, "more.jsonl")
+    assert found["seats"] == ["s1", "s2", "s1 (more)", "s2 (more)"]
+    shares = found["subsets"]["shares"]  # type: ignore[index]  # JSON
+    assert [share["coverage"] < 1 for share in shares] == [True, False, False, False]
 
 
 def test_prices_make_dollars(tmp_path: Path) -> None:

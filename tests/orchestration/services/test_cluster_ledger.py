@@ -212,6 +212,38 @@ def test_calls_that_end_together_are_reported_together() -> None:
     assert notes.count < len(model.asked) / 4
 
 
+@pytest.mark.parametrize("cancelled", [0, 1])
+def test_a_call_that_is_cancelled_while_the_ledger_answers_keeps_no_room(
+    monkeypatch: pytest.MonkeyPatch, cancelled: int
+) -> None:
+    monkeypatch.setattr(cluster_ledger, "_TURN", 0.0)
+    most = Spending(1, 10, 0.0)
+
+    async def call_twice() -> None:
+        notes, scopes = Notes(Ledger(Limits(max_calls=2))), [anyio.CancelScope() for _ in range(2)]
+
+        async def ask(note: str) -> str:
+            answer = await notes.ask(note)
+            scopes[cancelled].cancel()
+            await checkpoint()
+            return answer
+
+        async def call(scope: anyio.CancelScope) -> None:
+            with scope:
+                await meter.reserve(most)
+                await meter.settle(most, Usage(), price=None, maker="seats")
+
+        meter = WorkerMeter(limits=Limits(max_calls=2), ask=ask)
+        with anyio.fail_after(10):
+            async with anyio.create_task_group() as group:
+                for scope in scopes:
+                    group.start_soon(call, scope)
+            for _ in scopes:
+                await meter.reserve(most)
+
+    anyio.run(call_twice)
+
+
 def test_without_a_limit_of_what_is_spent_no_call_waits_for_the_ledger() -> None:
     async def ask_once() -> int:
         notes = Notes(Ledger(Limits(max_seconds=9.0)))

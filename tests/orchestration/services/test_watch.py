@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from anyio import Event, create_task_group
+from anyio import Event, create_task_group, fail_after, move_on_after
 from anyio.lowlevel import checkpoint
 from fakes.otlp_traffic import RIGHT, WRONG, exported, trace_id
 from loopback.answers import Answer, chat, failure
@@ -62,6 +62,11 @@ class Watching:
 
 def otlp(server: LoopbackServer) -> str:
     return f"otlp:url={server.base_url.removesuffix('/v1')}"
+
+
+def asking(server: LoopbackServer) -> PanelConfig:
+    served = ModelConfig(name="openai-compatible/judge", base_url=server.base_url)
+    return PanelConfig(seats=(SeatConfig(judge="geval"),), models=(served,))
 
 
 def judged(requests: Sequence[Received]) -> list[tuple[str, str]]:
@@ -242,9 +247,7 @@ async def test_a_trace_that_no_model_answers_for_waits(tmp_path: Path) -> None:
 
 async def test_traces_beyond_the_budget_wait(tmp_path: Path) -> None:
     with LoopbackServer(chat("Score: 4")) as server:
-        served = ModelConfig(name="openai-compatible/judge", base_url=server.base_url)
-        panel = PanelConfig(seats=(SeatConfig(judge="geval"),), models=(served,))
-        watching = Watching(tmp_path, panel=panel, quotas=Quotas(calls=2, per="day"))
+        watching = Watching(tmp_path, panel=asking(server), quotas=Quotas(calls=2, per="day"))
         async with watching.open() as watch:
             for number in range(6):
                 await watch.accept(exported(number, f"{RIGHT} {number}"), JSON)
@@ -252,6 +255,39 @@ async def test_traces_beyond_the_budget_wait(tmp_path: Path) -> None:
         assert len(server.requests) <= 2
     assert watch.count.judged + 1 <= 3
     assert "traces wait on disk until" in watching.lines[0]
+
+
+async def test_a_watch_of_what_is_there_ends_once_nothing_more_may_be_spent(tmp_path: Path) -> None:
+    with LoopbackServer(chat("Score: 4")) as server:
+        watching = Watching(tmp_path, panel=asking(server), quotas=Quotas(calls=2))
+        with fail_after(60):
+            watch = await watching.judge(*(exported(n, f"{RIGHT} {n}") for n in range(6)))
+        assert len(server.requests) <= 2
+    assert watch.count.judged <= 2
+    assert "traces wait on disk until it is raised" in watching.lines[0]
+
+
+async def test_a_watch_without_budget_asks_its_store_seldom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = 0
+    next_due = TrafficStore.next_due
+
+    def counted(store: TrafficStore) -> float | None:
+        nonlocal looks
+        looks += 1
+        return next_due(store)
+
+    monkeypatch.setattr(TrafficStore, "next_due", counted)
+    with LoopbackServer(chat("Score: 4")) as server:
+        watching = Watching(tmp_path, panel=asking(server), quotas=Quotas(calls=1, per="day"))
+        async with watching.open() as watch:
+            for number in range(3):
+                await watch.accept(exported(number, f"{RIGHT} {number}"), JSON)
+            with move_on_after(2):
+                await watch.run(lambda: False)
+    assert watching.lines
+    assert looks < 30
 
 
 async def test_a_trace_without_a_text_is_counted_and_ends(tmp_path: Path) -> None:

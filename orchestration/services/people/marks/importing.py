@@ -77,8 +77,10 @@ class Sheet:
                     scores_only=about.get("scores_only") is True,
                 )
         pairs = meta.get(READINGS)
-        for who, aspect in pairs if isinstance(pairs, list) else []:
-            self._add(str(who), str(aspect), what=f"a reading of {who}")
+        for pair in pairs if isinstance(pairs, list) else []:
+            if isinstance(pair, list) and len(pair) == 2:  # noqa: PLR2004  a pair
+                who, aspect = map(str, pair)
+                self._add(who, aspect, what=f"a reading of {who}")
         for opinion in _objects(meta.get(NEUTRAL)):
             who, category = str(opinion.get("annotator", "")), str(opinion.get("category", ""))
             if category.endswith(f"/{NO_ERROR}"):

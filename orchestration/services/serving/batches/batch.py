@@ -79,6 +79,7 @@ class Batch:
     tracker: Tracker | None = None
     meter: Meter | None = None
     stop_token: StopToken | None = None
+    is_ending: bool = False
     is_cancelled: bool = False
     is_removed: bool = False
     changed: Event = field(default_factory=Event)

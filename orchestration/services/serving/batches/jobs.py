@@ -199,11 +199,12 @@ class BatchJobs:
 
     async def cancel(self, batch: Batch) -> None:
         """End a batch; finished results are kept, and assessments under way are dropped."""
-        if batch.record.state.is_end or batch.is_cancelled:
+        if batch.record.state.is_end or batch.is_ending or batch.is_cancelled:
             return
         batch.is_cancelled = True
         if batch.stop_token is None:
-            self._waiting.remove(batch)
+            if batch.record.state is BatchState.QUEUED:  # not one that the closing service stopped
+                self._waiting.remove(batch)
             await self._end(batch, BatchState.CANCELLED, _CANCELLED)
             return
         batch.stop_token.request(_CANCELLED, grace=0.0)
@@ -284,12 +285,12 @@ class BatchJobs:
         try:
             state, reason = await self._judged(batch, token)
         finally:
-            batch.stop_token = None
             self._running[batch.record.owner] -= 1
             self._has_work.set()  # the tenant may be waiting for this place
             self._ended(batch)
         if state is not None:
             await self._end(batch, state, reason)
+        batch.stop_token = None
         if batch.is_removed:
             await to_thread.run_sync(self._store.remove, batch.folder)
 
@@ -327,6 +328,7 @@ class BatchJobs:
             await run(job, batch.show, rows=batch, stop_token=token, meter=batch.meter)
 
     async def _end(self, batch: Batch, state: BatchState, reason: str) -> None:
+        batch.is_ending = True
         record = _ended(batch, state, reason)
         await self._write(batch, record)  # on disk first: whoever sees the end may rely on it
         batch.record = record

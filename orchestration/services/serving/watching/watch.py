@@ -6,6 +6,7 @@ results exist once; a sink may receive a score twice, with the same id.
 """
 
 import json
+import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -312,13 +313,16 @@ class Watch:
 
     @property
     def _is_idle(self) -> bool:
-        return self._has_read and not self._under_way and self._store.next_due() is None
+        """True if nothing is left that may be judged."""
+        if self._under_way:
+            return False
+        return math.isinf(self._free) or (self._has_read and self._store.next_due() is None)
 
     def _pause(self) -> float:
         due = self._store.next_due()
         if due is None or self._under_way:
             return _LOOK
-        return min(_LOOK, max(0.01, due - time.time()))
+        return min(_LOOK, max(0.01, max(due, self._free) - time.time()))
 
     async def _feed(self, send: MemoryObjectSendStream[WaitingTrace], *, room: int) -> bool:
         """Pass traces to the workers; return whether there were any."""

@@ -1,5 +1,6 @@
 """Batches that end in other ways than well, and how what comes of them is followed."""
 
+import threading
 from pathlib import Path
 
 import anyio
@@ -14,6 +15,7 @@ from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.servers.http import batches
 from spanjury.orchestration.servers.http.batches import read_results
+from spanjury.orchestration.services.serving.batches import jobs
 from spanjury.orchestration.services.serving.batches.batch import Batch, BatchPlan
 from spanjury.orchestration.services.serving.batches.records import (
     BatchFolder,
@@ -90,6 +92,54 @@ async def test_the_number_of_waiting_batches_is_limited(tmp_path: Path) -> None:
             judge.may_answer.set()
     assert judge.asked == 0
     assert not list((tmp_path / "state" / "batches").iterdir())
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+async def test_a_batch_that_is_about_to_end_is_cancelled_and_removed_without_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    is_ending, may_end, write = threading.Event(), threading.Event(), BatchFolder.write
+
+    def slow(folder: BatchFolder, record: BatchRecord) -> None:
+        if record.state.is_end:
+            is_ending.set()
+            assert may_end.wait(30)
+        write(folder, record)
+
+    monkeypatch.setattr(BatchFolder, "write", slow)
+    async with open_service(tmp_path) as client:
+        batch = (await client.post(URL, content=TEXTS, headers=NDJSON)).json()
+        await until(is_ending.is_set)
+        address = f"/v1/batches/{batch['id']}"
+        asked = f"{address}/cancel" if method == "POST" else address
+        assert (await client.request(method, asked)).is_success
+        may_end.set()
+        if method == "POST":
+            assert (await ended(client, batch["id"]))["state"] == "finished"
+        else:
+            assert (await client.get(address)).status_code == 404
+    kept = [BatchFolder(path).read() for path in (tmp_path / "state" / "batches").iterdir()]
+    states = [record.state.value for record in kept if record is not None]
+    assert states == (["finished"] if method == "POST" else [])
+
+
+async def test_a_batch_that_the_closing_service_has_stopped_is_cancelled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "GRACE", 0.0)
+    with LoopbackServer(HELD) as judge:
+        async with held_service(tmp_path, panel=asking(judge.base_url)) as (client, service):
+            batch = (await client.post(URL, content=TEXTS, headers=NDJSON)).json()
+            await until(lambda: bool(judge.requests))
+            (held,) = service.jobs
+            service.drain()
+            await until(lambda: held.stop_token is None)
+            answer = await client.post(f"/v1/batches/{batch['id']}/cancel")
+            judge.released.set()
+    assert (answer.status_code, answer.json()["state"]) == (200, "cancelled")
+    record = held.folder.read()
+    assert record is not None
+    assert record.state is BatchState.CANCELLED
 
 
 async def test_a_panel_that_is_closed_under_a_check_makes_no_report(tmp_path: Path) -> None:

@@ -345,6 +345,13 @@ def test_scores_and_spans_of_a_file_become_marks_of_those_it_names(tmp_path: Pat
     assert marked_dog.explanation == "A cat."
 
 
+def test_a_field_of_another_kind_under_the_name_of_readings_is_no_reading(tmp_path: Path) -> None:
+    readings = [7, "ab", ["anna"], ["anna", "fluency"]]
+    row: dict[str, object] = {"id": "text-0", "output": "The dog sat.", "readings": readings}
+    _, done = taken_in(tmp_path, row)
+    assert (done.marks, done.unmatched) == (1, [])
+
+
 def test_marks_of_an_aspect_that_the_run_does_not_judge_are_counted(tmp_path: Path) -> None:
     scores = {"coherence": {"anna": 3, "ben": 4}}
     _, done = taken_in(tmp_path, {"id": "text-0", "output": "The dog sat.", "human": scores})

@@ -4,7 +4,8 @@ import gzip
 import json
 import re
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ from fakes.command import call
 from fakes.viewed_runs import ARTICLE, ROWS, judge, open_run, results, write_rows
 
 from spanjury.judges.core import ConfigError, DataError, EvaluationError, Segment
+from spanjury.orchestration.services.viewing import texts as texts_of_runs
 from spanjury.orchestration.services.viewing.marking import Marked, RowKey
+from spanjury.orchestration.services.viewing.reading import Names, Pairing, open_readings
 from spanjury.orchestration.services.viewing.sources import find_runs
-from spanjury.orchestration.services.viewing.view import View
+from spanjury.orchestration.services.viewing.texts import TextStore
+from spanjury.orchestration.services.viewing.view import View, rows_holding
 
 Json = dict[str, Any]
 HOSTILE = (
@@ -196,6 +200,25 @@ def test_a_blind_person_sees_the_results_of_rows_that_are_done(run: Path) -> Non
         assert not any(decoded(view.columns(0, is_blind=True))["runs"][0].values())
 
 
+def test_a_search_goes_on_while_further_rows_are_read(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(texts_of_runs, "PIECE", 4)
+    found = TextStore.holding
+    with ExitStack() as stack:
+        pairing = Pairing(open_readings(find_runs([run]), stack, names=Names()))
+        steps = pairing.read()
+
+        def reading_on(store: TextStore, needle: bytes) -> Iterator[int]:
+            yield from found(store, needle)
+            next(steps, None)
+
+        next(steps)
+        monkeypatch.setattr(TextStore, "holding", reading_on)
+        assert rows_holding(pairing, "1935", count=len(pairing)) == [0, 1]
+        assert len(pairing) == 8
+
+
 def test_a_mark_finds_its_row_again_and_no_other(run: Path) -> None:
     with open_run(run) as view:
         key = view.row_key(5)
@@ -269,7 +292,9 @@ def test_a_run_whose_data_are_gone_shows_its_rows_and_says_so(run: Path) -> None
         assert view.rows == 8
         assert texts(view) == [None] * 8
         assert view.head()["has_texts"] is False
+        compared = decoded(view.comparison("system:bart", "system:t5"))
         (note,) = view.notes()
+    assert compared["note"].startswith("the two systems have no known inputs in common: ")
     assert note.startswith("the texts of run cannot be read: ")
     assert "rows.jsonl" in note
 

@@ -4,7 +4,7 @@ A pair judge without its own model prefers the text that a panel scores higher. 
 each text alone, so neither the order nor the other text can influence its score.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,6 @@ from spanjury.judges.core import (
     RUN_ENDING,
     Aspect,
     Comparison,
-    ErrorSpan,
     EventLog,
     JudgeError,
     ModelError,
@@ -28,6 +27,7 @@ from spanjury.judges.core import (
     Report,
     Segment,
     TextPair,
+    Usage,
     kind_of,
     reason_of,
     signature,
@@ -35,8 +35,17 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.metering import noting_models
 from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.seats import check_kinds, check_spans
 
 log = EventLog()
+
+_REPORT = {
+    "probability": int | float | None,
+    "explanation": str,
+    "reason": str,
+    "reply": str,
+    "usage": Usage,
+}
 
 Compare = Callable[[TextPair, Aspect], Awaitable[Comparison]]
 """A function that compares a pair in both orders."""
@@ -87,7 +96,7 @@ class PairSeat:
             return _failed(error.outcome, reason_of(error), reply=reply)
         except RUN_ENDING:
             raise
-        except Exception as error:  # the boundary to third-party judges
+        except (Exception, SystemExit) as error:  # the boundary to third-party judges
             log.exception("pair.judge_broken")
             reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
             return _failed(Outcome.BACKEND_FAILED, reason)
@@ -101,15 +110,10 @@ def _checked(report: object, pair: TextPair) -> PairReport:
     """Return `report` if it is a valid report on these texts; raise `JudgeError` otherwise."""
     if not isinstance(report, PairReport):
         raise JudgeError(f"the judge returned {report!r}, not a PairReport")
-    _check_spans(report.spans_a, pair.a)
-    _check_spans(report.spans_b, pair.b)
+    check_kinds(report, _REPORT)
+    check_spans(report.spans_a, pair.a)
+    check_spans(report.spans_b, pair.b)
     return report
-
-
-def _check_spans(spans: Sequence[ErrorSpan], segment: Segment) -> None:
-    for span in spans:
-        if span.interval and segment.output[slice(*span.interval)] != span.text:
-            raise JudgeError(f"{span.interval} of the output does not read {span.text!r}")
 
 
 def _as_report(report: PairReport, aspect: Aspect) -> Report:

@@ -57,7 +57,9 @@ async def test_a_judge_that_no_order_sways_is_asked_once() -> None:
         (ModelTimeoutError("60 s"), Outcome.TIMED_OUT, "60 s"),
         (JudgeError("no idea"), Outcome.BACKEND_FAILED, "no idea"),
         (ZeroDivisionError("oh"), Outcome.BACKEND_FAILED, "own code failed"),
+        (SystemExit(3), Outcome.BACKEND_FAILED, "own code failed: SystemExit(3)"),
         ("A", Outcome.BACKEND_FAILED, "not a PairReport"),
+        (PairReport(preference=A, usage=None), Outcome.BACKEND_FAILED, "None as usage"),  # type: ignore[arg-type]  # another's code
         (
             PairReport(preference=A, spans_a=(mark("Some other text", "other"),)),
             Outcome.BACKEND_FAILED,

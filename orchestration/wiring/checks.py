@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import TypeGuard, cast, get_args
+from typing import TypeGuard, TypeVar, cast, get_args
 
 from spanjury.judges.core import (
     Aggregation,
@@ -25,6 +25,8 @@ from spanjury.judges.core import (
     PluginError,
     Segment,
 )
+
+A = TypeVar("A")
 
 _SCORES = (2.0, 4.0, 4.0)
 """Sample scores that every aggregation must be able to combine."""
@@ -105,15 +107,21 @@ def checked_aggregation(made: object, name: str) -> Aggregation:
     return cast("Aggregation", made)  # it has just combined scores
 
 
-def checked_rows(rows: Iterable[object], name: str, *, path: Path) -> Iterator[Segment | DataError]:
-    """Yield the rows of a source.
+def checked_rows(
+    source: Callable[[Path], Iterable[object]], name: str, *, path: Path
+) -> Iterator[Segment | DataError]:
+    """Return the rows of a source.
 
     Raise `PluginError` if the source raises anything but an `EvaluationError`, or yields anything
     but a segment or a `DataError`.
     """
     what = f"source {name!r}, reading {path}"
-    rest = iter(rows)
-    while (row := _next(rest, what=what)) is not _END:
+    rows = call_plugin(lambda at: iter(source(at)), path, what=what)
+    return _checked_rows(cast("Iterator[object]", rows), what=what)
+
+
+def _checked_rows(rows: Iterator[object], *, what: str) -> Iterator[Segment | DataError]:
+    while (row := _next(rows, what=what)) is not _END:
         if not isinstance(row, Segment | DataError):
             raise PluginError(f"{what}: expected a Segment or a DataError, got {row!r}")
         yield row
@@ -156,7 +164,7 @@ def _check_async(
         raise PluginError(f"{what} must be async: write `async def`")
 
 
-def call_plugin(made: Callable[..., object], argument: object, *, what: str) -> object:
+def call_plugin(made: Callable[[A], object], argument: A, *, what: str) -> object:
     """Return a plugin function's result for `argument`; raise `PluginError` if it fails."""
     try:
         return made(argument)

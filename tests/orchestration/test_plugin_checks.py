@@ -123,12 +123,15 @@ def test_a_source_that_fails_or_yields_something_else_is_named() -> None:
     segment = Segment(segment_id="a", output="b")
     problem = DataError("line 3")
     path = Path("data.x")
-    assert list(checked_rows(iter([segment, problem]), "x", path=path)) == [segment, problem]
-    wrong = checked_rows(rows("a text"), "x", path=path)
+    assert list(checked_rows(lambda _: [segment, problem], "x", path=path)) == [segment, problem]
+    wrong = checked_rows(lambda _: rows("a text"), "x", path=path)
     with pytest.raises(PluginError, match="expected a Segment or a DataError, got 'a text'"):
         list(wrong)
     with pytest.raises(PluginError, match=r"source 'x', reading data.x failed: KeyError"):
-        list(checked_rows(rows(segment), "x", path=path))
+        list(checked_rows(lambda _: rows(segment), "x", path=path))
+    for source in (lambda _: None, lambda at: at.read_text()):
+        with pytest.raises(PluginError, match=r"source 'x', reading data.x failed: "):
+            checked_rows(source, "x", path=path)  # type: ignore[arg-type]  # another's code
 
 
 def test_a_metric_that_fails_or_miscounts_raises_our_error() -> None:

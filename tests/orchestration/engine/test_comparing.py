@@ -170,7 +170,7 @@ async def test_the_offline_panel_compares_without_a_model() -> None:
 @pytest.mark.parametrize(
     ("spec", "config", "problem"),
     [
-        ("comparer", PanelConfig(), "asks one model, got no"),
+        ("comparer", PanelConfig(), "asks one model, got none"),
         ("comparer", PanelConfig(models=("embedded", "x")), "asks one model, got 2"),
         ("panels", PanelConfig(), "comparer"),
         ("panel:margin=big", PanelConfig(), "margin"),

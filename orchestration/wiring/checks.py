@@ -39,36 +39,36 @@ def checked_judge(made: object, name: str) -> Judge:
     Raise `PluginError` if it has no signature, or its ``assess`` does not accept a segment and an
     aspect or is not async.
     """
-    if not isinstance(made, Judge):
-        raise PluginError(f"judge {name!r} lacks signature or assess: {made!r}")
     _check_signature(made, f"judge {name!r}")
+    if not isinstance(made, Judge):
+        raise PluginError(f"judge {name!r} lacks assess: {made!r}")
     _check_async(made.assess, f"judge {name!r}: assess", arguments=("segment", "aspect"))
     return made
 
 
 def checked_pair_judge(made: object, name: str) -> PairJudge:
     """Return `made` if it is a pair judge; raise `PluginError` like `checked_judge`."""
-    if not isinstance(made, PairJudge):
-        raise PluginError(f"pair judge {name!r} lacks signature or compare: {made!r}")
     _check_signature(made, f"pair judge {name!r}")
+    if not isinstance(made, PairJudge):
+        raise PluginError(f"pair judge {name!r} lacks compare: {made!r}")
     _check_async(made.compare, f"pair judge {name!r}: compare", arguments=("pair", "aspect"))
     return made
 
 
 def checked_consolidator(made: object, name: str) -> Consolidator:
     """Return `made` if it is a consolidator; raise `PluginError` like `checked_judge`."""
-    if not isinstance(made, Consolidator):
-        raise PluginError(f"consolidator {name!r} lacks signature or consolidate: {made!r}")
     _check_signature(made, f"consolidator {name!r}")
+    if not isinstance(made, Consolidator):
+        raise PluginError(f"consolidator {name!r} lacks consolidate: {made!r}")
     _check_async(made.consolidate, f"consolidator {name!r}: consolidate", arguments=("verdict",))
     return made
 
 
 def checked_model(made: object, name: str) -> ChatModel:
     """Return `made` if it is a model; raise `PluginError` like `checked_judge`."""
-    if not isinstance(made, ChatModel):
-        raise PluginError(f"model {name!r} lacks signature or complete: {made!r}")
     _check_signature(made, f"model {name!r}")
+    if not isinstance(made, ChatModel):
+        raise PluginError(f"model {name!r} lacks complete: {made!r}")
     _check_async(made.complete, f"model {name!r}: complete", arguments=("request",))
     return made
 
@@ -79,14 +79,14 @@ def checked_checker(made: object, name: str) -> Checker | AskedChecker:
     Raise `PluginError` if it lacks a part, or its signature or its unit is invalid.
     """
     what = f"checker {name!r}"
+    _check_signature(made, what)
     if isinstance(made, AskedChecker):
         _check_async(made.ask, f"{what}: ask", arguments=("pairs",), named=("segment", "aspect"))
     elif not isinstance(made, Checker):
         raise PluginError(
-            f"{what} lacks signature, unit, room, count_tokens or check, or apart and ask in place"
+            f"{what} lacks unit, room, count_tokens or check, or apart and ask in place"
             f" of check: {made!r}"
         )
-    _check_signature(made, what)
     unit: object = made.unit
     if unit not in get_args(ClaimUnit):
         units = ", ".join(get_args(ClaimUnit))
@@ -136,10 +136,13 @@ def _next(rows: Iterator[object], *, what: str) -> object:
         raise PluginError(f"{what} failed: {error!r}") from error
 
 
-def _check_signature(
-    made: Judge | PairJudge | Consolidator | ChatModel | Checker | AskedChecker, what: str
-) -> None:
-    signature: object = made.signature
+def _check_signature(made: object, what: str) -> None:
+    try:
+        signature: object = getattr(made, "signature", None)
+    except Exception as error:  # a property of a third-party class
+        raise PluginError(f"{what}: its signature cannot be read: {error!r}") from error
+    if signature is None:
+        raise PluginError(f"{what} lacks a signature: {made!r}")
     if not (isinstance(signature, str) and signature):
         raise PluginError(f"{what}: its signature must be a text that is not empty: {signature!r}")
 

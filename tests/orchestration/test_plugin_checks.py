@@ -2,6 +2,7 @@ import math
 from collections.abc import Awaitable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -51,6 +52,12 @@ class Narrow(Async):
         raise NotImplementedError
 
 
+class Unreadable:
+    @property
+    def signature(self) -> str:
+        raise KeyError("folder")
+
+
 def test_a_judge_is_async_and_takes_a_segment_and_an_aspect() -> None:
     assert checked_judge(Async(), "x").signature == "async"
     assert checked_judge(Passing(), "x").signature == "async"
@@ -58,7 +65,9 @@ def test_a_judge_is_async_and_takes_a_segment_and_an_aspect() -> None:
         (Blocking(), "must be async: write `async def`"),
         (Narrow(), r"must take \(segment, aspect\)"),
         (Async(signature=""), "signature must be a text"),
-        (object(), "lacks signature or assess"),
+        (object(), "lacks a signature"),
+        (SimpleNamespace(signature="x"), "lacks assess"),
+        (Unreadable(), r"its signature cannot be read: KeyError\('folder'\)"),
     ):
         with pytest.raises(PluginError, match=f"judge 'x'.*{reason}"):
             checked_judge(wrong, "x")

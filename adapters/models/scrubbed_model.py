@@ -15,9 +15,11 @@ from spanjury.judges.core import (
     BoundedModel,
     ChatModel,
     ChatRequest,
+    EvaluationError,
     Form,
     FormedModel,
     ModelError,
+    PermanentModelError,
     PricedModel,
     Reply,
     SecretFinder,
@@ -26,7 +28,9 @@ from spanjury.judges.core import (
     TokenLogprob,
     TokenPrice,
     ToolCall,
+    Usage,
     hide,
+    reason_of,
 )
 
 
@@ -68,13 +72,28 @@ class ScrubbedModel:
         return await model.template_tokens() if isinstance(model, TokenizedModel) else None
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Return the model's reply, or raise its error, with secrets masked."""
+        """Return the model's reply, or raise its error, with secrets masked.
+
+        A model may be third-party code: any other exception, and anything but a `Reply`, is a
+        `PermanentModelError`.
+        """
         try:
-            return scrubbed_reply(await self.model.complete(request), self._secrets)
+            return scrubbed_reply(_checked(await self.model.complete(request)), self._secrets)
         except ModelError as error:
             # Changed in place, to keep its type and attributes.
             error.args = tuple(hide(part) if isinstance(part, str) else part for part in error.args)
             raise
+        except (EvaluationError, TimeoutError):
+            raise
+        except (Exception, SystemExit) as error:
+            reason = reason_of(error, kind=True)
+            raise PermanentModelError(f"the model's own code failed: {reason}") from error
+
+
+def _checked(reply: object) -> Reply:
+    if isinstance(reply, Reply) and isinstance(reply.usage, Usage):
+        return reply
+    raise PermanentModelError(f"the model returned {hide(repr(reply))}, not a Reply with its Usage")
 
 
 def scrubbed_reply(reply: Reply, secrets: SecretFinder) -> Reply:

@@ -135,7 +135,7 @@ def is_secret_name(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
-def reason_of(error: Exception, *, kind: bool = False) -> str:
+def reason_of(error: BaseException, *, kind: bool = False) -> str:
     """Return the message of `error` for a report; its ``repr`` if it has none or `kind` is true."""
     return hide(repr(error) if kind else str(error) or repr(error))
 

@@ -9,6 +9,7 @@ import inspect
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import MISSING, fields
@@ -270,6 +271,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         for parameter in given
         for flag in _flags(parameter, hints[parameter.name], title=Flags.title)
     ]
+    check_names(flag.name for flag in flags)
     if any(map(_is_rare, flags)):
         flags.append(_HELP_ALL)
 
@@ -287,6 +289,14 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(flags)  # type: ignore[attr-defined]
     run.__annotations__ = {flag.name: flag.annotation for flag in flags}
     return run
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise `PluginError` if two flags have one name, as those of a plugin's exam may."""
+    doubled = [name for name, count in Counter(names).items() if count > 1]
+    if doubled:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in doubled)
+        raise PluginError(f"{flags}: every command of an exam has a flag of this name")
 
 
 def _flags(given: inspect.Parameter, hint: object, *, title: str) -> Iterator[inspect.Parameter]:

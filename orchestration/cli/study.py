@@ -13,7 +13,7 @@ import typer
 
 from spanjury.judges.core import ConfigError, choices_for
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.command import Flag, Flags
+from spanjury.orchestration.cli.command import Flag, Flags, check_names
 from spanjury.orchestration.cli.exits import GATE, say
 from spanjury.orchestration.cli.flags.data import BareTexts, Columns, DataFlags, Human, Sample
 from spanjury.orchestration.cli.flags.panel import PanelFlags, WriterFlags
@@ -157,7 +157,9 @@ def _text_flags(study: type[PanelStudy[object]]) -> type[Flags]:
 
 def _own_flags(own: Own, *, output: Path) -> type[Flags]:
     targets = [("output", Output, output), ("html", Html, None), ("require", Require, ())]
-    return _group(Flags, [*_declared(own), *targets], title="Exam")
+    parts = [*_declared(own), *targets]
+    check_names(name for name, *_ in parts)
+    return _group(Flags, parts, title="Exam")
 
 
 def _marks_flags(study: type[MarkedStudy[object]]) -> list[_Part]:

@@ -27,6 +27,7 @@ from spanjury.judges.core import (
     Report,
     Segment,
     TextPair,
+    Usage,
     first_error_alone,
     kind_of,
     reason_of,
@@ -35,9 +36,17 @@ from spanjury.judges.core import (
 )
 from spanjury.orchestration.engine.metering import noting_models
 from spanjury.orchestration.engine.panel import Panel
-from spanjury.orchestration.engine.seats import check_spans, lacking_reason
+from spanjury.orchestration.engine.seats import check_kinds, check_spans, lacking_reason
 
 log = EventLog()
+
+_REPORT = {
+    "probability": int | float | None,
+    "explanation": str,
+    "reason": str,
+    "reply": str,
+    "usage": Usage,
+}
 
 Compare = Callable[[TextPair, Aspect], Awaitable[Comparison]]
 """A function that compares a pair in both orders."""
@@ -85,7 +94,7 @@ class PairSeat:
             return PairReport(outcome=error.outcome, reason=reason_of(error), reply=reply)
         except RUN_ENDING:
             raise
-        except Exception as error:  # the boundary to third-party judges
+        except (Exception, SystemExit) as error:  # the boundary to third-party judges
             log.exception("pair.judge_broken")
             reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
             return PairReport(outcome=Outcome.BACKEND_FAILED, reason=reason)
@@ -95,6 +104,7 @@ def _checked(report: object, pair: TextPair) -> PairReport:
     """Return `report` if it is a valid report on these texts; raise `JudgeError` otherwise."""
     if not isinstance(report, PairReport):
         raise JudgeError(f"the judge returned {report!r}, not a PairReport")
+    check_kinds(report, _REPORT)
     check_spans(report.spans_a, pair.a)
     check_spans(report.spans_b, pair.b)
     return report

@@ -52,6 +52,7 @@ from spanjury.orchestration.engine.memory_codec import (
     read_tokens,
     written,
 )
+from spanjury.orchestration.engine.seats import checked_report
 
 FAILED = frozenset(Outcome) - USABLE
 """Outcomes of a judge that should have scored but did not."""
@@ -108,8 +109,9 @@ class RememberedJudge:
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
         """Return the judge's report, remembered or new.
 
-        Raise the judge's `JudgeError` or `ModelError` the first time, and `StoreError` if the
-        memory cannot be read or written.
+        Raise the judge's `JudgeError` or `ModelError` the first time, a `JudgeError` for a report
+        that does not fit the text, which is not kept, and `StoreError` if the memory cannot be read
+        or written.
         """
         key = self._keys.of(segment, aspect)
         kept = self._kept.get(key, read_report)
@@ -134,7 +136,7 @@ class RememberedJudge:
                     raise
                 return kept  # what failed before is not asked again
             if type(report) is Report:
-                await self.memory.put(key, written(report))
+                await self.memory.put(key, written(checked_report(report, segment, aspect)))
             return report
 
     async def _assessed(self, segment: Segment, aspect: Aspect, *, fresh: bool) -> Report:

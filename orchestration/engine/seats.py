@@ -5,10 +5,10 @@ costs the seat its report; evidence that no input contains costs the span.
 """
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Real
+from types import UnionType
 
 from spanjury.judges.core import (
     RUN_ENDING,
@@ -36,6 +36,25 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.metering import noting_models
 
 log = EventLog()
+
+_NUMBER = int | float | None
+_REPORT: Mapping[str, type | UnionType] = {
+    "score": _NUMBER,
+    "rationale": str,
+    "reason": str,
+    "reply": str,
+    "usage": Usage,
+    "error_probability": _NUMBER,
+}
+_SPAN: Mapping[str, type | UnionType] = {
+    "text": str,
+    "explanation": str,
+    "category": str,
+    "severity": int | None,
+    "start": int | None,
+    "end": int | None,
+    "probability": _NUMBER,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +101,7 @@ async def _report(seat: Seat, segment: Segment, aspect: Aspect) -> Report:
         return Report(outcome=error.outcome, reason=reason_of(error), reply=reply)
     except RUN_ENDING:
         raise  # it concerns all seats and rows, such as a reply that cannot be stored
-    except Exception as error:  # the boundary to third-party judges
+    except (Exception, SystemExit) as error:  # the boundary to third-party judges
         log.exception("panel.seat_broken")
         reason = f"the judge's own code failed: {reason_of(error, kind=True)}"
         return Report(outcome=Outcome.BACKEND_FAILED, reason=reason)
@@ -101,9 +120,7 @@ def checked_report(report: object, segment: Segment, aspect: Aspect) -> Report:
     """Return `report` if it is valid for the judged text; raise `JudgeError` otherwise."""
     if not isinstance(report, Report):
         raise JudgeError(f"the judge returned {report!r}, not a Report")
-    score: object = report.score
-    if isinstance(score, bool) or not isinstance(score, Real | None):
-        raise JudgeError(f"the judge gave {score!r} as its score, not a number")
+    check_kinds(report, _REPORT)
     if report.score is not None and report.score not in aspect.scale:
         scale = aspect.scale
         raise JudgeError(f"score {report.score!r} is not within {scale.low} to {scale.high}")
@@ -112,11 +129,22 @@ def checked_report(report: object, segment: Segment, aspect: Aspect) -> Report:
     return _with_true_evidence(report, segment)
 
 
+def check_kinds(made: object, kinds: Mapping[str, type | UnionType]) -> None:
+    """Raise `JudgeError` if a field is of another type, which no file of results could hold."""
+    for name, kind in kinds.items():
+        value = getattr(made, name)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            whose = type(made).__name__
+            wanted = getattr(kind, "__name__", kind)
+            raise JudgeError(f"the judge gave {value!r} as {name} of its {whose}, not {wanted}")
+
+
 def check_spans(spans: Sequence[ErrorSpan], segment: Segment) -> None:
-    """Raise `JudgeError` if a judge's spans do not mark what `segment` reads."""
+    """Raise `JudgeError` if one of `spans` is none, or does not fit the output."""
     for span in spans:
         if not isinstance(span, ErrorSpan):
             raise JudgeError(f"the judge listed {span!r} among its spans, not an ErrorSpan")
+        check_kinds(span, _SPAN)
         if span.interval and segment.output[slice(*span.interval)] != span.text:
             raise JudgeError(f"{span.interval} of the output does not read {span.text!r}")
         for evidence in span.evidence:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import TypeGuard, cast, get_args
+from typing import TypeGuard, TypeVar, cast, get_args
 
 from spanjury.judges.core import (
     Aggregation,
@@ -26,6 +26,8 @@ from spanjury.judges.core import (
     Segment,
 )
 
+A = TypeVar("A")
+
 _SCORES = (2.0, 4.0, 4.0)
 """Sample scores that every aggregation must be able to combine."""
 _END = object()
@@ -37,36 +39,36 @@ def checked_judge(made: object, name: str) -> Judge:
     Raise `PluginError` if it has no signature, or its ``assess`` does not accept a segment and an
     aspect or is not async.
     """
-    if not isinstance(made, Judge):
-        raise PluginError(f"judge {name!r} lacks signature or assess: {made!r}")
     _check_signature(made, f"judge {name!r}")
+    if not isinstance(made, Judge):
+        raise PluginError(f"judge {name!r} lacks assess: {made!r}")
     _check_async(made.assess, f"judge {name!r}: assess", arguments=("segment", "aspect"))
     return made
 
 
 def checked_pair_judge(made: object, name: str) -> PairJudge:
     """Return `made` if it is a pair judge; raise `PluginError` like `checked_judge`."""
-    if not isinstance(made, PairJudge):
-        raise PluginError(f"pair judge {name!r} lacks signature or compare: {made!r}")
     _check_signature(made, f"pair judge {name!r}")
+    if not isinstance(made, PairJudge):
+        raise PluginError(f"pair judge {name!r} lacks compare: {made!r}")
     _check_async(made.compare, f"pair judge {name!r}: compare", arguments=("pair", "aspect"))
     return made
 
 
 def checked_consolidator(made: object, name: str) -> Consolidator:
     """Return `made` if it is a consolidator; raise `PluginError` like `checked_judge`."""
-    if not isinstance(made, Consolidator):
-        raise PluginError(f"consolidator {name!r} lacks signature or consolidate: {made!r}")
     _check_signature(made, f"consolidator {name!r}")
+    if not isinstance(made, Consolidator):
+        raise PluginError(f"consolidator {name!r} lacks consolidate: {made!r}")
     _check_async(made.consolidate, f"consolidator {name!r}: consolidate", arguments=("verdict",))
     return made
 
 
 def checked_model(made: object, name: str) -> ChatModel:
     """Return `made` if it is a model; raise `PluginError` like `checked_judge`."""
-    if not isinstance(made, ChatModel):
-        raise PluginError(f"model {name!r} lacks signature or complete: {made!r}")
     _check_signature(made, f"model {name!r}")
+    if not isinstance(made, ChatModel):
+        raise PluginError(f"model {name!r} lacks complete: {made!r}")
     _check_async(made.complete, f"model {name!r}: complete", arguments=("request",))
     return made
 
@@ -77,14 +79,14 @@ def checked_checker(made: object, name: str) -> Checker | AskedChecker:
     Raise `PluginError` if it lacks a part, or its signature or its unit is invalid.
     """
     what = f"checker {name!r}"
+    _check_signature(made, what)
     if isinstance(made, AskedChecker):
         _check_async(made.ask, f"{what}: ask", arguments=("pairs",), named=("segment", "aspect"))
     elif not isinstance(made, Checker):
         raise PluginError(
-            f"{what} lacks signature, unit, room, count_tokens or check, or apart and ask in place"
+            f"{what} lacks unit, room, count_tokens or check, or apart and ask in place"
             f" of check: {made!r}"
         )
-    _check_signature(made, what)
     unit: object = made.unit
     if unit not in get_args(ClaimUnit):
         units = ", ".join(get_args(ClaimUnit))
@@ -105,15 +107,21 @@ def checked_aggregation(made: object, name: str) -> Aggregation:
     return cast("Aggregation", made)  # it has just combined scores
 
 
-def checked_rows(rows: Iterable[object], name: str, *, path: Path) -> Iterator[Segment | DataError]:
-    """Yield the rows of a source.
+def checked_rows(
+    source: Callable[[Path], Iterable[object]], name: str, *, path: Path
+) -> Iterator[Segment | DataError]:
+    """Return the rows of a source.
 
     Raise `PluginError` if the source raises anything but an `EvaluationError`, or yields anything
     but a segment or a `DataError`.
     """
     what = f"source {name!r}, reading {path}"
-    rest = iter(rows)
-    while (row := _next(rest, what=what)) is not _END:
+    rows = call_plugin(lambda at: iter(source(at)), path, what=what)
+    return _checked_rows(cast("Iterator[object]", rows), what=what)
+
+
+def _checked_rows(rows: Iterator[object], *, what: str) -> Iterator[Segment | DataError]:
+    while (row := _next(rows, what=what)) is not _END:
         if not isinstance(row, Segment | DataError):
             raise PluginError(f"{what}: expected a Segment or a DataError, got {row!r}")
         yield row
@@ -128,10 +136,13 @@ def _next(rows: Iterator[object], *, what: str) -> object:
         raise PluginError(f"{what} failed: {error!r}") from error
 
 
-def _check_signature(
-    made: Judge | PairJudge | Consolidator | ChatModel | Checker | AskedChecker, what: str
-) -> None:
-    signature: object = made.signature
+def _check_signature(made: object, what: str) -> None:
+    try:
+        signature: object = getattr(made, "signature", None)
+    except Exception as error:  # a property of a third-party class
+        raise PluginError(f"{what}: its signature cannot be read: {error!r}") from error
+    if signature is None:
+        raise PluginError(f"{what} lacks a signature: {made!r}")
     if not (isinstance(signature, str) and signature):
         raise PluginError(f"{what}: its signature must be a text that is not empty: {signature!r}")
 
@@ -156,7 +167,7 @@ def _check_async(
         raise PluginError(f"{what} must be async: write `async def`")
 
 
-def call_plugin(made: Callable[..., object], argument: object, *, what: str) -> object:
+def call_plugin(made: Callable[[A], object], argument: A, *, what: str) -> object:
     """Return a plugin function's result for `argument`; raise `PluginError` if it fails."""
     try:
         return made(argument)

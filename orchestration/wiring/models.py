@@ -36,9 +36,11 @@ from spanjury.adapters.telemetry.tracing import Tracing, find_tracing
 from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
+    EvaluationError,
     Form,
     Memory,
     ModelOpener,
+    PluginError,
     RunFailedError,
     TemplateTokens,
     TokenPrice,
@@ -98,15 +100,19 @@ _OPENAI_LIKE = frozenset(
 async def open_model(model: ModelConfig) -> "AsyncIterator[gateways.Gateway]":
     """Open a model behind the gateway, which limits, times and retries its calls.
 
-    Raise `ConfigError` if nothing can open a model of that name, or its address cannot be found.
+    Raise `ConfigError` if nothing can open a model of that name, its address cannot be found, or
+    its backend fails to open it.
     """
     opener, name = _opener(model)
     options = model.options
     async with AsyncExitStack() as stack:
-        opened = [
-            await stack.enter_async_context(opener(name, options=at))
-            for at in (replace(options, base_url=address_of(url)) for url in model.base_urls)
-        ]
+        addressed = [replace(options, base_url=address_of(url)) for url in model.base_urls]
+        try:
+            opened = [await stack.enter_async_context(opener(name, options=at)) for at in addressed]
+        except EvaluationError:
+            raise
+        except (Exception, SystemExit) as error:  # the boundary to third-party backends
+            raise PluginError(f"model {model.name!r} cannot be opened: {error!r}") from error
         first, *replicas = (
             scrubbed_model.ScrubbedModel(checked_model(at_server, model.name))
             for at_server in opened

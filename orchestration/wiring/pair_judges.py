@@ -72,7 +72,7 @@ def _named(spec: str, config: PanelConfig) -> str:
 def _model(name: str, config: PanelConfig) -> ModelConfig:
     """Return the single model that a pair judge uses."""
     if len(config.models) != 1:
-        count = len(config.models) or "no"
+        count = len(config.models) or "none"
         raise ConfigError(f"pair judge {name!r} asks one model, got {count}: name it with --model")
     (model,) = config.models
     return ModelConfig.of(model)

@@ -99,10 +99,10 @@ def open_source(
     if "limits" in takes:
         reading = partial(reading, limits=parse_limits(limits) if limits else _limits.get())
     if not columns:
-        return checked_rows(reading(path), name, path=path)
+        return checked_rows(reading, name, path=path)
     if "columns" not in takes:
         raise ConfigError(f"the source {name!r} reads columns by its own names only")
-    return checked_rows(reading(path, columns=parse_columns(columns)), name, path=path)
+    return checked_rows(partial(reading, columns=parse_columns(columns)), name, path=path)
 
 
 def numbered_rows(

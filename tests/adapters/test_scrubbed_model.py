@@ -1,6 +1,7 @@
 """A key that a server gives back is masked before anyone gets to see it."""
 
 import base64
+from dataclasses import dataclass
 
 import pytest
 from loopback.answers import ECHO_KEY, chat
@@ -12,6 +13,7 @@ from spanjury.judges.core import (
     ChatRequest,
     Message,
     ModelError,
+    PermanentModelError,
     Reply,
     TokenLogprob,
     ToolCall,
@@ -62,6 +64,36 @@ async def test_an_honest_reply_and_the_request_stay_as_they_are() -> None:
     assert await ScrubbedModel(model).complete(REQUEST) == reply
     assert model.requests == (REQUEST,)
     assert ScrubbedModel(model).signature == model.signature
+
+
+@dataclass(frozen=True)
+class Strange:
+    """A model of another package, which raises or returns anything."""
+
+    says: object
+    signature: str = "strange"
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        if isinstance(self.says, BaseException):
+            raise self.says
+        return self.says  # type: ignore[return-value]  # another's code
+
+
+@pytest.mark.parametrize(
+    ("says", "reason"),
+    [
+        (None, "the model returned None, not a Reply"),
+        ("Good", "the model returned 'Good', not a Reply"),
+        (Reply(text="Good", usage=None), "not a Reply with its Usage"),  # type: ignore[arg-type]  # as above
+        (ValueError(f"no {SECRET}"), r"own code failed: ValueError\('no \[hidden\]'\)"),
+        (SystemExit(3), r"own code failed: SystemExit\(3\)"),
+    ],
+)
+async def test_a_broken_model_fails_as_a_model_and_no_judge_is_blamed(
+    says: object, reason: str
+) -> None:
+    with pytest.raises(PermanentModelError, match=reason):
+        await ScrubbedModel(Strange(says)).complete(REQUEST)
 
 
 async def test_an_error_stays_the_error_that_it_is() -> None:

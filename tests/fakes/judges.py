@@ -47,7 +47,7 @@ def panel_of(*judges: Judge, names: Sequence[str] = (), **fields: object) -> Pan
 class FixedJudge:
     """Says the same of everything, or raises."""
 
-    says: Report | Exception | object
+    says: Report | BaseException | object
     name: str = "fixed"
 
     @property
@@ -55,7 +55,7 @@ class FixedJudge:
         return self.name
 
     async def assess(self, segment: Segment, aspect: Aspect) -> Report:
-        if isinstance(self.says, Exception):
+        if isinstance(self.says, BaseException):
             raise self.says
         return self.says  # type: ignore[return-value]  # a broken judge returns anything
 

@@ -36,6 +36,6 @@ class ScriptedPairJudge:
         del aspect
         self.seen.append(pair.a.segment_id)
         report = self.says(pair)
-        if isinstance(report, Exception):
+        if isinstance(report, BaseException):
             raise report
         return report  # type: ignore[return-value]  # a broken judge returns anything

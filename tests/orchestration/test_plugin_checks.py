@@ -2,6 +2,7 @@ import math
 from collections.abc import Awaitable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -51,6 +52,12 @@ class Narrow(Async):
         raise NotImplementedError
 
 
+class Unreadable:
+    @property
+    def signature(self) -> str:
+        raise KeyError("folder")
+
+
 def test_a_judge_is_async_and_takes_a_segment_and_an_aspect() -> None:
     assert checked_judge(Async(), "x").signature == "async"
     assert checked_judge(Passing(), "x").signature == "async"
@@ -58,7 +65,9 @@ def test_a_judge_is_async_and_takes_a_segment_and_an_aspect() -> None:
         (Blocking(), "must be async: write `async def`"),
         (Narrow(), r"must take \(segment, aspect\)"),
         (Async(signature=""), "signature must be a text"),
-        (object(), "lacks signature or assess"),
+        (object(), "lacks a signature"),
+        (SimpleNamespace(signature="x"), "lacks assess"),
+        (Unreadable(), r"its signature cannot be read: KeyError\('folder'\)"),
     ):
         with pytest.raises(PluginError, match=f"judge 'x'.*{reason}"):
             checked_judge(wrong, "x")
@@ -123,12 +132,15 @@ def test_a_source_that_fails_or_yields_something_else_is_named() -> None:
     segment = Segment(segment_id="a", output="b")
     problem = DataError("line 3")
     path = Path("data.x")
-    assert list(checked_rows(iter([segment, problem]), "x", path=path)) == [segment, problem]
-    wrong = checked_rows(rows("a text"), "x", path=path)
+    assert list(checked_rows(lambda _: [segment, problem], "x", path=path)) == [segment, problem]
+    wrong = checked_rows(lambda _: rows("a text"), "x", path=path)
     with pytest.raises(PluginError, match="expected a Segment or a DataError, got 'a text'"):
         list(wrong)
     with pytest.raises(PluginError, match=r"source 'x', reading data.x failed: KeyError"):
-        list(checked_rows(rows(segment), "x", path=path))
+        list(checked_rows(lambda _: rows(segment), "x", path=path))
+    for source in (lambda _: None, lambda at: at.read_text()):
+        with pytest.raises(PluginError, match=r"source 'x', reading data.x failed: "):
+            checked_rows(source, "x", path=path)  # type: ignore[arg-type]  # another's code
 
 
 def test_a_metric_that_fails_or_miscounts_raises_our_error() -> None:

@@ -139,13 +139,13 @@ async def test_the_embedded_model_is_held_to_a_grammar_unless_an_option_says_oth
         ({"judges": ["asking:weight=heavy"], "models": ["m"]}, "'weight' of 'asking'.*got 'heavy'"),
         ({"judges": ["asking:weight=0"], "models": ["m"]}, "weight must be positive, got 0"),
         ({"judges": [SeatConfig(judge="form", model="m")]}, "'form' asks no model"),
-        ({"judges": ["broken"]}, "lacks signature or assess"),
+        ({"judges": ["broken"]}, "lacks a signature"),
         ({"aggregate": "sum"}, "'sum'; choose from .*mean"),
         ({"consolidate": "magic"}, "'magic'; choose from agent, rules"),
         ({"consolidate": "agent"}, "'agent' asks a model"),
         ({"consolidate": "rules:depth=3"}, "'rules' has no option 'depth'"),
         ({"consolidate": "rules:max_spans"}, "consolidator .*expected option=value"),
-        ({"consolidate": "broken"}, "lacks signature or consolidate"),
+        ({"consolidate": "broken"}, "lacks a signature"),
         ({"panel": "absent.toml"}, "absent.toml cannot be read"),
     ],
 )
@@ -247,7 +247,7 @@ class _Paragraphs(FakeChecker):
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (object(), "lacks signature"),
+        (object(), "lacks a signature"),
         (FakeChecker(unit="page"), "unit must be one of sentence, text, answer, got 'page'"),  # type: ignore[arg-type]
         (_Paragraphs(), "signature must be a text that is not empty"),
     ],

@@ -7,9 +7,9 @@ judge; the plan runs it.
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache, partial, wraps
-from inspect import Signature, cleandoc, signature
+from inspect import Signature, cleandoc, get_annotations, signature
 from itertools import islice
 from pathlib import Path
 from typing import (
@@ -426,10 +426,19 @@ def own_parameters(study: type[Any]) -> Mapping[str, Declared]:
     """Return the fields that a study declares as parameters, in order."""
     declared: dict[str, Declared] = {}
     for each in fields(study):
-        if get_origin(each.type) is Annotated:
-            kind, parameter = get_args(each.type)
+        annotation = _evaluated(study, each)
+        if get_origin(annotation) is Annotated:
+            kind, parameter = get_args(annotation)
             declared[each.name] = Declared(kind, parameter, each.default, not each.kw_only)
     return declared
+
+
+def _evaluated(study: type[Any], each: Field[Any]) -> object:
+    """Return the annotation of a field, also of a module that imports `annotations`."""
+    if not (isinstance(each.type, str) and "Annotated" in each.type):
+        return each.type
+    owner = next(base for base in study.__mro__ if each.name in get_annotations(base))
+    return get_annotations(owner, eval_str=True)[each.name]
 
 
 def find_study(name: str) -> type[PanelStudy[object]]:
@@ -439,6 +448,12 @@ def find_study(name: str) -> type[PanelStudy[object]]:
         raise PluginError(f"exam {name!r} must be a PanelStudy, and is {made!r}")
     if made.plan is PanelStudy.plan:
         raise PluginError(f"exam {name!r} has no method 'plan'")
+    try:
+        own = own_parameters(made)
+    except (NameError, TypeError, ValueError, AttributeError, SyntaxError) as error:
+        raise PluginError(f"the fields of exam {name!r} cannot be read: {error!r}") from error
+    if taken := sorted(own.keys() & set(dir(PanelStudy))):
+        raise PluginError(f"exam {name!r} must rename {', '.join(taken)}: every exam has that name")
     return made
 
 

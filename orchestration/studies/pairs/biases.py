@@ -309,7 +309,7 @@ def biases_report(biases: Biases, *, judge: Examinee, data: str) -> Report:
     rows = [("all aspects", biases.whole), *((each.aspect, each) for each in biases.aspects)]
     sees_order = bool(biases.whole.order.consistent.trials)
     order = order_table(((name, each.order) for name, each in rows), heading="aspect")
-    no_order = "This judge sees each text alone: no order can sway it."
+    no_order = "No order of the texts can sway this judge."
     return Report(
         title="Preferences",
         answer=_answer(biases.whole),

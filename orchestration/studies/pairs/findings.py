@@ -152,8 +152,8 @@ _READING = (
     "because each text is shown first once. Intervals of 95 % are over sources."
 )
 _ORDER_FREE = (
-    "This judge sees each text alone, so it was asked about each pair once and no order can sway "
-    "it. Share: A's wins, ties half."
+    "No order of the texts can sway this judge, so it was asked about each pair once. Share: A's "
+    "wins, ties half."
 )
 
 

@@ -38,10 +38,44 @@ STRANGE = {
     ],
     "spanjury.metrics": ["no-card = strange:NoCard"],
     "spanjury.metric_cards": ["gone = no_such_package"],
+    "spanjury.exams": [
+        "late = exams_of_a_stranger:Late",
+        "folders = exams_of_a_stranger:Folder",
+        "outputs = exams_of_a_stranger:Output",
+    ],
     "spanjury.statistics": ["no-test = strange:no_test"],
     "spanjury.aggregations": ["mean = strange:no_test"],
     "spanjury.sources": ["jsonl = strange:no_test"],
 }
+EXAMS = '''
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from spanjury.exams import PanelStudy, Parameter, Plan
+from spanjury.judges.core import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Late(PanelStudy[float]):
+    """Annotations that are evaluated later."""
+
+    depth: Annotated[int, Parameter("How deep.")] = 1
+
+    def plan(self) -> Plan[float]:
+        raise ConfigError(f"depth {self.depth!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder(Late):
+    folder: Annotated[str, Parameter("What every exam has.")] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output(Late):
+    output: Annotated[str, Parameter("What every command has.")] = ""
+'''
 ROW = summary("a", "It is is 503 m long.", article=".")
 
 
@@ -56,6 +90,7 @@ def install(folder: Path, package: str, groups: dict[str, list[str]]) -> None:
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "strange.py").write_text(CODE)
+    (tmp_path / "exams_of_a_stranger.py").write_text(EXAMS)
     (tmp_path / "exiting.py").write_text("raise SystemExit(7)\n")
     (tmp_path / "rows.jsonl").write_text(json.dumps(ROW))
     install(tmp_path, "strange", STRANGE)
@@ -124,6 +159,8 @@ def test_judges_lists_what_a_judge_cannot_see_and_its_measured_precision(tmp_pat
         (("evaluate", "rows.jsonl", "--judge", "twice"), "claimed by strange and stranger"),
         (("evaluate", "rows.jsonl", "--judge", "sync"), "judge 'sync': assess must be async"),
         (("exam", "discernment", "--demo", "--test", "no-test"), "must return a PairedTest"),
+        (("exam", "folders", "--demo"), "exam 'folders' must rename folder: every exam has"),
+        (("exam", "outputs", "--demo"), "--output: every command of an exam has a flag"),
         (("metrics", "card", "no-card"), "metric 'no-card' of strange has no card: it needs"),
     ],
 )
@@ -141,3 +178,13 @@ def test_metrics_are_listed_beside_those_that_are_broken() -> None:
     assert "flesch-reading-ease" in done.stdout
     assert "broken: metric 'no-card' of strange has no card" in done.stderr
     assert "broken: spanjury.metric_cards plugin 'gone'" in done.stderr
+
+
+def test_the_help_of_exams_lists_those_of_strangers_that_are_broken() -> None:
+    listed = spanjury("exam", "--help").stdout
+    for part in ("late ", "folders  ", "broken: exam 'folders'", "outputs ", "discernment"):
+        assert part in listed, part
+
+
+def test_an_exam_whose_annotations_are_texts_keeps_its_flags() -> None:
+    assert "depth 3" in spanjury("exam", "late", "--demo", "--depth", "3", code=2).stderr

@@ -98,7 +98,7 @@ def test_all_some_or_drawn_pairs_are_compared(
     [
         (("--against", "w"), "no text is of the system 'w'; there are: x, y"),
         (("--against", "x", "--draw", "2"), "either a system"),
-        (("--pair-judge", "comparer"), "asks one model, got no"),
+        (("--pair-judge", "comparer"), "asks one model, got none"),
         (("--pair-judge", "nobodys"), "nobodys"),
         (("--pair-judge", "panel:margin=-1"), "margin"),
         (("--require", "pairs.luck>=1"), "pairs.consistent"),

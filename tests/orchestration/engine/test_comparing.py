@@ -58,7 +58,9 @@ async def test_a_judge_that_no_order_sways_is_asked_once() -> None:
         (ModelTimeoutError("60 s"), Outcome.TIMED_OUT, "60 s"),
         (JudgeError("no idea"), Outcome.BACKEND_FAILED, "no idea"),
         (ZeroDivisionError("oh"), Outcome.BACKEND_FAILED, "own code failed"),
+        (SystemExit(3), Outcome.BACKEND_FAILED, "own code failed: SystemExit(3)"),
         ("A", Outcome.BACKEND_FAILED, "not a PairReport"),
+        (PairReport(preference=A, usage=None), Outcome.BACKEND_FAILED, "None as usage"),  # type: ignore[arg-type]  # another's code
         (
             PairReport(preference=A, spans_a=(mark("Some other text", "other"),)),
             Outcome.BACKEND_FAILED,
@@ -162,7 +164,7 @@ def test_a_negative_margin_is_refused() -> None:
 
 @pytest.mark.parametrize("made", [object(), FixedJudge(says=Report(score=1))])
 def test_what_cannot_compare_is_refused_at_the_door(made: object) -> None:
-    with pytest.raises(PluginError, match="lacks signature or compare"):
+    with pytest.raises(PluginError, match="lacks (a signature|compare)"):
         checked_pair_judge(made, "x")
 
 
@@ -176,7 +178,7 @@ async def test_the_offline_panel_compares_without_a_model() -> None:
 @pytest.mark.parametrize(
     ("spec", "config", "problem"),
     [
-        ("comparer", PanelConfig(), "asks one model, got no"),
+        ("comparer", PanelConfig(), "asks one model, got none"),
         ("comparer", PanelConfig(models=("embedded", "x")), "asks one model, got 2"),
         ("panels", PanelConfig(), "comparer"),
         ("panel:margin=big", PanelConfig(), "margin"),

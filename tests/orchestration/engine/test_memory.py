@@ -183,7 +183,7 @@ CHANGES: dict[str, Callable[[Segment, Aspect], tuple[Segment, Aspect]]] = {
 async def test_a_judge_is_asked_again_for_anything_that_it_could_see_to_be_other(
     change: Callable[[Segment, Aspect], tuple[Segment, Aspect]],
 ) -> None:
-    judge, memory = CountedJudge([REPORT]), DictMemory()
+    judge, memory = CountedJudge([Report(score=1)]), DictMemory()
     remembered = RememberedJudge(judge, memory)
     await remembered.assess(SEGMENT, ASPECT)
     await remembered.assess(*change(SEGMENT, ASPECT))
@@ -245,6 +245,15 @@ async def test_cancellation_keeps_nothing_and_hands_the_turn_on() -> None:
         assert (judge.began, memory.values) == (["s", "t"], {})
         judge.events["t"].set()
     assert (len(memory.values), remembered._kept._turns) == (1, {})
+
+
+async def test_a_report_that_does_not_fit_is_not_kept_and_a_mended_judge_is_asked() -> None:
+    memory = DictMemory()
+    broken = RememberedJudge(FixedJudge(says=Report(score=99)), memory)
+    with pytest.raises(JudgeError, match="99 is not within 1 to 5"):
+        await broken.assess(SEGMENT, ASPECT)
+    mended = RememberedJudge(FixedJudge(says=REPORT), memory)
+    assert (await mended.assess(SEGMENT, ASPECT)).score == 2.5
 
 
 @pytest.mark.parametrize("says", [PanelReport(score=3), "no report", RuntimeError("a bug")])

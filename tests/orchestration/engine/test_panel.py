@@ -2,6 +2,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from anyio.lowlevel import checkpoint
 from fakes.judges import ASPECT, FixedJudge, located, mark, panel_of, segment
@@ -217,6 +218,32 @@ def test_evidence_that_no_input_holds_is_not_passed_on(false: Evidence) -> None:
 def test_invalid_evidence_costs_the_report() -> None:
     with pytest.raises(JudgeError, match="not an Evidence"):
         checked_report(report("the article"), TEXT, ASPECT)  # type: ignore[arg-type]  # another's code
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        (replace(report(), usage=None), "None as usage of its Report"),  # type: ignore[arg-type]  # another's code
+        (replace(report(), reply=b"no"), "b'no' as reply of its Report"),  # type: ignore[arg-type]  # as above
+        (Report(score=np.float32(4)), "np.float32(4.0) as score of its Report"),  # type: ignore[arg-type]  # as above
+        (Report(score=True), "True as score of its Report"),
+        (
+            Report(score=2, spans=(replace(mark(TEXT.output, "1935"), explanation=None),)),  # type: ignore[arg-type]  # as above
+            "None as explanation of its ErrorSpan",
+        ),
+        (
+            Report(score=2, spans=(replace(mark(TEXT.output, "1935"), severity=2.5),)),  # type: ignore[arg-type]  # as above
+            "2.5 as severity of its ErrorSpan",
+        ),
+        (SystemExit(7), "the judge's own code failed: SystemExit(7)"),
+    ],
+)
+async def test_what_no_file_could_hold_costs_one_seat_and_no_other(
+    wrong: object, reason: str
+) -> None:
+    done = await panel_of(FixedJudge(says=wrong), *scoring(4)).assess(TEXT, ASPECT)
+    assert (done.score, done.seats[0].report.outcome) == (4, Outcome.BACKEND_FAILED)
+    assert reason in done.seats[0].report.reason
 
 
 async def test_spans_that_are_merged_keep_the_evidence_of_all_and_each_place_once() -> None:

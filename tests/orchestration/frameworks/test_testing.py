@@ -104,7 +104,7 @@ def test_an_answer_that_changes_breaks_a_promise() -> None:
 
 
 def test_a_class_that_is_no_judge_is_refused() -> None:
-    with pytest.raises(PluginError, match="lacks signature or assess"):
+    with pytest.raises(PluginError, match="lacks a signature"):
         check_judge(object())  # type: ignore[arg-type]  # the point of it
 
 

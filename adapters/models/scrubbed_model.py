@@ -29,6 +29,7 @@ from spanjury.judges.core import (
     TokenPrice,
     ToolCall,
     Usage,
+    cancelled_only_by_us,
     hide,
     reason_of,
 )
@@ -78,7 +79,9 @@ class ScrubbedModel:
         `PermanentModelError`.
         """
         try:
-            return scrubbed_reply(_checked(await self.model.complete(request)), self._secrets)
+            with cancelled_only_by_us():
+                reply = await self.model.complete(request)
+            return scrubbed_reply(_checked(reply), self._secrets)
         except ModelError as error:
             # Changed in place, to keep its type and attributes.
             error.args = tuple(hide(part) if isinstance(part, str) else part for part in error.args)

@@ -71,6 +71,7 @@ from spanjury.judges.core.errors import (
     StoreError,
     TransientModelError,
     UnusableModelError,
+    cancelled_only_by_us,
     first_error_alone,
 )
 from spanjury.judges.core.log import LOGGER, EventLog, bind_values, kind_of, release_values
@@ -295,6 +296,7 @@ __all__ = [
     "abstention",
     "address_of",
     "bind_values",
+    "cancelled_only_by_us",
     "check_address",
     "choices_for",
     "code_span",

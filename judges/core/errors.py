@@ -264,6 +264,33 @@ RUN_ENDING: tuple[type[EvaluationError], ...] = (
 
 
 @contextmanager
+def cancelled_only_by_us() -> Iterator[None]:
+    """Raise a `RuntimeError` if other people's code is cancelled, but the task that runs it is not.
+
+    Code that awaits a cancelled task of asyncio is cancelled, too, unless it catches that. Taken
+    for a cancellation of our own, this would end a task without a result and without an error.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if _is_stray(error):
+            raise RuntimeError("it awaited a task that was cancelled") from error
+        raise
+
+
+def _is_stray(error: BaseException) -> bool:
+    import asyncio  # noqa: PLC0415, TID251 - late: an error is rare, and trio has no such task
+
+    if not isinstance(error, asyncio.CancelledError):
+        return False
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # trio, which cancels by an exception of its own
+        return True
+    return task is not None and not task.cancelling()
+
+
+@contextmanager
 def first_error_alone() -> Iterator[None]:
     """Raise the first error of a task group instead of the group.
 

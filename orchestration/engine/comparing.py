@@ -28,6 +28,7 @@ from spanjury.judges.core import (
     Segment,
     TextPair,
     Usage,
+    cancelled_only_by_us,
     first_error_alone,
     kind_of,
     reason_of,
@@ -87,7 +88,9 @@ class PairSeat:
         try:
             if reason := lacking_reason(aspect, pair.a):
                 return PairReport(outcome=Outcome.ABSTAINED, reason=reason)
-            return _checked(await self.judge.compare(pair, aspect), pair)
+            with cancelled_only_by_us():
+                report = await self.judge.compare(pair, aspect)
+            return _checked(report, pair)
         except (JudgeError, ModelError) as error:
             log.warning("pair.judge_failed", outcome=error.outcome.value, error=kind_of(error))
             reply = error.reply if isinstance(error, ParseError) else ""

@@ -28,6 +28,7 @@ from spanjury.judges.core import (
     Usage,
     Verdict,
     bind_values,
+    cancelled_only_by_us,
     kind_of,
     reason_of,
     release_values,
@@ -94,7 +95,9 @@ async def _report(seat: Seat, segment: Segment, aspect: Aspect) -> Report:
     try:
         if reason := lacking_reason(aspect, segment):
             return Report(outcome=Outcome.ABSTAINED, reason=reason)
-        return checked_report(await seat.judge.assess(segment, aspect), segment, aspect)
+        with cancelled_only_by_us():
+            report = await seat.judge.assess(segment, aspect)
+        return checked_report(report, segment, aspect)
     except (JudgeError, ModelError) as error:
         log.warning("panel.seat_failed", outcome=error.outcome.value, error=kind_of(error))
         reply = error.reply if isinstance(error, ParseError) else ""

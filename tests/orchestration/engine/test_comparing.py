@@ -1,5 +1,7 @@
 """A pair judge is asked in both orders; what it or its model does wrong costs one report."""
 
+from asyncio import CancelledError  # noqa: TID251 - what others' code may let out
+
 import pytest
 from fakes.judges import ASPECT, FixedJudge, mark, segment
 from fakes.pairs import TIE, A, B, ScriptedPairJudge, pair, preferring
@@ -59,6 +61,7 @@ async def test_a_judge_that_no_order_sways_is_asked_once() -> None:
         (JudgeError("no idea"), Outcome.BACKEND_FAILED, "no idea"),
         (ZeroDivisionError("oh"), Outcome.BACKEND_FAILED, "own code failed"),
         (SystemExit(3), Outcome.BACKEND_FAILED, "own code failed: SystemExit(3)"),
+        (CancelledError(), Outcome.BACKEND_FAILED, "it awaited a task that was cancelled"),
         ("A", Outcome.BACKEND_FAILED, "not a PairReport"),
         (PairReport(preference=A, usage=None), Outcome.BACKEND_FAILED, "None as usage"),  # type: ignore[arg-type]  # another's code
         (

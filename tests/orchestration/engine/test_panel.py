@@ -1,4 +1,5 @@
 import math
+from asyncio import CancelledError  # noqa: TID251 - what a judge's own code may let out
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -236,6 +237,7 @@ def test_invalid_evidence_costs_the_report() -> None:
             "2.5 as severity of its ErrorSpan",
         ),
         (SystemExit(7), "the judge's own code failed: SystemExit(7)"),
+        (CancelledError(), "failed: RuntimeError('it awaited a task that was cancelled')"),
     ],
 )
 async def test_what_no_file_could_hold_costs_one_seat_and_no_other(

@@ -370,4 +370,4 @@ def test_page_values_and_measures_say_the_same() -> None:
     page = report_markdown(biases_report(biases, judge=judge, data="texts"))
     assert "family: google" in page
     assert "gemma3:4b" in page
-    assert "no order can sway it" in page
+    assert "No order of the texts can sway this judge" in page

@@ -1,5 +1,6 @@
 """Fakes for programs that use judges, and checks of the contracts of plugins."""
 
+import json
 import math
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ import anyio
 import anyio.lowlevel
 
 from spanjury.judges.core import (
+    USABLE,
     Aspect,
     ChatModel,
     ChatRequest,
@@ -63,7 +65,8 @@ class ScriptedModel:
     Parameters
     ----------
     replies
-        A `Reply` is returned, a text is returned as a reply, and an exception is raised.
+        A `Reply` is returned, a text is returned as a reply, and an exception is raised. A mapping
+        is the object for which `ask_for` asks, and is returned in the form of the request.
     repeat_last
         Whether the last reply is repeated; otherwise a further call is an `AssertionError`.
 
@@ -76,7 +79,9 @@ class ScriptedModel:
     1
     """
 
-    def __init__(self, *replies: Reply | str | Exception, repeat_last: bool = False) -> None:
+    def __init__(
+        self, *replies: Reply | str | Exception | Mapping[str, object], repeat_last: bool = False
+    ) -> None:
         self._replies = deque(replies)
         self._repeat_last = repeat_last
         self._requests: list[ChatRequest] = []
@@ -100,7 +105,18 @@ class ScriptedModel:
         reply = self._replies[0] if last and self._repeat_last else self._replies.popleft()
         if isinstance(reply, Exception):
             raise reply
+        if isinstance(reply, Mapping):
+            reply = _in_form(reply, request)
         return Reply(text=reply) if isinstance(reply, str) else reply
+
+
+def _in_form(value: Mapping[str, object], request: ChatRequest) -> str:
+    """Return the reply to `ask_for`, which is read under the name in the request's schema."""
+    forms = [variant.decoding.schema for variant in (request, *request.variants)]
+    schema = next(filter(None, forms), None)
+    assert schema is not None, "the request asks for no object: give the model a text as its reply"
+    (name,) = json.loads(schema.text)["properties"]
+    return json.dumps({name: value})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,15 +179,15 @@ def check_judge(judge: Judge, *segments: Segment) -> None:
     Parameters
     ----------
     judge
-        The judge; if it uses a model, give it a `ScriptedModel` that repeats its last reply.
+        The judge; if it uses a model, give it a `ScriptedModel` that repeats a readable reply.
     segments
         More texts to judge, of the task summarization.
 
     Raises
     ------
     AssertionError
-        If the judge raises another exception, its signature or its answer changes, or its report
-        does not fit the text or the scale.
+        If the judge raises another exception, its signature or its answer changes, its report does
+        not fit the text or the scale, or every answer is a failure.
     PluginError
         If it lacks a signature or an async ``assess`` of a segment and an aspect.
     """
@@ -203,6 +219,15 @@ async def _check_reports(judge: Judge, segments: tuple[Segment, ...]) -> None:
             f"{_named(segment, aspect)}: the judge gave two different answers, but the memory keeps"
             " one for both calls"
         )
+    failures = [_failure(answer) for answer in answers.values()]
+    assert not all(failures), f"every answer is a failure, so no report was checked: {failures[0]}"
+
+
+def _failure(answer: object) -> str:
+    """Return why a judge that should have scored or abstained did not; empty if it did."""
+    if not isinstance(answer, Report):
+        return str(answer)
+    return "" if answer.outcome in USABLE else f"{answer.outcome}, {answer.reason}"
 
 
 async def _answer(judge: Judge, segment: Segment, aspect: Aspect) -> object:

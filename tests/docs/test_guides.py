@@ -93,6 +93,8 @@ def test_a_judge_that_asks_a_model_does_so_as_its_guide_says(tmp_path: Path) -> 
     filled = {"quote": "may rain", "why": "It leaves open whether it rains.", "strength": "strong"}
     with DialectServer(DIALECTS["SGLang"], text="", filled=filled) as server:
         _follow(DOCS / "plugins" / "asking.md", tmp_path, server=server.base_url)
+        tested = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+        completed([sys.executable, "-c", "import test_hedging"], cwd=tmp_path, env=tested)
         (asked,) = [each for each in server.requests if "response_format" in each.body]
     assert "copied letter for letter" in str(asked.body["messages"])
 

@@ -10,7 +10,9 @@ from numpy.random import Generator
 import spanjury
 from spanjury import Aspect, ErrorSpan, Located, Report, Segment
 from spanjury.judges.core import (
+    ChatModel,
     JudgeError,
+    Message,
     PermanentModelError,
     PluginError,
     Sample,
@@ -19,6 +21,7 @@ from spanjury.judges.core import (
     Turn,
 )
 from spanjury.judges.llm.annotator import Annotator
+from spanjury.judges.llm.typed_reply import ask_for
 from spanjury.judges.rules.form import FormJudge
 from spanjury.judges.rules.grounding import GroundingJudge
 from spanjury.orchestration.wiring.metrics import open_metric
@@ -50,9 +53,45 @@ def test_a_marking_judge_marks_each_place_of_its_quotes() -> None:
 
 
 def test_judges_of_ours_keep_the_promises() -> None:
-    refusing = Annotator(model=ScriptedModel("No score.", repeat_last=True))
-    for judge in (MarkingJudge(quotes={"1935": 4}), FormJudge(), GroundingJudge(), refusing):
+    reading = Annotator(model=ScriptedModel("No Error\n\nOverall score: Good", repeat_last=True))
+    for judge in (MarkingJudge(quotes={"1935": 4}), FormJudge(), GroundingJudge(), reading):
         check_judge(judge, Segment(output="It it rains."))
+
+
+def test_a_judge_that_fails_on_every_text_was_not_checked() -> None:
+    failing = Annotator(model=ScriptedModel("No score.", repeat_last=True))
+    with pytest.raises(AssertionError, match="every answer is a failure.*unparseable, there is no"):
+        check_judge(failing)
+
+
+@dataclass(kw_only=True)
+class Doubts:
+    """Words that weaken a claim."""
+
+    quotes: list[str]
+
+
+@dataclass(kw_only=True)
+class AskingJudge:
+    """Asks a model for an object of its own type."""
+
+    model: ChatModel
+    signature: str = "asking"
+
+    async def assess(self, segment: Segment, aspect: Aspect) -> Report:
+        asked = [Message(role="user", content=segment.output)]
+        reply = await ask_for(Doubts, model=self.model, messages=asked)
+        return reply.unscored if reply.value is None else Report(score=4 - len(reply.value.quotes))
+
+
+def test_a_scripted_model_answers_a_judge_that_asks_for_an_object() -> None:
+    check_judge(AskingJudge(model=ScriptedModel({"quotes": []}, repeat_last=True)))
+    judge = AskingJudge(model=ScriptedModel({"quotes": ["may"]}))
+    assert spanjury.check("It may rain.", judges=[judge], aspects="fluency").scores == {
+        "fluency": 3
+    }
+    with pytest.raises(AssertionError, match="every answer is a failure.*quotes"):
+        check_judge(AskingJudge(model=ScriptedModel({"words": []}, repeat_last=True)))
 
 
 @dataclass(kw_only=True)

@@ -56,7 +56,7 @@ def enough(findings: AspectFindings) -> Iterator[str]:
     attained = findings.alarms[0].attained
     if not math.isnan(attained.low):
         yield (
-            f"the rate itself is known to {figure(attained.low, '.0%')} to"
+            f"the rate itself lies between {figure(attained.low, '.0%')} and"
             f" {figure(attained.high, '.0%')} on held-out texts;"
             f" {_HALVES * findings.clean} more without error would halve that interval"
         )

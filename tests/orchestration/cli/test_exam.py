@@ -118,12 +118,13 @@ def test_damaged_texts_carry_their_damage_as_gold_spans() -> None:
     rows = [
         {"id": "a", "task": "summarization", "output": "Ann met Bob in Rome on 3 May 1999."},
         {"id": "b", "task": "summarization", "output": "So."},
+        {"id": "c", "task": "summarization", "output": "Well."},
     ]
     Path("good.jsonl").write_text("\n".join(map(json.dumps, rows)))
     flags = ["perturb", "good.jsonl", "--recipe", "dhp/summarization", "--seed", "5"]
     first, _ = spanjury(*flags, "-o", "one.jsonl"), spanjury(*flags, "-o", "two.jsonl")
     assert Path("one.jsonl").read_bytes() == Path("two.jsonl").read_bytes()
-    assert "skipped: 1 x deletions-minor: too few letters or digits" in first.stderr
+    assert "skipped: 2 x deletions-minor: too few letters or digits\n" in first.stderr
     damaged = [json.loads(line) for line in Path("one.jsonl").read_text().splitlines()]
     assert {row["meta"]["clean_id"] for row in damaged} == {"a"}
     for row in damaged:

@@ -28,13 +28,15 @@ _SENTENCES: Mapping[str, str] = {
 """The sentences for events that a user sees during a run."""
 _ONCE = frozenset({"panel.one_family", "panel.own_family"})
 """Events that a user sees once, however often panels are opened."""
+_MOST_ALIKE, _WHILE = 3, 60.0
+"""Errors of one kind that a user sees in so many seconds: a broken judge fails on every row."""
 
 
 def log_to(file: Path | None) -> None:
     """Send errors and outages to standard error, and the whole log to `file` if given.
 
-    Each is a line. An outage is reported when calls begin to wait for a model, and when they
-    resume.
+    Each is a line; of errors alike only three a minute are shown. An outage is reported when calls
+    begin to wait for a model, and when they resume.
 
     The file receives a JSON object a line, appended and written at once: a ``timestamp`` (ISO 8601,
     UTC), a ``level`` from info upwards, an ``event`` and its values; during an assessment also
@@ -60,14 +62,21 @@ class _Lines(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self._shown: set[str] = set()
+        self._alike: dict[tuple[object, ...], tuple[float, int]] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write `record`; if standard error is closed, go on without it."""
-        event = getattr(record, "event", "")
+        event, values = getattr(record, "event", ""), getattr(record, "values", {})
         if event in _SENTENCES:
-            line = _SENTENCES[event].format_map(getattr(record, "values", {}))
+            line = _SENTENCES[event].format_map(values)
         elif record.levelno >= logging.ERROR:
             line = f"{record.levelname.lower()}: {record.getMessage()}"
+            kind = (event or line, values.get("seat"), values.get("error"))
+            alike = self._counted(kind, at=record.created)
+            if alike > _MOST_ALIKE:
+                return
+            if alike == _MOST_ALIKE:
+                line += "\nmore errors of this kind are left out for a minute; --log-file has all"
         else:
             return
         if line in self._shown:
@@ -78,6 +87,14 @@ class _Lines(logging.Handler):
             sys.stderr.write(f"{shown(line)}\n")
         except (OSError, ValueError):  # standard error is closed: write nothing more to it
             self.setLevel(logging.CRITICAL + 1)
+
+    def _counted(self, kind: tuple[object, ...], *, at: float) -> int:
+        """Count an error at a time in seconds; return how many of its kind there were lately."""
+        since, count = self._alike.get(kind, (at, 0))
+        if at - since > _WHILE:
+            since, count = at, 0
+        self._alike[kind] = since, count + 1
+        return count + 1
 
 
 class _LogFile(logging.Handler):

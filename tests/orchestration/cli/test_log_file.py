@@ -2,6 +2,7 @@
 
 import json
 import logging
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -77,6 +78,25 @@ def test_standard_error_has_errors_only(tmp_path: Path, capsys: pytest.CaptureFi
         log.error("thing.failed", count=3)
         out, err = capsys.readouterr()
         assert (out, err) == ("", "error: thing.failed count=3\n")
+
+
+def test_a_judge_that_fails_on_every_row_is_shown_three_times_a_minute(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log.jsonl"
+    log_to(path)
+    for row in range(9):
+        log.error("panel.seat_broken", segment_id=row, seat="mine", error="ValueError")
+    log.error("panel.seat_broken", segment_id=9, seat="yours", error="ValueError")
+    written = capsys.readouterr().err
+    assert [row for row in range(10) if f"segment_id={row} " in written] == [0, 1, 2, 9]
+    assert written.count("more errors of this kind are left out for a minute; --log-file") == 1
+    assert len(lines(path)) == 10
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 61)
+    monkeypatch.setattr(time, "time_ns", lambda: int((now + 61) * 1e9))
+    log.error("panel.seat_broken", segment_id=10, seat="mine", error="ValueError")
+    assert "segment_id=10 " in capsys.readouterr().err
 
 
 def test_a_record_of_a_plugin_is_written_without_its_exception(tmp_path: Path) -> None:

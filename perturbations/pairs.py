@@ -149,7 +149,7 @@ def _pair(
     try:
         damage = condition.perturbation.damage(case, rng, **condition.options)
     except NothingToDamageError as error:
-        return Skipped(segment_id=segment.segment_id, condition=condition.name, reason=str(error))
+        return Skipped(segment_id=segment.segment_id, condition=condition.name, reason=error.kind)
     except PerturbationError as error:
         raise PerturbationError(
             f"{condition.name} cannot damage {segment.segment_id!r}: {error}"

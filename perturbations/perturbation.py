@@ -23,6 +23,11 @@ EVERY_ASPECT = "*"
 class NothingToDamageError(PerturbationError):
     """The text contains nothing that the perturbation could damage; the message says why."""
 
+    @property
+    def kind(self) -> str:
+        """Why, without what differs from text to text, so that equal reasons can be counted."""
+        return str(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:

@@ -1,7 +1,5 @@
 """`spanjury bench spans`, `perturb`: measure judges on texts with known errors, or damage texts."""
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -153,14 +151,6 @@ def perturb(
         memory=output.with_name(f"{output.name}.memory.sqlite3") if model else None,
     )
     damaged, skipped = anyio.run(asked.write, output)
-    for (condition, reason), count in _by_kind(skipped).items():
+    for (condition, reason), count in skipped.items():
         say(f"skipped: {count} x {condition}: {reason}")
     say(f"{counted(damaged, 'damaged text is', 'damaged texts are')} in {output}")
-
-
-def _by_kind(skipped: Mapping[tuple[str, str], int]) -> Mapping[tuple[str, str], int]:
-    """Return counts of reasons without the numbers of each text, which stand in brackets."""
-    kinds: Counter[tuple[str, str]] = Counter()
-    for (condition, reason), count in skipped.items():
-        kinds[condition, reason.partition(" (")[0]] += count
-    return kinds

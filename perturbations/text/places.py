@@ -109,7 +109,13 @@ class TooFewError(NothingToDamageError):
 
     def __init__(self, what: str, *, available: int, needed: int) -> None:
         super().__init__(f"too few {what} ({available} of {needed} needed)")
+        self.what = what
         self.available = available
+
+    @property
+    def kind(self) -> str:
+        """The reason without the numbers of the text."""
+        return f"too few {self.what}"
 
 
 def too_few(what: str, *, available: int, needed: int) -> TooFewError:

@@ -139,6 +139,12 @@ def test_texts_and_sources_do_not_mix_with_messages(aspects: Path) -> None:
         spanjury.check("A text.", tools=[{"name": "book"}])
     with pytest.raises(ConfigError, match="expected messages with a role each"):
         spanjury.check([{"content": "Hi"}])
+    nested: list[object] = []
+    for _ in range(100_000):
+        nested = [nested]
+    deep = {"type": "function_call", "name": "book", "arguments": nested}
+    with pytest.raises(ConfigError, match="nested too deeply"):
+        spanjury.check([deep])
     (report,) = spanjury.evaluate(
         MESSAGES, aspects="truth", judges=["grounding"], aspects_files=[aspects]
     )

@@ -181,19 +181,23 @@ def as_trajectory(value: object, tools: object = ()) -> Trajectory:
 
     Messages may be objects of the libraries, such as OpenAI, LangChain and pydantic-ai.
 
-    Raises `ConfigError` if there is no assistant turn, or a tool has no specification.
+    Raises `ConfigError` if there is no assistant turn, a tool has no specification, or the value
+    is nested too deeply.
     """
     if isinstance(tools, list | tuple) and len(tools_of(tools)) < len(tools):
         unread = next(tool for tool in tools if not tools_of([tool]))
         raise ConfigError(f"got the tool {unread!r}, expected its name, description and parameters")
     if isinstance(value, Trajectory):
         return replace(value, tools=tools_of(tools)) if tools else value
-    if isinstance(value, Mapping):
-        conversation = conversation_in({"tools": tools, **value} if tools else value)
-        trajectory = conversation.trajectory if conversation else None
-    else:
-        messages = [*map(_dumped, value)] if isinstance(value, Sequence) else value
-        trajectory = trajectory_of(messages, tools)
+    try:
+        if isinstance(value, Mapping):
+            conversation = conversation_in({"tools": tools, **value} if tools else value)
+            trajectory = conversation.trajectory if conversation else None
+        else:
+            messages = [*map(_dumped, value)] if isinstance(value, Sequence) else value
+            trajectory = trajectory_of(messages, tools)
+    except RecursionError as error:
+        raise ConfigError("got messages that are nested too deeply to be read") from error
     if trajectory is None:
         raise ConfigError(
             f"got {excerpt(value)}, expected messages with a role each, one of them the assistant's"

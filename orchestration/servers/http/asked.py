@@ -1,6 +1,7 @@
 """Request bodies: texts, and names that the operator configured; unknown fields are rejected."""
 
 import json
+from functools import cached_property
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -109,7 +110,7 @@ class CheckRequest(BaseModel):
         """The text, or the messages of an agent."""
         return (self.messages or []) if self.output is None else self.output
 
-    @property
+    @cached_property
     def characters(self) -> int:
         """Number of characters of the output and of all texts that it is compared with."""
         texts = [self.output or "", *self.references]

@@ -22,7 +22,7 @@ from spanjury.orchestration.servers.http.bodies import (
     BATCHES,
     CLOSE,
     announced,
-    discard,
+    read_on,
     stream_body,
 )
 from spanjury.orchestration.servers.http.pages import problems
@@ -318,10 +318,12 @@ async def receive_rows(receive: Receive, path: Path, limits: ServiceLimits) -> i
     try:
         async with await anyio.open_file(path, "wb") as file:
             async for piece in pieces:
-                bounds.check(piece)
+                if problem := bounds.problem(piece):
+                    await read_on(pieces)
+                    raise problem
                 await file.write(piece)
     except OSError as error:
-        await discard(receive)
+        await read_on(pieces)
         raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
     return bounds.rows
 
@@ -340,11 +342,12 @@ class _Bounds:
         """The number of lines so far."""
         return self._rows + bool(self._row)
 
-    def check(self, piece: bytes) -> None:
+    def problem(self, piece: bytes) -> ProblemError | None:
+        """Count the next piece; return why no more is read."""
         if len(self._begun) < len(_GZIP):
             self._begun += piece[: len(_GZIP)]
             if self._begun.startswith(_GZIP):
-                raise ProblemError(
+                return ProblemError(
                     "media-type-not-supported", "send rows as text, not packed", headers=CLOSE
                 )
         *whole, rest = piece.split(b"\n")
@@ -354,10 +357,11 @@ class _Bounds:
         self._rows += len(whole)
         if max(longest, first) > self._limits.row:
             detail = f"a row may have at most {self._limits.row} bytes"
-            raise ProblemError("body-too-large", detail, headers=CLOSE)
+            return ProblemError("body-too-large", detail, headers=CLOSE)
         if self.rows > self._limits.rows:
             detail = f"a batch may have at most {self._limits.rows} rows"
-            raise ProblemError("too-many-rows", detail, headers=CLOSE)
+            return ProblemError("too-many-rows", detail, headers=CLOSE)
+        return None
 
 
 async def read_results(folder: BatchFolder) -> AsyncIterator[bytes]:

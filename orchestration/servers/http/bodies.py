@@ -21,7 +21,7 @@ _ROWS = frozenset(
 _KINDS: Mapping[str, frozenset[str]] = MappingProxyType(
     {CHECK: _JSON, STREAM: _JSON | _ROWS, BATCHES: _ROWS}
 )
-_DISCARDED = 2**24
+_DISCARDED = 2**28
 _DISCARD_SECONDS = 2.0
 """Most bytes and seconds to read of a rejected body, so that its sender can read the answer."""
 
@@ -46,11 +46,10 @@ class BoundedBodies:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        _require_kind(headers, path)
         most = limits.batch_body if path == BATCHES else limits.body
-        if announced(headers) > most:
-            await discard(receive)
-            raise ProblemError("body-too-large", f"{most} bytes may be sent", headers=CLOSE)
+        if problem := _problem_of(headers, path, most=most):
+            await _discard(receive)
+            raise problem
         if path == BATCHES or (path == STREAM and has_lines(headers)):
             await self._app(scope, receive, send)
             return
@@ -71,12 +70,14 @@ async def stream_body(receive: Receive, *, most: int, seconds: float) -> AsyncIt
             raise ProblemError("client-closed")
         piece: bytes = message.get("body", b"")
         received += len(piece)
+        has_ended = not message.get("more_body", False)
         if received > most:
-            await discard(receive)
+            if not has_ended:
+                await _discard(receive)
             raise ProblemError("body-too-large", f"{most} bytes may be sent", headers=CLOSE)
         if piece:
             yield piece
-        if not message.get("more_body", False):
+        if has_ended:
             return
 
 
@@ -97,16 +98,20 @@ def _kind(headers: Headers) -> str:
     return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def _require_kind(headers: Headers, path: str) -> None:
-    """Reject media types that pages of other sites could send, and compressed bodies."""
-    expected = _KINDS.get(path)
+def _problem_of(headers: Headers, path: str, *, most: int) -> ProblemError | None:
+    """Return why a body is not read: it is too large, compressed, or of another media type.
+
+    Pages of other sites can send some media types.
+    """
+    kind, expected = "media-type-not-supported", _KINDS.get(path)
     if expected is not None and _kind(headers) not in expected:
         wanted = " or ".join(sorted(expected))
-        raise ProblemError(
-            "media-type-not-supported", f"expected Content-Type {wanted}", headers=CLOSE
-        )
+        return ProblemError(kind, f"expected Content-Type {wanted}", headers=CLOSE)
     if headers.get("content-encoding", "identity").lower() != "identity":
-        raise ProblemError("media-type-not-supported", "send bodies uncompressed", headers=CLOSE)
+        return ProblemError(kind, "send bodies uncompressed", headers=CLOSE)
+    if announced(headers) > most:
+        return ProblemError("body-too-large", f"{most} bytes may be sent", headers=CLOSE)
+    return None
 
 
 def _require_unique_keys(body: bytes) -> None:
@@ -122,8 +127,15 @@ def announced(headers: Headers) -> int:
     return int(length) if length.isdecimal() else 0
 
 
-async def discard(receive: Receive) -> None:
-    """Read on for a while, since many clients read no answer before all is sent."""
+async def read_on(pieces: AsyncIterator[bytes]) -> None:
+    """Drop the rest of a body for a while, since many clients read no answer before all is sent."""
+    with move_on_after(_DISCARD_SECONDS):
+        async for _ in pieces:
+            pass
+
+
+async def _discard(receive: Receive) -> None:
+    """Do the same for a body that is not read in pieces, or no longer."""
     received = 0
     with move_on_after(_DISCARD_SECONDS):
         while received < _DISCARDED:

@@ -95,6 +95,7 @@ class Room:
         del held[UNKNOWN]
         if not has_share(held, tenant, most=self.most, is_shared=True):
             return False
+        self.wake(connection)  # it would stay among the idle ones of its former tenant
         self._tenants[connection] = tenant
         return True
 

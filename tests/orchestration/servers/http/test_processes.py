@@ -303,6 +303,24 @@ def test_slow_and_endless_requests_are_ended(tmp_path: Path) -> None:
             assert client.post("/v1/check", json=CHECK).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("kind", "body", "status"),
+    [
+        ("application/x-www-form-urlencoded", b"x" * 20_000_000, 415),
+        ("application/x-ndjson", b"\x1f\x8b" + b"x" * 20_000_000, 415),
+        ("application/x-ndjson", b"x" * 20_000_000, 413),
+        ("application/x-ndjson", b"{}\n" * 7_000_000, 413),
+    ],
+    ids=["form", "packed", "long row", "many rows"],
+)
+def test_a_refused_body_is_answered_once_its_client_has_sent_it(
+    tmp_path: Path, kind: str, body: bytes, status: int
+) -> None:
+    with serving(tmp_path) as served, served.client() as client:
+        answer = client.post("/v1/batches", content=body, headers={"Content-Type": kind})
+    assert answer.status_code == status
+
+
 def test_a_client_that_goes_away_while_it_sends_a_batch_leaves_nothing(tmp_path: Path) -> None:
     head = b"POST /v1/batches HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n"
     incoming = tmp_path / "state" / "incoming"

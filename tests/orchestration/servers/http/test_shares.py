@@ -1,5 +1,6 @@
 """Shares of a service: what one tenant asks for takes nothing from another."""
 
+import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
@@ -272,3 +273,40 @@ async def test_an_idle_connection_of_the_tenant_that_holds_most_gives_way(tmp_pa
             connection.setblocking(False)
             with pytest.raises(BlockingIOError):
                 connection.recv(1)
+
+
+async def test_a_connection_on_which_a_refused_head_came_again_keeps_its_next_check(
+    tmp_path: Path,
+) -> None:
+    tenants(tmp_path)
+    body = json.dumps(FLUENCY).encode()
+    head = f"POST /v1/check HTTP/1.1\r\nHost: x\r\nAuthorization: {ANN['Authorization']}\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    check = head.encode() + body
+    with LoopbackServer(HELD) as judge, ExitStack() as stack:
+        model = ("--model", "openai-compatible/judge", "--model-base-url", judge.base_url)
+        flags = (
+            *("--max-checks", "2", "--max-check-wait", "0", "--token-file", "tokens"),
+            *("--max-http-connections", "6", "--max-connections", "2"),
+        )
+        served = stack.enter_context(serving(tmp_path, *flags, judges=model))
+
+        def connected() -> socket.socket:
+            address = ("127.0.0.1", served.port)
+            return stack.enter_context(socket.create_connection(address, timeout=20))
+
+        first, second, third = connected(), connected(), connected()
+        first.sendall(check)
+        await until(lambda: len(judge.requests) == 1)
+        for refused in (second, third):  # the second time by the bytes of its head
+            refused.sendall(check)
+            assert refused.recv(65_536).startswith(b"HTTP/1.1 429 ")
+        judge.released.set()
+        assert first.recv(65_536).startswith(b"HTTP/1.1 200 ")
+        judge.released.clear()
+        third.sendall(check)
+        await until(lambda: len(judge.requests) == 2)
+        for _ in range(4):
+            connected()
+        judge.released.set()
+        assert third.recv(65_536).startswith(b"HTTP/1.1 200 ")

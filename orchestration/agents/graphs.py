@@ -3,7 +3,7 @@
 The node needs nothing of LangGraph: a graph takes any function from its state to changes of it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Literal
 from spanjury.judges.core import Aspect, ConfigError, JudgeError
 from spanjury.judges.core.transcript import Position
 from spanjury.orchestration.agents.conditions import FAIL_ON, terms_of
-from spanjury.orchestration.agents.reviewing import Rejection, areview, waiting_calls
+from spanjury.orchestration.agents.reviewing import Rejection, Review, areview, waiting_calls
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
 from spanjury.orchestration.wiring.config import PanelConfig
@@ -37,12 +37,8 @@ class JuryNode:
     It is stateless: what was rejected is in the messages of the graph's state.
     """
 
-    panel: Panel | PanelConfig | Path | str | None
-    tools: Sequence[object]
+    review: Callable[..., Awaitable[Review]]
     rounds: int
-    task: str | None
-    aspects: str | Aspect | Sequence[str | Aspect]
-    fail_on: str | Sequence[str]
     on_failure: OnFailure
     agent: str
     carry_out: str
@@ -54,16 +50,8 @@ class JuryNode:
         """
         messages = _messages(state)
         rejections = [*_rejections(messages)]
-        review = await areview(
-            messages,
-            tools=self.tools,
-            since=len(messages) - len(_since_request(messages)),
-            after=rejections,
-            panel=self.panel,
-            task=self.task,
-            aspects=self.aspects,
-            fail_on=self.fail_on,
-        )
+        since = len(messages) - len(_since_request(messages))
+        review = await self.review(messages, since=since, after=rejections)
         used = len([*_rejections(_since_request(messages))])
         if review.messages and used < self.rounds:
             mark = {_MARK: asdict(review.rejections[-1])}
@@ -135,12 +123,10 @@ def jury_node(  # noqa: PLR0913  all have defaults
     if rounds < 0:
         raise ConfigError(f"rounds must be 0 or more, got {rounds!r}")
     return JuryNode(
-        panel=panel,
-        tools=tools,
+        review=partial(
+            areview, tools=tools, panel=panel, task=task, aspects=aspects, fail_on=fail_on
+        ),
         rounds=rounds,
-        task=task,
-        aspects=aspects,
-        fail_on=fail_on,
         on_failure=on_failure,
         agent=agent,
         carry_out=carry_out,

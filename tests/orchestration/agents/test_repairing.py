@@ -13,7 +13,6 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from spanjury.agents import arepair, repair
-from spanjury.judges.agent.outside_model import OutsideModel
 from spanjury.judges.core import (
     ChatRequest,
     ConfigError,
@@ -25,6 +24,7 @@ from spanjury.judges.core import (
     TransientModelError,
     UnusableModelError,
 )
+from spanjury.orchestration.agents.repairing import OutsideModel
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.text_repair.loop import Stopped
 from spanjury.testing import ScriptedModel

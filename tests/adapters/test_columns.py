@@ -176,6 +176,14 @@ def test_without_a_map_a_row_stays_as_it_is(row: object) -> None:
     assert ColumnMap().row(row) is row
 
 
+@pytest.mark.parametrize("info", [{"model": None}, None])
+def test_a_column_inside_an_object_may_be_null_as_any_other(info: object) -> None:
+    columns = parse_columns(["system=info.model", "output=text"])
+    assert columns.row({"text": "x", "info": info}) == {"output": "x", "system": None, "info": info}
+    with pytest.raises(DataError, match="there is no column 'info.model'"):
+        columns.row({"text": "x", "info": {}})
+
+
 def test_a_missing_column_is_reported_with_those_that_are_there(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text('{"text": "x", "output": "y"}\n{"summary": "z"}\n[1]\n')

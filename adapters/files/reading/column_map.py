@@ -35,6 +35,9 @@ _CHOICES = (
     *("human.ASPECT", "human.ASPECT.RATER", "spans", "meta.KEY"),
 )
 
+_ABSENT = object()
+"""Stands for the value of a column that a row does not have."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnMap:
@@ -68,8 +71,8 @@ class ColumnMap:
             return row
         named: dict[str, Any] = {key: row[key] for key in row if key not in self.names}
         for column, name in self.names.items():
-            value = value_at(row, column)
-            if value is None and column not in row:
+            value = value_at(row, column, absent=_ABSENT)
+            if value is _ABSENT:
                 raise _no_column(column, name, row)
             *outer, last = _keys(name)
             group = named

@@ -287,8 +287,10 @@ def _values(row: Mapping[str, object], columns: Collection[str]) -> Iterator[tup
             yield column, value
 
 
-def value_at(row: Mapping[str, object], column: str) -> object:
-    """Return the value of a column, or None; a dot leads into an object.
+def value_at(row: Mapping[str, object], column: str, *, absent: object = None) -> object:
+    """Return the value of a column, or `absent`; a dot leads into an object.
+
+    A column within null is null.
 
     Examples
     --------
@@ -298,10 +300,12 @@ def value_at(row: Mapping[str, object], column: str) -> object:
     if column in row:
         return row[column]
     head, dot, rest = column.partition(".")
-    inner = row.get(head) if dot else None
+    inner = row.get(head, absent) if dot else absent
     if isinstance(inner, list) and inner:
         inner = inner[0]
-    return value_at(inner, rest) if isinstance(inner, Mapping) else None
+    if isinstance(inner, Mapping):
+        return value_at(inner, rest, absent=absent)
+    return None if inner is None else absent
 
 
 def described(shape: Shape, taken: Mapping[str, str]) -> str:

@@ -113,6 +113,7 @@ class TokenTrainer:
         progress = self.checkpoints.load(model=self.model, optimizer=optimizer)
         if progress is None:
             progress = Progress(micro_batch_size=1)
+            self.best.unlink(missing_ok=True)  # of a training killed before its first checkpoint
         else:
             self.tell(progress, f"going on after step {progress.step}")
         self.model.train()

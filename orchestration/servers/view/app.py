@@ -235,6 +235,8 @@ class _OpenedViews:
         if not match["rest"]:  # the empty page contains no data, so it needs no token
             page = view_page(" and ".join(names), blocks={}, is_served=True)
             return await showing(page)(request)
+        if not match["rest"].startswith("api/"):  # it needed no token, so it opens nothing
+            raise web.HTTPNotFound
         async with self._lock:
             opened = await self._open(names)
             opened.requests += 1

@@ -269,6 +269,15 @@ def through_losses(trainer: TokenTrainer, folder: Path) -> list[tuple[int, float
     return progress.losses
 
 
+def test_weights_of_a_training_without_a_checkpoint_are_not_taken(
+    encoder: str, tmp_path: Path
+) -> None:
+    (tmp_path / "best.safetensors").write_bytes(b"of another training")
+    options = replace(OPTIONS, max_steps=1)
+    _, finished = run(made_trainer(encoder, tmp_path, options=options, validation=False))
+    assert finished
+
+
 def test_training_ends_when_validation_gets_no_better(encoder: str, tmp_path: Path) -> None:
     options = replace(OPTIONS, learning_rate=1e-9, head_learning_rate=1e-9, epochs=50, patience=2)
     trainer = made_trainer(encoder, tmp_path, options=options)

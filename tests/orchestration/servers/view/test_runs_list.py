@@ -147,14 +147,15 @@ def test_a_run_and_two_runs_have_pages_of_their_own(home: Path) -> None:
     with asking(home, opening) as client:
         assert len(client.get("/api/runs", params={"counted": 0}).json()["runs"]) == 5
         assert "<title>rules</title>" in client.get("/run/rules/").text
-        assert opening.opened == []  # an empty page opens nothing
+        assert client.get("/run/rules/nowhere").status_code == 404
+        assert opening.opened == []  # what needs no token opens nothing
         assert client.get("/run/rules/api/head").json()["title"] == "rules"
         assert client.get("/run/rules/api/rows", params={"numbers": "0"}).json()["rows"]
         head = client.get("/runs/rules/asked/api/head").json()
         assert [run["name"] for run in head["runs"]] == ["rules", "asked"]
         assert opening.opened == ["rules", "rules asked"]
         assert client.put("/run/rules/api/head").status_code == 404
-        assert client.get("/run/rules/nowhere").status_code == 404
+        assert client.get("/run/rules/api/nowhere").status_code == 404
         problem = client.get("/run/empty/api/head")
         assert (problem.status_code, "has no results" in problem.json()["title"]) == (400, True)
     assert opening.opened == []

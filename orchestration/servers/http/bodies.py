@@ -1,6 +1,7 @@
 """Request bodies: read within limits of size and time, and only of the expected media type."""
 
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 
 from anyio import current_time, fail_after, move_on_after
@@ -129,7 +130,7 @@ def announced(headers: Headers) -> int:
 
 async def read_on(pieces: AsyncIterator[bytes]) -> None:
     """Drop the rest of a body for a while, since many clients read no answer before all is sent."""
-    with move_on_after(_DISCARD_SECONDS):
+    with suppress(ProblemError), move_on_after(_DISCARD_SECONDS):
         async for _ in pieces:
             pass
 

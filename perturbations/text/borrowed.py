@@ -1,7 +1,6 @@
 """Names and numbers replaced by others from the source: wrong, but familiar."""
 
 import re
-from collections.abc import Sequence
 
 from numpy.random import Generator
 
@@ -9,7 +8,7 @@ from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import Case, NothingToDamageError, case_perturbation
 from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
 from spanjury.perturbations.text.language import require_english
-from spanjury.perturbations.text.names import Name, names
+from spanjury.perturbations.text.names import names
 from spanjury.perturbations.text.places import picked
 
 _NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w/:-]|[.,]\d)")
@@ -27,12 +26,17 @@ _borrowing = case_perturbation(
 def borrow_name(case: Case, rng: Generator) -> list[Edit]:
     """Replace one name by another of the same kind that is in the inputs and not in the text."""
     require_english(case.text)
-    source = names("\n".join(case.inputs.values()))
+    source = {(name.text, name.sort) for name in names("\n".join(case.inputs.values()))}
+    foreign = {(text, sort) for text, sort in source if text not in case.text}
     named = names(case.text)
     for at in rng.permutation(len(named)).tolist():
-        others = _others(named[at], source, case.text)
+        name = named[at]
+        words = set(name.text.split())
+        others = {
+            text for text, sort in foreign if sort == name.sort and words.isdisjoint(text.split())
+        }
         if others:
-            return [Edit(named[at].start, named[at].end, picked(others, rng))]
+            return [Edit(name.start, name.end, picked(sorted(others), rng))]
     raise NothingToDamageError("the inputs hold no other name of the same sort")
 
 
@@ -47,16 +51,3 @@ def borrow_number(case: Case, rng: Generator) -> list[Edit]:
         raise NothingToDamageError("text and inputs hold no two different numbers")
     match = own[int(rng.integers(len(own)))]
     return [Edit(match.start(), match.end(), picked(others, rng))]
-
-
-def _others(name: Name, source: Sequence[Name], text: str) -> list[str]:
-    words = set(name.text.split())
-    return sorted(
-        {
-            other.text
-            for other in source
-            if other.sort == name.sort
-            and words.isdisjoint(other.text.split())
-            and other.text not in text
-        }
-    )

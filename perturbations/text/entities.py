@@ -77,10 +77,11 @@ def _invented(name: Name) -> tuple[str, ...]:
 
 def _pairs(mentions: Sequence[Name], rng: Generator) -> list[tuple[Name, Name]]:
     """Pair off mentions at random: of the same kind, and without a common word."""
+    words = {name.text: frozenset(name.text.split()) for name in mentions}
     possible = [
         (left, other)
         for left, other in combinations(mentions, 2)
-        if left.sort == other.sort and set(left.text.split()).isdisjoint(other.text.split())
+        if left.sort == other.sort and words[left.text].isdisjoint(words[other.text])
     ]
     pairs: list[tuple[Name, Name]] = []
     taken: set[int] = set()

@@ -331,7 +331,7 @@ def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Ite
     """Yield notes on texts of which people read another version than the run judged."""
     texts = by_name(segments)
     for path in results:
-        if not path.is_dir():
+        if path.is_file():
             continue
         try:
             (run,) = find_runs([path])

@@ -368,7 +368,7 @@ def _labels(first: Side, second: Side) -> tuple[list[list[int]], list[list[int]]
     def labelled(side: Side) -> list[list[int]]:
         return [
             [
-                numbers.setdefault(span.category, len(numbers))
+                numbers.setdefault(_folded(span.category), len(numbers))
                 for span in spans
                 if span.start is not None
             ]

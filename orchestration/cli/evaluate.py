@@ -37,6 +37,7 @@ with lazily():
     from spanjury.orchestration.wiring import checker_models, sources
     from spanjury.orchestration.wiring import cluster as cluster_files
     from spanjury.orchestration.wiring import runs as run_folders
+
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder or name of the run.")]
 RetryFailed = Annotated[bool, Flag("Ask failed judges again.", env=True)]
 Live = Annotated[

@@ -363,4 +363,4 @@ def _compared(
     segments: Sequence[Segment], scorers: Sequence[Scorer], aspects: Sequence[str]
 ) -> tuple[Ratings, ...]:
     compared = (ratings(segments, scorers, aspect=aspect) for aspect in aspects)
-    return tuple(scorer for scorer in compared if scorer.coverage.any())
+    return tuple(each for each in compared if each.coverage.any())

@@ -184,17 +184,27 @@ def test_annotators_are_compared_on_the_texts_that_both_have_read() -> None:
     assert pair.gamma.observed == pytest.approx((1 / 4 + 1) / 1.5)
 
 
-@pytest.mark.parametrize(("theirs", "observed"), [("y", 1), ("x", 0), (" X", 0)])
-def test_gamma_with_categories_is_lower_where_they_differ(theirs: str, observed: float) -> None:
+@pytest.mark.parametrize(
+    ("ours", "theirs", "observed"),
+    [
+        (("x", "x", "x"), ("y", "y", "y"), 1),
+        (("x", "x", "x"), ("x", " X", "x"), 0),
+        (("x", "", "x"), ("x", "", "x"), 1 / 3),
+        (("x", "x", "x"), ("", "", ""), math.nan),
+    ],
+)
+def test_gamma_with_categories_is_lower_where_they_differ(
+    ours: Sequence[str], theirs: Sequence[str], observed: float
+) -> None:
     spans = tuple(
         GoldSpan(start=start, end=start + 3, category=category, annotator=who)
-        for start in (0, 9, 20)
-        for who, category in (("ann", "x"), ("bob", theirs))
+        for who, categories in (("ann", ours), ("bob", theirs))
+        for start, category in zip((0, 9, 20), categories, strict=True)
     )
     gold = Gold({"a": spans}, {"a": ("ann", "bob")})
     (pair,) = annotator_pairs(gold, {"a": len(OUTPUT)}, settings=FEW)
     assert pair.gamma.gamma == 1
-    assert pair.gamma_with_categories.observed == observed
+    assert pair.gamma_with_categories.observed == pytest.approx(observed, nan_ok=True)
 
 
 def test_gold_is_taken_from_segments_with_their_readers() -> None:

@@ -26,9 +26,9 @@ from benchmarks.batch_rows import write_rows
 from spanjury import Aspect, Report, Segment
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Limits
+from spanjury.orchestration.services.runs.cluster import ChunkWorker
 from spanjury.orchestration.services.runs.cluster_job import ClusterJob, chunk_json, read_end
 from spanjury.orchestration.services.runs.cluster_ledger import Ledger
-from spanjury.orchestration.services.runs.cluster_worker import ChunkWorker
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks, ray_engine
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 

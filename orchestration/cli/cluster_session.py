@@ -13,12 +13,9 @@ from spanjury.orchestration.cli.flags.run import ShowFlags
 from spanjury.orchestration.cli.session import Session, require_coverage
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.progress import spent
-from spanjury.orchestration.services.runs.cluster import (
-    ChunkRecord,
-    ClusterJob,
-    ClusterStop,
-    run_on_cluster,
-)
+from spanjury.orchestration.services.runs.cluster import run_on_cluster
+from spanjury.orchestration.services.runs.cluster_job import ChunkRecord, ClusterJob
+from spanjury.orchestration.services.runs.cluster_ledger import ClusterStop
 
 _EVERY = 5.0
 """Seconds between two lines of progress."""

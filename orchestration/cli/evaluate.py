@@ -32,11 +32,12 @@ with lazily():
     from spanjury.orchestration.cli import cluster_session, dry_run, job_session, logging
     from spanjury.orchestration.engine import sharding
     from spanjury.orchestration.services.judging import job as jobs
-    from spanjury.orchestration.services.runs import cluster
+    from spanjury.orchestration.services.runs import cluster_job
     from spanjury.orchestration.services.runs import run_folder as runs
     from spanjury.orchestration.wiring import checker_models, sources
     from spanjury.orchestration.wiring import cluster as cluster_files
     from spanjury.orchestration.wiring import runs as run_folders
+
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder or name of the run.")]
 RetryFailed = Annotated[bool, Flag("Ask failed judges again.", env=True)]
 Live = Annotated[
@@ -308,7 +309,7 @@ def _cluster_job(
     kept: RunFlags,
     show: ShowFlags,
     machines: ClusterFlags,
-) -> "cluster.ClusterJob":
+) -> "cluster_job.ClusterJob":
     """Return the same job for a cluster; raise `ConfigError` for flags of a single machine."""
     refused = {
         "--column": rows.column,
@@ -324,7 +325,7 @@ def _cluster_job(
         raise ConfigError(f"--engine ray does not go with {', '.join(given)}")
     if kept.run_dir is None:
         raise ConfigError("--engine ray needs --run-dir, a folder that all machines can reach")
-    return cluster.ClusterJob(
+    return cluster_job.ClusterJob(
         data=rows.data,
         panel=job.panel,
         folder=kept.run_dir,

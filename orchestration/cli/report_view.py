@@ -1,4 +1,4 @@
-"""Reports as the console prints them; imported only by commands that print one."""
+"""Reports as the console prints them; importing from `report` would load it for every command."""
 
 from spanjury.orchestration.report.document import Report
 from spanjury.orchestration.report.terminal import report_view

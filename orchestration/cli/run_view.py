@@ -359,7 +359,7 @@ class View:
         elif results and self._selector.now(results):
             self._out.show(segment_view(results))
             return
-        self._unshown_faulty += Decision.FAULTY in map(_decision, parts)
+        self._unshown_faulty += Decision.FAULTY in decisions
 
 
 def _decision(part: Result | FinishedRow) -> Decision | None:

@@ -18,7 +18,7 @@ from spanjury.orchestration.cli.progress import judging
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.stopping import GRACE, StopToken, run_watched
 from spanjury.orchestration.engine.summary import Summary
-from spanjury.orchestration.services.exams.study import Watch
+from spanjury.orchestration.services.exams.study import Live
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.seats import asked_models
 
@@ -102,7 +102,7 @@ class Finished(Generic[T]):
 
 
 def run_exam(
-    exam: Callable[[Watch], Awaitable[T]],
+    exam: Callable[[Live], Awaitable[T]],
     *,
     total: int,
     limits: Limits,
@@ -117,32 +117,32 @@ def run_exam(
     Parameters
     ----------
     exam
-        Reports every result to the given watch; raises `RunStoppedError` if it was ended early.
+        Reports every result to the given run; raises `RunStoppedError` if it was ended early.
     """
     if memory is not None:
         memory.parent.mkdir(parents=True, exist_ok=True)
     session = Session(limits)
-    watch = Watch(total=total, stop_token=session.stop_token, meter=session.meter)
+    live = Live(total=total, stop_token=session.stop_token, meter=session.meter)
     results: list[T] = []
 
     async def work() -> None:
-        results.append(await exam(watch))
+        results.append(await exam(live))
 
     try:
-        with judging(watch.tracker, quiet=quiet):
+        with judging(live.tracker, quiet=quiet):
             session.run(work)
     except RunStoppedError as stopped:
-        _say_what_is_kept(watch, f"{stopped}: ")
+        _say_what_is_kept(live, f"{stopped}: ")
         raise typer.Exit(session.exit_code) from None
     except RunFailedError as failed:
         say(f"spanjury: {failed}")
-        _say_what_is_kept(watch)
+        _say_what_is_kept(live)
         say_how_to_see_why(panel)
         raise typer.Exit(ERROR) from failed
-    return Finished(result=results[0], summary=watch.summary, panel=panel)
+    return Finished(result=results[0], summary=live.summary, panel=panel)
 
 
-def _say_what_is_kept(watch: Watch, reason: str = "") -> None:
+def _say_what_is_kept(live: Live, reason: str = "") -> None:
     """Print the number of results in the memory, and that repeating the command continues."""
-    done = watch.summary.whole.total
+    done = live.summary.whole.total
     say(f"{reason}{done} assessments are kept; run the same command to continue")

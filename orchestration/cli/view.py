@@ -27,8 +27,8 @@ with lazily():
     from spanjury.orchestration.servers.view import marks
     from spanjury.orchestration.services.people import sampled
     from spanjury.orchestration.services.people.marks import book, marked_run
-    from spanjury.orchestration.services.viewing import page_file, sources
     from spanjury.orchestration.services.viewing import runs as lists
+    from spanjury.orchestration.services.viewing import sources
     from spanjury.orchestration.services.viewing import view as views
     from spanjury.orchestration.wiring import marks as marks_files
 
@@ -200,7 +200,7 @@ def _check(file: FileFlags) -> None:
 
 def _write(opened: "views.View", path: Path, file: FileFlags) -> None:
     numbers = _numbers(opened, file)
-    blocks = page_file.page_blocks(opened, numbers=numbers)
+    blocks = views.page_blocks(opened, numbers=numbers)
     page = pages.view_page(opened.title, blocks=blocks, is_served=False)
     data = page.encode("utf-8", "replace")
     files.write_whole(path, data)

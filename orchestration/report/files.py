@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -132,6 +133,8 @@ def write_whole(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         new.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            new.unlink()
         raise _unwritable(path, error) from error
 
 

@@ -11,19 +11,17 @@ from numpy.typing import NDArray
 from spanjury.judges.core import ConfigError, Sample, SegmentMetric, choices_for
 from spanjury.judges.metrics.named import NamedMetric, check_samples
 from spanjury.judges.metrics.overlap.alignments import lcs_alignment, ngram_matches
-from spanjury.orchestration.report.drawings.drawing import MarkedText
-from spanjury.orchestration.report.drawings.tokens import (
+from spanjury.orchestration.report.drawings.pages import (
     Flow,
-    TokenFlow,
-    TokenSimilarities,
-    flow_page,
-    heat_map_page,
-)
-from spanjury.orchestration.report.drawings.words import (
     LcsAlignment,
+    MarkedText,
     NgramPlaces,
     SharedNgrams,
+    TokenFlow,
+    TokenSimilarities,
     alignment_page,
+    flow_page,
+    heat_map_page,
     ngram_page,
 )
 from spanjury.orchestration.wiring.metrics import open_metric

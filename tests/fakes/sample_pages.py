@@ -5,19 +5,17 @@ from itertools import pairwise
 
 import numpy as np
 
-from spanjury.orchestration.report.drawings.drawing import MarkedText
-from spanjury.orchestration.report.drawings.tokens import (
+from spanjury.orchestration.report.drawings.pages import (
     Flow,
-    TokenFlow,
-    TokenSimilarities,
-    flow_page,
-    heat_map_page,
-)
-from spanjury.orchestration.report.drawings.words import (
     LcsAlignment,
+    MarkedText,
     NgramPlaces,
     SharedNgrams,
+    TokenFlow,
+    TokenSimilarities,
     alignment_page,
+    flow_page,
+    heat_map_page,
     ngram_page,
 )
 

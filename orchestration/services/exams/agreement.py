@@ -28,7 +28,7 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
     run (`spanjury view RUN`).
     """
 
-    results_help = "Folders of runs, files of results, or files of metric scores."
+    results_help = "Folders or names of runs, files of results, or files of metric scores."
     aspect_help = "Aspect that people rated; all by default; repeatable."
     has_pictures = True
 

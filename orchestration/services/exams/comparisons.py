@@ -36,7 +36,7 @@ class Compare(FileStudy[ComparedRuns]):
 
     first: Annotated[
         Path | str,
-        Parameter("Folder of a run, file of results, or file of metric scores.", kind=Path),
+        Parameter("Folder or name of a run, file of results, or file of metric scores.", kind=Path),
     ] = field(kw_only=False)
     second: Annotated[Path | str, Parameter("The same for another run.", kind=Path)] = field(
         kw_only=False

@@ -32,6 +32,7 @@ with lazily():
         tables,
     )
     from spanjury.orchestration.wiring import config, exam_plugins, plots
+    from spanjury.perturbations import recipe as recipes
 
 _USUAL, _OF_TWINS = "standard", "written"  # recipes
 
@@ -124,7 +125,7 @@ class Discernment(PanelStudy["exam.ExamResult"]):
         experts = self.weights or {}
         require_weights(experts)
         texts, name = self.texts, self.recipe or _USUAL
-        recipe = conditions.find_recipe(name)
+        recipe = recipes.find_recipe(name)
         segments, aspects = self.read(texts, task=recipe.task, aspects=recipe.aspects)
         names = [aspect.name for aspect in aspects]
         for condition, weights in experts.items():

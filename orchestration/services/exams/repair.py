@@ -22,15 +22,11 @@ from spanjury.orchestration.services.exams.study import (
 with lazily():
     from spanjury.orchestration.engine.text_repair import loop
     from spanjury.orchestration.services.exams import study_report, terms
-    from spanjury.orchestration.services.judging import (
-        agent_rewriter,
-        conditions,
-        exam_texts,
-        session,
-    )
+    from spanjury.orchestration.services.judging import conditions, exam_texts, session
     from spanjury.orchestration.services.judging import repair as repairs
     from spanjury.orchestration.studies.repair import attempts, exam, tables
     from spanjury.orchestration.wiring import config
+    from spanjury.perturbations import recipe as recipes
 
 _ATTEMPTS = "attempts.jsonl"  # a row for each text and each way of repairing it
 
@@ -59,7 +55,7 @@ class Repair(PanelStudy["exam.ExamResult"]):
         Parameter("URL of that model's server.", "URL", kind=tuple[str, ...], env=True, rare=True),
     ] = ()
     agent: Annotated[
-        "agent_rewriter.Agent | str | None",
+        "repairs.Agent | str | None",
         Parameter(
             "Asynchronous function that is sent back with the errors, in place of a model.",
             "MODULE:FUNCTION",
@@ -98,7 +94,7 @@ class Repair(PanelStudy["exam.ExamResult"]):
         examiner, texts = terms.panel_of(self.examiner), self.texts
         first = islice(exam_texts.read_texts(texts, columns=self.columns), 1)
         name = self.recipe or exam_texts.damage_for([*first])
-        recipe = conditions.find_recipe(name)
+        recipe = recipes.find_recipe(name)
         segments, aspects = self.read(texts, task=recipe.task, aspects=recipe.aspects)
         harmful = conditions.harmful(conditions.conditions_of(recipe))
         if not harmful:
@@ -111,14 +107,14 @@ class Repair(PanelStudy["exam.ExamResult"]):
             settings=exam.Settings(seed=self.drawn_by),
         )
 
-        agent = None if self.agent is None else agent_rewriter.agent_named(self.agent)
+        agent = None if self.agent is None else repairs.agent_named(self.agent)
 
         @asynccontextmanager
         async def writer(
             opened: "session.RunSession",
         ) -> "AsyncIterator[loop.Writer | loop.Rewriter]":
             if agent is not None:
-                yield agent_rewriter.AgentRewriter(agent=agent)
+                yield repairs.AgentRewriter(agent=agent)
             elif model is not None:
                 async with opened.generator(model).open() as chat:
                     yield repairs.writer_of(chat, name=model.name)

@@ -78,26 +78,48 @@ class Parameter(Flag):
     usual: object = None
 
 
-class Live(Protocol):
-    """A run of a study as it goes on: what ends it, counts its calls and shows its results."""
+class Live:
+    """A run of a study as it goes on, which is called with each of its results.
 
-    @property
-    def stop_token(self) -> "stopping.StopToken":
-        """The means to end it early."""
-        ...
+    Parameters
+    ----------
+    total
+        The number of results that there will be, unless the study expects others.
+    stop_token
+        Ends the study early, when a limit or somebody else requests it.
+    meter
+        Counts what models are asked, and requests the end at a limit of cost or tokens.
+    on_result, on_progress
+        Called with every result, and with the progress after it.
+    """
 
-    @property
-    def meter(self) -> "metering.Meter":
-        """The count of what models are asked."""
-        ...
+    def __init__(
+        self,
+        *,
+        total: int,
+        stop_token: "stopping.StopToken",
+        meter: "metering.Meter",
+        on_result: "OnResult | None" = None,
+        on_progress: "OnProgress | None" = None,
+    ) -> None:
+        self.stop_token = stop_token
+        self.meter = meter
+        self.summary = summary.Summary()
+        self.tracker = progress.Tracker(total=total, summary=self.summary, meter=meter)
+        self._on_result = on_result
+        self._on_progress = on_progress
 
     def __call__(self, result: Result, /) -> None:
-        """Take a result."""
-        ...
+        """Count a result and show it."""
+        self.summary.add(result)
+        if self._on_result is not None:
+            self._on_result(result)
+        if self._on_progress is not None:
+            self._on_progress(self.tracker.progress())
 
     def expect(self, total: int) -> None:
         """Expect so many results in all from now on."""
-        ...
+        self.tracker.total = total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,14 +229,14 @@ class PanelStudy(Generic[T_co]):
         """Plan the study, run it, and return its report."""
         plan = await anyio.to_thread.run_sync(self.plan)
         stop_token = self.stop_token or stopping.StopToken()
-        watch = Watch(
+        live = Live(
             total=plan.total,
             stop_token=stop_token,
             meter=metering.Meter(limits=self.limits, stop=stop_token.request),
             on_result=self.on_result,
             on_progress=self.on_progress,
         )
-        return await plan.run(watch)
+        return await plan.run(live)
 
     @classmethod
     def with_demo(cls, given: Mapping[str, object]) -> Mapping[str, object]:
@@ -455,50 +477,6 @@ def find_study(name: str) -> type[PanelStudy[object]]:
     if taken := sorted(own.keys() & set(dir(PanelStudy))):
         raise PluginError(f"exam {name!r} must rename {', '.join(taken)}: every exam has that name")
     return made
-
-
-class Watch:
-    """A watch over one study, which is called with each of its results.
-
-    Parameters
-    ----------
-    total
-        The number of results that there will be, unless the study expects others.
-    stop_token
-        Ends the study early, when a limit or somebody else requests it.
-    meter
-        Counts what models are asked, and requests the end at a limit of cost or tokens.
-    on_result, on_progress
-        Called with every result, and with the progress after it.
-    """
-
-    def __init__(
-        self,
-        *,
-        total: int,
-        stop_token: "stopping.StopToken",
-        meter: "metering.Meter",
-        on_result: "OnResult | None" = None,
-        on_progress: "OnProgress | None" = None,
-    ) -> None:
-        self.stop_token = stop_token
-        self.meter = meter
-        self.summary = summary.Summary()
-        self.tracker = progress.Tracker(total=total, summary=self.summary, meter=meter)
-        self._on_result = on_result
-        self._on_progress = on_progress
-
-    def __call__(self, result: Result, /) -> None:
-        """Count a result and show it."""
-        self.summary.add(result)
-        if self._on_result is not None:
-            self._on_result(result)
-        if self._on_progress is not None:
-            self._on_progress(self.tracker.progress())
-
-    def expect(self, total: int) -> None:
-        """Expect so many results in all from now on."""
-        self.tracker.total = total
 
 
 def from_python(

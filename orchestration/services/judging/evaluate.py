@@ -25,9 +25,7 @@ from spanjury.orchestration.engine.memory import FAILED
 from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.rubric import TextCriteria, concluded
-from spanjury.orchestration.engine.stopping import (
-    StopToken,
-)
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.engine.summary import figures_of
 from spanjury.orchestration.services.judging.job import Job, Plan, pairs
 from spanjury.orchestration.services.judging.session import RunSession, open_session

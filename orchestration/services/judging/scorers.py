@@ -13,6 +13,7 @@ from spanjury.orchestration.services.judging.metrics import (
 )
 from spanjury.orchestration.studies.agreement.scorers import Scorer
 from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
+from spanjury.orchestration.wiring.runs import runs_home
 
 PANEL = "panel"
 """Name of a panel of several seats."""
@@ -56,8 +57,9 @@ def names_apart(scorers: Sequence[tuple[Path, str, str]]) -> list[str]:
 
 
 def results_file(path: Path) -> Path:
-    """Return the results file of `path`, which is the file itself or a run's folder."""
-    return path / "results.jsonl" if path.is_dir() else path
+    """Return the results file of `path`: the file itself, or that of a run's folder or name."""
+    folders = () if path.is_file() else (path, runs_home() / path)
+    return next((folder / "results.jsonl" for folder in folders if folder.is_dir()), path)
 
 
 class JudgeScores:

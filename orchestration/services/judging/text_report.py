@@ -1,9 +1,12 @@
-"""The report on a text: a panel's reports, aspect by aspect, together with the text."""
+"""The report on a text: a panel's reports, aspect by aspect, together with the text.
+
+In a notebook its errors are marked; the fragment needs no style sheet, script or file.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
+from itertools import pairwise
 from types import MappingProxyType
 
 from spanjury.judges.core import (
@@ -15,19 +18,23 @@ from spanjury.judges.core import (
     Segment,
     counted,
     one_line,
-    shown,
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.transcript import Position, position_in
 from spanjury.orchestration.engine.rubric import deciding
 from spanjury.orchestration.engine.summary import open_questions
-from spanjury.orchestration.report.marked_text import marked_html
+from spanjury.orchestration.report.page import safe
 from spanjury.orchestration.wiring.results import result_row
 
 with lazily():
     from spanjury.orchestration.studies.failing import gate
 
 _GRAVEST = (Decision.FAULTY, Decision.UNSURE)
+_FILLS: Mapping[int, str] = MappingProxyType(
+    {1: "#5b9bd533", 2: "#5b9bd555", 3: "#e0a80066", 4: "#d6453066", 5: "#d6453099"}
+)
+"""Severity -> colour, translucent, so that text is legible on light and dark pages."""
+_NO_SEVERITY = "#88888855"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -193,7 +200,7 @@ class TextReport:
 
     def _repr_html_(self) -> str:
         """Return the text with its errors marked, for a notebook."""
-        return f"{marked_html(self.text, self.spans)}<p>{_lines(self.results)}</p>"
+        return f"{_marked(self.text, self.spans)}<p>{_lines(self.results)}</p>"
 
 
 def _why_undecided(result: Result) -> str:
@@ -209,9 +216,61 @@ def _in_short(result: Result) -> str:
     return f"{result.aspect.name} {value}"
 
 
+def _marked(text: str, spans: Sequence[ErrorSpan]) -> str:
+    """Return `text` with `spans` marked and numbered, and a list that explains them.
+
+    Those without offsets are only in the list. Raise `ValueError` if a span is not in the text.
+    """
+    for span in spans:
+        if span.start is not None and text[span.start : span.end] != span.text:
+            raise ValueError(f"{span.interval} is not {span.text!r} in the text")
+    marked = "".join(_pieces(text, spans))
+    items = "".join(f"<li>{_explained(span)}</li>" for span in spans)
+    listed = f"<ol>{items}</ol>" if items else ""
+    return f'<div dir="auto" style="white-space: pre-wrap">{marked}</div>{listed}'
+
+
+def _pieces(text: str, spans: Sequence[ErrorSpan]) -> Iterator[str]:
+    """Cut the text at every border of a span, so that spans may overlap."""
+    cuts = {0, len(text)}.union(*(span.interval for span in spans if span.interval))
+    for start, end in pairwise(sorted(cuts)):
+        here = [
+            (number, span)
+            for number, span in enumerate(spans, start=1)
+            if span.start is not None and span.start <= start and end <= (span.end or 0)
+        ]
+        yield _piece(text[start:end], here, closed=[n for n, span in here if span.end == end])
+
+
+def _piece(text: str, here: Sequence[tuple[int, ErrorSpan]], *, closed: Sequence[int]) -> str:
+    if not here:
+        return safe(text)
+    gravest = max((span.severity or 0 for _, span in here), default=0)
+    why = "\n".join(f"({number}) {_why(span)}" for number, span in here)
+    numbers = f"<sup>{','.join(map(str, closed))}</sup>" if closed else ""
+    fill = _FILLS.get(gravest, _NO_SEVERITY)
+    style = f"background: {fill}; color: inherit"
+    return f'<mark style="{style}" title="{safe(why)}">{safe(text)}</mark>{numbers}'
+
+
+def _explained(span: ErrorSpan) -> str:
+    quote = f"<q>{safe(span.text)}</q> " if span.text else "(an omission) "
+    remark = "" if span.interval or not span.text else "(not in the text) "
+    evidence = "".join(
+        f"<br>{safe(passage.input)}: <q>{safe(passage.text)}</q>" for passage in span.evidence
+    )
+    return f"<bdi>{quote}{remark}{safe(_why(span))}{evidence}</bdi>"
+
+
+def _why(span: ErrorSpan) -> str:
+    severity = "" if span.severity is None else f"severity {span.severity}"
+    facts = ", ".join(filter(None, (severity, span.category)))
+    return f"{facts}: {span.explanation}" if facts else span.explanation
+
+
 def _lines(results: Sequence[Result]) -> str:
     lines = (line for result in results for line in (_line(result), *_unverified(result)))
-    return "<br>".join(escape(shown(line)) for line in lines)
+    return "<br>".join(map(safe, lines))
 
 
 def _unverified(result: Result) -> Iterator[str]:

@@ -331,7 +331,7 @@ def _other_versions(segments: Iterable[Segment], results: Iterable[Path]) -> Ite
     """Yield notes on texts of which people read another version than the run judged."""
     texts = by_name(segments)
     for path in results:
-        if not path.is_dir():
+        if path.is_file():
             continue
         try:
             (run,) = find_runs([path])
@@ -363,4 +363,4 @@ def _compared(
     segments: Sequence[Segment], scorers: Sequence[Scorer], aspects: Sequence[str]
 ) -> tuple[Ratings, ...]:
     compared = (ratings(segments, scorers, aspect=aspect) for aspect in aspects)
-    return tuple(scorer for scorer in compared if scorer.coverage.any())
+    return tuple(each for each in compared if each.coverage.any())

@@ -1,37 +1,82 @@
-"""Judging on a cluster: workers on many machines judge the rows of many files, chunk by chunk."""
+"""Judging on a cluster: workers on many machines judge the rows of many files, chunk by chunk.
 
-from collections.abc import Callable, Mapping
-from contextlib import closing
+`run_on_cluster` shares the chunks out; a `ChunkWorker` in each process judges them, and writes the
+shard of each.
+"""
+
+import hashlib
+import json
+import tempfile
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
-from pydantic import TypeAdapter
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from pydantic import TypeAdapter, ValidationError
 
-from spanjury.judges.core import DataError, RunStoppedError, StoreError
+from spanjury.judges.core import (
+    UNANSWERED,
+    Aspect,
+    DataError,
+    EvaluationError,
+    Outcome,
+    Result,
+    RunStoppedError,
+    Segment,
+    StoreError,
+    Usage,
+    unstamped,
+)
+from spanjury.judges.core.keys import canonical
 from spanjury.judges.tasks import Catalogue
+from spanjury.judges.text.turns import Processes
+from spanjury.orchestration.engine.batch import evaluate, pair
+from spanjury.orchestration.engine.panel import Panel
+from spanjury.orchestration.engine.stopping import GRACE, run_watched
+from spanjury.orchestration.services.judging.job import readable
 from spanjury.orchestration.services.runs.cluster_job import (
     ChunkEnd,
     ChunkRecord,
     ClusterJob,
     Failure,
     chunk_json,
+    end_json,
+    read_chunk_json,
     read_end,
 )
-from spanjury.orchestration.services.runs.cluster_ledger import ClusterStop, Ledger
-from spanjury.orchestration.services.runs.cluster_worker import ChunkWorker
+from spanjury.orchestration.services.runs.cluster_ledger import (
+    Ask,
+    ClusterStop,
+    Ledger,
+    WorkerMeter,
+    stop_note,
+)
 from spanjury.orchestration.services.runs.run_folder import CLUSTER, as_begun, manifest_of_values
 from spanjury.orchestration.wiring.cluster import (
+    Chunk,
     ShardFolder,
     cut_chunks,
     find_place,
     ray_engine,
+    read_chunk,
     require,
+    without_losses,
 )
+from spanjury.orchestration.wiring.models import guard_of
+from spanjury.orchestration.wiring.panels import open_configured_panel
+from spanjury.orchestration.wiring.results import open_results
 from spanjury.orchestration.wiring.seats import warn_of_one_family
 
-__all__ = ["ChunkRecord", "ClusterJob", "ClusterStop", "run_on_cluster"]
+Pairs = Sequence[tuple[Segment, Aspect]]
+"""Segments and aspects, in the order of their rows."""
 
 _JOB = TypeAdapter(ClusterJob)
+_LAYOUT = 1
+"""Increased when keys or shards change, so that shards in an old format are not found."""
 
 
 def run_on_cluster(
@@ -133,3 +178,248 @@ def _keep_manifest(job: ClusterJob, folder: ShardFolder, cluster: Mapping[str, o
 def _words(value: object) -> str:
     """Return a description of a judge that is not a plain value."""
     return str(getattr(value, "signature", None) or repr(value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seat:
+    outcome: Outcome
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """The part of a result row that identifies it and is counted."""
+
+    id: str
+    aspect: str
+    signature: str
+    outcome: Outcome
+    seats: list[_Seat]
+
+
+_ROW = TypeAdapter(_Row)
+
+
+def shard_key(signature: str, pairs: Pairs) -> str:
+    """Return 32 hexadecimal digits that change if a result of `pairs` could change.
+
+    `pairs` are all pairs of the chunk. Parts of a segment that judges never see (ratings, marked
+    spans, meta) are ignored.
+    """
+    asked = {id(aspect): aspect for _, aspect in pairs}  # the same few recur with every segment
+    aspects = {name: canonical(aspect).decode() for name, aspect in asked.items()}
+    digest = hashlib.blake2b(json.dumps([_LAYOUT, signature]).encode(), digest_size=16)
+    for segment, aspect in pairs:
+        judged = [
+            aspects[id(aspect)],
+            segment.segment_id,
+            segment.output,
+            list(segment.inputs.items()),
+            segment.task,
+            segment.references,
+            segment.system,
+        ]
+        digest.update(json.dumps(judged).encode())
+    return digest.hexdigest()
+
+
+def rows_of(shard: bytes) -> list[bytes]:
+    """Return the rows of a shard, each with its line end; a partial row at the end is dropped."""
+    return [row + b"\n" for row in shard.split(b"\n")[:-1]]
+
+
+def aligned_rows(shard: bytes | None, pairs: Pairs, *, signature: str) -> list[bytes | None]:
+    """Return the row of each pair in `shard`, or None if there is none.
+
+    A row is missing if the run was stopped before the pair was judged, or the shard is damaged.
+    """
+    rows: dict[tuple[str, str, str], bytes] = {}
+    for row in rows_of(shard or b""):
+        if (read := _read(row)) is not None:
+            rows[_named(read)] = row
+    return [rows.get((segment.segment_id, aspect.name, signature)) for segment, aspect in pairs]
+
+
+def is_kept(row: bytes, *, again: frozenset[Outcome]) -> bool:
+    """Return whether neither the panel nor a seat had one of the outcomes `again`."""
+    return not again & _outcomes(_ROW.validate_json(row))
+
+
+def usage_of(rows: Iterable[bytes]) -> Usage:
+    """Return the usage of all seats."""
+    seats = (seat for row in rows for seat in _ROW.validate_json(row).seats)
+    return sum((seat.usage for seat in seats), Usage())
+
+
+def _named(row: _Row) -> tuple[str, str, str]:
+    """Return the identity of a row, whatever release of the same panel wrote it."""
+    return row.id, row.aspect, unstamped(row.signature)
+
+
+def _read(row: bytes) -> _Row | None:
+    try:
+        return _ROW.validate_json(row)
+    except ValidationError:
+        return None
+
+
+def _outcomes(row: _Row) -> set[Outcome]:
+    return {row.outcome, *(seat.outcome for seat in row.seats)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """The rows that were judged, and the reason if some were not."""
+
+    rows: list[bytes]
+    stopped: str = ""
+    error: EvaluationError | None = None
+
+
+class ChunkWorker:
+    """Judges one chunk after the other, and writes the shard of each.
+
+    If a shard exists, only missing or failed rows are judged. If the run is stopped half-way, the
+    shard has the rows judged by then. The panel is opened for the first chunk and stays open until
+    the process ends. `ask` calls the ledger of the run.
+    """
+
+    def __init__(self, job: ClusterJob, catalogue: Catalogue, ask: Ask) -> None:
+        self._job = job
+        self._catalogue = catalogue
+        self._ask = ask
+        self._shards = ShardFolder(job.folder)
+        self._stack = ExitStack()  # holds all open resources
+        self._portal: BlockingPortal | None = None
+        self._panel: Panel | None = None
+        self._meter = WorkerMeter(limits=job.limits, ask=ask)
+        self._before = (Usage(), 0.0)
+        # This closes at the exit of the process at the latest: afterwards its threads no longer
+        # run, and closing would wait for them forever.
+        weakref.finalize(self, self._stack.close)
+
+    def __call__(self, chunk: str) -> str:
+        """Judge the chunk that `chunk_json` wrote; return a line for `read_end`.
+
+        Errors of spanjury are returned too: raised in another process, they would arrive as a long
+        stack trace. They end the run, but the work of other workers gets its grace period.
+        """
+        portal = self._portal = self._portal or self._stack.enter_context(start_blocking_portal())
+        read = read_chunk_json(chunk)
+        record, error = ChunkRecord(chunk=read.number, outcomes={}), None
+        try:
+            record, error = self._record(portal, read)
+        except EvaluationError as raised:
+            error = raised
+        if error is not None:
+            with suppress(EvaluationError):  # the ledger itself may be lost
+                portal.call(self._ask, stop_note(str(error), grace=GRACE))
+        end = ChunkEnd(record=self._with_cost(record), failure=Failure.of(error) if error else None)
+        return end_json(end)
+
+    def _record(
+        self, portal: BlockingPortal, chunk: Chunk
+    ) -> tuple[ChunkRecord, EvaluationError | None]:
+        """Judge the chunk; return its record, and the error that ended judging."""
+        stop_token = portal.call(self._meter.begin)
+        if stop_token.is_requested:
+            stopped = ChunkRecord(chunk=chunk.number, outcomes={}, stopped=stop_token.reason)
+            return stopped, None
+        panel = self._panel = self._panel or self._opened(portal)
+        pairs, skipped = self._pairs(chunk)
+        key = shard_key(panel.signature, pairs)
+        there = self._shards.read(key)
+        old = aligned_rows(there, pairs, signature=panel.signature)
+        again = self._job.again
+        todo = [
+            pair
+            for pair, row in zip(pairs, old, strict=True)
+            if row is None or not is_kept(row, again=again)
+        ]
+        judged = self._judged(portal, panel, todo) if todo else _Judged(rows=[])
+        new = aligned_rows(b"".join(judged.rows), pairs, signature=panel.signature)
+        rows = [*filter(None, map(_better, old, new))]
+        if judged.rows or there is None:
+            self._shards.write(key, b"".join(rows))
+        record = ChunkRecord(
+            chunk=chunk.number,
+            key=key,
+            results=len(rows),
+            outcomes=Counter(_ROW.validate_json(row).outcome for row in rows),
+            unanswered=sum(not is_kept(row, again=UNANSWERED) for row in rows),
+            judged=len(judged.rows),
+            usage=usage_of(judged.rows),
+            skipped=skipped,
+            stopped=judged.stopped,
+        )
+        return record, judged.error
+
+    def _opened(self, portal: BlockingPortal) -> Panel:
+        guard = guard_of(self._job.failures, memory=None)
+        opening = open_configured_panel(self._job.panel, guard=guard, meter=self._meter)
+        return self._stack.enter_context(portal.wrap_async_context_manager(opening))
+
+    def _pairs(self, chunk: Chunk) -> tuple[Pairs, tuple[str, ...]]:
+        """Return the pairs to judge, and why rows are skipped."""
+        job, bad = self._job, list[DataError]()
+        segments = readable(read_chunk(chunk), bad, skip=job.skip_bad_rows)
+        pairs = tuple(pair(segments, self._catalogue, task=job.task, aspects=job.aspects))
+        return pairs, tuple(map(str, bad))
+
+    def _judged(self, portal: BlockingPortal, panel: Panel, pairs: Pairs) -> _Judged:
+        """Judge `pairs` like any run, until all are judged or the run is stopped."""
+        error: EvaluationError | None = None
+        with tempfile.TemporaryDirectory(prefix="spanjury-") as folder:
+            results = open_results(Path(folder) / "rows.jsonl")
+            try:
+                with results:
+                    portal.call(self._evaluate, panel, pairs, results.append)
+            except EvaluationError as raised:
+                error = raised
+            rows = rows_of(results.path.read_bytes())
+        stop_token = self._meter.stop_token
+        stopped = stop_token.reason if stop_token.interrupted else ""
+        return _Judged(rows=rows, stopped=stopped, error=error)
+
+    async def _evaluate(self, panel: Panel, pairs: Pairs, write: Callable[[Result], None]) -> None:
+        work = partial(
+            evaluate,
+            panel,
+            pairs,
+            write=write,
+            workers=self._job.panel.workers,
+            stop_token=self._meter.stop_token,
+        )
+        processes = self._job.panel.processes
+        # The panel was opened in a task of its own, whose context does not reach other tasks.
+        with Processes(processes).working() if processes else nullcontext():
+            await run_watched(work, self._meter.watch)
+        await self._meter.report()
+
+    def _with_cost(self, record: ChunkRecord) -> ChunkRecord:
+        """Add the spending since the last record to `record`."""
+        meter = self._meter
+        (usage, cost), self._before = self._before, (meter.usage, meter.cost)
+        return replace(
+            record,
+            spent=_difference(meter.usage, usage),
+            cost=meter.cost - cost,
+            unpriced=meter.unpriced,
+        )
+
+
+def _better(old: bytes | None, new: bytes | None) -> bytes | None:
+    """Return the new row of a pair, or the old one if only that has a score."""
+    if old is None or new is None:
+        return new or old
+    return without_losses([old], [new])[0]
+
+
+def _difference(now: Usage, before: Usage) -> Usage:
+    return Usage(
+        calls=now.calls - before.calls,
+        prompt=now.prompt - before.prompt,
+        cached=now.cached - before.cached,
+        completion=now.completion - before.completion,
+        reasoning=now.reasoning - before.reasoning,
+    )

@@ -1,12 +1,17 @@
-"""A view of one run, or of two in comparison: rows, search, and all data for a page."""
+"""A view of one run, or of two in comparison: rows, search, and all data for a page or its file."""
 
+import gzip
+import json
 from array import array
-from collections.abc import Callable, Collection, Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import compress
+from itertools import combinations, compress
 from pathlib import Path
 from threading import Condition, Event, Thread
 from typing import Self
+
+import msgspec
 
 from spanjury.judges.core import ConfigError, DataError, EvaluationError, Scale, Segment
 from spanjury.orchestration.services.viewing.aspects import KnownAspects
@@ -33,6 +38,12 @@ MOST_DETAILS = 200
 MOST_SEARCHED = 1_000
 """Most characters of a search text."""
 _FORMAT = 1
+_ROWS_A_PART = 100
+"""Number of rows with details in one block."""
+_MOST_SYSTEMS = 6
+"""Most systems that are compared with each other, since pairs grow quadratically."""
+_COLUMNS, _COMPARISONS = "columns", "comparisons"
+_JSON = msgspec.json.Encoder()
 
 
 def rows_holding(pairing: Pairing, text: str, *, count: int, is_blind: bool = False) -> list[int]:
@@ -431,3 +442,57 @@ class View:
         columns = run.columns
         system = self._names.systems.values[columns.systems[row]]
         return columns.ids[row], system, *self._names.aspects.values[columns.aspects[row]]
+
+
+def page_blocks(view: View, *, numbers: Sequence[int]) -> dict[str, str]:
+    """Return the blocks of a page by id: its head as JSON, all others compressed.
+
+    Waits for all rows. The page contains the rows in `numbers`, in this order, renumbered from 0.
+    """
+    view.wait()
+    columns = view.columns_of(numbers)
+    starts = range(0, len(numbers), _ROWS_A_PART)
+    parts = {f"details-{part}": start for part, start in enumerate(starts)}
+    blocks = {_COLUMNS: _packed({**columns, "from": 0, "done": True})}
+    for name, start in parts.items():
+        blocks[name] = _packed(_details(view, numbers[start : start + _ROWS_A_PART], first=start))
+    blocks[_COMPARISONS] = _packed([view.comparison(*pair) for pair in _compared(view)])
+    head, notes, shown = view.head(), view.notes(), len(numbers)
+    if shown < view.rows:
+        of = f"{shown} of {view.rows} {view.unit}"
+        notes.append(f"this page holds {of}; comparisons are of all of them")
+    head |= {
+        "rows": shown,
+        "has_replies": False,
+        "marking": None,
+        "notes": notes,
+        "file": {
+            "columns": _COLUMNS,
+            "details": list(parts),
+            "rows_a_part": _ROWS_A_PART,
+            "comparisons": _COMPARISONS,
+        },
+    }
+    return {"head": _JSON.encode(head).decode(), **blocks}
+
+
+def _details(view: View, numbers: Sequence[int], *, first: int) -> dict[str, object]:
+    details = view.details(numbers)
+    rows = details["rows"]
+    assert isinstance(rows, list)
+    renumbered = [{**row, "number": number} for number, row in enumerate(rows, start=first)]
+    return {**details, "rows": renumbered}
+
+
+def _compared(view: View) -> Iterator[tuple[str, str]]:
+    """Yield the pairs to compare: two runs, or the systems of one."""
+    if len(view.runs) > 1:
+        yield "run:0", "run:1"
+        return
+    names = [f"system:{name}" for name in view.systems()[:_MOST_SYSTEMS]]
+    yield from combinations(names, 2)
+
+
+def _packed(value: object) -> str:
+    """Return `value` as a JSON string of base64 of gzip of JSON, deterministically."""
+    return json.dumps(b64encode(gzip.compress(_JSON.encode(value), mtime=0)).decode())

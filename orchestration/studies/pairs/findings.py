@@ -12,6 +12,7 @@ from spanjury.orchestration.report import (
     Table,
     code,
     left,
+    named,
     prose,
     right,
     spread,
@@ -140,6 +141,8 @@ def _of_aspect(aspect: str, rows: Sequence[ComparisonRow]) -> AspectComparisons:
 
 
 _SHARE = ".2f"
+_DIGITS = 9
+"""Decimals of a share: equal shares are to tie."""
 ANSWERED = "Share of comparisons with a preference."
 CONSISTENT = "Share of pairs whose preference is the same in both orders."
 FIRST = "Share of preferences for the text shown first; 0.5 without position bias."
@@ -175,7 +178,7 @@ def pairs_report(findings: Findings, *, judge: Examinee, data: str) -> Report:
 
 
 def _answer(aspect: AspectComparisons) -> str:
-    """Say which system of two is preferred, or which of several wins most."""
+    """Say which system of two is preferred, or which of several win most."""
     points: dict[str, list[float]] = {}
     for pair in aspect.pairs:
         if pair.share is not None:
@@ -183,13 +186,13 @@ def _answer(aspect: AspectComparisons) -> str:
             points.setdefault(pair.system_b, []).append(1 - pair.share)
     if not points:
         return f"On {aspect.aspect} no comparison has a preference."
-    shares = {system: sum(each) / len(each) for system, each in points.items()}
-    best = max(shares, key=lambda system: shares[system])
-    if len(set(shares.values())) == 1:
+    shares = {system: round(sum(each) / len(each), _DIGITS) for system, each in points.items()}
+    most = max(shares.values())
+    best = [system for system, share in shares.items() if share == most]
+    if len(best) == len(shares):
         return f"On {aspect.aspect} the judge prefers none of the systems."
-    return (
-        f"On {aspect.aspect} the judge prefers {best}, which wins {shares[best]:.0%} (ties half)."
-    )
+    wins = f"wins {most:.0%}" if len(best) == 1 else f"win {most:.0%} each"
+    return f"On {aspect.aspect} the judge prefers {named(best)}, which {wins} (ties half)."
 
 
 def order_table(rows: Iterator[tuple[str, OrderFindings]], *, heading: str) -> Table:

@@ -124,6 +124,20 @@ def test_meta_says_how_far_judges_agree_with_the_marks(tmp_path: Path, run: Mark
     assert "6 texts of consistency" in done.stderr
 
 
+def test_meta_and_compare_take_a_run_by_its_name(tmp_path: Path, run: MarkedRun) -> None:
+    put_marks(run, agreeing(6))
+    home, elsewhere = str(tmp_path), tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    found = json.loads(call(elsewhere, "meta", "run", *QUICK, "--json", SPANJURY_RUNS=home).stdout)
+    assert [one["scorer"] for one in found["agreements"]] == ["grounding"]
+    alike = json.loads(
+        call(elsewhere, "compare", "run", tmp_path / "run", "--json", SPANJURY_RUNS=home).stdout
+    )
+    assert [(one["scorer"], one["difference"]) for one in alike] == [("grounding", 0.0)]
+    missing = call(elsewhere, "compare", "run", "walk", code=1, SPANJURY_RUNS=home)
+    assert "walk: cannot be read" in missing.stderr
+
+
 def test_meta_counts_texts_read_in_another_version(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6))
     call(tmp_path, "marks", "export", "run", "-o", "marks.jsonl")

@@ -313,6 +313,21 @@ def test_a_text_is_unsure_once_and_only_if_no_aspect_is_faulty(
     assert "unsure: add" not in viewed(results[3:6])
 
 
+def test_a_text_that_is_not_shown_is_faulty_by_its_rubric_and_not_by_a_criterion(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    criterion = replace(ASPECT, name="criterion: It is short", rubric="shop")
+    view = View(total=4, as_json=False, shown=Shown(count=0), progress=False, meter=Meter())
+    with view:
+        for name, of_rubric in (("a", OK), ("b", FAULTY)):
+            text = replace(segment(), segment_id=name)
+            missed = replace(result(1, GOOD, **FAULTY), segment=text, aspect=criterion)
+            for judged in (missed, replace(result(3, GOOD, **of_rubric), segment=text)):
+                view.show(judged)
+    view.close()
+    assert "2 more texts, 1 of them faulty" in capsys.readouterr().out
+
+
 def test_the_table_says_how_many_wrong_texts_are_called_ok_with_the_spread() -> None:
     spread = replace(basis(0.06), spread=(0.01, 0.12))
     view = summed(

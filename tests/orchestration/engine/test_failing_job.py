@@ -31,6 +31,7 @@ from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.stopping import FailurePolicy
 from spanjury.orchestration.services.judging.evaluate import run
 from spanjury.orchestration.services.judging.job import Job
+from spanjury.orchestration.services.runs.cluster import ChunkWorker
 from spanjury.orchestration.services.runs.cluster_job import (
     ChunkEnd,
     ClusterJob,
@@ -38,7 +39,6 @@ from spanjury.orchestration.services.runs.cluster_job import (
     read_end,
 )
 from spanjury.orchestration.services.runs.cluster_ledger import Ledger
-from spanjury.orchestration.services.runs.cluster_worker import ChunkWorker
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 

@@ -2,10 +2,13 @@
 
 import json
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from errno import ENOSPC
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import Mock
 
 import pytest
 
@@ -55,6 +58,15 @@ def test_a_failed_write_is_an_error_and_keeps_the_old_file(tmp_path: Path) -> No
     with pytest.raises(StoreError, match="cannot be written"):
         write_whole(file, b"new")
     assert file.read_bytes() == b"old"
+
+
+def test_a_write_that_fails_half_way_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(ENOSPC, "No space left on device")))
+    with pytest.raises(StoreError, match="No space left on device"):
+        write_whole(tmp_path / "file", b"new")
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_folder_is_not_written_over(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from spanjury.judges.tasks import Catalogue
 from spanjury.judges.text.turns import in_turn
 from spanjury.orchestration.services.judging.evaluate import run
 from spanjury.orchestration.services.judging.job import Job
+from spanjury.orchestration.services.runs.cluster import ChunkWorker
 from spanjury.orchestration.services.runs.cluster_job import (
     ChunkRecord,
     ClusterJob,
@@ -40,7 +41,6 @@ from spanjury.orchestration.services.runs.cluster_job import (
     read_end,
 )
 from spanjury.orchestration.services.runs.cluster_ledger import Ledger
-from spanjury.orchestration.services.runs.cluster_worker import ChunkWorker
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
@@ -330,12 +330,12 @@ WORKER = """
 import sys
 from contextlib import asynccontextmanager
 from spanjury.judges.tasks import Catalogue
-from spanjury.orchestration.services.runs import cluster_worker
+from spanjury.orchestration.services.runs import cluster
 from spanjury.orchestration.services.runs.cluster_job import ClusterJob, chunk_json, read_end
 from spanjury.orchestration.wiring.cluster import cut_chunks
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
-open_panel = cluster_worker.open_configured_panel
+open_panel = cluster.open_configured_panel
 
 @asynccontextmanager
 async def noted(*args, **options):
@@ -346,10 +346,10 @@ async def noted(*args, **options):
 async def ask(note):
     return "{}"
 
-cluster_worker.open_configured_panel = noted
+cluster.open_configured_panel = noted
 panel = PanelConfig(seats=(SeatConfig(judge="form"),))
 job = ClusterJob(data=sys.argv[1], panel=panel, folder=sys.argv[2], aspects=("fluency",))
-worker = cluster_worker.ChunkWorker(job, Catalogue.load(), ask)
+worker = cluster.ChunkWorker(job, Catalogue.load(), ask)
 (chunk,) = cut_chunks(job.data)
 print(read_end(worker(chunk_json(chunk))).record.judged)
 """

@@ -29,6 +29,7 @@ from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.metering import Bound, Limits
 from spanjury.orchestration.engine.spending import Spending
 from spanjury.orchestration.services.runs import cluster_ledger
+from spanjury.orchestration.services.runs.cluster import ChunkWorker
 from spanjury.orchestration.services.runs.cluster_job import ClusterJob, chunk_json, read_end
 from spanjury.orchestration.services.runs.cluster_ledger import (
     ClusterStop,
@@ -36,7 +37,6 @@ from spanjury.orchestration.services.runs.cluster_ledger import (
     WorkerMeter,
     stop_note,
 )
-from spanjury.orchestration.services.runs.cluster_worker import ChunkWorker
 from spanjury.orchestration.wiring.cascades import CascadeConfig
 from spanjury.orchestration.wiring.cluster import ShardFolder, cut_chunks
 from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig

@@ -16,7 +16,8 @@ from fakes.ray_cluster import ON_RAY, SMALL, Cluster, ray_cluster
 from spanjury.judges.core import ConfigError, EvaluationError
 from spanjury.orchestration.services.judging.evaluate import run
 from spanjury.orchestration.services.judging.job import Job
-from spanjury.orchestration.services.runs.cluster import ChunkRecord, ClusterJob, run_on_cluster
+from spanjury.orchestration.services.runs.cluster import run_on_cluster
+from spanjury.orchestration.services.runs.cluster_job import ChunkRecord, ClusterJob
 from spanjury.orchestration.wiring.config import PanelConfig, SeatConfig
 
 skip_without("ray")

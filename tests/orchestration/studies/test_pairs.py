@@ -50,7 +50,7 @@ from spanjury.orchestration.studies.pairs.comparing import (
     Swiss,
     compare_systems,
 )
-from spanjury.orchestration.studies.pairs.findings import findings_of
+from spanjury.orchestration.studies.pairs.findings import findings_of, pairs_report
 
 ROW = TypeAdapter(ComparisonRow)
 JUDGE = "comparer|model:ollama/gemma2:27b|prompt:1"
@@ -175,6 +175,24 @@ def test_wins_ties_and_losses_are_counted_and_failures_apart() -> None:
     assert first.share == 0.5
     assert (second.system_b, second.share) == ("z", 0.0)
     assert (aspect.compared, aspect.answered) == (5, 4)
+
+
+@pytest.mark.parametrize(
+    ("rows", "answer"),
+    [
+        ([row(A, A)], "On consistency the judge prefers x, which wins 100% (ties half)."),
+        (
+            [row(A, A, systems="xz"), row(A, A, systems="yz"), row(A, B, systems="xy")],
+            "On consistency the judge prefers x and y, which win 75% each (ties half).",
+        ),
+        ([row(A, B)], "On consistency the judge prefers none of the systems."),
+    ],
+)
+def test_the_answer_names_all_systems_that_win_most(
+    rows: Sequence[ComparisonRow], answer: str
+) -> None:
+    judge = Examinee(signature="judge", seats={"judge": "judge"})
+    assert pairs_report(findings_of(rows), judge=judge, data="texts").answer == answer
 
 
 def test_position_bias_is_the_share_of_winners_that_stood_first() -> None:

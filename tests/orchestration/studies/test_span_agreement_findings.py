@@ -25,6 +25,7 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     GoldSpan,
     Marking,
     PairFinding,
+    annotator_pairs,
     gold_of,
 )
 from spanjury.orchestration.studies.agreement.tables import span_blocks
@@ -173,9 +174,9 @@ def test_annotators_are_compared_on_the_texts_that_both_have_read() -> None:
         "b": (marked(0, 6, by="ann"),),
         "c": (marked(2, 4, by="cid"),),
     }
-    readers = {"a": ("ann", "bob"), "b": ("ann", "bob")}
-    said: list[Marking] = [("j", name, OUTPUT, ()) for name in gold]
-    (pair,) = span_agreement(said, gold, readers=readers, settings=FEW).annotators
+    readers = {"a": ("ann", "bob"), "b": ("ann", "bob"), "c": ("cid",)}
+    lengths = dict.fromkeys(gold, len(OUTPUT))
+    (pair,) = annotator_pairs(Gold(gold, readers), lengths, settings=FEW)
     assert (pair.first, pair.second, pair.texts) == ("ann", "bob", 2)
     assert pair.figures["characters.micro"].value == pytest.approx(2 * 3 / (12 + 6))
     assert pair.figures["exact.micro"].value == 0
@@ -183,17 +184,27 @@ def test_annotators_are_compared_on_the_texts_that_both_have_read() -> None:
     assert pair.gamma.observed == pytest.approx((1 / 4 + 1) / 1.5)
 
 
-def test_gamma_with_categories_is_lower_where_they_differ() -> None:
-    gold = {
-        "a": tuple(
-            GoldSpan(start=start, end=start + 3, category=category, annotator=who)
-            for start in (0, 9, 20)
-            for who, category in (("ann", "x"), ("bob", "y"))
-        )
-    }
-    (pair,) = span_agreement([("j", "a", OUTPUT, ())], gold, settings=FEW).annotators
+@pytest.mark.parametrize(
+    ("ours", "theirs", "observed"),
+    [
+        (("x", "x", "x"), ("y", "y", "y"), 1),
+        (("x", "x", "x"), ("x", " X", "x"), 0),
+        (("x", "", "x"), ("x", "", "x"), 1 / 3),
+        (("x", "x", "x"), ("", "", ""), math.nan),
+    ],
+)
+def test_gamma_with_categories_is_lower_where_they_differ(
+    ours: Sequence[str], theirs: Sequence[str], observed: float
+) -> None:
+    spans = tuple(
+        GoldSpan(start=start, end=start + 3, category=category, annotator=who)
+        for who, categories in (("ann", ours), ("bob", theirs))
+        for start, category in zip((0, 9, 20), categories, strict=True)
+    )
+    gold = Gold({"a": spans}, {"a": ("ann", "bob")})
+    (pair,) = annotator_pairs(gold, {"a": len(OUTPUT)}, settings=FEW)
     assert pair.gamma.gamma == 1
-    assert pair.gamma_with_categories.observed == 1
+    assert pair.gamma_with_categories.observed == pytest.approx(observed, nan_ok=True)
 
 
 def test_gold_is_taken_from_segments_with_their_readers() -> None:
@@ -334,9 +345,8 @@ def test_errors_in_top_rated_texts_are_counted_beside_gold_spans() -> None:
 
 def test_the_page_shows_judges_systems_and_annotators() -> None:
     found = compared(TASK)
-    pairs = span_agreement(
-        PAGE_FOUND, PAGE_GOLD.spans, readers=PAGE_GOLD.readers, settings=FEW_DRAWS
-    ).annotators
+    lengths = {name: len(output) for _, name, output, _ in PAGE_FOUND}
+    pairs = [*annotator_pairs(PAGE_GOLD, lengths, settings=FEW_DRAWS)]
     page = page_of([found], pairs)
     assert "| j | 2 | 3 | " in page
     assert "| j | x | 1 | " in page

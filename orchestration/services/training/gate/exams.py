@@ -13,7 +13,7 @@ from spanjury.orchestration.engine.metering import Limits
 from spanjury.orchestration.engine.stopping import FailurePolicy, run_in_time
 from spanjury.orchestration.report.files import make_folder, write_report, write_whole
 from spanjury.orchestration.report.json import json_text, plain
-from spanjury.orchestration.services.exams.study import Live, PanelStudy, Watch
+from spanjury.orchestration.services.exams.study import Live, PanelStudy
 from spanjury.orchestration.services.exams.study_report import exam_record, read_card, write_card
 from spanjury.orchestration.services.judging.evaluate import run as run_job
 from spanjury.orchestration.services.judging.job import Job
@@ -357,13 +357,13 @@ def plan_gate(job: GateJob) -> ExamPlan:
         async def examine() -> None:
             for plan in plans:
                 # Each exam tracks its own total, since other exams follow.
-                watch = Watch(
+                own = Live(
                     total=plan.total,
                     stop_token=live.stop_token,
                     meter=live.meter,
                     on_result=live,
                 )
-                await plan.run(watch)
+                await plan.run(own)
 
         await run_in_time(examine, live.stop_token, seconds=job.limits.max_seconds)
 

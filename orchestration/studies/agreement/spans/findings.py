@@ -22,8 +22,6 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     Gold,
     GoldSpan,
     Marking,
-    PairFinding,
-    annotator_pairs,
     category_overlaps,
     interval_rows,
     overlaps,
@@ -253,8 +251,6 @@ class SpanAgreement:
     judges: tuple[JudgeFinding, ...]
     """Each judge on all texts, and then on each group of them."""
     over_annotations: tuple[OverAnnotation, ...]
-    annotators: tuple[PairFinding, ...]
-    """People with people, two by two; empty where no text was read by two with names."""
 
 
 def span_agreement(
@@ -263,7 +259,6 @@ def span_agreement(
     *,
     readers: Mapping[str, tuple[str, ...]] = _NO_READERS,
     groups: Mapping[str, str] = _NO_GROUPS,
-    with_annotators: bool = True,
     settings: Settings = DEFAULTS,
 ) -> SpanAgreement:
     """Compare what judges found, on one aspect, with what people marked.
@@ -273,20 +268,14 @@ def span_agreement(
     `readers_of`.
     `groups`: id of the segment -> its group, as its system.
     """
-    listed = [*markings]
     all_readers = {name: readers_of(spans, readers.get(name, ())) for name, spans in gold.items()}
-    whole = Gold(gold, all_readers)
-    judges = [*collected(listed, whole)]
-    lengths = {segment_id: len(output) for _, segment_id, output, _ in listed}
+    judges = [*collected(markings, Gold(gold, all_readers))]
     return SpanAgreement(
         settings=settings,
         judges=tuple(
             finding for judge in judges for finding in _findings(judge, groups, settings=settings)
         ),
         over_annotations=tuple(over_annotation(judge, settings=settings) for judge in judges),
-        annotators=tuple(
-            annotator_pairs(whole, lengths if with_annotators else {}, settings=settings)
-        ),
     )
 
 
@@ -433,7 +422,6 @@ def aspect_spans(task: SpanTask, settings: Settings) -> AspectSpans:
             task.gold.spans,
             readers=task.gold.readers,
             groups=task.groups,
-            with_annotators=False,
             settings=settings,
         )
     markings = [marking for marking in task.markings if marking[1] in task.top_rated.texts]

@@ -299,7 +299,7 @@ class PairFinding:
     gamma: Gamma
     """Agreement on places beyond chance."""
     gamma_with_categories: Gamma
-    """On places and categories."""
+    """On places and categories; NaN if one side has spans and never a category."""
 
 
 def annotator_pairs(
@@ -352,7 +352,9 @@ def _pair(
         texts=len(texts),
         figures=estimates(effects, texts=len(texts), settings=settings),
         gamma=compared(),
-        gamma_with_categories=compared(_labels(*sides)),
+        gamma_with_categories=compared(_labels(*sides))
+        if all(map(_has_categories, sides))
+        else Gamma(np.nan, np.nan, np.nan, np.nan),
     )
 
 
@@ -362,13 +364,13 @@ def _f1(effect: Weighted) -> Weighted:
 
 
 def _labels(first: Side, second: Side) -> tuple[list[list[int]], list[list[int]]]:
-    """Return the number of each category, for the spans that have a place."""
+    """Return the number of each category, one for each span without, of spans that have a place."""
     numbers: dict[str, int] = {}
 
     def labelled(side: Side) -> list[list[int]]:
         return [
             [
-                numbers.setdefault(span.category, len(numbers))
+                numbers.setdefault(_folded(span.category) or f" {len(numbers)}", len(numbers))
                 for span in spans
                 if span.start is not None
             ]

@@ -328,7 +328,7 @@ def _spans(gold: Sequence[ErrorSpan], written: object) -> Iterator[LabelledSpan]
             start, end = span.interval
             extent = row.get("extent") if isinstance(row, dict) else None
             words = f"{span.category} {extent if isinstance(extent, str) else ''}".casefold()
-            labels = (label for word, label in _LABELS.items() if word in words)
+            labels = (label for word, label in _LABELS.items() if label > 0 and word in words)
             yield LabelledSpan(start=start, end=end, label=next(labels, Label.ERROR))
 
 

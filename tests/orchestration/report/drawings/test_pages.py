@@ -14,19 +14,17 @@ import numpy as np
 import pytest
 
 from spanjury.judges.core import ConfigError, StoreError
-from spanjury.orchestration.report.drawings.drawing import MarkedText
-from spanjury.orchestration.report.drawings.tokens import (
+from spanjury.orchestration.report.drawings.pages import (
     Flow,
-    TokenFlow,
-    TokenSimilarities,
-    flow_page,
-    heat_map_page,
-)
-from spanjury.orchestration.report.drawings.words import (
     LcsAlignment,
+    MarkedText,
     NgramPlaces,
     SharedNgrams,
+    TokenFlow,
+    TokenSimilarities,
     alignment_page,
+    flow_page,
+    heat_map_page,
 )
 from spanjury.orchestration.report.files import write_page
 

@@ -136,6 +136,7 @@ def test_a_row_that_says_nothing_is_passed_over() -> None:
         ("EntE", "intrinsic", Label.CONTRADICTED),
         ("PredE", "extrinsic", Label.ABSENT),
         ("LinkE", "n/a", Label.ERROR),
+        ("not_entailment", "", Label.ERROR),
     ],
 )
 def test_the_sort_of_a_span_is_read_of_its_kind_or_its_extent(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from spanjury.orchestration.report.fitted_table import FittedColumn, FittedTable
+from spanjury.orchestration.report.terminal import FittedColumn, FittedTable
 
 WORDS = st.text("abcdefghij", min_size=1, max_size=9)
 

@@ -76,6 +76,11 @@ def bootstrap(effect: Weighted, *, items: int, rng: Generator, draws: int = 10_0
     draws
         Number of samples of `items` items to draw, at least 1.
 
+    Returns
+    -------
+    Resampled
+        The draws are NaN if there is one item only, which shows nothing about others.
+
     Raises
     ------
     ValueError
@@ -85,8 +90,10 @@ def bootstrap(effect: Weighted, *, items: int, rng: Generator, draws: int = 10_0
         raise ValueError(f"expected items and draws, got {items!r} and {draws!r}")
     step = max(1, BLOCK // items)
     sizes = (min(step, draws - done) for done in range(0, draws, step))
-    blocks = [effect(_counts(items, size, rng)) for size in sizes]
-    return Resampled(on_sample(effect, items=items), np.concatenate(blocks))
+    drawn = np.concatenate([effect(_counts(items, size, rng)) for size in sizes])
+    if items == 1:  # every draw is the sample, which is no sign that others would be like it
+        drawn = np.full_like(drawn, np.nan)
+    return Resampled(on_sample(effect, items=items), drawn)
 
 
 def percentile_interval(resampled: Resampled, *, confidence: float = 0.95) -> Interval:

@@ -20,7 +20,7 @@ from spanjury.orchestration.studies.discernment.score_arrays import (
 )
 from spanjury.orchestration.studies.estimates import by_owner
 from spanjury.perturbations.pairs import Condition, PerturbedPair
-from spanjury.stats.arrays import FloatArray
+from spanjury.stats.arrays import FloatArray, mean_of_defined
 from spanjury.stats.flagging import auroc_of_drops, cutoff, flagged, most_by_chance
 from spanjury.stats.proportions import clustered_proportion
 from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates
@@ -296,7 +296,7 @@ def _mean_caught(resampled: Resampled, caught: NDArray[np.bool_]) -> Estimate:
     defined = ~np.isnan(values)
     if not defined.any():
         return Estimate()
-    means = np.nan_to_num(drawn[:, defined]).mean(axis=1)
+    means = mean_of_defined(drawn[:, defined])  # a draw may lack all texts of a condition
     return estimates(Resampled(np.mean(values[defined], keepdims=True), means[:, np.newaxis]))[0]
 
 

@@ -72,6 +72,7 @@ def shuffled(text: str, rng: Generator) -> str:
 
 RULES: Mapping[str, Perturbation] = {
     "negated": negated,
+    "seldom negated": negated,
     "reworded": reworded,
     "boasted": boasted,
     "shuffled": shuffled,
@@ -327,6 +328,12 @@ def test_the_card_has_what_is_caught_on_average_and_of_each_condition() -> None:
     assert measures["discernment.harmless_disturbed"].value == 0
     assert measures.keys() <= {*measure_names(["negated", "reworded"])}
     assert {"discernment.average", "invariance.steady", "retest.moved"} <= measures.keys()
+
+
+def test_a_draw_without_a_text_of_a_condition_is_of_the_others() -> None:
+    """Every damaged text is caught, so the mean is 1 in every draw."""
+    findings = examined([5.0] * 20, {"negated": [1.0] * 20, "seldom negated": [1.0] + [NAN] * 19})
+    assert findings.caught == (1.0, 1.0, 1.0)
 
 
 def twins_of(

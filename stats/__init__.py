@@ -7,7 +7,7 @@ lists the function for each question.
 from importlib import import_module
 
 _MODULES = {
-    "resampling": ("Interval", "bootstrap", "effect_difference", "percentile_interval"),
+    "resampling": ("Interval", "Jackknifed", "bootstrap", "jackknife", "percentile_interval"),
     "bounded_means": ("BoundedMean", "RisingMean", "bounded_mean"),
     "calibration_error": ("calibration_error",),
     "combination.discernment": ("discernment_score", "linear_pool", "target_contrast"),
@@ -28,12 +28,7 @@ _MODULES = {
     "effects": ("difference_effects", "scale_effects"),
     "moderation": ("MarkVariance", "mark_variance", "moderated"),
     "monotone": ("centred_fit", "decreasing_fit", "decreasing_steps", "increasing_fit"),
-    "paired_comparisons": (
-        "BradleyTerry",
-        "bradley_terry",
-        "bradley_terry_effect",
-        "win_shares",
-    ),
+    "paired_comparisons": ("BradleyTerry", "bradley_terry", "bradley_terry_effect"),
     "powered_estimates": ("PoweredEstimate",),
     "prediction_powered": (
         "marks_needed",

@@ -47,7 +47,6 @@ from spanjury.stats.monotone import increasing_fit as increasing_fit
 from spanjury.stats.paired_comparisons import BradleyTerry as BradleyTerry
 from spanjury.stats.paired_comparisons import bradley_terry as bradley_terry
 from spanjury.stats.paired_comparisons import bradley_terry_effect as bradley_terry_effect
-from spanjury.stats.paired_comparisons import win_shares as win_shares
 from spanjury.stats.powered_estimates import PoweredEstimate as PoweredEstimate
 from spanjury.stats.prediction_powered import marks_needed as marks_needed
 from spanjury.stats.prediction_powered import powered_difference as powered_difference
@@ -67,8 +66,9 @@ from spanjury.stats.raters.latent import dawid_skene as dawid_skene
 from spanjury.stats.redundancy import Redundancy as Redundancy
 from spanjury.stats.redundancy import rater_redundancy as rater_redundancy
 from spanjury.stats.resampling import Interval as Interval
+from spanjury.stats.resampling import Jackknifed as Jackknifed
 from spanjury.stats.resampling import bootstrap as bootstrap
-from spanjury.stats.resampling import effect_difference as effect_difference
+from spanjury.stats.resampling import jackknife as jackknife
 from spanjury.stats.resampling import percentile_interval as percentile_interval
 from spanjury.stats.roc import auroc as auroc
 from spanjury.stats.roc import caught_share as caught_share
@@ -114,6 +114,7 @@ __all__ = [
     "Equivalence",
     "Gamma",
     "Interval",
+    "Jackknifed",
     "Localisation",
     "MarkVariance",
     "OrdinalScores",
@@ -148,7 +149,6 @@ __all__ = [
     "difference_effects",
     "discernible_effect",
     "discernment_score",
-    "effect_difference",
     "ensemble_curve",
     "equivalence",
     "exact_overlap",
@@ -163,6 +163,7 @@ __all__ = [
     "increasing_fit",
     "items_for_rate",
     "items_needed",
+    "jackknife",
     "joint_sign_flip",
     "krippendorff_alpha",
     "landau_threshold",
@@ -201,5 +202,4 @@ __all__ = [
     "target_contrast",
     "tie_calibrated_accuracy",
     "weighted_mean",
-    "win_shares",
 ]

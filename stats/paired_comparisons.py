@@ -142,39 +142,6 @@ def bradley_terry_effect(
     return effect
 
 
-def win_shares(items: ArrayLike, points: ArrayLike) -> FloatArray:
-    """Return each item's share of wins, with ties counted half, against any opponents.
-
-    Parameters
-    ----------
-    items, points
-        As in `bradley_terry`.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(items,)``, in ``[0, 1]``.
-
-    Raises
-    ------
-    ValueError
-        As `bradley_terry` does.
-
-    Examples
-    --------
-    >>> win_shares([[0, 1], [0, 2], [1, 2]], [1, 0.5, 1]).tolist()
-    [0.75, 0.5, 0.25]
-    """
-    table = _Table.of(items, points, shown_first=None)
-    used = table.used
-    pairs, gained = np.asarray(items, dtype=np.intp)[used], np.asarray(points, dtype=float)[used]
-    won = np.bincount(pairs[:, 0], gained, minlength=table.items)
-    won += np.bincount(pairs[:, 1], 1 - gained, minlength=table.items)
-    met = np.bincount(pairs.ravel(), minlength=table.items)
-    shares: FloatArray = np.divide(won, met, out=np.full(table.items, np.nan), where=met > 0)
-    return shares
-
-
 class _Table(NamedTuple):
     """Comparisons sorted into cells by meeting (two items in an order) and outcome.
 

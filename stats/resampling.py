@@ -5,15 +5,13 @@ a draw is the same as in the sample, so that effects may be averaged or subtract
 two judges are compared on the same items.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
 
-from spanjury.stats.arrays import FloatArray, checked_differences, checked_share
-from spanjury.stats.weighted import Weighted, net_drop, on_sample
+from spanjury.stats.arrays import FloatArray, checked_share
+from spanjury.stats.weighted import Weighted, on_sample
 
 # Counts in memory at a time; 10,000 draws of 400 items, or 32 MB.
 BLOCK = 4_000_000
@@ -35,6 +33,13 @@ class Resampled(NamedTuple):
     """Shape ``(draws, ...)``; NaN where an effect is undefined."""
 
 
+class Jackknifed(NamedTuple):
+    """Effects in the sample, and their standard errors, of one shape."""
+
+    estimate: FloatArray
+    error: FloatArray
+
+
 class Interval(NamedTuple):
     """Bounds, in the shape of the estimate."""
 
@@ -48,18 +53,6 @@ class Estimate(NamedTuple):
     value: float = np.nan
     low: float = np.nan
     high: float = np.nan
-
-
-class EffectDifference(NamedTuple):
-    """Differences between the effects on two judges, one by one."""
-
-    difference: FloatArray
-    low: FloatArray
-    high: FloatArray
-    p: FloatArray
-    """Two-sided; agrees with the interval up to one draw."""
-    used: NDArray[np.intp]
-    """Items with a difference from both judges."""
 
 
 def bootstrap(effect: Weighted, *, items: int, rng: Generator, draws: int = 10_000) -> Resampled:
@@ -76,6 +69,11 @@ def bootstrap(effect: Weighted, *, items: int, rng: Generator, draws: int = 10_0
     draws
         Number of samples of `items` items to draw, at least 1.
 
+    Returns
+    -------
+    Resampled
+        The draws are NaN if there is one item only, which shows nothing about others.
+
     Raises
     ------
     ValueError
@@ -85,8 +83,39 @@ def bootstrap(effect: Weighted, *, items: int, rng: Generator, draws: int = 10_0
         raise ValueError(f"expected items and draws, got {items!r} and {draws!r}")
     step = max(1, BLOCK // items)
     sizes = (min(step, draws - done) for done in range(0, draws, step))
-    blocks = [effect(_counts(items, size, rng)) for size in sizes]
-    return Resampled(on_sample(effect, items=items), np.concatenate(blocks))
+    drawn = np.concatenate([effect(_counts(items, size, rng)) for size in sizes])
+    if items == 1:  # every draw is the sample, which is no sign that others would be like it
+        drawn = np.full_like(drawn, np.nan)
+    return Resampled(on_sample(effect, items=items), drawn)
+
+
+def jackknife(effect: Weighted, *, items: int) -> Jackknifed:
+    """Leave out each item in turn [1]_.
+
+    For Student's interval of few items, where the bootstrap's is too narrow: it draws samples that
+    vary less than new items would.
+
+    Parameters
+    ----------
+    effect
+        As in `bootstrap`.
+    items
+        Number of items, at least 1; with one, errors are NaN.
+
+    References
+    ----------
+    .. [1] Efron, Stein (1981), Annals of Statistics 9(3):586-596, doi:10.1214/aos/1176345462
+
+    Examples
+    --------
+    >>> from spanjury.stats.weighted import mean_drop
+    >>> [float(each) for each in jackknife(mean_drop([1.0, 2.0, 3.0]), items=3)]  # sqrt(1 / 3)
+    [2.0, 0.5773502691896257]
+    """
+    left = effect(1 - np.eye(items))
+    squares = ((left - left.mean(axis=0)) ** 2).sum(axis=0)
+    error = np.sqrt(squares * (items - 1) / items) if items > 1 else np.full(squares.shape, np.nan)
+    return Jackknifed(on_sample(effect, items=items), error)
 
 
 def percentile_interval(resampled: Resampled, *, confidence: float = 0.95) -> Interval:
@@ -144,53 +173,6 @@ def estimates(resampled: Resampled, *, confidence: float = 0.95) -> list[Estimat
     bounds = percentile_interval(resampled, confidence=confidence)
     cells = np.stack([resampled.estimate, *bounds], axis=-1).reshape(-1, 3)
     return [Estimate(*cell) for cell in cells.tolist()]
-
-
-def effect_difference(
-    first: ArrayLike,
-    second: ArrayLike,
-    *,
-    rng: Generator,
-    effect: Callable[[ArrayLike], Weighted] = net_drop,
-    draws: int = 10_000,
-    confidence: float = 0.95,
-) -> EffectDifference:
-    """Compare the effects on two judges by a bootstrap of items that both have judged.
-
-    Discernment scores cannot be compared: they are p-values, and grow with the number of items.
-
-    Parameters
-    ----------
-    first, second
-        Differences of the judges, shape ``(..., items)`` each, items in the same order; finite, or
-        NaN where missing. An item that is missing in one is skipped in both.
-    rng
-        Generator of the draws.
-    effect
-        ``effect(differences)`` -> the effect to compare.
-    draws, confidence
-        As in `bootstrap` and `percentile_interval`.
-
-    Raises
-    ------
-    ValueError
-        If a shape, a value or a range is not as above.
-    """
-    both = [checked_differences(first), checked_differences(second)]
-    if both[0].shape != both[1].shape:
-        raise ValueError(f"expected one shape, got {both[0].shape} and {both[1].shape}")
-    missing = np.isnan(both[0] + both[1])
-    present = np.where(missing, np.nan, np.stack(both))
-    judges = bootstrap(effect(present), items=present.shape[-1], rng=rng, draws=draws)
-    differences = Resampled(
-        judges.estimate[0] - judges.estimate[1], judges.draws[:, 0] - judges.draws[:, 1]
-    )
-    return EffectDifference(
-        differences.estimate,
-        *percentile_interval(differences, confidence=confidence),
-        p=two_sided_p(differences),
-        used=np.sum(~missing, axis=-1),
-    )
 
 
 def _counts(items: int, draws: int, rng: Generator) -> FloatArray:

@@ -17,6 +17,7 @@ from spanjury.judges.core import (
     Result,
     RunStoppedError,
     Segment,
+    counted,
     fingerprint,
 )
 from spanjury.orchestration.engine.batch import each, evaluate
@@ -146,6 +147,12 @@ def source_of(segment: Segment) -> str:
     """Return a name of what a text was made from, the same for all texts with these inputs."""
     inputs = [part for item in sorted(segment.inputs.items()) for part in item]
     return fingerprint(*inputs) if inputs else fingerprint(segment.segment_id)
+
+
+def of_sources(texts: int, sources: int) -> str:
+    """Return a number of texts in words, with that of their sources where texts share one."""
+    shared = f" of {counted(sources, 'source')}" if sources < texts else ""
+    return f"{counted(texts, 'text')}{shared}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, stdtr, stdtrit
 
-from spanjury.stats.arrays import FloatArray
-from spanjury.stats.significance.paired import paired
+from spanjury.stats.arrays import FloatArray, cluster_numbers, one_axis
+from spanjury.stats.sampling_design import weighted_mean
 from spanjury.stats.significance.sign_flip import paired_test
 
 RankTail = Callable[[int], float]
@@ -108,6 +108,7 @@ def equivalence(
     margin: float,
     alpha: float = 0.05,
     method: EquivalenceMethod = "t",
+    clusters: ArrayLike | None = None,
 ) -> Equivalence:
     """Test whether differences are smaller than a margin, in both directions [1]_.
 
@@ -124,6 +125,9 @@ def equivalence(
         distinct differences the level is approximate: 0.07 instead of 0.05 with 12 items.
         ``"signed-rank"``: Wilcoxon's test [2]_ for their centre, which is 0 if fewer than one
         item in four falls.
+    clusters
+        Shape ``(items,)``; labels of groups of correlated items; None if all are independent.
+        ``"signed-rank"`` tests the means of the clusters, so that each cluster counts alike.
 
     Returns
     -------
@@ -155,8 +159,11 @@ def equivalence(
         raise ValueError(f"expected an alpha in (0, 0.5), got {alpha!r}")
     if method not in METHODS:
         raise ValueError(f"expected one of {sorted(METHODS)}, got {method!r}")
-    values = paired(differences).differences
-    tests = METHODS[method](values, margin=margin, alpha=alpha)
+    values = one_axis(differences)
+    numbers = cluster_numbers(clusters, items=values.size)
+    present = ~np.isnan(values)
+    values, numbers = values[present], numbers[present]
+    tests = METHODS[method](values, numbers, margin=margin, alpha=alpha)
     verdict: EquivalenceVerdict = "undecided"
     if tests.p_equivalent <= alpha:
         verdict = "equivalent"
@@ -165,12 +172,13 @@ def equivalence(
     return Equivalence(verdict, *tests, used=values.size)
 
 
-def _by_t(values: FloatArray, *, margin: float, alpha: float) -> _Tests:
-    if not values.size or np.ptp(values) <= NOISE:
-        return _by_signed_rank(values, margin=margin, alpha=alpha)
-    mean = float(values.mean())
-    freedom = values.size - 1
-    error = float(values.std(ddof=1) / np.sqrt(values.size))
+def _by_t(values: FloatArray, numbers: NDArray[np.intp], *, margin: float, alpha: float) -> _Tests:
+    mean, _, _, error, _, clusters, _ = weighted_mean(
+        values, np.ones(values.size), clusters=numbers
+    )
+    if not error > NOISE:
+        return _by_signed_rank(values, numbers, margin=margin, alpha=alpha)
+    freedom = clusters - 1
     reach = float(stdtrit(freedom, 1 - alpha)) * error
     return _Tests(
         p_equivalent=float(stdtr(freedom, (abs(mean) - margin) / error)),
@@ -181,9 +189,13 @@ def _by_t(values: FloatArray, *, margin: float, alpha: float) -> _Tests:
     )
 
 
-def _by_signed_rank(values: FloatArray, *, margin: float, alpha: float) -> _Tests:
+def _by_signed_rank(
+    values: FloatArray, numbers: NDArray[np.intp], *, margin: float, alpha: float
+) -> _Tests:
     if not values.size:
         return _Tests(np.nan, np.nan, np.nan, np.nan, np.nan)
+    numbers = cluster_numbers(numbers, items=values.size)  # without those that are all missing
+    values = np.bincount(numbers, values) / np.bincount(numbers)
     averages, mirrored = walsh_averages(values), walsh_averages(-values)
     # For differences shifted by a point, the statistic is the number of averages above it: [2]
     # 3.1. As averages at the margin do not count, test and interval agree even with ties.

@@ -36,11 +36,6 @@ class PairedTest(NamedTuple):
         """The p-value; zero where it is too small for a float."""
         return math.exp(self.log_p)
 
-    @property
-    def nothing_moved(self) -> bool:
-        """True if there are pairs and none of them differs: p is 1 by convention."""
-        return self.zeros > 0 and self.used == 0
-
 
 class PairedStatistic(Protocol):
     """A test of the differences, shape ``(n,)``, NaN if one is missing."""

@@ -155,4 +155,4 @@ def test_the_statistics_of_the_page_are_those_of_the_face() -> None:
 
     named = set(re.findall(r"`(\w+)`", page.read_text("utf-8")))
     types = {name for name in stats.__all__ if name[0].isupper()}
-    assert set(stats.__all__) - types - named == {"effect_difference", "paired"}
+    assert set(stats.__all__) - types - named == {"paired"}

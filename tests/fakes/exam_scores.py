@@ -18,11 +18,12 @@ def scored(
     repeats: int = 1,
     texts: Iterable[str] | None = None,
     version: str = "",
+    texts_each: int = 1,
 ) -> list[ScoreRow]:
     """Return a row for each of `differences`; None: the damaged text has no score.
 
     The texts are named by number if not otherwise, and were damaged as their name, the
-    condition and `version` say.
+    condition and `version` say. Each source has `texts_each` of them, in this order.
     """
     names = texts if texts is not None else (str(number) for number in range(len(differences)))
     return [
@@ -38,6 +39,7 @@ def scored(
             damaged_outcome=Outcome.UNPARSEABLE if drop is None else Outcome.SCORED,
             clean_digest=f"clean {text}",
             damaged_digest=f"{condition} {text} {version}",
+            source=f"source {text if texts_each == 1 else number // texts_each}",
         )
-        for text, drop in zip(names, differences, strict=True)
+        for number, (text, drop) in enumerate(zip(names, differences, strict=True))
     ]

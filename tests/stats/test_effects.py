@@ -17,7 +17,7 @@ from spanjury.stats.effects import difference_effects, scale_effects
 from spanjury.stats.resampling import (
     Resampled,
     bootstrap,
-    effect_difference,
+    jackknife,
     percentile_interval,
     two_sided_p,
 )
@@ -122,53 +122,25 @@ def test_the_p_value_is_twice_the_smaller_tail_with_one_draw_more() -> None:
     assert two_sided_p(Resampled(np.array(3.0), draws)) == pytest.approx(2 * 2 / 9)
 
 
-def test_judges_that_score_alike_do_not_differ() -> None:
-    differences = default_rng(1).choice([0.0, 1.0, math.nan], size=(2, 30))
-    drawn = effect_difference(differences, differences, rng=default_rng(2), draws=100)
-    np.testing.assert_array_equal(drawn.difference, 0)
-    np.testing.assert_array_equal(drawn.p, 1)
-    np.testing.assert_array_equal(drawn.used, (~np.isnan(differences)).sum(axis=-1))
-
-
-def test_a_judge_that_sees_all_differs_from_one_that_sees_nothing() -> None:
-    drawn = effect_difference(np.ones(30), np.zeros(30), rng=default_rng(1), draws=999)
-    assert drawn.difference == 1
-    assert float(drawn.low) == float(drawn.high) == 1
-    assert drawn.p == pytest.approx(2 / 1000)
-
-
-def test_judges_are_compared_on_items_that_both_have_judged() -> None:
-    first, second = [1, 1, math.nan, 0], [math.nan, 1, -1, 0]
-    drawn = effect_difference(first, second, rng=default_rng(1), draws=10)
-    assert drawn.difference == 0
-    assert drawn.used == 2
-
-
-def test_two_judges_on_the_same_items_differ_more_clearly_than_on_any_items() -> None:
-    rng = default_rng(3)
-    easy = rng.integers(0, 3, size=100).astype(float)
-    seen = easy + (rng.random(100) < 0.3)
-    paired = effect_difference(seen, easy, rng=rng, effect=mean_drop)
-    mixed = effect_difference(seen, rng.permutation(easy), rng=rng, effect=mean_drop)
-    assert paired.difference == pytest.approx(mixed.difference)
-    assert paired.high - paired.low < (mixed.high - mixed.low) / 2
-
-
-def test_equal_judges_differ_as_seldom_as_the_level_says() -> None:
+def test_no_effect_is_denied_as_seldom_as_the_level_says() -> None:
     rng = default_rng(9)
-    exams = rng.choice([-1.0, 0.0, 1.0], size=(400, 2, 60))
-    p = [effect_difference(*exam, rng=rng, draws=400).p for exam in exams]
+    exams = rng.choice([-1.0, 0.0, 1.0], size=(400, 60))
+    p = [two_sided_p(bootstrap(net_drop(e), items=60, rng=rng, draws=400)) for e in exams]
     assert 0.02 < np.mean(np.array(p) <= 0.05) < 0.09  # 3 standard errors about .055
 
 
-@settings(max_examples=30)
-@given(st.lists(st.sampled_from([-1.0, 0.0, 2.0]), min_size=3, max_size=12), st.integers(0, 99))
-def test_swapped_judges_differ_the_other_way(differences: list[float], seed: int) -> None:
-    forward, two = (
-        effect_difference(*pair, rng=default_rng(seed), draws=99)
-        for pair in ((differences, differences[::-1]), (differences[::-1], differences))
-    )
-    np.testing.assert_allclose([forward.low, forward.high, forward.p], [-two.high, -two.low, two.p])
+def test_one_item_shows_nothing_about_others() -> None:
+    drawn = bootstrap(mean_drop([2.0]), items=1, rng=default_rng(1), draws=10)
+    assert drawn.estimate == 2
+    assert np.isnan([*percentile_interval(drawn), two_sided_p(drawn)]).all()
+    assert np.isnan(jackknife(mean_drop([2.0]), items=1).error)
+
+
+def test_the_jackknife_has_the_error_of_a_mean() -> None:
+    values = default_rng(1).normal(size=20)
+    left = jackknife(mean_drop(values), items=20)
+    assert left.estimate == pytest.approx(values.mean())
+    assert left.error == pytest.approx(values.std(ddof=1) / math.sqrt(20))
 
 
 @pytest.mark.parametrize(("items", "draws"), [(0, 10), (10, 0)])
@@ -180,11 +152,6 @@ def test_nothing_to_draw_is_refused(items: int, draws: int) -> None:
 def test_a_confidence_of_one_is_refused() -> None:
     with pytest.raises(ValueError, match="expected a confidence"):
         percentile_interval(Resampled(np.zeros(1), np.zeros((3, 1))), confidence=1)
-
-
-def test_judges_with_other_items_are_refused() -> None:
-    with pytest.raises(ValueError, match="expected one shape"):
-        effect_difference([1, 2], [1], rng=default_rng(1))
 
 
 def test_effects_of_six_drops_are_as_worked_by_hand() -> None:

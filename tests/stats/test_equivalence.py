@@ -139,6 +139,17 @@ def test_with_two_distinct_drops_the_level_is_kept_by_ranks_and_nearly_by_studen
     assert equivalence(two, margin=0.5, method="signed-rank").p_equivalent > 79 / 4096
 
 
+@pytest.mark.parametrize("method", ["t", "signed-rank"])
+def test_items_of_a_cluster_are_one_observation(method: EquivalenceMethod) -> None:
+    values, twice = np.array([0.2, -0.1, 0.4, 0.0, 0.3]), np.arange(5).repeat(2)
+    once = equivalence(values, margin=0.5, method=method)
+    doubled = equivalence(values.repeat(2), margin=0.5, method=method, clusters=twice)
+    assert doubled.used == 10
+    assert doubled[1:6] == pytest.approx(once[1:6])
+    gaps = equivalence([*values, math.nan], margin=0.5, method=method, clusters=[*"abcdef"])
+    assert gaps == once
+
+
 @pytest.mark.parametrize("margin", [0, -1, math.inf, math.nan])
 def test_an_invalid_margin_is_refused(margin: float) -> None:
     with pytest.raises(ValueError, match="expected a margin"):

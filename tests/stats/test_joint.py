@@ -88,7 +88,7 @@ def test_items_are_counted_once_whatever_their_aspects(over: Over) -> None:
 @BOTH
 def test_p_is_1_if_nothing_moved_and_unknown_without_pairs(over: Over) -> None:
     still = joint([[0, 0], [0, math.nan]], over=over)
-    assert (still.p, still.nothing_moved) == (1, True)
+    assert (still.p, still.used) == (1, 0)
     assert math.isnan(joint([[math.nan], [math.nan]], over=over).log_p)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect, win_shares
+from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect
 from spanjury.stats.resampling import bootstrap, percentile_interval
 
 LIKELIHOOD = 1e-9
@@ -158,14 +158,6 @@ def test_the_sample_as_it_is_gives_the_fit() -> None:
     whole = effect(np.ones((2, 50)))
     assert whole.shape == (2, 9)
     assert whole[1] == pytest.approx([*fit.strengths, *fit.shares, fit.position])
-
-
-def test_shares_of_wins_count_ties_half_and_skip_what_is_missing() -> None:
-    shares = win_shares([[0, 1], [0, 1], [1, 2], [0, 2]], [1, 0.5, 1, math.nan])
-    assert shares == pytest.approx([0.75, 0.5, 0])
-    lonely = win_shares([[0, 1], [1, 2]], [1, math.nan])
-    assert lonely[:2] == pytest.approx([1, 0])
-    assert math.isnan(lonely[2])
 
 
 @pytest.mark.parametrize(

@@ -147,4 +147,5 @@ def _score(row: "attempts.Attempt") -> "score_arrays.ScoreRow":
         damaged_outcome=row.after_outcome,
         clean_digest=row.before_digest,
         damaged_digest=row.after_digest,
+        source=row.source,
     )

@@ -1,5 +1,7 @@
 """Two judges compared: by the difference of their effects on the same texts, never by their D.
 
+Texts about one source are correlated, so intervals and tests treat each source as one observation.
+
 Judges are also compared by the damaged texts that each catches without their clean twins.
 Each judge has a cut-off of its own on each aspect, which at most 10 % of the clean and the
 harmlessly changed texts are below that both exams have shown. Every draw of texts sets it again.
@@ -15,9 +17,15 @@ from numpy.typing import NDArray
 from spanjury.judges.core import ConfigError
 from spanjury.orchestration.studies.discernment.detection import USUAL, fewest_texts, stacked
 from spanjury.orchestration.studies.discernment.score_arrays import ScoreRow
-from spanjury.orchestration.studies.estimates import LEVEL, grouped, holm_adjusted
+from spanjury.orchestration.studies.estimates import (
+    LEVEL,
+    by_owner,
+    grouped,
+    holm_adjusted,
+    numbered,
+)
 from spanjury.perturbations.perturbation import Effect
-from spanjury.stats.arrays import FloatArray, mean_of_defined
+from spanjury.stats.arrays import FloatArray, cluster_sums, mean_of_defined
 from spanjury.stats.flagging import cutoff, flagged
 from spanjury.stats.resampling import Resampled, bootstrap, estimates, two_sided_p
 from spanjury.stats.significance.sign_flip import paired_test
@@ -66,6 +74,11 @@ class Shared:
 
     contrasts: tuple[Contrast, ...]
     texts: tuple[str, ...]
+    owner: NDArray[np.intp]
+    """Shape ``(texts,)``: number of each text's source."""
+    knows_sources: bool
+    """False if a file, of a release until 0.2, does not say which texts share a source: each then
+    counts as its own."""
     differences: NDArray[np.float64]
     """Shape ``(2, contrasts, texts)``: clean minus damaged scores, summed over each judge's
     repeats. NaN where one of the judges has none."""
@@ -101,9 +114,12 @@ def share(first: Sequence[ScoreRow], second: Sequence[ScoreRow]) -> Shared:
         scores = (differences[key], [row.clean for row in rows], [row.damaged for row in rows])
         values[:, :, numbers[_contrast(rows[0])], texts[key[0]]] = scores
     harmless = _harmless(exams[0])
+    sources = {row.text: row.source for exam in exams for row in exam.values() if row.source}
     return Shared(
         contrasts=tuple(contrasts),
         texts=tuple(texts),
+        owner=numbered([sources.get(text, text) for text in texts])[0],
+        knows_sources=texts.keys() <= sources.keys(),
         differences=values[0],
         clean=values[1],
         changed=values[2],
@@ -249,20 +265,22 @@ class Compared:
     adjusted: float
     """The same, held for all that is compared, by Holm."""
     texts: int
+    sources: int
+    """Sources of these texts."""
     preference: Preference
     """The judge that does better, by the adjusted p-value."""
 
 
 def exact_p(apart: FloatArray) -> float:
-    """Test, in both directions, whether it matters which judge said what of a text."""
+    """Test, in both directions, whether it matters which judge said what of a source's texts."""
     return min(1.0, 2 * min(paired_test(apart).p, paired_test(-apart).p))
 
 
 def preference_of(better: float, *, p: float) -> Preference:
     """Say which judge does better, by how much the first does."""
-    if p > LEVEL:
-        return Preference.NOT_SHOWN
-    return Preference.FIRST if better > 0 else Preference.SECOND
+    if p <= LEVEL:
+        return Preference.FIRST if better > 0 else Preference.SECOND
+    return Preference.NOT_SHOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -287,7 +305,7 @@ def _catches(
 ) -> tuple[Compared | None, tuple[tuple[Contrast, Compared], ...]]:
     """Compare the caught shares, as `Comparison` says: their mean, and each contrast with damage.
 
-    `draw`: resamples the same texts for every effect.
+    `draw`: resamples the same sources for every effect.
     """
     numbers = [n for n, contrast in enumerate(shared.contrasts) if contrast.expected == "falls"]
     stated = [n for n in numbers if np.sum(~np.isnan(_clean(shared, n)[0])) >= fewest_texts(USUAL)]
@@ -298,9 +316,10 @@ def _catches(
     flags = np.array([[cell.flags() for cell in pair] for pair in cells])
     apart = flags[:, 0] - flags[:, 1]
     mean = Resampled(drawn.estimate.mean(axis=-1), mean_of_defined(drawn.draws))
-    compared = _one_by_one(drawn, apart, stays=np.zeros(len(cells), dtype=bool))
+    stays = np.zeros(len(cells), dtype=bool)
+    compared = _one_by_one(drawn, apart, owner=shared.owner, stays=stays)
     contrasts = zip([shared.contrasts[n] for n in stated], compared, strict=True)
-    return _compared(mean, _summed(apart)), tuple(contrasts)
+    return _compared(mean, _summed(apart), owner=shared.owner), tuple(contrasts)
 
 
 def _cells(shared: Shared, number: int) -> tuple[_Cell, _Cell]:
@@ -329,14 +348,19 @@ def _clean(shared: Shared, number: int) -> FloatArray:
     )
 
 
-def _compared(effects: Resampled, apart: FloatArray) -> Compared:
-    """Compare two effects; `apart` has, for each text, what the first judge has more of it."""
+def _compared(effects: Resampled, apart: FloatArray, *, owner: NDArray[np.intp]) -> Compared:
+    """Compare two effects.
+
+    `apart`: shape ``(texts,)``: what the first judge has more of each text.
+    `owner`: number of each text's source.
+    """
     first, second = (float(effect) for effect in effects.estimate)
     difference = Resampled(
         np.array([first - second]), (effects.draws[:, 0] - effects.draws[:, 1])[:, np.newaxis]
     )
     (estimate,) = estimates(difference)
-    p = max(float(two_sided_p(difference)[0]), exact_p(apart))
+    by_source = cluster_sums(apart, owner)
+    p = float(np.fmax(two_sided_p(difference)[0], exact_p(by_source)))
     return Compared(
         first=first,
         second=second,
@@ -346,21 +370,22 @@ def _compared(effects: Resampled, apart: FloatArray) -> Compared:
         p=p,
         adjusted=p,
         texts=int(np.count_nonzero(~np.isnan(apart))),
+        sources=int(np.count_nonzero(~np.isnan(by_source))),
         preference=preference_of(estimate.value, p=p),
     )
 
 
 def _one_by_one(
-    drawn: Resampled, apart: FloatArray, *, stays: NDArray[np.bool_]
+    drawn: Resampled, apart: FloatArray, *, owner: NDArray[np.intp], stays: NDArray[np.bool_]
 ) -> Iterator[Compared]:
     """Compare contrast by contrast, all held together to the level by Holm.
 
     `drawn`: of the shape ``(2, contrasts)``.
-    `apart`: shape ``(contrasts, texts)``.
+    `apart`: shape ``(contrasts, texts)``; `owner` as in `_compared`.
     `stays`: shape ``(contrasts,)``: where the smaller effect is the better one.
     """
     rows = [
-        _compared(Resampled(drawn.estimate[:, n], drawn.draws[:, :, n]), each)
+        _compared(Resampled(drawn.estimate[:, n], drawn.draws[:, :, n]), each, owner=owner)
         for n, each in enumerate(apart)
     ]
     adjusted = holm_adjusted([row.p for row in rows]).tolist()
@@ -390,6 +415,8 @@ class Comparison:
     better, elsewhere a larger effect."""
     caught: Compared | None
     caught_contrasts: tuple[tuple[Contrast, Compared], ...]
+    knows_sources: bool
+    """As in `Shared`."""
     unshared: Unshared
 
 
@@ -398,7 +425,7 @@ def compare(
 ) -> Comparison:
     """Compare two judges by their effects on what both exams have shown.
 
-    Texts are drawn with all their conditions and aspects, the same ones for both judges.
+    Sources are drawn with all their texts, conditions and aspects, the same for both judges.
 
     Raise `ConfigError` if the exams have nothing in common.
     """
@@ -413,15 +440,16 @@ def compare(
 
     def draw(effect: Weighted) -> Resampled:
         rng = np.random.default_rng(seed)
-        return bootstrap(effect, items=len(shared.texts), rng=rng, draws=draws)
+        by_source = by_owner(effect, shared.owner)
+        return bootstrap(by_source, items=int(shared.owner.max()) + 1, rng=rng, draws=draws)
 
     summary = None
     if falls.any():
         # In each draw over the contrasts that it holds a text of.
         by_contrast = mean_drop(moves[:, falls])
         drawn = draw(lambda counts: mean_of_defined(by_contrast(counts)))
-        summary = _compared(drawn, _summed(apart[falls]))
-    compared = _one_by_one(draw(mean_drop(moves)), apart, stays=stays)
+        summary = _compared(drawn, _summed(apart[falls]), owner=shared.owner)
+    compared = _one_by_one(draw(mean_drop(moves)), apart, owner=shared.owner, stays=stays)
     caught, caught_contrasts = _catches(shared, draw)
     return Comparison(
         seed=seed,
@@ -431,6 +459,7 @@ def compare(
         contrasts=tuple(zip(shared.contrasts, compared, strict=True)),
         caught=caught,
         caught_contrasts=caught_contrasts,
+        knows_sources=shared.knows_sources,
         unshared=shared.unshared,
     )
 

@@ -29,7 +29,7 @@ from spanjury.orchestration.report import (
 )
 from spanjury.orchestration.studies.agreement.scorers import Scorer
 from spanjury.orchestration.studies.estimates import LEVEL, by_owner, holm_adjusted, numbered
-from spanjury.stats.arrays import FloatArray, mean_of_defined
+from spanjury.stats.arrays import FloatArray, cluster_sums, mean_of_defined
 from spanjury.stats.resampling import bootstrap, estimates
 from spanjury.stats.weighted import mean_drop
 
@@ -37,10 +37,6 @@ with lazily():
     from spanjury.stats.significance import sign_flip  # needs scipy, which `view` does without
 
 _SPEC = ".3f"
-_DIGITS = 9
-"""Decimals of a sum of differences: equal sums are to tie."""
-_DRAWN = 2
-"""Sources below which there is nothing to resample, and no interval."""
 Sources = Mapping[str, Hashable]
 """Text, or anything that was scored -> its source; one that is absent is its own source."""
 EACH_ITS_OWN: Sources = MappingProxyType({})
@@ -177,7 +173,7 @@ def mean_difference(
     """Compare scores by the name of what was scored; names that only one side has are skipped."""
     before, after, owner = _paired(first, second, sources=sources)
     count, low, high = len(np.unique(owner)), math.nan, math.nan
-    if count >= _DRAWN:
+    if count:
         effect, rng = by_owner(mean_drop(after - before), owner), default_rng(seed)
         ((_, low, high),) = estimates(bootstrap(effect, items=count, rng=rng, draws=draws))
     return MeanDifference(
@@ -197,7 +193,7 @@ def _difference(
     means = mean_difference(first.scores, second.scores, sources=sources, seed=seed, draws=draws)
     before, after, owner = _paired(first.scores, second.scores, sources=sources)
     moved = after - before
-    sums = np.bincount(owner, moved).round(_DIGITS)
+    sums = cluster_sums(moved, owner)
     p = min(sign_flip.paired_test(side).p for side in (sums, -sums)) if moved.size else math.nan
     return Difference(
         **{each.name: getattr(means, each.name) for each in fields(means)},

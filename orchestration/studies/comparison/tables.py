@@ -27,7 +27,7 @@ from spanjury.orchestration.studies.comparison.comparison import (
     Unshared,
 )
 from spanjury.orchestration.studies.estimates import LEVEL
-from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.judging import Examinee, of_sources
 
 _SIGNED = "+.2f"
 _BETTER = {"falls": "discerns more", "unchanged": "moves less"}
@@ -35,8 +35,8 @@ _NAMES = {Preference.FIRST: "A", Preference.SECOND: "B"}
 _NAMED = 5
 """So many names are listed, and the others are counted."""
 _READING = prose(
-    "Differences are A minus B, with 95 % intervals: texts are resampled, the same ones for both "
-    "judges, with all their conditions and aspects. *Caught*: each judge has its own cutoff, "
+    "Differences are A minus B, with 95 % intervals: sources are resampled, the same ones for both "
+    "judges, with all their texts, conditions and aspects. *Caught*: each judge has a cut-off, "
     "below which at most 10 % of the clean and the harmlessly changed texts lie. *p* is two-sided "
     "and adjusted by Holm over all rows of what is caught, and over both other tables; a verdict "
     "is given up to 0.05. **Bold**: the aspect was damaged. *Not shown* does not prove that the "
@@ -142,17 +142,22 @@ def conclusion(comparison: Comparison) -> str:
         return "There are no damaged aspects on which both judges gave scores."
     better = _NAMES.get(summary.preference)
     verdict = f"{better} discerns more" if better else "neither is shown to discern more"
+    texts = of_sources(summary.texts, summary.sources)
     pairs = sum(contrast.expected == "falls" for contrast, _ in comparison.contrasts)
     return (
         f"On average over the damaged aspects ({pairs} pairs of condition and aspect, "
-        f"{summary.texts} texts) {verdict}: A {summary.first:+.2f}, B {summary.second:+.2f}, "
+        f"{texts}) {verdict}: A {summary.first:+.2f}, B {summary.second:+.2f}, "
         f"difference {_difference(summary).text}, p = {summary.p:.2g}."
     )
 
 
 def remarks(comparison: Comparison) -> tuple[str, ...]:
     """Return what was not compared, and what to beware of, in sentences."""
-    return (*_on_unshared(comparison.unshared), *_on_resampling(comparison))
+    return (
+        *_on_unshared(comparison.unshared),
+        *_on_sources(comparison),
+        *_on_resampling(comparison),
+    )
 
 
 def _facts(judges: tuple[Examinee, Examinee], folders: tuple[str, str]) -> Iterator[Prose]:
@@ -190,6 +195,7 @@ def _entries(contrast: Contrast, compared: Compared, *, spec: str, verdict: str)
     yield left("aspect", Cell(contrast.aspect, bold=damaged), only="page")
     yield left("aspect", f"{contrast.aspect}*" if damaged else contrast.aspect, only="terminal")
     yield right("texts", compared.texts, only="page")
+    yield right("sources", compared.sources, only="page")
     yield right("A", compared.first, spec)
     yield right("B", compared.second, spec)
     yield left("difference [95 %]", difference, wrap=False, only="page")
@@ -224,6 +230,15 @@ def _on_unshared(unshared: Unshared) -> Iterator[str]:
     ):
         if count:
             yield f"{what}: {count}."
+
+
+def _on_sources(comparison: Comparison) -> Iterator[str]:
+    if not comparison.knows_sources:
+        yield (
+            "The scores of an earlier release do not say which texts share a source, so each text "
+            "counts as its own: if several share one, intervals are too narrow. Run the exam again "
+            "with the same command: no question is asked twice."
+        )
 
 
 def _on_resampling(comparison: Comparison) -> Iterator[str]:

@@ -13,7 +13,7 @@ _SHOWN = 1.0
 HALF_STEP = 0.5
 """A mean drop, in steps of the scale, that is enough to act on."""
 ONE_FLIP = math.log(2, 20)
-"""D that one more falling text adds at most: the exact p of n falling texts is 2 to the -n."""
+"""D that one more falling source adds at most: the exact p of n falling sources is 2 to the -n."""
 _NOISE = 1e-9
 """Means differ from what they should be by this much through rounding."""
 
@@ -171,7 +171,7 @@ def _unshown(finding: Finding, contrast: Contrast, detection: Detection) -> Conc
         return Conclusion.REWARDED
     if finding.discernment >= _SHOWN:
         return Conclusion.ELSEWHERE
-    enough = contrast.effects.used * ONE_FLIP >= _SHOWN
+    enough = (contrast.test.used + contrast.test.zeros) * ONE_FLIP >= _SHOWN
     return Conclusion.NOT_DISCERNED if enough else Conclusion.UNDECIDED
 
 

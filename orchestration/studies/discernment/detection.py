@@ -12,15 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.judges.core import Scale, Segment
+from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.discernment.score_arrays import (
     Judgements,
     ScoreArrays,
     is_harmless,
 )
-from spanjury.orchestration.studies.judging import source_of
+from spanjury.orchestration.studies.estimates import by_owner
 from spanjury.perturbations.pairs import Condition, PerturbedPair
-from spanjury.stats.arrays import FloatArray
+from spanjury.stats.arrays import FloatArray, mean_of_defined
 from spanjury.stats.flagging import auroc_of_drops, cutoff, flagged, most_by_chance
 from spanjury.stats.proportions import clustered_proportion
 from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates
@@ -107,7 +107,8 @@ class Detection:
     of_clean_10: Estimate
     """The same where at most 10 % of the clean texts alone are."""
     by_chance: int
-    """As many of the texts lie below this cut-off at most by chance, 95 % interval."""
+    """As many of the texts lie below this cut-off at most by chance, 95 % interval. Texts of one
+    source count as lying on the same side of it."""
     auroc: Estimate
     """Area under the ROC curve, damaged against clean and harmlessly changed texts; of a harmless
     condition against the clean ones."""
@@ -172,6 +173,8 @@ class AspectScores:
 
     clean: FloatArray
     changed: FloatArray
+    owner: NDArray[np.intp]
+    """Shape ``(texts,)``: number of each text's source."""
     pooled: NDArray[np.bool_]
     spared: NDArray[np.bool_]
 
@@ -199,10 +202,16 @@ class AspectScores:
         """Return the clean texts' cut-off at the usual rate; NaN where it cannot be stated."""
         return cutoff(self.clean, rate=USUAL) if self.can_state(USUAL) else math.nan
 
-    def most_by_chance(self, texts: int) -> int:
-        """Return how many of `texts` lie below that cut-off by chance; all without one."""
-        clean = int(np.count_nonzero(~np.isnan(self.clean)))
-        return most_by_chance(texts, clean=clean, rate=USUAL) if clean else texts
+    def most_by_chance(self, scored: NDArray[np.bool_]) -> int:
+        """Return how many of the `scored` texts lie below that cut-off by chance; all without one.
+
+        Each source is one trial: all of its texts, or none, are taken to lie below.
+        """
+        texts, sources = int(np.count_nonzero(scored)), np.unique(self.owner[scored]).size
+        clean = np.unique(self.owner[~np.isnan(self.clean)]).size
+        if not clean or not sources:
+            return texts
+        return most_by_chance(sources, clean=clean, rate=USUAL) * texts // sources
 
     def effect(self) -> Weighted:
         """Return all figures as one effect, shape ``(draws, figures, conditions)``."""
@@ -231,26 +240,31 @@ def detections(
     """Set the cut-offs of each aspect, and count what they catch of each condition.
 
     `conditions`, `scales`: in the order of the arrays.
-    `seed`, `draws`: seed and number of resamples of texts, each with all that was made of it.
+    `seed`, `draws`: seed and number of resamples of sources, each with all its texts and what was
+    made of them.
     """
     rules, shape = [each.perturbation for each in conditions], (len(conditions), len(scales))
     effects = np.array([[rule.effect_on(name) for name in scales] for rule in rules], dtype=object)
     falls, stays = ((effects == word).reshape(shape) for word in ("falls", "unchanged"))
     spared = stays.all(axis=1)
     harmless = np.array([is_harmless(rule, aspects=[*scales]) for rule in rules], dtype=np.bool_)
-    once = score_arrays.single()
+    once, owner = score_arrays.single(), score_arrays.owner
     aspects = [
         AspectScores(
-            clean=once.clean[row], changed=once.damaged[:, row], pooled=harmless, spared=spared
+            clean=once.clean[row],
+            changed=once.damaged[:, row],
+            owner=owner,
+            pooled=harmless,
+            spared=spared,
         )
         for row in range(len(once.aspects))
     ]
     resampled = bootstrap(
         _in_blocks(
-            stacked([aspect.effect() for aspect in aspects]),
+            by_owner(stacked([aspect.effect() for aspect in aspects]), owner),
             rows=max(1, _BLOCK // (len(once.segments) * (1 + int(harmless.sum())))),
         ),
-        items=len(once.segments),
+        items=len({*once.sources}),
         rng=np.random.default_rng(seed),
         draws=min(draws, _DRAWS),
     )
@@ -282,7 +296,7 @@ def _mean_caught(resampled: Resampled, caught: NDArray[np.bool_]) -> Estimate:
     defined = ~np.isnan(values)
     if not defined.any():
         return Estimate()
-    means = np.nan_to_num(drawn[:, defined]).mean(axis=1)
+    means = mean_of_defined(drawn[:, defined])  # a draw may lack all texts of a condition
     return estimates(Resampled(np.mean(values[defined], keepdims=True), means[:, np.newaxis]))[0]
 
 
@@ -290,15 +304,15 @@ def _detection(
     name: str, aspect: AspectScores, figures: Resampled, *, column: int, scale: Scale
 ) -> Detection:
     strict, usual, of_clean, auroc, drop = estimates(figures)
-    scores = aspect.changed[column]
+    scores, owner = aspect.changed[column], aspect.owner
     scored = scores[~np.isnan(scores)]
     return Detection(
         aspect=name,
         texts=scored.size,
-        caught_5=_share(strict, scores, aspect.cutoff(STRICT)),
-        caught_10=_share(usual, scores, aspect.cutoff(USUAL)),
-        of_clean_10=_share(of_clean, scores, aspect.cutoff_of_clean()),
-        by_chance=aspect.most_by_chance(scored.size),
+        caught_5=_share(strict, scores, aspect.cutoff(STRICT), owner=owner),
+        caught_10=_share(usual, scores, aspect.cutoff(USUAL), owner=owner),
+        of_clean_10=_share(of_clean, scores, aspect.cutoff_of_clean(), owner=owner),
+        by_chance=aspect.most_by_chance(~np.isnan(scores)),
         auroc=auroc,
         mean_drop=drop,
         harmless_drop=aspect.harmless_drop,
@@ -306,12 +320,13 @@ def _detection(
     )
 
 
-def _share(drawn: Estimate, scores: FloatArray, cut: float) -> Estimate:
+def _share(drawn: Estimate, scores: FloatArray, cut: float, *, owner: NDArray[np.intp]) -> Estimate:
     """Widen the interval by Wilson's: where all texts go one way, no draw of them differs."""
     if math.isnan(cut):
         return Estimate()
-    scored = ~np.isnan(scores)
-    wilson = clustered_proportion((scores < cut).astype(float), scored.astype(float))
+    wilson = clustered_proportion(
+        np.bincount(owner, scores < cut), np.bincount(owner, ~np.isnan(scores))
+    )
     return Estimate(
         value=wilson.value,
         low=float(np.fmin(drawn.low, wilson.low)),
@@ -381,7 +396,6 @@ class WrittenTwins:
 
 def written_twins(
     scores: ScoreArrays,
-    segments: Sequence[Segment],
     conditions: Sequence[Condition],
     *,
     seed: int,
@@ -403,7 +417,7 @@ def written_twins(
         for text in np.flatnonzero(scores.applied[row]).tolist():
             right.append(scores.clean[columns, text].sum())
             wrong.append(scores.damaged[row, columns, text].sum())
-            owner.append(source_of(segments[text]))
+            owner.append(scores.sources[text])
     good, bad = np.array(right, dtype=np.float64), np.array(wrong, dtype=np.float64)
     defined = ~np.isnan(good + bad)
     if not columns or not defined.any():

@@ -1,14 +1,14 @@
 """The exam: damage texts, have a panel judge them and the clean ones apart, and compare."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Literal
 
 from spanjury.judges.core import Aspect, ChatModel, ConfigError, PerturbationError, Result, Segment
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.discernment.detection import marked_in, written_twins
+from spanjury.orchestration.studies.discernment.detection import marked_in
 from spanjury.orchestration.studies.discernment.findings import Findings, Settings, evaluate_scores
 from spanjury.orchestration.studies.discernment.score_arrays import (
     Judgements,
@@ -33,7 +33,6 @@ from spanjury.orchestration.studies.judging import (
     in_order,
     made_and_skipped,
     require_distinct,
-    source_of,
 )
 from spanjury.perturbations.pairs import (
     Condition,
@@ -243,17 +242,7 @@ def _result(
     )
     harmed = {(row.condition, row.aspect) for row in scores if row.expected == "falls"}
     return ExamResult(
-        findings=replace(
-            findings,
-            sources=len({*map(source_of, exam.segments)}),
-            twins=written_twins(
-                score_arrays,
-                exam.segments,
-                exam.conditions,
-                seed=exam.settings.seed,
-                draws=exam.settings.draws,
-            ),
-        ),
+        findings=findings,
         score_arrays=score_arrays,
         perturbed_pairs=damaged,
         scores=scores,

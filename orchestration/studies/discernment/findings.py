@@ -1,4 +1,8 @@
-"""Findings: the evaluation of an exam, condition by condition and contrast by contrast."""
+"""Findings: the evaluation of an exam, condition by condition and contrast by contrast.
+
+Texts about one source are correlated, so intervals and tests treat each source as one observation:
+a test takes the sum of the differences of each.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,11 +23,13 @@ from spanjury.orchestration.studies.discernment.detection import (
     detections,
     marked_places,
     markings,
+    written_twins,
 )
 from spanjury.orchestration.studies.discernment.score_arrays import Judgements, ScoreArrays
-from spanjury.orchestration.studies.estimates import grouped
+from spanjury.orchestration.studies.estimates import by_owner, grouped
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped
 from spanjury.perturbations.perturbation import Effect
+from spanjury.stats.arrays import cluster_sums
 from spanjury.stats.combination.combining import Combination
 from spanjury.stats.combination.discernment import (
     LevelBalanced,
@@ -92,6 +98,7 @@ class Contrast:
     expected: Effect | None
     """The expected movement of the score; None where anything may happen."""
     test: PairedTest
+    """Its counts are of sources."""
     discernment: float
     effects: DifferenceEffects
     interval: tuple[float, float]
@@ -118,6 +125,7 @@ def contrasts(
     clean: NDArray[np.float64],
     damaged: NDArray[np.float64],
     *,
+    owner: NDArray[np.intp],
     scales: Mapping[str, Scale],
     expected: Callable[[str], Effect | None],
     method: Method,
@@ -128,18 +136,23 @@ def contrasts(
 
     `clean`, `damaged`: shape ``(aspects, segments)``: sums of `repeats` scores, NaN where there is
     none.
+    `owner`: shape ``(segments,)``: number of each segment's source.
     `scales`: aspect -> its scale, in the order of the arrays.
-    `settings`: of the bootstrap, which resamples the same segments for every condition.
+    `settings`: of the bootstrap, which resamples the same sources for every condition.
     """
     differences = clean - damaged
+    sums = cluster_sums(differences, owner)
     rng = np.random.default_rng(settings.seed)
     drawn = bootstrap(
-        net_drop(differences), items=differences.shape[-1], rng=rng, draws=settings.draws
+        by_owner(net_drop(differences), owner),
+        items=sums.shape[-1],
+        rng=rng,
+        draws=settings.draws,
     )
     for row, ((aspect, scale), drop) in enumerate(
         zip(scales.items(), estimates(drawn), strict=True)
     ):
-        test = method.test(differences[row])
+        test = method.test(sums[row])
         effects = difference_effects(differences[row])
         spared = expected(aspect) == "unchanged"
         yield Contrast(
@@ -152,13 +165,15 @@ def contrasts(
             on_scale=scale_effects(
                 clean[row] / repeats, damaged[row] / repeats, low=scale.low, high=scale.high
             ),
-            equivalence=_equivalence(differences[row], repeats=repeats) if spared else None,
+            equivalence=_equivalence(differences[row], owner, repeats=repeats) if spared else None,
         )
 
 
-def _equivalence(differences: NDArray[np.float64], *, repeats: int) -> Equivalence:
-    """Test the sums, in which ties are exact, and describe single scores."""
-    of_sums = equivalence(differences, margin=_MARGIN * repeats)
+def _equivalence(
+    differences: NDArray[np.float64], owner: NDArray[np.intp], *, repeats: int
+) -> Equivalence:
+    """Test the sums of repeats, in which ties are exact, and describe single scores."""
+    of_sums = equivalence(differences, margin=_MARGIN * repeats, clusters=owner)
     return of_sums._replace(
         estimate=of_sums.estimate / repeats, low=of_sums.low / repeats, high=of_sums.high / repeats
     )
@@ -214,6 +229,8 @@ class Findings:
 
     settings: Settings
     segments: int
+    sources: int
+    """Sources of the texts."""
     repeats: int
     control: tuple[Contrast, ...]
     """The clean texts against themselves: nothing should fall here."""
@@ -224,9 +241,7 @@ class Findings:
     """Cut-offs and false alarms, aspect by aspect."""
     caught: Estimate
     """Mean caught share at 10 % false alarms, over conditions and the aspects that they harm."""
-    sources: int | None = None
-    """Sources of the texts; None if unknown."""
-    twins: WrittenTwins | None = None
+    twins: WrittenTwins | None
     """Those that people wrote; None where there are none with scores."""
 
 
@@ -250,10 +265,11 @@ def evaluate_scores(
     method = METHODS[settings.mode]
     if test is not None:
         method = replace(method, test=test)
-
+    owner = score_arrays.owner
     described = partial(
         contrasts,
         score_arrays.clean,
+        owner=owner,
         scales=scales,
         method=method,
         repeats=score_arrays.repeats,
@@ -268,7 +284,7 @@ def evaluate_scores(
             condition,
             tuple(described(damaged, expected=condition.perturbation.effect_on)),
             by_condition.get(condition.name, []),
-            differences=differences,
+            sums=cluster_sums(differences, owner),
             detected=by_aspect,
             judgements=judgements,
             method=method,
@@ -286,6 +302,7 @@ def evaluate_scores(
     return Findings(
         settings=settings,
         segments=len(score_arrays.segments),
+        sources=len({*score_arrays.sources}),
         repeats=score_arrays.repeats,
         control=tuple(described(score_arrays.control, expected=lambda _: "unchanged")),
         findings=findings,
@@ -293,6 +310,7 @@ def evaluate_scores(
         weighted=level_balanced([finding.weighted for finding in findings], levels=levels),
         alarms=detected.alarms,
         caught=detected.caught,
+        twins=written_twins(score_arrays, conditions, seed=settings.seed, draws=settings.draws),
     )
 
 
@@ -301,7 +319,7 @@ def _finding(
     described: tuple[Contrast, ...],
     pairs: Sequence[PerturbedPair | Skipped],
     *,
-    differences: NDArray[np.float64],
+    sums: NDArray[np.float64],
     detected: tuple[Detection, ...],
     judgements: Judgements,
     method: Method,
@@ -329,7 +347,7 @@ def _finding(
         ablated=_combined(log_p, big, method) if big.any() else np.nan,
         pooled=float(linear_pool(scores, weights=weights)) if weights.any() else np.nan,
         target_contrast=float(target_contrast(scores, targeted=targeted)) if scored else np.nan,
-        joint=_joint(differences, described, settings),
+        joint=_joint(sums, described, settings),
         localisation=marked_places(damaged, aspects, judgements),
         detections=detected,
         markings=markings(damaged, aspects, judgements),
@@ -350,10 +368,8 @@ def _combined(
     return float(discernment_score([method.combine(log_p, weights=weights)])[0])
 
 
-def _joint(
-    differences: NDArray[np.float64], described: Sequence[Contrast], settings: Settings
-) -> float:
-    """Return D of the aspects that should fall, with one sign an item for all of them."""
+def _joint(sums: NDArray[np.float64], described: Sequence[Contrast], settings: Settings) -> float:
+    """Return D of the aspects that should fall, with one sign a source for all of them."""
     scored = [not np.isnan(contrast.test.log_p) for contrast in described]
     falls = [contrast.expected == "falls" for contrast in described]
     may_fall = falls if any(falls) else [contrast.expected is None for contrast in described]
@@ -361,5 +377,5 @@ def _joint(
     if not counted.any():
         return np.nan
     rng = np.random.default_rng(settings.seed)
-    drawn = joint_sign_flip(differences[counted], rng=rng, draws=settings.draws)
+    drawn = joint_sign_flip(sums[counted], rng=rng, draws=settings.draws)
     return float(discernment_score([drawn.log_p])[0])

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import Aspect, Outcome, Result, Segment, fingerprint
-from spanjury.orchestration.studies.judging import Judgement, judgement_of
+from spanjury.orchestration.studies.estimates import numbered
+from spanjury.orchestration.studies.judging import Judgement, judgement_of, source_of
 from spanjury.perturbations.pairs import Condition, PerturbedPair
 from spanjury.perturbations.perturbation import Effect, Perturbation
 
@@ -66,6 +67,9 @@ class ScoreRow:
     harmless: bool | None = None
     """True if the text is none the worse: a flag on it is a false alarm. None in files of releases
     until 0.2, which do not say."""
+    source: str | None = None
+    """Digest of the text's inputs, the same for all texts about one source. None in files of
+    releases until 0.2: the text then counts as its own source."""
 
 
 def score_rows(
@@ -101,6 +105,7 @@ def score_rows(
             clean_digest=digest_of(clean),
             damaged_digest=digest_of(damaged),
             harmless=condition is None or condition in harmless,
+            source=source_of(clean),
         )
 
 
@@ -131,6 +136,8 @@ class ScoreArrays:
     """
 
     segments: tuple[str, ...]
+    sources: tuple[str, ...]
+    """The source of each segment."""
     aspects: tuple[str, ...]
     conditions: tuple[str, ...]
     clean: NDArray[np.float64]
@@ -142,6 +149,11 @@ class ScoreArrays:
     repeats: int
     """Number of scores that each number is the sum of: sums have ties where means would have
     differences in their last digit."""
+
+    @property
+    def owner(self) -> NDArray[np.intp]:
+        """Number of each segment's source: segments of one source are drawn together."""
+        return numbered(self.sources)[0]
 
     @property
     def differences(self) -> NDArray[np.float64]:
@@ -174,8 +186,10 @@ def collect_scores(rows: Sequence[ScoreRow], *, conditions: Sequence[str]) -> Sc
         else:
             damaged[columns[row.condition], aspect, text] = after
             applied[columns[row.condition], text] = True
+    sources = {row.text: row.source or row.text for row in control}
     return ScoreArrays(
         segments=tuple(texts),
+        sources=tuple(sources[text] for text in texts),
         aspects=tuple(aspects),
         conditions=tuple(columns),
         clean=clean[0],

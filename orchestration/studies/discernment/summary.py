@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from spanjury.judges.core import counted
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.report.numbers import figure
 from spanjury.orchestration.studies.card import Measure, measured, ratio_measure
@@ -27,14 +26,14 @@ from spanjury.orchestration.studies.discernment.detection import (
 )
 from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings, Mode
 from spanjury.orchestration.studies.discernment.score_arrays import BIAS
-from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.judging import Examinee, of_sources
 from spanjury.perturbations.perturbation import Effect
 from spanjury.stats.combination.discernment import LevelBalanced
 from spanjury.stats.resampling import Estimate
 from spanjury.stats.spans.localisation import pooled
 
 _FEW = 30
-"""With fewer texts than this even a large effect is often missed, and intervals are rough."""
+"""With fewer sources than this even a large effect is often missed, and intervals are rough."""
 _NARROW = 0.5
 """From this share of clean scores at the worst on, little can fall."""
 _MODES: Mapping[Mode, str] = MappingProxyType(
@@ -62,22 +61,15 @@ def cautions(findings: Findings) -> tuple[str, ...]:
 
 
 def _on_numbers(findings: Findings) -> Iterator[str]:
-    most = findings.segments * ONE_FLIP
+    most = findings.sources * ONE_FLIP
+    texts = of_sources(findings.segments, findings.sources)
     if most < 1:
-        texts = counted(findings.segments, "text")
         yield (
             f"{texts} cannot show anything: even if every score fell, D by the exact test would"
             f" be {most:.2f}."
         )
-    elif findings.segments < _FEW:
-        few = counted(findings.segments, "text is", "texts are")
-        yield f"{few} few: an effect that is not shown may well be there."
-    if findings.sources is not None and findings.sources < findings.segments:
-        sources = counted(findings.sources, "source")
-        yield (
-            f"The {findings.segments} texts are of {sources}. D, and the intervals in the tables, "
-            "treat texts as independent, so both are too certain: take one text of each source."
-        )
+    elif findings.sources < _FEW:
+        yield f"{texts} are few: an effect that is not shown may well be there."
     harmful = [finding for finding in findings.findings if not is_harmless(finding)]
     sizes = {finding.damaged for finding in harmful if finding.damaged}
     if len(sizes) > 1:
@@ -98,7 +90,7 @@ def _on_equal_scores(findings: Findings) -> Iterator[str]:
             for contrast in column
             if contrast.expected == "falls" and contrast.effects.used
         ]
-        if scored and all(contrast.test.nothing_moved for contrast in scored):
+        if scored and not any(_moved(contrast) for contrast in scored):
             yield (
                 f"On {control.aspect} no score moved under any condition that should "
                 "make it fall: p is 1 and D is 0 by convention."
@@ -108,6 +100,10 @@ def _on_equal_scores(findings: Findings) -> Iterator[str]:
                 f"On {control.aspect} {control.on_scale.clean_floor:.0%} of the clean texts have "
                 "the worst score already and cannot fall."
             )
+
+
+def _moved(contrast: Contrast) -> float:
+    return contrast.effects.drop_share + contrast.effects.rise_share
 
 
 def _on_missing_scores(findings: Findings) -> Iterator[str]:
@@ -400,10 +396,10 @@ def _mean(name: str, values: Sequence[float], *, says: str) -> Measure:
 
 def _retest(control: Sequence[Contrast]) -> Measure:
     """Return the share of scores in which a judge disagrees with itself."""
-    effects = [contrast.effects for contrast in control if contrast.effects.used]
+    scored = [contrast for contrast in control if contrast.effects.used]
     return ratio_measure(
         "retest.moved",
-        sum((each.drop_share + each.rise_share) * each.used for each in effects),
-        sum(each.used for each in effects),
+        sum(_moved(contrast) * contrast.effects.used for contrast in scored),
+        sum(contrast.effects.used for contrast in scored),
         says="share of scores of clean texts that are others the second time",
     )

@@ -42,7 +42,7 @@ from spanjury.orchestration.studies.discernment.detection import WrittenTwins
 from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
 from spanjury.orchestration.studies.discernment.summary import cautions
 from spanjury.orchestration.studies.estimates import grouped
-from spanjury.orchestration.studies.judging import Examinee
+from spanjury.orchestration.studies.judging import Examinee, of_sources
 
 _SHARE, _SIGNED = ".0%", "+.2f"
 _MARKS: Mapping[Conclusion, Mark] = MappingProxyType(
@@ -80,7 +80,7 @@ _READING: tuple[Prose, ...] = (
     (
         "D is the logarithm of a p-value to the base 0.05: 0 for p = 1, 1 for p = 0.05, 2 for p = "
         "0.0025. It measures how certain a fall of the scores is, not how large. It grows with "
-        "the number of texts, so compare effects, never D, across different numbers of texts."
+        "the number of sources, so compare effects, never D, across different numbers of texts."
     ),
     prose(
         "D = 1 can mean little: in the paper's own computation (mode `paper`), 3 of 100 texts "
@@ -113,7 +113,8 @@ _CONDITIONS = (
     "together; with {} draws its largest value is {}. *Contrast*: D on the damaged aspects minus "
     "D on the others. *Hits*: damaged places touched by a span that the clean text did not get, "
     "and as many as the same spans would hit anywhere. *Precision*: share of what these spans "
-    "mark that is damage. Intervals are 95 %."
+    "mark that is damage. Intervals are 95 %. They and all tests treat the texts of one source as "
+    "one observation."
 )
 _MATRIX = prose(
     "P(drop) - P(rise): 1 if every score falls, 0 if as many rise. **Bold**: should fall. `=`: "
@@ -162,7 +163,7 @@ def _facts(findings: Findings, *, examinee: Examinee, data: str, recipe: str) ->
     yield prose("judge: {}", code(examinee.signature))
     for name, signature in examinee.seats.items():
         yield prose("seat {}: {}", name, code(signature))
-    yield prose("data: {}, {} texts", code(data), findings.segments)
+    yield prose("data: {}, {}", code(data), of_sources(findings.segments, findings.sources))
     yield prose("recipe: {}, {} conditions", code(recipe), len(findings.findings))
     times = "once" if repeats == 1 else f"{repeats} times"
     aspects = ", ".join(contrast.aspect for contrast in findings.control)

@@ -49,6 +49,7 @@ from spanjury.orchestration.studies.judging import (
     JudgedText,
     in_order,
     require_distinct,
+    source_of,
 )
 from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.perturbation import (
@@ -113,6 +114,7 @@ class Case:
             errors=len(self.report.spans) if scored else None,
             low=self.aspect.scale.low,
             high=self.aspect.scale.high,
+            source=source_of(self.segment),
         )
 
 

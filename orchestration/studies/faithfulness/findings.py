@@ -11,7 +11,7 @@ import numpy as np
 from spanjury.judges.core import RescoringMethod
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.studies.card import Measure, ratio_measure
-from spanjury.orchestration.studies.estimates import grouped
+from spanjury.orchestration.studies.estimates import by_owner, grouped
 from spanjury.orchestration.studies.faithfulness.outcomes import (
     CONTROL,
     UNCHANGED,
@@ -179,7 +179,9 @@ def _estimates(score_arrays: ScoreArrays, *, seed: int, draws: int) -> list[tupl
     compared = [differences(score_arrays, row) for row in range(len(score_arrays.conditions))]
     values = np.concatenate([bases, compared], axis=1)
     rng = np.random.default_rng(seed)
-    resampled = bootstrap(mean_drop(values), items=len(score_arrays.texts), rng=rng, draws=draws)
+    owner = score_arrays.owner
+    effect = by_owner(mean_drop(values), owner)
+    resampled = bootstrap(effect, items=int(owner.max()) + 1, rng=rng, draws=draws)
     cells, width = estimates(resampled), values.shape[1]
     return [tuple(cells[start : start + width]) for start in range(0, len(cells), width)]
 

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import MAX_SEVERITY, MIN_SEVERITY, Outcome, RescoringMethod
-from spanjury.orchestration.studies.estimates import grouped
+from spanjury.orchestration.studies.estimates import grouped, numbered
 from spanjury.perturbations.explanation.perturbation import Unchanged
+from spanjury.stats.arrays import cluster_sums
 from spanjury.stats.resampling import Estimate
 from spanjury.stats.significance.sign_flip import paired_test
 from spanjury.stats.significance.sign_test import sign_test
@@ -104,6 +105,9 @@ class Change:
     """The source of the score; None where the record does not say."""
     low: int = 1
     high: int = 5
+    source: str | None = None
+    """Digest of the text's inputs, the same for all texts about one source; None where the record
+    does not say: the text then counts as its own source."""
 
     def __post_init__(self) -> None:
         for score in (self.before, self.after):
@@ -176,6 +180,8 @@ class ScoreArrays:
     conditions: tuple[Change, ...]
     """A change under each condition: its name, family, steps, direction and writer are read."""
     texts: tuple[str, ...]
+    owner: NDArray[np.intp]
+    """Shape ``(texts,)``: number of each text's source."""
     before: FloatArray
     after: FloatArray
     errors: FloatArray
@@ -263,12 +269,14 @@ def _score_arrays(changes: Sequence[Change]) -> ScoreArrays:
         recorded[at] = change.before is not None and change.list_outcome not in _UNKNOWN
         rescored[at] = change.is_rescored
     first = changes[0]
+    sources = {change.text: change.source for change in changes if change.source}
     return ScoreArrays(
         judge=first.judge,
         dataset=first.dataset,
         aspect=first.aspect,
         conditions=tuple(conditions.values()),
         texts=tuple(columns),
+        owner=numbered([sources.get(text, text) for text in columns])[0],
         before=before,
         after=after,
         errors=errors,
@@ -360,7 +368,8 @@ class NetOfControl(NamedTuple):
     average: Estimate
     """The same of the average change, counted positive where it is as it should be."""
     p_changed: float
-    """One-sided: more scores changed than under the first control; McNemar's exact test."""
+    """One-sided: more scores changed than under the first control; McNemar's exact test, of the
+    sums by source."""
     p_average: float
     """The same of how far scores moved as they should; the exact signed-rank test."""
 
@@ -395,6 +404,7 @@ def net_of_control(
     likely to be the one that changes, of a draw and the mean of two others it is not.
     """
     compared = differences(score_arrays, row, controls=(CONTROL,))
+    by_source = cluster_sums(compared, score_arrays.owner)
     used = ~np.isnan(compared[0])
     if not used.any():
         return None
@@ -406,8 +416,8 @@ def net_of_control(
         toward=toward,
         against=against,
         average=average,
-        p_changed=math.exp(sign_test(compared[0]).log_p),
-        p_average=math.exp(paired_test(compared[-1]).log_p),
+        p_changed=math.exp(sign_test(by_source[0]).log_p),
+        p_average=math.exp(paired_test(by_source[-1]).log_p),
     )
 
 

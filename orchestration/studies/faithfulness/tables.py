@@ -57,7 +57,7 @@ _READING = prose(
     "stayed the same and those whose score was already at that end of the scale. *Toward* is the "
     "share that moved as it should, among those with room. *Against* is the share that moved the "
     "other way, among those with room to move that way: a score at the floor cannot fall, but it "
-    "can rise. Brackets are 95 % intervals over resampled texts."
+    "can rise. Brackets are 95 % intervals over resampled sources."
 )
 _SHORT_READING = (
     "Shares of changed scores over all reports as the paper prints them, over those with "

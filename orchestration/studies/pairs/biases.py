@@ -272,8 +272,6 @@ def _lean(judged: Sequence[Judged], side: Side) -> Lean:
     rng = np.random.default_rng(_SEED)
     drawn = bootstrap(effect, items=len(nets), rng=rng, draws=_DRAWS)
     ((net, low, high),) = estimates(drawn)
-    if len(nets) == 1:
-        low = high = np.nan
     return Lean(share=share, people=float(np.mean(people)), net=net, low=low, high=high)
 
 

@@ -1,5 +1,6 @@
 """Systems ranked by comparisons: strengths without the effect of position, beside win shares."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -7,6 +8,7 @@ from itertools import combinations
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import stdtrit
 
 from spanjury.judges.core import unstamped
 from spanjury.orchestration.report import (
@@ -26,18 +28,23 @@ from spanjury.orchestration.report import (
     table_of,
 )
 from spanjury.orchestration.report.json import fields_of
-from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
+from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted, numbered
 from spanjury.orchestration.studies.pairs.comparing import POINTS, ComparisonRow
 from spanjury.orchestration.studies.pairs.findings import OrderFindings, order_findings
-from spanjury.orchestration.studies.ranking.score_table import Rank, least_p, ranks
+from spanjury.orchestration.studies.ranking.score_table import CONFIDENCE, Rank, p_of, ranks
 from spanjury.orchestration.studies.ranking.tables import p_cell
+from spanjury.stats.arrays import FloatArray
 from spanjury.stats.paired_comparisons import bradley_terry, bradley_terry_effect
 from spanjury.stats.proportions import Proportion, share_by_source
-from spanjury.stats.resampling import Estimate, Resampled, bootstrap, estimates, two_sided_p
+from spanjury.stats.resampling import Estimate, bootstrap, estimates, jackknife
 
 _SEED = 1
 _SHOWN = {"A": 1, "B": -1, None: 0}
 _FEW_SOURCES = 10
+_MOST_LEFT_OUT = 1000
+"""With more sources, groups of them are left out together."""
+_DIGITS = 9
+"""Decimals of differences, of which smaller ones are due to rounding."""
 _TURNED = 0.5
 """Below this share of consistent pairs, order decides more pairs than the texts do."""
 
@@ -108,7 +115,7 @@ def rank_by_pairs(rows: Sequence[ComparisonRow], *, draws: int = 2000) -> PairRa
 
     Raise `ValueError` if none has a preference.
 
-    `draws`: samples of sources for intervals and p-values.
+    `draws`: samples of sources for the intervals of systems.
     """
     answered = [row for row in rows if row.preference is not None]
     table = _Table(answered)
@@ -121,7 +128,7 @@ def rank_by_pairs(rows: Sequence[ComparisonRow], *, draws: int = 2000) -> PairRa
     figures = estimates(drawn)
     count = len(table.systems)
     order = sorted(range(count), key=lambda number: -fit.strengths[number])
-    pairs = _pairs(table, drawn, order=order)
+    pairs = _pairs(table, order=order)
     apart = ((pair.first, pair.second, pair.difference.value) for pair in pairs if pair.differs)
     by_rank = ranks(table.systems, apart, order=order)
     won = [table.won(at) for at in range(count)]
@@ -197,16 +204,28 @@ def _widened(share: Estimate, won: Proportion) -> Estimate:
     )
 
 
-def _pairs(table: _Table, drawn: Resampled, *, order: Sequence[int]) -> tuple[RankedPair, ...]:
+def _pairs(table: _Table, *, order: Sequence[int]) -> tuple[RankedPair, ...]:
+    """Compare all pairs by Student's test, with errors that come from leaving out each source.
+
+    With few sources the bootstrap separates equal systems too often.
+    """
     chosen = [*combinations(order, 2)]
     first, second = np.array(chosen).T
-    differences = Resampled(
-        drawn.estimate[first] - drawn.estimate[second],
-        drawn.draws[:, first] - drawn.draws[:, second],
+    groups = numbered(table.sources)[0] % _MOST_LEFT_OUT
+    strengths = bradley_terry_effect(
+        table.items, table.points, shown_first=table.shown_first, clusters=groups
     )
-    # Few sources that happen to agree can show no less than this, however alike the draws are.
-    floors = [least_p(table.sources_of(*pair)) for pair in chosen]
-    pvalues = np.maximum(two_sided_p(differences), floors)
+
+    def difference(counts: FloatArray) -> FloatArray:
+        drawn = strengths(counts)
+        return drawn[:, first] - drawn[:, second]
+
+    left_out = jackknife(difference, items=int(groups.max()) + 1)
+    values, errors = (part.round(_DIGITS).tolist() for part in left_out)
+    sources = [table.sources_of(*pair) for pair in chosen]
+    figures = [*zip(values, errors, sources, strict=True)]
+    pvalues = [p_of(value, error, inputs=inputs) for value, error, inputs in figures]
+    differences = [_student(value, error, inputs) for value, error, inputs in figures]
     return tuple(
         RankedPair(
             first=table.systems[one_end],
@@ -215,9 +234,15 @@ def _pairs(table: _Table, drawn: Resampled, *, order: Sequence[int]) -> tuple[Ra
             adjusted=adjusted,
         )
         for (one_end, other_end), difference, adjusted in zip(
-            chosen, estimates(differences), holm_adjusted(pvalues).tolist(), strict=True
+            chosen, differences, holm_adjusted(pvalues).tolist(), strict=True
         )
     )
+
+
+def _student(value: float, error: float, sources: int) -> Estimate:
+    freedom = sources - 1
+    reach = error * float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) if freedom else math.nan
+    return Estimate(value, value - reach, value + reach)
 
 
 def _cautions(
@@ -266,8 +291,9 @@ _METHOD = (
     "an effect of position (Davidson and Beaver 1977): log-odds against a system of average "
     "strength. "
     "Each system is taken to have won and lost half a comparison with an average one besides, so "
-    "that strengths stay finite. Intervals and p-values come from samples of sources; p-values "
-    "hold for all pairs of an aspect together (Holm). A pair judge that favours a system "
+    "that strengths stay finite. Intervals of systems come from samples of sources. Pairs are "
+    "compared by Student's test, with errors from leaving out each source in turn; p-values hold "
+    "for all pairs of an aspect together (Holm). A pair judge that favours a system "
     "separates it, too: what people think of the systems is another question."
 )
 

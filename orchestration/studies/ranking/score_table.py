@@ -9,13 +9,13 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from spanjury.judges.core import Scale
 from spanjury.orchestration.studies.agreement.scorers import Grid
 from spanjury.orchestration.studies.estimates import numbered
 from spanjury.stats.arrays import FloatArray
-from spanjury.stats.powered_estimates import PoweredEstimate
+from spanjury.stats.powered_estimates import PoweredEstimate, student_p
 from spanjury.stats.sampling_design import weighted_mean
 
 Ends = tuple[float, float]
@@ -180,15 +180,13 @@ def judged_mean(values: FloatArray, inputs: NDArray[np.intp]) -> JudgedMean:
     scored = ~np.isnan(values)
     alike = np.ones(np.count_nonzero(scored))
     mean = weighted_mean(values[scored], alike, clusters=inputs[scored], confidence=CONFIDENCE)
-    p = _p(mean.value, mean.error, mean.clusters)
+    p = p_of(mean.value, mean.error, inputs=mean.clusters)
     return JudgedMean(mean.value, mean.low, mean.high, mean.error, p, mean.clusters)
 
 
-def _p(value: float, error: float, inputs: int) -> float:
-    if math.isnan(error):
-        return math.nan
-    student = 2 * float(stdtr(inputs - 1, -abs(value) / error)) if error else float(value == 0)
-    return max(student, least_p(inputs))
+def p_of(value: float, error: float, *, inputs: int) -> float:
+    """Return the two-sided p-value that a value with this standard error over inputs is 0."""
+    return max(student_p(value, error, freedom=inputs - 1), least_p(inputs))
 
 
 def least_p(inputs: int) -> float:

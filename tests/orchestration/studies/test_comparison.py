@@ -168,6 +168,33 @@ def test_exams_with_nothing_in_common_are_an_error(second: list[ScoreRow], probl
         compare(control + scored(KEEN), second)
 
 
+def test_texts_of_one_source_are_one_observation() -> None:
+    """Ten sources of which the judges differ on one, two texts each, are not twenty."""
+    keen, dull = [1.0, 1.0] * 5 + [0.0] * 10, [0.0] * 20
+    shared, alone = (
+        only(compare(scored(keen, texts_each=each), scored(dull, texts_each=each)))
+        for each in (2, 1)
+    )
+    assert (shared.difference, shared.texts, shared.sources) == (0.5, 20, 10)
+    assert shared.p == pytest.approx(2 / 2**5)
+    assert alone.p == pytest.approx(2 / 2**10)
+    assert shared.high - shared.low > 1.3 * (alone.high - alone.low)
+
+
+def test_scores_that_do_not_name_sources_count_each_text_and_are_a_remark() -> None:
+    old = [replace(row, source=None) for row in scored(KEEN)]
+    compared = compare(old, old)
+    assert only(compared).sources == only(compared).texts == 20
+    assert "do not say which texts share a source" in " ".join(remarks(compared))
+    assert not remarks(compare(old, scored(KEEN)))
+
+
+def test_one_source_compares_nothing() -> None:
+    compared = only(compare(scored(KEEN, texts_each=20), scored(DULL, texts_each=20)))
+    assert (compared.p, compared.preference) == (1, Preference.NOT_SHOWN)
+    assert math.isnan(compared.low)
+
+
 def test_too_few_draws_for_so_many_places_are_warned_of() -> None:
     rows = [row for aspect in "abcdef" for row in scored(KEEN, aspect=aspect)]
     assert not remarks(compare(rows, rows, draws=240))

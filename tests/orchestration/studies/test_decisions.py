@@ -72,6 +72,7 @@ def shuffled(text: str, rng: Generator) -> str:
 
 RULES: Mapping[str, Perturbation] = {
     "negated": negated,
+    "seldom negated": negated,
     "reworded": reworded,
     "boasted": boasted,
     "shuffled": shuffled,
@@ -102,6 +103,7 @@ def examined(
     return evaluate_scores(
         ScoreArrays(
             segments=tuple(text.segment_id for text in texts),
+            sources=tuple(text.segment_id for text in texts),
             aspects=("consistency",),
             conditions=tuple(changed),
             clean=scores,
@@ -328,18 +330,21 @@ def test_the_card_has_what_is_caught_on_average_and_of_each_condition() -> None:
     assert {"discernment.average", "invariance.steady", "retest.moved"} <= measures.keys()
 
 
+def test_a_draw_without_a_text_of_a_condition_is_of_the_others() -> None:
+    """Every damaged text is caught, so the mean is 1 in every draw."""
+    findings = examined([5.0] * 20, {"negated": [1.0] * 20, "seldom negated": [1.0] + [NAN] * 19})
+    assert findings.caught == (1.0, 1.0, 1.0)
+
+
 def twins_of(
     clean: list[float], damaged: list[float], *, rule: object = written_twin
 ) -> WrittenTwins | None:
     """Compare scores on consistency of texts of which two share a source."""
-    segments = [
-        Segment(segment_id=str(n), output="x", inputs={"Article": f"source {n // 2}"})
-        for n in range(len(clean))
-    ]
     values = np.array([[clean, [5.0] * len(clean)]])
     wrong = np.array([[damaged, [1.0] * len(clean)]])
     scores = ScoreArrays(
-        segments=tuple(one.segment_id for one in segments),
+        segments=tuple(str(n) for n in range(len(clean))),
+        sources=tuple(f"source {n // 2}" for n in range(len(clean))),
         aspects=("consistency", "fluency"),
         conditions=("negation",),
         clean=values[0],
@@ -349,7 +354,7 @@ def twins_of(
         repeats=1,
     )
     condition = Condition(name="negation", perturbation=rule, level="word")  # type: ignore[arg-type]
-    return written_twins(scores, segments, [condition], seed=1, draws=200)
+    return written_twins(scores, [condition], seed=1, draws=200)
 
 
 def test_twins_are_counted_on_what_they_harm_alone() -> None:

@@ -75,6 +75,26 @@ def change(
     )
 
 
+def test_texts_of_one_source_are_one_observation() -> None:
+    """All eight scores fall as they should; of two sources that shows little."""
+    changes = [
+        change(str(n), 3, after, condition=condition)
+        for n in range(8)
+        for condition, after in ((CONTROL, 3), ("severity+1", 2 - n % 3 / 2))
+    ]
+    shared = [replace(each, source=f"source {int(each.text) // 4}") for each in changes]
+    alone, paired = (finding(*each) for each in (changes, shared))
+    assert alone.net is not None
+    assert paired.net is not None
+    assert (alone.net.p_changed, alone.net.p_average) == pytest.approx((2**-8, 2**-8))
+    assert (paired.net.p_changed, paired.net.p_average) == pytest.approx((2**-2, 2**-2))
+    assert paired.net.used == alone.net.used == 8
+    assert paired.net.average.value == alone.net.average.value
+    one = finding(*(replace(each, source="source") for each in changes)).net
+    assert one is not None
+    assert math.isnan(one.average.low)
+
+
 def page_of(findings: Findings, *, data: str = "d", pictures: Sequence[Picture] = ()) -> str:
     return report_markdown(faithfulness_report(findings, data=data, pictures=pictures))
 
@@ -256,7 +276,7 @@ def test_whatever_reverts_is_inconsistent_in_the_broad_sense_too(one: float, two
 scores = st.one_of(st.none(), st.integers(1, 5))
 
 
-@given(st.lists(st.tuples(st.integers(1, 5), scores, scores), min_size=1, max_size=20))
+@given(st.lists(st.tuples(st.integers(1, 5), scores, scores), min_size=2, max_size=20))
 def test_shares_are_shares_and_the_bases_are_nested(
     pairs: list[tuple[int, int | None, int | None]],
 ) -> None:

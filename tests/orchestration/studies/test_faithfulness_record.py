@@ -207,6 +207,7 @@ def test_an_exam_is_read_back_as_it_was_written(tmp_path: Path) -> None:
         severity_change=2,
         expected=2.4,
         method=RescoringMethod.CONTINUED,
+        source="s",
     )
     bare = Change(judge="j", dataset="d", aspect="a", text="t", condition=CONTROL, before=3)
     write_changes(tmp_path / "changes.jsonl", [whole, bare])

@@ -73,13 +73,19 @@ def spare(text: str, rng: Generator) -> str:
 
 
 def joint(
-    differences: ArrayLike, *, of: Perturbation = harm, seed: int = 1, draws: int = 20_000
+    differences: ArrayLike,
+    *,
+    of: Perturbation = harm,
+    seed: int = 1,
+    draws: int = 20_000,
+    texts_each: int = 1,
 ) -> float:
-    """Return the joint D of drops of the three aspects."""
+    """Return the joint D of drops of the three aspects, with so many texts of each source."""
     values = np.array(differences, dtype=np.float64)
     clean = np.full(values.shape, 4.0)
     score_arrays = ScoreArrays(
         segments=tuple(str(number) for number in range(values.shape[1])),
+        sources=tuple(str(number // texts_each) for number in range(values.shape[1])),
         aspects=ASPECTS,
         conditions=("made-up",),
         clean=clean,
@@ -128,6 +134,13 @@ def test_the_joint_test_covers_what_may_fall_if_no_aspect_is_damaged() -> None:
     assert math.isnan(joint([FALLS, FALLS, FALLS], of=spare))
 
 
+def test_the_joint_test_has_one_sign_for_all_texts_of_a_source() -> None:
+    of_four = [1.0] * 8
+    assert joint([of_four, STAYS + [0.0] * 3, STAYS + [0.0] * 3], texts_each=2) == pytest.approx(
+        SIXTEENTH, abs=0.03
+    )
+
+
 def test_the_joint_test_is_reproducible_and_ends_at_its_stated_limit() -> None:
     differences = [[1.0, 1.0, 2.0, -1.0, 1.0], [0.0, 1.0, 1.0, 1.0, -1.0], STAYS]
     assert joint(differences, draws=500) == joint(differences, draws=500)
@@ -142,6 +155,7 @@ def described(differences: ArrayLike, *, repeats: int) -> Contrast:
     (contrast,) = contrasts(
         clean,
         clean - fell,
+        owner=np.arange(fell.size),
         scales={"fluency": Scale()},
         expected=lambda _: "unchanged",
         method=METHODS["calibrated"],
@@ -199,11 +213,13 @@ def findings_of(
     last: str = "A text.",
     absent: Mapping[str, int] | None = None,
     mode: Mode = "calibrated",
+    texts_each: int = 1,
 ) -> Findings:
     """Evaluate made-up scores.
 
     `differences` has, by condition, how far each score falls in every other text, `absent`,
-    by aspect, how many scores of damaged texts are missing.
+    by aspect, how many scores of damaged texts are missing, `texts_each` how many texts each
+    source has.
     """
     texts = [
         Segment(
@@ -224,7 +240,7 @@ def findings_of(
     for aspect, count in (absent or {}).items():
         damaged[:, PRINTED_ASPECTS.index(aspect), :count] = np.nan
     return evaluate_scores(
-        score_arrays(before, damaged),
+        score_arrays(before, damaged, texts_each=texts_each),
         CONDITIONS,
         shown,
         judgements=judgements(shown),
@@ -233,9 +249,12 @@ def findings_of(
     )
 
 
-def score_arrays(clean: NDArray[np.float64], damaged: NDArray[np.float64]) -> ScoreArrays:
+def score_arrays(
+    clean: NDArray[np.float64], damaged: NDArray[np.float64], *, texts_each: int = 1
+) -> ScoreArrays:
     return ScoreArrays(
         segments=tuple(str(number) for number in range(clean.shape[1])),
+        sources=tuple(str(number // texts_each) for number in range(clean.shape[1])),
         aspects=PRINTED_ASPECTS,
         conditions=tuple(condition.name for condition in CONDITIONS),
         clean=clean,
@@ -313,11 +332,49 @@ def test_a_judge_without_scores_on_what_was_damaged_may_discern_elsewhere() -> N
     assert conclusion(replace(shouted, discernment=1.5)) is Conclusion.ELSEWHERE
 
 
-def test_texts_of_common_sources_are_a_caution() -> None:
-    findings = findings_of(KEEN)
-    assert "treat texts as independent" not in page(findings)
-    assert "treat texts as independent" not in page(replace(findings, sources=findings.segments))
-    assert "texts are of 20 sources. D, and" in page(replace(findings, sources=20))
+@pytest.mark.parametrize("mode", ["paper", "calibrated"])
+def test_texts_of_one_source_are_one_observation(mode: Mode) -> None:
+    """Of 20 sources with 2 texts each one falls: as sure as 20 texts that fall, and as wide."""
+    shared = findings_of(KEEN, texts_each=2, mode=mode)
+    alone = METHODS[mode].test(np.ones(20))
+    (fluency, _), (spared, _) = (finding.contrasts for finding in shared.findings)
+    assert fluency.test == alone
+    assert fluency.effects.used == 40
+    assert fluency.interval == (0.5, 0.5)  # each source has one text that falls
+    assert spared.equivalence is not None
+    assert "`, 40 texts of 20 sources" in page(shared)
+    assert "40 texts of 20 sources are few" in page(shared)
+    assert "of 20 sources" not in page(findings_of(KEEN, mode=mode))
+
+
+def test_texts_that_move_apart_within_each_source_have_moved() -> None:
+    """The sums of the sources are 0, so p is 1, but it is not said that no score moved."""
+    before, fell = np.full((2, 40), 4.0), np.tile([1.0, -1.0], 20)
+    findings = evaluate_scores(
+        score_arrays(before, np.tile(before - fell, (2, 1, 1)), texts_each=2),
+        CONDITIONS,
+        [
+            Skipped(segment_id="0", condition=each.name, reason="its damage is made up")
+            for each in CONDITIONS
+        ],
+        judgements={},
+        scales=dict.fromkeys(PRINTED_ASPECTS, Scale()),
+        settings=Settings(draws=200),
+    )
+    assert findings.findings[0].contrasts[0].discernment == 0
+    assert not any("no score moved" in caution for caution in cautions(findings))
+    (_, spared) = findings.findings
+    assert [each.equivalence.verdict for each in spared.contrasts if each.equivalence] == [
+        "equivalent",
+        "equivalent",
+    ]
+
+
+def test_one_source_shows_nothing_however_many_texts_it_has() -> None:
+    findings = findings_of(KEEN, texts_each=40)
+    assert verdicts(findings)[0] is Conclusion.UNDECIDED
+    assert "40 texts of 1 source cannot show anything" in page(findings)
+    assert np.isnan(findings.findings[0].contrasts[0].interval).all()
 
 
 def test_a_condition_that_found_nothing_damaged_no_text() -> None:

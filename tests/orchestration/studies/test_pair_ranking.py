@@ -99,6 +99,29 @@ def test_a_judge_that_sees_no_order_has_no_effect_of_position() -> None:
     assert ranking.separated == 1
 
 
+def test_equal_systems_are_separated_as_seldom_as_the_level_says() -> None:
+    """Six sources with three pairs of texts each: the bootstrap separated them in 14 %."""
+    rng = np.random.default_rng(1)
+    separated = 0
+    for _ in range(150):
+        better = rng.normal(size=(6, 3, 1)) + 0.9 * rng.logistic(size=(6, 3, 2))
+        rows = [
+            row(*(A if each > 0 else B for each in orders), source=str(source))
+            for source, pairs in enumerate(better)
+            for orders in pairs
+        ]
+        separated += rank_by_pairs(rows, draws=1).separated
+    assert separated <= 0.08 * 150
+
+
+def test_an_interval_of_a_pair_excludes_0_if_the_pair_is_separated() -> None:
+    (pair,) = rank_by_pairs([row(A if n % 4 else B, source=str(n)) for n in range(40)]).pairs
+    assert (pair.differs, pair.difference.low > 0) == (True, True)
+    (alone,) = rank_by_pairs([row(A, source="0"), row(B, source="0")]).pairs
+    assert not alone.differs
+    assert math.isnan(alone.difference.low)
+
+
 def test_two_sources_separate_nothing() -> None:
     ranking = rank_by_pairs([row(A, A, source=str(n)) for n in range(2)], draws=200)
     assert ranking.separated == 0

@@ -178,6 +178,7 @@ class RateLimit:
         self._clock = clock
         self._sleep = sleep
         self._head = anyio.Lock()  # first come, first served
+        self._has_more = anyio.Event()
 
     async def admit(self, request: ChatRequest) -> int:
         """Wait until `request` may be sent; return its estimated tokens, for `settle`."""
@@ -186,7 +187,7 @@ class RateLimit:
         tokens = estimated_tokens(request)
         async with self._head:
             while (delay := self._delay(tokens)) > 0:
-                await self._sleep(delay)
+                await self._wait(delay)
             if self._requests is not None:
                 self._requests.take(1)
             if self._tokens is not None:
@@ -201,6 +202,21 @@ class RateLimit:
         spent = usage.prompt + usage.completion
         if self._tokens is not None and spent > 0:
             self._tokens.give_back(reckoned - spent, now=self._clock())
+            if spent < reckoned:
+                self._has_more.set()
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait for `seconds`, or until a reply has taken fewer tokens than estimated."""
+        self._has_more = has_more = anyio.Event()
+
+        async def wake() -> None:
+            await has_more.wait()
+            group.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(wake)
+            await self._sleep(seconds)
+            group.cancel_scope.cancel()
 
     def _delay(self, tokens: int) -> float:
         now = self._clock()

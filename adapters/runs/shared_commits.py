@@ -35,6 +35,9 @@ class SharedCommits(Generic[B]):
         Makes an empty batch.
     commit
         Writes a batch to disk, or raises `StoreError`; called by one thread at a time.
+    kept
+        Returns what the next commit is to write after one has failed: of the failed batch, and of
+        what was collected since.
 
     Attributes
     ----------
@@ -44,11 +47,14 @@ class SharedCommits(Generic[B]):
         The batch that is written now; empty if none is.
     """
 
-    def __init__(self, empty: Callable[[], B], commit: Callable[[B], None]) -> None:
+    def __init__(
+        self, empty: Callable[[], B], commit: Callable[[B], None], *, kept: Callable[[B, B], B]
+    ) -> None:
         self.gathering = empty()
         self.writing = empty()
         self._empty = empty
         self._commit = commit
+        self._kept = kept
         self._next: _Commit | None = None
         self._is_shared = False  # whether several tasks waited for the last commit
         self._turn = Lock()
@@ -80,6 +86,9 @@ class SharedCommits(Generic[B]):
                 self._is_shared = commit.tasks > 1
                 try:
                     await to_thread.run_sync(self._commit, self.writing, limiter=self._thread)
+                except StoreError:
+                    self.gathering = self._kept(self.writing, self.gathering)
+                    raise
                 finally:
                     self.writing = self._empty()
             commit.problem = ""

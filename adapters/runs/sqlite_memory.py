@@ -1,8 +1,9 @@
 """A memory in one SQLite file; values survive kill -9 and power loss."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -36,6 +37,19 @@ _MOST_WAITING = 500
 """Maximum number of values waiting for the next commit."""
 
 
+@dataclass(slots=True)
+class _Batch:
+    """The values of one commit, and the keys of those for which no task waits."""
+
+    values: dict[str, bytes] = field(default_factory=dict)
+    soon: set[str] = field(default_factory=set)
+
+    def without_awaited(self, newer: "_Batch") -> "_Batch":
+        """Return what the next commit is to write if this one has failed; `newer` values count."""
+        values = {key: self.values[key] for key in self.soon} | newer.values
+        return _Batch(values, self.soon - newer.values.keys() | newer.soon)
+
+
 class SqliteMemory:
     """Stores values in a file, as a `Memory`; only one process may have it open at a time.
 
@@ -47,8 +61,8 @@ class SqliteMemory:
     Raises `StoreError` on entry if another process has the file open. It also raises, without
     writing, if the file is damaged, is not a memory, or was made by a newer spanjury. `get` raises
     it if the file can no longer be read. `put` raises it if the file cannot be written (a full
-    disk); values put before are kept, and a later put may succeed. Exit raises it if values left by
-    cancelled puts cannot be written.
+    disk); values put before are kept, and a later put may succeed. A later commit also writes what
+    `put_soon` left. Exit raises it if this, or what cancelled puts left, cannot be written.
 
     Notes
     -----
@@ -63,7 +77,7 @@ class SqliteMemory:
         self._stack = ExitStack()
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
-        self._commits = SharedCommits[dict[str, bytes]](dict, self._commit)
+        self._commits = SharedCommits[_Batch](_Batch, self._commit, kept=_Batch.without_awaited)
         self._has_warned = False
         self._keys: set[str] | None = None  # those in the file or on their way, as long as few
 
@@ -92,8 +106,8 @@ class SqliteMemory:
     def get(self, key: str) -> bytes | None:
         """Return the last value put under `key`; None if there is none, or it is damaged."""
         assert self._reader is not None, "get outside the context"
-        for values in (self._commits.gathering, self._commits.writing):
-            if (pending := values.get(key)) is not None:
+        for batch in (self._commits.gathering, self._commits.writing):
+            if (pending := batch.values.get(key)) is not None:
                 return pending
         if self._keys is not None and key not in self._keys:
             return None
@@ -122,27 +136,29 @@ class SqliteMemory:
 
     async def put_soon(self, key: str, value: bytes) -> None:
         """Store `value` with the next commit, or on exit; if many are waiting, commit now."""
-        if len(self._commits.gathering) < _MOST_WAITING:
+        if len(self._commits.gathering.values) < _MOST_WAITING:
             self._gather(key, value)
+            self._commits.gathering.soon.add(key)
         else:
             await self.put(key, value)
 
     async def put(self, key: str, value: bytes) -> None:
         """Store `value`; return once it is synced to disk."""
         self._gather(key, value)
+        self._commits.gathering.soon.discard(key)
         await self._commits.written()
 
     def _gather(self, key: str, value: bytes) -> None:
         """Add a value to the next commit; record its key, so that other keys need no query."""
-        self._commits.gathering[key] = value
+        self._commits.gathering.values[key] = value
         if self._keys is not None:
             self._keys.add(key)
             if len(self._keys) > _MOST_KEYS:
                 self._keys = None
 
-    def _commit(self, values: Mapping[str, bytes]) -> None:
+    def _commit(self, batch: _Batch) -> None:
         assert self._writer is not None, "put outside the context"
-        rows = [packed(key, value) for key, value in values.items()]
+        rows = [packed(key, value) for key, value in batch.values.items()]
         with naming(self._path), self._writer:  # commits, or rolls back
             self._writer.execute("BEGIN IMMEDIATE")
             self._writer.executemany(PUT, rows)

@@ -145,7 +145,7 @@ class TrafficStore:
         self._stack = ExitStack()
         self._connection: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
-        self._commits = SharedCommits[list[Job]](list, self._commit)
+        self._commits = SharedCommits[list[Job]](list, self._commit, kept=lambda _, newer: newer)
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:

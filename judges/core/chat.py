@@ -1,5 +1,6 @@
 """Requests to a model, its replies, and the likelihood of a forced reply."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -288,6 +289,8 @@ class TemplateTokens:
 class TokenPrice:
     """The price of a model, in dollars per token.
 
+    Raises `ValueError` if a price is negative or not finite.
+
     Parameters
     ----------
     prompt, completion
@@ -300,6 +303,12 @@ class TokenPrice:
     prompt: float
     completion: float
     cached: float | None = None
+
+    def __post_init__(self) -> None:
+        if not all(
+            0 <= price < math.inf for price in (self.prompt, self.completion, self.cached or 0)
+        ):
+            raise ValueError(f"expected prices of 0 or more dollars per token, got {self!r}")
 
     def cost(self, usage: Usage) -> float:
         """Return the cost of `usage`, in dollars.

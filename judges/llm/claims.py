@@ -125,7 +125,7 @@ class ClaimJudge:
     *supported*, *contradicted*, *missing* (the inputs do not mention it) or *unclear*. Contradicted
     and missing claims are errors, on the words that the model names, or on the whole sentence. A
     sentence is reported as unverified if it has an unclear claim, or a claim that the model calls
-    supported by words that no input contains.
+    supported by no words, or by words that no input contains.
 
     If the server gives log-probabilities, each claim has a probability of being wrong, and the
     probability of an error in the text is the highest of them.
@@ -368,7 +368,9 @@ def _report(
             spans[key] = _merged(spans[key], span) if key in spans else span
         elif verdict == "unclear":
             doubt = finding.answer.explanation.strip() or "The model cannot tell."
-        elif (quote := finding.answer.evidence.strip()) and not inputs.hold(quote):
+        elif not (quote := finding.answer.evidence.strip()):
+            doubt = "The model calls it supported, and quotes no words of an input."
+        elif not inputs.hold(quote):
             doubt = "The model calls it supported by words that no input holds."
         if doubt:
             verdict = "unclear"

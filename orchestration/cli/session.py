@@ -29,13 +29,13 @@ T = TypeVar("T")
 class Session:
     """A counter of calls that stops judges at a limit or a signal.
 
-    After the first signal, work under way is finished; a second one drops it, and a third has its
-    default effect.
+    After the first signal, no call is sent, and work under way is finished; a second one drops it,
+    and a third has its default effect.
     """
 
     def __init__(self, limits: Limits, *, stop_token: StopToken | None = None) -> None:
         self.stop_token = stop_token or StopToken()
-        self.meter = Meter(limits=limits, stop=self.stop_token.request)
+        self.meter = Meter(limits=limits, stop_token=self.stop_token)
         self._signal = 0
 
     def run(self, work: Callable[[], Coroutine[object, object, None]]) -> None:
@@ -57,8 +57,8 @@ class Session:
                     self._signal = number
                     self.stop_token.request(_SIGNALS[number], grace=GRACE)
                     say(
-                        f"{_SIGNALS[number]}: running assessments have {GRACE:g} s to finish;"
-                        " Ctrl-C again to drop them"
+                        f"{_SIGNALS[number]}: running assessments have {GRACE:g} s to finish,"
+                        " without further calls; Ctrl-C again to drop them"
                     )
         await sleep_forever()
 

@@ -220,7 +220,10 @@ def watch(
     session = sessions.Session(metering.Limits(), stop_token=printer.stop_token)
 
     async def work() -> None:
-        async with watching.open_watch(plan, emit=printer.emit, say=say) as opened:
+        opening = watching.open_watch(
+            plan, emit=printer.emit, say=say, stop_token=printer.stop_token
+        )
+        async with opening as opened:
             await _watched(opened, printer.stop_token, traffic=traffic, service=service)
             say(_summary(opened))
 

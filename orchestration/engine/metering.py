@@ -41,6 +41,7 @@ from spanjury.orchestration.engine.spending import (
     prompt_size,
     spending,
 )
+from spanjury.orchestration.engine.stopping import StopToken
 
 SEATS, CUT_OFF = "seats", "cut off"
 """Makers of calls: the default, and calls that were cut off by a kill."""
@@ -173,8 +174,9 @@ class Meter:
     ----------
     limits
         All of these but `max_seconds` are enforced here.
-    stop
-        Called with the reason when a limit is reached, or when the next call does not fit into it.
+    stop_token
+        The stop token of the run. It is requested when a limit is reached, or when the next call
+        does not fit into it. Once it is requested, by anyone, no further call may be sent.
     is_whole
         Whether the limits apply to all sessions of the run together.
     """
@@ -183,7 +185,7 @@ class Meter:
         self,
         *,
         limits: Limits = Limits(),
-        stop: Callable[[str], None] = lambda _: None,
+        stop_token: StopToken | None = None,
         is_whole: bool = False,
     ) -> None:
         self.usage = Usage()
@@ -193,7 +195,7 @@ class Meter:
         self.before: dict[str, Spending] = {}
         """Spending of earlier sessions of the run, by the same keys."""
         self._bounds = [Bound(limit.unit, limit.most, is_whole) for limit in limits.of_spending]
-        self._stop = stop
+        self.stop_token = stop_token
         self._models: list[LimitedModel] = []
         self._memory: Memory | None = None
         self._key = _KEY
@@ -342,7 +344,7 @@ class Meter:
         """Wait until a call that spends at most `most` may be sent, and reserve it.
 
         Raise `OverBudgetError` if a budget does not allow it, `RunStoppedError` if another limit
-        does not, and `StoreError` if the reservation cannot be stored.
+        does not or the run is stopped, and `StoreError` if the reservation cannot be stored.
         """
         self.require_asking()
         while not self.take(most):
@@ -363,11 +365,12 @@ class Meter:
         Raise the same errors as `reserve`.
         """
         bound = self.bound_exceeded_by(most)
-        if bound is None:
+        has_room = bound is None and not self._reason_to_stop
+        if has_room:
             self._reserved += most
-        elif self.is_idle:
-            self._refuse(bound, most)
-        return bound is None
+        elif self.is_idle:  # else a refusal could cancel calls whose replies are paid for
+            raise self._refusal(bound, most)
+        return has_room
 
     def defer(self, most: Spending) -> bool:
         """Reserve a call of a batch, or return False if it must wait until others are settled.
@@ -444,14 +447,24 @@ class Meter:
                 return bound
         return None
 
-    def _refuse(self, bound: Bound, most: Spending) -> None:
+    @property
+    def _reason_to_stop(self) -> str:
+        return "" if self.stop_token is None else self.stop_token.reason
+
+    def _stop(self, reason: str) -> None:
+        if self.stop_token is not None:
+            self.stop_token.request(reason)
+
+    def _refusal(self, bound: Bound | None, most: Spending) -> OverBudgetError | RunStoppedError:
+        if bound is None or self._reason_to_stop:
+            return RunStoppedError(self._reason_to_stop)
         reason = _reached(self._used(bound), bound)
         if self._used(bound) < bound.most:
             reason += f": the next call may take {in_words(most.of(bound.unit), bound.unit)}"
         if bound.is_budget:
-            raise OverBudgetError(reason)
+            return OverBudgetError(reason)
         self._stop(reason)
-        raise RunStoppedError(reason)
+        return RunStoppedError(reason)
 
     def release(self, most: Spending) -> None:
         """Release one or more reservations."""

@@ -26,7 +26,7 @@ Work = Callable[[], Coroutine[object, object, T]]
 
 
 class StopToken:
-    """A request to end a batch early: nothing new is begun, and work under way may finish.
+    """A request to end a batch early: no row is begun and no call is sent; those under way may end.
 
     It is used once, as the context of the work that it may end. Any observer of the work in the
     same event loop may request the stop: a signal, a clock, a meter. `interrupted` says whether
@@ -43,7 +43,7 @@ class StopToken:
 
     @property
     def is_requested(self) -> bool:
-        """True if nothing new is to be begun."""
+        """True if no further row is to be begun, and no further call sent."""
         return bool(self.reason)
 
     def request(self, reason: str, *, grace: float = math.inf) -> None:

@@ -107,6 +107,26 @@ async def test_a_settlement_during_a_wait_prolongs_it() -> None:
     assert clock.now == pytest.approx(600 / 90 + 1.0)
 
 
+async def test_tokens_that_come_back_during_a_wait_shorten_it() -> None:
+    clock = FakeClock()
+    held = HeldSleep(clock)
+    rates = RateLimit(tokens_per_minute=6000, clock=clock, sleep=held.sleep)
+    reckoned = await rates.admit(request(900))  # more than the 600 that may be sent at once
+    admitted = []
+
+    async def ask() -> None:
+        admitted.append(await rates.admit(request(900)))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        await wait_all_tasks_blocked()
+        assert (len(held.sleeping), admitted) == (1, [])
+        clock.now = 1.0
+        rates.settle(Usage(prompt=90), reckoned=reckoned)
+        await wait_all_tasks_blocked()
+        assert (len(held.sleeping), admitted) == (1, [900])
+
+
 async def test_tokens_that_come_back_to_a_full_bucket_are_no_more_than_it_holds() -> None:
     clock = FakeClock()
     rates = rate_limit(clock, tokens=6000)

@@ -163,7 +163,7 @@ async def test_more_than_may_wait_is_put_now(path: Path, monkeypatch: pytest.Mon
     with SqliteMemory(path) as memory:
         for number in range(3):
             await memory.put_soon(str(number), b"x")
-        assert memory._commits.gathering == {}
+        assert memory._commits.gathering.values == {}
         assert [memory.get(str(number)) for number in range(3)] == [b"x"] * 3
 
 
@@ -183,6 +183,30 @@ async def test_a_cancelled_put_loses_no_other_and_is_kept_itself_at_the_end(path
         assert scope.cancelled_caught
     with SqliteMemory(path) as memory:
         assert [memory.get(key) for key in "abc"] == [b"1", b"2", b"3"]
+
+
+async def test_values_put_soon_outlive_a_failed_commit(path: Path) -> None:
+    with SqliteMemory(path) as memory:
+        assert memory._writer is not None
+        memory._writer.execute("PRAGMA query_only = ON")
+        for key in "abc":
+            await memory.put_soon(key, b"1")
+        with pytest.raises(StoreError):
+            await memory.put("c", b"2")
+        assert [memory.get(key) for key in "abc"] == [b"1", b"1", None]
+        await memory.put_soon("a", b"3")
+        with pytest.raises(StoreError):
+            await memory.put("d", b"4")
+        memory._writer.execute("PRAGMA query_only = OFF")
+    with SqliteMemory(path) as memory:
+        assert [memory.get(key) for key in "abcd"] == [b"3", b"1", None, None]
+
+
+async def test_leaving_says_that_values_put_soon_cannot_be_written(path: Path) -> None:
+    with pytest.raises(StoreError), SqliteMemory(path) as memory:  # noqa: PT012
+        await memory.put_soon("a", b"1")
+        assert memory._writer is not None
+        memory._writer.execute("PRAGMA query_only = ON")
 
 
 async def test_a_failed_commit_is_reported_to_all_in_it_and_the_next_succeeds(path: Path) -> None:

@@ -34,7 +34,7 @@ from spanjury.judges.llm.examples import Examples
 from spanjury.judges.llm.typed_reply import ask_for
 from spanjury.judges.tasks import Rubric
 from spanjury.judges.text import field_mark
-from spanjury.orchestration.engine.metering import Limits, Meter
+from spanjury.orchestration.engine.metering import Meter
 from spanjury.orchestration.wiring.config import EMBEDDED, ModelConfig, PanelConfig
 from spanjury.orchestration.wiring.models import open_generator
 from spanjury.orchestration.wiring.pair_judges import open_pair_judge
@@ -199,7 +199,7 @@ async def test_it_checks_claims_and_comes_to_an_outcome() -> None:
 async def test_it_replies_with_an_object_of_a_type_and_lists_steps_where_it_is_held_to_them() -> (
     None
 ):
-    meter = Meter(limits=Limits(), stop=lambda _: None)
+    meter = Meter()
     question = Message(role="user", content=f"Grade this text: {SEGMENT.output}")
     async with open_generator(ModelConfig(name=EMBEDDED), memory=None, meter=meter) as model:
         typed = await ask_for(

@@ -75,6 +75,11 @@ def test_a_panel_file_sets_the_seats_and_their_models(tmp_path: Path) -> None:
         ("[cascade]\nbuget = 3\n", r"cascade\.buget: .*did you mean 'budget'"),
         ("aggregate = \n", r"cannot be read: .*line 1"),
         ("models = [{ name = 'm', timeout = 'soon' }]", r"timeout.*got 'soon'"),
+        (
+            "models = [{ name = 'm', price = { prompt = nan, completion = 0 } }]",
+            "0 or more dollars",
+        ),
+        ("models = [{ name = 'm', price = { prompt = 1, completion = -1 } }]", "0 or more dollars"),
     ],
 )
 def test_a_panel_file_that_does_not_fit_says_where(tmp_path: Path, text: str, problem: str) -> None:

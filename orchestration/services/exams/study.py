@@ -232,7 +232,7 @@ class PanelStudy(Generic[T_co]):
         live = Live(
             total=plan.total,
             stop_token=stop_token,
-            meter=metering.Meter(limits=self.limits, stop=stop_token.request),
+            meter=metering.Meter(limits=self.limits, stop_token=stop_token),
             on_result=self.on_result,
             on_progress=self.on_progress,
         )

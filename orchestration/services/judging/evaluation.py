@@ -177,7 +177,7 @@ class BatchThread:
         self._terms = terms
         self._read = read
         self._stop = StopToken()
-        self._meter = Meter(limits=terms.limits, stop=self._stop.request)
+        self._meter = Meter(limits=terms.limits, stop_token=self._stop)
         self._summary = Summary()
         self._tracker = Tracker(total=total, summary=self._summary, meter=self._meter)
         self._aspects: dict[int, int] = {}  # identity of a segment -> number of its aspects

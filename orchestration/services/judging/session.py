@@ -159,7 +159,7 @@ def open_session(
     """
     stop_token = stop_token or StopToken()
     guard = guard_of(terms.failures, memory=terms.memory)  # before the memory creates its file
-    meter = meter or Meter(limits=terms.limits, stop=stop_token.request)
+    meter = meter or Meter(limits=terms.limits, stop_token=stop_token)
     with ExitStack() as stack:
         memory = None
         if terms.memory is not None:

@@ -1,7 +1,7 @@
 """A study of a panel's seats: from runs, people's scores and prices to findings."""
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -161,15 +161,16 @@ def parse_price(text: str) -> tuple[str, TokenPrice]:
     """
     seat, _, price = text.rpartition("=")
     prompt, _, completion = price.partition("/")
-    try:
-        dollars = float(prompt), float(completion)
-    except ValueError:
-        dollars = -1.0, -1.0  # rejected below
-    if not seat or min(dollars) < 0 or not all(map(math.isfinite, dollars)):
+    tokens: TokenPrice | None = None
+    with suppress(ValueError):
+        tokens = TokenPrice(
+            prompt=float(prompt) / _MILLION, completion=float(completion) / _MILLION
+        )
+    if tokens is None or not seat:
         raise ConfigError(
             f"the price {text!r}: expected SEAT=PROMPT/COMPLETION, dollars for a million tokens"
         )
-    return seat, TokenPrice(prompt=dollars[0] / _MILLION, completion=dollars[1] / _MILLION)
+    return seat, tokens
 
 
 def find_prices(rows: Sequence[Seats], pricing: Pricing) -> Prices:

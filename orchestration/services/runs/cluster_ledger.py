@@ -117,11 +117,11 @@ class Ledger:
         self._seconds = limits.max_seconds
         self._clock = clock
         self._begun = clock()
-        self._meter = Meter(limits=limits, stop=self._request)
+        self._stop_token = StopToken()
+        self._meter = Meter(limits=limits, stop_token=self._stop_token)
         self._file = file
         if file is not None:
             self._meter.go_on_with(file.ledger() or b"{}")
-        self._reason = ""
         self._end = math.inf
 
     def __call__(self, note: str) -> str:
@@ -162,20 +162,20 @@ class Ledger:
                     return number, ""
             except OverBudgetError as error:
                 return number, str(error)
-            except RunStoppedError:  # the meter has requested the stop
+            except RunStoppedError:  # the stop is in the answer
                 return number, ""
         return len(wanted), ""
 
     def _request(self, reason: str, grace: float | None = None) -> None:
-        self._reason = self._reason or reason
+        self._stop_token.request(reason)
         if grace is not None:
             self._end = min(self._end, self._clock() + grace)
 
     def _stop(self, now: float) -> Stop | None:
-        if not self._reason:
+        if not self._stop_token.is_requested:
             return None
         grace = None if math.isinf(self._end) else max(0.0, self._end - now)
-        return Stop(reason=self._reason, grace=grace)
+        return Stop(reason=self._stop_token.reason, grace=grace)
 
 
 def stop_note(reason: str, *, grace: float = math.inf) -> str:
@@ -222,7 +222,7 @@ class WorkerMeter(Meter):
 
     def __init__(self, *, limits: Limits, ask: Ask) -> None:
         super().__init__(limits=limits)
-        self.stop_token = StopToken()
+        self.stop_token: StopToken = StopToken()
         self._ask = ask
         self._pending: dict[TokenPrice | None, Usage] = {}
         self._to_release = NOTHING

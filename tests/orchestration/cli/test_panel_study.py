@@ -176,6 +176,7 @@ def test_people_who_disagree_wholly_are_pointed_out(tmp_path: Path) -> None:
     [
         (("--seat", "s9"), "no seat s9 judged fluency; choose from s1, s2, s3"),
         (("--price", "s1=x"), "expected SEAT=PROMPT/COMPLETION"),
+        (("--price", "s1=1/-1"), "expected SEAT=PROMPT/COMPLETION"),
         (("--price", "s9=1/1"), "--price of no seat: s9"),
         (("--budget", "3"), "too small for one text"),
         (("--cost", "dollars"), "the cost of every seat is unknown in dollars"),

@@ -26,6 +26,7 @@ from spanjury.orchestration.engine.deferral import Answers, Deferral, DeferredMo
 from spanjury.orchestration.engine.memory import RememberedModel, SilentModel
 from spanjury.orchestration.engine.metering import Limits, Meter
 from spanjury.orchestration.engine.spending import NOTHING, Spending
+from spanjury.orchestration.engine.stopping import StopToken
 
 PRICE = TokenPrice(prompt=1e-3, completion=1e-2)
 USAGE = Usage(calls=1, prompt=20, completion=5)
@@ -72,10 +73,10 @@ class Run:
     attempts: int | None = 2
     memory: DictMemory = field(default_factory=DictMemory)
     files: list[File] = field(default_factory=list)
-    reasons: list[str] = field(default_factory=list)
+    stop_token: StopToken = field(default_factory=StopToken)
 
     def __post_init__(self) -> None:
-        self.meter = Meter(limits=self.limits, stop=self.reasons.append)
+        self.meter = Meter(limits=self.limits, stop_token=self.stop_token)
         self.meter.go_on_with(b"{}")
         self.deferral = Deferral(
             meter=self.meter, open_file=self._open, reserves=True, attempts=self.attempts
@@ -161,10 +162,10 @@ async def test_what_does_not_fit_waits_for_others_and_stops_the_run_once_nothing
     run.come_back("Good", "Good")
     for number in (1, 2):
         await run.model.complete(request(number))
-    assert not run.reasons  # to settle what is paid stops nothing
+    assert not run.stop_token.is_requested  # to settle what is paid stops nothing
     with pytest.raises(RunStoppedError, match="2 calls are spent"):
         await run.model.complete(request(3))
-    assert run.reasons
+    assert run.stop_token.is_requested
 
 
 async def test_a_budget_refuses_what_does_not_fit_without_stopping_the_run() -> None:
@@ -175,7 +176,7 @@ async def test_a_budget_refuses_what_does_not_fit_without_stopping_the_run() -> 
         await run.model.complete(request(1))
         with pytest.raises(OverBudgetError):
             await run.model.complete(request(2))
-    assert not run.reasons
+    assert not run.stop_token.is_requested
 
 
 async def test_a_failure_that_may_pass_is_sent_again_until_its_attempts_are_over() -> None:

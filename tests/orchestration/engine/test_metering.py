@@ -33,6 +33,7 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.metering import AskedBy, Limits, Meter, paid_by
 from spanjury.orchestration.engine.seats import Seat, seat_report
 from spanjury.orchestration.engine.spending import Spending
+from spanjury.orchestration.engine.stopping import StopToken
 
 REQUEST = ChatRequest(
     messages=(Message(role="user", content="?" * 64),), decoding=Decoding(max_tokens=10)
@@ -72,16 +73,6 @@ def counted(
     return gateway
 
 
-@dataclass
-class Stops:
-    """Remembers the reason to stop."""
-
-    reasons: list[str] = field(default_factory=list)
-
-    def __call__(self, reason: str) -> None:
-        self.reasons.append(reason)
-
-
 async def test_calls_tokens_and_cost_of_all_models_are_summed() -> None:
     meter = Meter()
     one = counted(meter, OneLine())
@@ -103,25 +94,48 @@ async def test_calls_tokens_and_cost_of_all_models_are_summed() -> None:
     ],
 )
 async def test_the_call_that_reaches_a_limit_stops_the_run(limits: Limits, reason: str) -> None:
-    stop = Stops()
-    meter = Meter(limits=limits, stop=stop)
-    model = counted(meter, OneLine())
+    stop_token = StopToken()
+    model = counted(Meter(limits=limits, stop_token=stop_token), OneLine())
     await model.complete(REQUEST)
-    assert stop.reasons == []
+    assert not stop_token.is_requested
     await model.complete(REQUEST)
-    assert stop.reasons == [reason]
+    assert stop_token.reason == reason
     with pytest.raises(RunStoppedError, match="is the limit"):
         await model.complete(REQUEST)
 
 
 async def test_a_call_that_may_exceed_a_limit_is_not_sent() -> None:
-    stop, line = Stops(), OneLine()
-    model = counted(Meter(limits=Limits(max_tokens=95), stop=stop), line)
+    stop_token, line = StopToken(), OneLine()
+    model = counted(Meter(limits=Limits(max_tokens=95), stop_token=stop_token), line)
     with pytest.raises(RunStoppedError):
         await model.complete(REQUEST)
     assert line.asked == 0
-    (reason,) = stop.reasons
-    assert reason == ("0 tokens are spent, and 95 is the limit: the next call may take 96 tokens")
+    assert stop_token.reason == (
+        "0 tokens are spent, and 95 is the limit: the next call may take 96 tokens"
+    )
+
+
+async def test_no_call_is_sent_once_a_stop_is_requested() -> None:
+    stop_token, line = StopToken(), OneLine()
+    model = counted(Meter(stop_token=stop_token), line, held=True)
+    refused: list[str] = []
+
+    async def ask() -> None:
+        try:
+            await model.complete(REQUEST)
+        except RunStoppedError as stopped:
+            refused.append(str(stopped))
+
+    async with create_task_group() as group:
+        group.start_soon(ask)
+        await wait_all_tasks_blocked()
+        stop_token.request("interrupted")
+        group.start_soon(ask)
+        await wait_all_tasks_blocked()
+        # A refusal now could cancel the call under way, if both are of one judge.
+        assert (line.asked, refused) == (1, [])
+        line.may_answer.set()
+    assert (line.asked, refused) == (1, ["interrupted"])
 
 
 async def test_a_call_waits_for_room_that_others_leave() -> None:

@@ -23,6 +23,7 @@ from spanjury.judges.core import (
     StoreError,
     TransientModelError,
 )
+from spanjury.orchestration.engine.stopping import StopToken
 from spanjury.orchestration.services.serving.quotas import Quotas
 from spanjury.orchestration.services.serving.watching import delivery
 from spanjury.orchestration.services.serving.watching.drift import Alert, DriftPlan, Window
@@ -47,9 +48,15 @@ class Watching:
         self.plan: WatchPlan = replace(plan, **settings)  # type: ignore[arg-type]
         self.reports: list[Window | Alert] = []
         self.lines: list[str] = []
+        self.stop_token = StopToken()
 
     def open(self) -> AbstractAsyncContextManager[Watch]:
-        return open_watch(self.plan, emit=self.reports.append, say=self.lines.append)
+        return open_watch(
+            self.plan,
+            emit=self.reports.append,
+            say=self.lines.append,
+            stop_token=self.stop_token,
+        )
 
     async def judge(self, *bodies: bytes) -> Watch:
         """Take requests on and do all there is to do."""
@@ -243,6 +250,18 @@ async def test_a_trace_that_no_model_answers_for_waits(tmp_path: Path) -> None:
         await watch.run(lambda: watch.count.postponed == 1)
         assert watch.status()["waiting"] == 1
         assert watch.count.judged == 0
+
+
+async def test_a_trace_under_way_at_a_stop_asks_no_model_and_waits(tmp_path: Path) -> None:
+    looks = iter((False, True))
+    with LoopbackServer(DONE) as server:
+        watching = Watching(tmp_path / "state", panel=asking(server))
+        async with watching.open() as watch:
+            await watch.accept(exported(1, RIGHT), JSON)
+            watching.stop_token.request("interrupted")
+            await watch.run(lambda: next(looks))
+            assert watch.status()["waiting"] == 1
+        assert not server.requests
 
 
 async def test_traces_beyond_the_budget_wait(tmp_path: Path) -> None:

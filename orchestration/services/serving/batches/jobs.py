@@ -316,7 +316,7 @@ class BatchJobs:
         kept = await to_thread.run_sync(job_of, batch.folder.run)
         job = replace(kept, data=batch.folder.data)  # its folder may have moved since it began
         batch.summary = Summary()
-        batch.meter = Meter(limits=job.limits, stop=token.request, is_whole=True)
+        batch.meter = Meter(limits=job.limits, stop_token=token, is_whole=True)
         total = batch.record.assessments
         batch.tracker = Tracker(total=total, summary=batch.summary, meter=batch.meter)
         batch.record = replace(batch.record, state=BatchState.RUNNING)

@@ -33,6 +33,7 @@ from spanjury.judges.core import (
     EventLog,
     OverBudgetError,
     Result,
+    RunStoppedError,
     StoreError,
     TraceScore,
     first_error_alone,
@@ -44,7 +45,7 @@ from spanjury.orchestration.engine.batch import pair
 from spanjury.orchestration.engine.metering import Meter, paid_by
 from spanjury.orchestration.engine.panel import Panel
 from spanjury.orchestration.engine.spending import Spending
-from spanjury.orchestration.engine.stopping import GRACE
+from spanjury.orchestration.engine.stopping import GRACE, StopToken
 from spanjury.orchestration.services.judging.check import judge_at_once
 from spanjury.orchestration.services.serving.quotas import QuotaError, Quotas, TenantLedger
 from spanjury.orchestration.services.serving.watching.delivery import (
@@ -362,6 +363,8 @@ class Watch:
         except OverBudgetError as error:
             self._wait_for_budget(error)
             return
+        except RunStoppedError:  # the next watch judges it
+            return
         answered = not any(result.report.outcome in UNANSWERED for result in results)
         if not answered and waiting.tries < _RETRIES:
             self.count.postponed += 1
@@ -430,9 +433,15 @@ class Watch:
 
 @asynccontextmanager
 async def open_watch(
-    plan: WatchPlan, *, emit: Callable[[Window | Alert], None], say: Callable[[str], None]
+    plan: WatchPlan,
+    *,
+    emit: Callable[[Window | Alert], None],
+    say: Callable[[str], None],
+    stop_token: StopToken | None = None,
 ) -> AsyncIterator[Watch]:
     """Open the store, the panel and the sinks of a watch, and close them at the end.
+
+    Once `stop_token` is requested, no call is sent, and traces that need one stay on disk.
 
     Raise `ConfigError` if a name is unknown or a key is missing, and `StoreError` if the folder
     cannot be used, or another watch uses it.
@@ -459,7 +468,10 @@ async def open_watch(
         if memory is not None and (plan.quotas.calls or plan.quotas.dollars):
             ledger = TenantLedger("watch", plan.quotas, memory=memory)
             budget = Budget(stack.enter_context(ledger))
-        panel = await stack.enter_async_context(open_configured_panel(plan.panel, memory=memory))
+        meter = Meter(stop_token=stop_token)
+        panel = await stack.enter_async_context(
+            open_configured_panel(plan.panel, memory=memory, meter=meter)
+        )
         watch = Watch(plan, store=store, panel=panel, budget=budget, emit=emit, say=say)
         watch.deliveries += [make(store=store, bell=watch.sent, say=say) for make in deliver]
         if plan.output is not None:

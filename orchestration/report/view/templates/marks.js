@@ -4,7 +4,7 @@ function startMarking({ who, isBlind, isRandom }) {
   if (who === null) state.filters.delete("marks");
   for (const kept of [marking.marked, marking.marks, marking.conflicts, marking.loading, marking.texts]) kept.clear();
   if (who !== null && !state.head.marking.annotators.includes(who)) state.head.marking.annotators.push(who);
-  state.sort = isRandom ? "random" : state.sort === "random" ? "file" : state.sort;
+  state.sort = isRandom ? "random" : isBlind || state.sort === "random" ? "file" : state.sort;
   state.blind = isBlind ? who : null;
   state.pair = null;
   isCleanWanted = false;

@@ -169,6 +169,45 @@ def test_marks_survive_a_reload_and_are_exported(chromium: Chromium, run: Path) 
     assert counts == ["grounding", 1, 1, 0, 0]
 
 
+def test_one_begins_and_closes_the_editor_without_a_mouse(chromium: Chromium, run: Path) -> None:
+    with served(run) as at, chromium.open(at.url) as page:
+        expect(page.locator("body")).to_have_attribute("data-ready", "true")
+        page.get_by_role("button", name="Mark", exact=True).press("Enter")
+        page.keyboard.type("anna")
+        page.keyboard.press("Enter")
+        expect(page.locator(".who")).to_have_text("Marking as anna")
+        expect(page.locator("#marking .done-line")).to_be_visible()
+        page.keyboard.press("m")
+        page.keyboard.press("Escape")
+        expect(page.locator("#span-editor")).to_have_count(0)
+        expect(page.locator(".piece[data-tone=own]")).to_be_focused()
+        expect(page.locator(".finding").first).to_contain_text("marked by anna")
+        expect(page.get_by_role("button", name="1 The", exact=True)).to_have_count(1)
+        expect(page.get_by_role("button", name="2 Friday", exact=True)).to_have_count(1)
+        page.keyboard.press("n")
+        page.keyboard.press("e")
+        page.locator("[data-mark='editor explanation']").fill("Monday.")
+        page.keyboard.press("Escape")
+        expect(page.locator(".own-span").last).to_contain_text("a judge's, edited")
+        expect(page.locator(".piece:focus")).to_have_text("Friday")
+
+
+def test_a_mark_far_down_a_long_text_leads_back_to_it(chromium: Chromium, run: Path) -> None:
+    shutil.rmtree(run / "run")
+    row = summary("long", "The mill burnt down. " * 2000, article=SOURCE)
+    (run / "texts.jsonl").write_text(json.dumps(row) + "\n")
+    flags = ("--judge", "grounding", "--aspect", "consistency", "--run-dir", "run")
+    call(run, "evaluate", "texts.jsonl", *flags, "--no-progress")
+    with served(run) as at, chromium.open(at.url) as page:
+        begin(page, "anna")
+        page.evaluate(SELECT, [21004, 21008])
+        page.keyboard.press("m")
+        expect(page.locator("#span-editor .editor-quote")).to_have_text("mill")
+        expect(page.locator(".piece[data-tone=own]")).not_to_be_in_viewport()
+        page.get_by_role("button", name="Close", exact=True).click()
+        expect(page.locator(".piece[data-tone=own]")).to_be_in_viewport()
+
+
 def test_two_annotators_at_once_have_marks_of_their_own(chromium: Chromium, run: Path) -> None:
     with served(run) as at, chromium.open(at.url) as anna, another(anna, at.url) as ben:
         begin(anna, "anna")
@@ -206,6 +245,9 @@ def test_a_blind_annotator_sees_no_judge_before_the_end(chromium: Chromium, run:
         row = page.locator("#row")
         expect(row).not_to_contain_text("grounding")
         expect(row).not_to_contain_text("People's scores")
+        expect(page.locator("#sort option")).to_have_text(
+            ["Order of the file", "Random, your own order"]
+        )
         assert page.locator(".piece, .score, .verdict, .seat-card").count() == 0
         assert page.evaluate("spanjuryView.table.runs[0].score.length") == 0
         page.evaluate(SELECT, [0, 3])

@@ -76,8 +76,7 @@ function drawSaved() {
     if (holder) holder.dataset.state = words.split(" ")[0];
   }
   if (troubles.length > 0) {
-    const retry = () => [...marking.unsaved.keys()].forEach((number) => saveSoon(number, 0));
-    showTrouble(new SourceError(`${counted(marking.unsaved.size, "mark")} not saved: ${troubles[0]} Your marks are kept on this page: leave it open.`), retry);
+    showTrouble(new SourceError(`${counted(marking.unsaved.size, "mark")} not saved: ${troubles[0]} Your marks are kept on this page: leave it open.`), sendUnsaved);
     byId("trouble").dataset.of = "marks";
   } else if (byId("trouble").dataset.of === "marks") {
     byId("trouble").hidden = true;
@@ -325,6 +324,7 @@ addPart({
     });
     return drawMarkTools();
   },
+  reopen: sendToServer,
   badge: drawBadge,
   below: drawBelow,
   marks: ownMarks,

@@ -69,8 +69,8 @@ def run(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def served(folder: Path, *, port: int = 0) -> Iterator[Served]:
-    process = start(folder, "view", "run", "--no-browser", "--port", str(port))
+def served(folder: Path, *flags: str, port: int = 0) -> Iterator[Served]:
+    process = start(folder, "view", "run", *flags, "--no-browser", "--port", str(port))
     assert process.stderr is not None
     line = process.stderr.readline()
     found = re.search(r"http://\S+", line)
@@ -278,6 +278,48 @@ def test_a_mark_that_cannot_be_saved_is_kept_and_sent_again(chromium: Chromium, 
         expect(page.locator("#trouble")).to_be_hidden()
     (row,) = exported(run, "--unfinished")
     assert row["human"] == {"consistency": {"anna": 4.0}}
+
+
+def token_of(url: str) -> str:
+    return url.partition("#")[2]
+
+
+def test_a_server_that_is_started_again_gets_what_was_not_saved(
+    chromium: Chromium, run: Path
+) -> None:
+    complaints = ("Failed to load",)
+    with served(run) as at, chromium.open(at.url, complaints=complaints) as page:
+        begin(page, "anna")
+        at.process.kill()
+        at.process.wait()
+        page.locator("[data-mark='note']").fill("Written meanwhile.")
+        port = int(at.url.partition("#")[0].rstrip("/").rpartition(":")[2])
+        expect(page.locator("#trouble")).to_contain_text(f"again as before, with --port {port}")
+        with served(run, port=port) as again:
+            page.evaluate("token => location.hash = token", token_of(again.url))
+            saved(page)
+            expect(page.locator("#trouble")).to_be_hidden()
+            expect(page.locator("[data-mark='note']")).to_have_value("Written meanwhile.")
+    (row,) = exported(run, "--unfinished")
+    assert row["meta"]["marks"][0]["note"] == "Written meanwhile."  # type: ignore[index]
+
+
+def test_a_server_with_other_rows_gets_nothing(chromium: Chromium, run: Path) -> None:
+    texts = (run / "texts.jsonl").read_text().splitlines(keepends=True)
+    (run / "last.jsonl").write_text(texts[-1])
+    complaints = ("Failed to load",)
+    with served(run) as at, chromium.open(at.url, complaints=complaints) as page:
+        begin(page, "anna")
+        at.process.kill()
+        at.process.wait()
+        page.locator("[data-mark='score 4']").check()
+        expect(page.locator("#saved")).to_have_text("not saved")
+        port = int(at.url.partition("#")[0].rstrip("/").rpartition(":")[2])
+        with served(run, "--rows", "last.jsonl", port=port) as other:
+            page.evaluate("token => location.hash = token", token_of(other.url))
+            expect(page.locator("#trouble")).to_contain_text("shows other rows")
+            expect(page.locator("#saved")).to_have_text("not saved")
+    assert exported(run, "--unfinished") == []
 
 
 def test_leaving_with_an_unsaved_mark_warns(chromium: Chromium, run: Path) -> None:

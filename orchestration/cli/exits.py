@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import typer
 
-from spanjury.judges.core import ConfigError, EvaluationError, hide, shown
+from spanjury.judges.core import ConfigError, EvaluationError, counted, hide, shown
 
 ERROR = 1
 """Something failed that is not the user's input: a file, a server."""
@@ -45,10 +45,10 @@ def say(message: str) -> None:
     typer.echo(shown(hide(message.replace("\n", " "))), err=True)
 
 
-def say_each(names: Sequence[str], what: str) -> None:
-    """Print the number of `what` and the first names; nothing if there are none."""
+def say_each(names: Sequence[str], singular: str, plural: str) -> None:
+    """Print what the number of names counts, and the first names; nothing if there are none."""
     if names:
-        say(f"{len(names)} {what}:")
+        say(f"{counted(len(names), singular, plural)}:")
         for name in names[:_NAMED]:
             say(f"  {name}")
         if len(names) > _NAMED:

@@ -79,8 +79,14 @@ def export(
     read = marked_run.read_readings(marked_run.MarkedRun(run, data=data), without_damaged=True)
     chosen = read.chosen(annotators=annotator, with_unfinished=unfinished)
     endings = (word for ending, word in _ENDINGS.items() if output.name.endswith(ending))
-    lines = exporting.write_marks(output, chosen, form=form or next(endings, "rows"))
-    say(f"{counted(len(chosen), 'mark is', 'marks are')} in {output}, in {counted(lines, 'line')}")
+    written = exporting.write_marks(output, chosen, form=form or next(endings, "rows"))
+    marks = counted(written.marks, "mark is", "marks are")
+    say(f"{marks} in {output}, in {counted(written.lines, 'line')}")
+    if without := len(chosen) - written.marks:
+        say(
+            f"{counted(without, 'mark was', 'marks were')} left out: only rows hold unfinished"
+            " marks, and scores of people who did not look for errors"
+        )
     if (unsaid := len(read.readings) - len(chosen)) and not annotator:
         say(
             f"{counted(unsaid, 'unfinished mark was', 'unfinished marks were')} left out"
@@ -120,12 +126,18 @@ def import_marks(
         f" {counted(done.unchanged, 'was', 'were')} there already"
     )
     say_each(
-        done.kept, "marks differ from the run's own, which were kept (--replace replaces them)"
+        done.kept,
+        "mark differs from the run's own, which was kept (--replace replaces it)",
+        "marks differ from the run's own, which were kept (--replace replaces them)",
     )
     for unjudged, count in sorted(done.unjudged.items()):
         left_out = counted(count, "mark was", "marks were")
         say(f"{left_out} left out: the run does not judge {unjudged}")
-    say_each(done.unmatched, "marks do not fit the run and were left out")
+    say_each(
+        done.unmatched,
+        "mark does not fit the run and was left out",
+        "marks do not fit the run and were left out",
+    )
     if not (done.marks or done.unchanged or done.kept):
         raise typer.Exit(ERROR)
 
@@ -226,7 +238,7 @@ def _explained(
 def _end_if_damaged(names: Sequence[str]) -> None:
     """Print the marks that were left out, and exit with 1 if there are any."""
     if names:
-        say_each(names, "marks are damaged and were left out")
+        say_each(names, "mark is damaged and was left out", "marks are damaged and were left out")
         raise typer.Exit(ERROR)
 
 

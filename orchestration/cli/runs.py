@@ -108,7 +108,7 @@ def _say_repaired(path: Path, repaired: "run_folders.Repaired") -> None:
         say(f"{path}: nothing is damaged, all {repaired.saved} {rows} are intact")
         return
     say(f"{path}: {repaired.saved} {rows} are saved, {repaired.lost} are known to be lost")
-    say_each(repaired.names, f"{rows} are lost")
+    say_each(repaired.names, f"{rows.removesuffix('s')} is lost", f"{rows} are lost")
     if repaired.may_lack_others:
         say(f"more {rows} may be lost in pages that cannot be read: there is no backup")
     say(f"the damaged file is kept as {repaired.kept}")

@@ -43,20 +43,34 @@ def by_owner(effect: Weighted, owner: NDArray[np.int64]) -> Weighted:
     return lambda counts: effect(counts[:, owner])
 
 
-def estimates(effects: Effects, *, texts: int, settings: Settings) -> dict[str, Estimate]:
-    """Resample texts, the same ones for every figure; every figure is NaN without a text."""
+def estimates(
+    effects: Effects, *, sources: NDArray[np.int64], settings: Settings
+) -> dict[str, Estimate]:
+    """Estimate effects of texts, with their sources resampled: the same ones for every figure.
+
+    Every figure is NaN without a text.
+
+    `sources`: shape ``(texts,)``: number of the source of each text, from 0.
+    """
+    items = int(sources.max(initial=-1)) + 1
     estimated: dict[str, Estimate] = {}
-    for names, effect in effects.items():
-        if not texts:
+    for names, of_texts in effects.items():
+        effect = by_owner(of_texts, sources)
+        if not items:
             figures = [Estimate()] * len(names)
         elif not settings.draws:
-            figures = [Estimate(v) for v in np.ravel(on_sample(effect, items=texts)).tolist()]
+            figures = [Estimate(v) for v in np.ravel(on_sample(effect, items=items)).tolist()]
         else:
             rng = np.random.default_rng(settings.seed)
-            drawn = bootstrap(effect, items=texts, rng=rng, draws=settings.draws)
-            figures = resampling.estimates(drawn, confidence=settings.confidence)
+            drawn = bootstrap(effect, items=items, rng=rng, draws=settings.draws)
+            figures = _with_width(resampling.estimates(drawn, confidence=settings.confidence))
         estimated |= zip(names, figures, strict=True)
     return estimated
+
+
+def _with_width(figures: Iterable[Estimate]) -> list[Estimate]:
+    """Drop intervals without width: draws that are all alike say nothing of other texts."""
+    return [each if each.low < each.high else Estimate(each.value) for each in figures]
 
 
 def grouped(rows: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
@@ -76,15 +90,9 @@ def numbered(names: Sequence[K]) -> tuple[NDArray[np.intp], tuple[K, ...]]:
 def ratios_of(
     above: FloatArray, below: FloatArray, *, rng: Generator, draws: int
 ) -> list[Estimate]:
-    """Return the ratios of sums of the shape ``(..., sources)``, with sources resampled.
-
-    An interval without width is left out: draws that are all alike say nothing of others.
-    """
+    """Return the ratios of sums of the shape ``(..., sources)``, with sources resampled."""
     drawn = bootstrap(ratio(above, below), items=above.shape[-1], rng=rng, draws=draws)
-    return [
-        each if each.low < each.high else Estimate(each.value)
-        for each in resampling.estimates(drawn)
-    ]
+    return _with_width(resampling.estimates(drawn))
 
 
 def holm_adjusted(pvalues: ArrayLike) -> FloatArray:

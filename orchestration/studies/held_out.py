@@ -16,12 +16,10 @@ from spanjury.orchestration.studies.estimates import (
     DEFAULTS,
     Effects,
     Settings,
-    by_owner,
     estimates,
 )
 from spanjury.orchestration.studies.judging import overlapping
 from spanjury.stats.correlations.correlation import correlation
-from spanjury.stats.resampling import Estimate
 from spanjury.stats.spans.span_agreement import micro_effect
 from spanjury.stats.weighted import mean_drop, of_items, ratio
 
@@ -54,8 +52,6 @@ _DISTINCT = 3
 """Target scores below which a correlation says nothing."""
 _DIGITS = 9
 """Behind the point; what is beyond them comes from rounding."""
-_DRAWN = 2
-"""Inputs below which there is nothing to draw from, and no interval."""
 _FEW = 30
 """Inputs below which an interval of percentiles is too narrow."""
 
@@ -273,14 +269,7 @@ def cautions(score_arrays: ScoreArrays) -> Iterator[str]:
 
 def _figures(score_arrays: ScoreArrays, settings: Settings) -> dict[str, Measure]:
     """Work out every figure of a group, under its bare name."""
-    effects = {
-        names: by_owner(effect, score_arrays.inputs)
-        for names, effect in _effects(score_arrays).items()
-    }
-    inputs = len(np.unique(score_arrays.inputs))
-    estimated = estimates(effects, texts=inputs, settings=settings)
-    if inputs < _DRAWN:
-        estimated = {name: Estimate(figure.value) for name, figure in estimated.items()}
+    estimated = estimates(_effects(score_arrays), sources=score_arrays.inputs, settings=settings)
     counts, reason = _counts(score_arrays), _no_correlation(score_arrays)
     measures = {
         name: Measure(

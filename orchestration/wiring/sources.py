@@ -91,6 +91,8 @@ def open_source(
     if str(path) == "-" or path.is_fifo():  # read once, but a resumed run reads its rows again
         raise DataError(f"{path}: is a pipe, expected a file: write it to one, and name that")
     if name not in SOURCES.names():
+        if not path.exists():
+            raise DataError(f"{path}: cannot be read: No such file or directory")
         choices = ", ".join(f".{name}" for name in SOURCES.names())
         raise DataError(f"{path}: no source reads files that end in {name!r}; known: {choices}")
     source = SOURCES.get(name)

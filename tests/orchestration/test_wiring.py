@@ -173,6 +173,9 @@ async def test_a_consolidator_takes_options_as_a_judge_does() -> None:
 def test_a_file_ending_decides_who_reads_it(tmp_path: Path) -> None:
     problem = r"no source reads files that end in .*\.csv, .*\.jsonl"
     for name in ("rows.docx", "rows", "rows.gz"):
+        with pytest.raises(DataError, match="rows.*: cannot be read: No such file"):
+            open_source(tmp_path / name)
+        (tmp_path / name).touch()
         with pytest.raises(DataError, match=problem):
             open_source(tmp_path / name)
 

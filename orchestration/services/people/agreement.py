@@ -31,6 +31,7 @@ from spanjury.orchestration.studies.agreement.scorers import (
     Ratings,
     Scorer,
     Settings,
+    input_of,
     rated_aspects,
     ratings,
 )
@@ -131,6 +132,7 @@ def span_tasks(
     """
     by_id = {segment.segment_id: segment for segment in segments}
     groups = {segment.segment_id: segment.system for segment in segments if segment.system}
+    sources = {segment.segment_id: input_of(segment) for segment in segments}
     marking = [
         annotator
         for annotator in annotators
@@ -144,7 +146,14 @@ def span_tasks(
         )
         best = top_rated_texts(segments, aspect=aspect)
         if (not aspects or aspect in aspects) and marked and (gold is not None or best.texts):
-            yield SpanTask(aspect=aspect, markings=marked, gold=gold, groups=groups, top_rated=best)
+            yield SpanTask(
+                aspect=aspect,
+                markings=marked,
+                gold=gold,
+                groups=groups,
+                sources=sources,
+                top_rated=best,
+            )
 
 
 @dataclass(slots=True)
@@ -211,7 +220,7 @@ class Collected:
 
     `data` and `results` are names. `spans` is empty if judges marked no spans, or if people neither
     marked a text nor all gave one text the best score. `gold` is None if people marked nothing;
-    `lengths` are code points by id.
+    `lengths` are code points by id, and `sources` the inputs of texts by id.
     """
 
     data: str
@@ -221,6 +230,7 @@ class Collected:
     annotators: tuple[Annotator, ...]
     gold: Gold | None
     lengths: Mapping[str, int]
+    sources: Mapping[str, str]
     notes: tuple[str, ...] = ()
 
 
@@ -261,6 +271,7 @@ def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collecte
         annotators=judged.annotators,
         gold=gold,
         lengths={segment.segment_id: len(segment.output) for segment in segments},
+        sources={segment.segment_id: input_of(segment) for segment in segments},
         notes=(*notes, *_other_versions(segments, source.results)),
     )
     if not collected.ratings and not collected.spans:
@@ -300,7 +311,13 @@ async def measure(
                 name = f"{_SPANS} of {task.aspect}"
                 group.start_soon(run, spans, name, partial(aspect_spans, task, about_spans))
             if (gold := collected.gold) is not None and gold.has_pairs:
-                pairs = partial(annotator_pairs, gold, collected.lengths, settings=about_spans)
+                pairs = partial(
+                    annotator_pairs,
+                    gold,
+                    collected.lengths,
+                    sources=collected.sources,
+                    settings=about_spans,
+                )
                 group.start_soon(run, people, _PEOPLE, lambda: tuple(pairs()))
     return MetaFindings(
         settings=settings,

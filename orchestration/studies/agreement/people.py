@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanjury.judges.core import Segment
 from spanjury.orchestration.report import (
@@ -33,6 +34,7 @@ from spanjury.orchestration.studies.agreement.findings import (
     SeatTable,
     seat_agreement,
 )
+from spanjury.orchestration.studies.agreement.scorers import input_of
 from spanjury.orchestration.studies.agreement.spans.measures import (
     PairFinding,
     annotator_pairs,
@@ -44,6 +46,7 @@ from spanjury.orchestration.studies.estimates import (
     Settings,
     estimates,
     grouped,
+    numbered,
 )
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.proportions import Proportion, share_by_source
@@ -108,16 +111,22 @@ def people_on_aspect(
     ).reshape(len(names), len(segments))
     table = SeatTable(run="", seats=names, scores=scores[:, np.newaxis])
     both = np.count_nonzero(~np.isnan(scores), axis=0) > 1
+    sources = {segment.segment_id: input_of(segment) for segment in segments}
+    owner, _ = numbered([*sources.values()])
     return PeopleOnAspect(
         aspect=aspect,
         annotators=names,
         texts=len(segments),
         shared=sum(_people(segment, aspect) > 1 for segment in segments),
         scored=int(np.count_nonzero(both)),
-        alpha=_estimate(scores[:, both], settings),
+        alpha=_estimate(scores, both, owner, settings=settings),
         kappas={
             (first, second): _estimate(
-                np.array([own, other])[:, ~np.isnan(own + other)], settings, is_kappa=True
+                np.array([own, other]),
+                ~np.isnan(own + other),
+                owner,
+                settings=settings,
+                is_kappa=True,
             )
             for (first, own), (second, other) in combinations(zip(names, scores, strict=True), 2)
         },
@@ -126,6 +135,7 @@ def people_on_aspect(
             annotator_pairs(
                 gold,
                 {segment.segment_id: len(segment.output) for segment in segments},
+                sources=sources,
                 settings=settings,
             )
         ),
@@ -143,11 +153,22 @@ def _people(segment: Segment, aspect: str) -> int:
     return len({*segment.human.get(aspect, {}), *looked})
 
 
-def _estimate(scores: FloatArray, settings: Settings, *, is_kappa: bool = False) -> Estimate:
-    """Return a coefficient of scores, ``(annotators, texts)``, over resampled texts."""
+def _estimate(
+    scores: FloatArray,
+    chosen: NDArray[np.bool_],
+    owner: NDArray[np.intp],
+    *,
+    settings: Settings,
+    is_kappa: bool = False,
+) -> Estimate:
+    """Return a coefficient of scores, ``(annotators, texts)``, of the chosen texts.
+
+    The sources of these texts, as `owner` numbers them, are resampled.
+    """
+    compared = scores[:, chosen]
 
     def coefficient(counts: FloatArray) -> float:
-        drawn = np.repeat(scores, counts.astype(np.int64), axis=1)
+        drawn = np.repeat(compared, counts.astype(np.int64), axis=1)
         if is_kappa:
             return cohen_kappa(*drawn, weights="quadratic").value
         return krippendorff_alpha(drawn.T, level="ordinal").value
@@ -155,7 +176,8 @@ def _estimate(scores: FloatArray, settings: Settings, *, is_kappa: bool = False)
     effects: Effects = {
         ("coefficient",): lambda counts: np.array([*map(coefficient, counts)], dtype=np.float64)
     }
-    return estimates(effects, texts=scores.shape[1], settings=settings)["coefficient"]
+    sources, _ = numbered(owner[chosen].tolist())
+    return estimates(effects, sources=sources, settings=settings)["coefficient"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,7 +333,7 @@ def _scores(aspects: Sequence[PeopleOnAspect]) -> Table:
             for aspect in aspects
         ),
         note="Texts: those that two or more people finished, and those that two or more scored. "
-        "Alpha is Krippendorff's, ordinal; brackets are 95 % intervals over resampled texts.",
+        "Alpha is Krippendorff's, ordinal; brackets are 95 % intervals over sources.",
     )
 
 

@@ -9,6 +9,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from spanjury.judges.core import counted
 from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
 from spanjury.orchestration.studies.ranking.score_table import (
     CONFIDENCE,
@@ -281,7 +282,7 @@ def _reason(table: ScoreTable) -> str:
     if not table.marked:
         return "people scored no text"
     if table.marked < FEWEST_MARKS:
-        return f"people scored {table.marked} texts, and {FEWEST_MARKS} are the least"
+        return f"people scored {counted(table.marked, 'text')}, and {FEWEST_MARKS} are the least"
     return ""
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import Decision
 from spanjury.judges.text.words import words
-from spanjury.orchestration.studies.estimates import Effects, Settings, by_owner, estimates
+from spanjury.orchestration.studies.estimates import Effects, Settings, estimates
 from spanjury.orchestration.studies.span_bench.gold import Answer, BenchText, Failure, GoldPlace
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.calibration_error import calibration_error_effect, error_by_chance
@@ -87,8 +87,6 @@ SHORT_NAMES: Mapping[str, str] = MappingProxyType(
     }
 )
 """Name of a figure, as a requirement may have it -> its whole name."""
-_DRAWN = 2
-"""Sources below which there is nothing to draw from, and no interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,19 +345,6 @@ def _decisions(flags: FloatArray, faulty: FloatArray) -> Weighted:
     return weighted
 
 
-def estimated(effects: Effects, arrays: Arrays, *, settings: Settings) -> dict[str, Estimate]:
-    """Estimate figures by a bootstrap of sources, each drawn with all its texts."""
-    sources = int(arrays.sources.max(initial=-1)) + 1
-    drawn = {names: by_owner(effect, arrays.sources) for names, effect in effects.items()}
-    figures = estimates(drawn, texts=sources, settings=settings)
-    few = sources < _DRAWN
-    # An interval without width is dropped: draws that are all alike say nothing of other texts.
-    return {
-        name: Estimate(estimate.value) if few or estimate.low == estimate.high else estimate
-        for name, estimate in figures.items()
-    }
-
-
 GAINS = ("characters.f1", "score.auroc", "decision.balanced_accuracy")
 """The figures that are compared."""
 OF_GROUPS = (
@@ -383,7 +368,7 @@ def gains_of(judge: Arrays, baseline: Arrays, *, settings: Settings) -> Mapping[
         for name in GAINS
         if name in names
     }
-    return estimated(differences, judge, settings=settings)
+    return estimates(differences, sources=judge.sources, settings=settings)
 
 
 def _difference(first: Weighted, second: Weighted, *, at: int) -> Weighted:
@@ -461,7 +446,7 @@ def text_groups(
             for names, effect in effects_of(part).items()
             if not set(OF_GROUPS).isdisjoint(names)
         }
-        figures = estimated(effects, part, settings=settings)
+        figures = estimates(effects, sources=part.sources, settings=settings)
         yield TextGroup(
             name=name,
             coverage=coverage_of(texts, part, among=inside),
@@ -513,7 +498,9 @@ def groups_of(
     for name, of_group in rows.items():
         both, characters, touched, spans = of_group.T
         effect = ratio(np.stack([both, touched]), np.stack([characters, spans]))
-        shares = estimated({("share", "touched"): effect}, arrays, settings=settings)
+        shares = estimates(
+            {("share", "touched"): effect}, sources=arrays.sources, settings=settings
+        )
         group = Group(
             name=name,
             **shares,

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from spanjury.judges.core import ConfigError, choices_for
 from spanjury.orchestration.report.json import plain, versions
 from spanjury.orchestration.studies.card import Gate, Measure, measured
-from spanjury.orchestration.studies.estimates import DEFAULTS, Settings
+from spanjury.orchestration.studies.estimates import DEFAULTS, Settings, estimates
 from spanjury.orchestration.studies.judging import (
     Examinee,
     ExamRun,
@@ -31,7 +31,6 @@ from spanjury.orchestration.studies.span_bench.figures import (
     cut_of,
     decisions_by_kind,
     effects_of,
-    estimated,
     gains_of,
     groups_of,
     text_groups,
@@ -214,7 +213,7 @@ def _finding(
     failures = Counter(
         answer.outcome.value for answer in side.answers if isinstance(answer, Failure)
     )
-    figures = estimated(effects_of(arrays), arrays, settings=settings)
+    figures = estimates(effects_of(arrays), sources=arrays.sources, settings=settings)
     is_judge = side.role != "baseline"
     return Finding(
         judge=side.judge,

@@ -201,6 +201,33 @@ def test_marks_go_out_and_in_by_the_same_names(tmp_path: Path, run: MarkedRun, n
     assert cells == [["<b>ben</b>", "2", "2", "1"], ["anna", "6", "6", "3"]]
 
 
+@pytest.mark.parametrize("name", ["marks.factgenie.jsonl", "marks.mqm.tsv"])
+def test_a_form_without_bare_scores_and_unfinished_marks_says_so(
+    tmp_path: Path, run: MarkedRun, name: str
+) -> None:
+    begun = {("anna", 0, "consistency"): Mark()}
+    scored = {("ben", 0, "consistency"): Mark(score=2, is_done=True, scores_only=True)}
+    put_marks(run, agreeing(6) | begun | scored)
+    out = call(tmp_path, "marks", "export", "run", "-o", name, "--unfinished")
+    assert f"5 marks are in {name}" in out.stderr
+    assert "2 marks were left out: only rows hold unfinished marks, and scores of" in out.stderr
+    for path in (run.marks, backup_of(run.marks)):
+        path.unlink()
+    assert "5 marks were imported" in call(tmp_path, "marks", "import", "run", name).stderr
+
+
+def test_an_unfinished_row_does_not_say_that_no_error_was_found(
+    tmp_path: Path, run: MarkedRun
+) -> None:
+    put_marks(run, {("anna", 0, "consistency"): Mark()})
+    call(tmp_path, "marks", "export", "run", "-o", "marks.jsonl", "--unfinished")
+    (row,) = [json.loads(line) for line in (tmp_path / "marks.jsonl").read_text().splitlines()]
+    assert "spans" not in row
+    assert row["meta"]["marks"] == [
+        {"annotator": "anna", "aspect": "consistency", "is_done": False}
+    ]
+
+
 def test_one_annotators_marks_are_exported_alone(tmp_path: Path, run: MarkedRun) -> None:
     put_marks(run, agreeing(6) | agreeing(2, who="ben"))
     call(tmp_path, "marks", "export", "run", "-o", "b.jsonl", "--annotator", "ben")
@@ -266,14 +293,14 @@ def test_marks_left_out_are_named_and_exit_with_1(tmp_path: Path, run: MarkedRun
     forge(run.marks)
     for command in (("list", "run"), ("export", "run", "-o", "out.jsonl")):
         done = call(tmp_path, "marks", *command, code=1)
-        assert f"1 marks are damaged and were left out:\n  {NAME}" in done.stderr
+        assert f"1 mark is damaged and was left out:\n  {NAME}" in done.stderr
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 5
     for studying in (("marks", "agreement", "run"), ("meta", "run", *QUICK)):
         refused = call(tmp_path, *studying, code=1)
         assert f"1 marks are damaged: {NAME}; save what can be read by" in refused.stderr
     repaired = call(tmp_path, "runs", "repair", "run", code=1)
     assert "marks.sqlite3: 5 marks are saved, 1 are known to be lost" in repaired.stderr
-    assert f"1 marks are lost:\n  {NAME}" in repaired.stderr
+    assert f"1 mark is lost:\n  {NAME}" in repaired.stderr
     assert "memory.sqlite3: nothing is damaged" in repaired.stderr
     call(tmp_path, "meta", "run", *QUICK)
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -64,6 +65,38 @@ def text(
         ),
         meta={"annotators": list(readers)},
     )
+
+
+def test_texts_for_one_source_are_drawn_together() -> None:
+    given = [(1, 1), (2, 2), (3, 1), (2, 3), (1, 2), (3, 3)]
+    spans = {"anna": (0, 4), "ben": (2, 6)}
+    alone = [text(n, {"anna": a, "ben": b}, spans) for n, (a, b) in enumerate(given)]
+    copies = [
+        replace(each, segment_id=f"{each.segment_id}/{copy}", meta={**each.meta, "doc_id": number})
+        for number, each in enumerate(alone)
+        for copy in "abc"
+    ]
+
+    once = people_on_aspect(alone, aspect="fluency", settings=QUICK)
+    thrice = people_on_aspect(copies, aspect="fluency", settings=QUICK)
+
+    assert thrice.kappas["anna", "ben"] == pytest.approx(once.kappas["anna", "ben"])
+    assert thrice.alpha[1:] == pytest.approx(
+        once.alpha[1:], abs=0.15
+    )  # alpha counts pairs less one
+
+
+def test_texts_of_one_source_give_no_interval() -> None:
+    given = [(1, 1), (2, 3)]
+    spans = {"anna": (0, 4), "ben": (2, 6)}
+    texts = [text(n, {"anna": a, "ben": b}, spans) for n, (a, b) in enumerate(given)]
+    of_one = [replace(each, meta={**each.meta, "doc_id": "d"}) for each in texts]
+
+    found = people_on_aspect(of_one, aspect="fluency", settings=QUICK)
+
+    figures = [found.alpha, found.kappas["anna", "ben"], *found.spans[0].figures.values()]
+    assert all(math.isnan(figure.low) and math.isnan(figure.high) for figure in figures)
+    assert found.spans[0].figures["characters.micro"].value == pytest.approx(0.5)
 
 
 def test_scores_agree_as_by_hand() -> None:

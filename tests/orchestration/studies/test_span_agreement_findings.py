@@ -272,6 +272,7 @@ TASK = SpanTask(
     markings=PAGE_FOUND,
     gold=PAGE_GOLD,
     groups={"a": "x", "b": "y"},
+    sources={},
     top_rated=top_rated_texts([], aspect="fluency"),
 )
 

@@ -103,11 +103,11 @@ def test_one_annotator_may_stand_in_for_a_judge(shared_data: Path) -> None:
     (judge,) = agreement.judges
     assert (judge.texts, judge.readings) == (300, 600)
     lows, highs = interval(judge)
-    assert np.all(lows <= highs)
+    assert np.all(lows < highs)
 
 
 def interval(judge: JudgeFinding) -> tuple[np.ndarray, np.ndarray]:
-    bounds = [(one.low, one.high) for one in judge.figures.values() if not math.isnan(one.value)]
+    bounds = [(one.low, one.high) for one in judge.figures.values() if not math.isnan(one.low)]
     lows, highs = np.array(bounds).T
     return lows, highs
 

@@ -92,7 +92,7 @@ function foundBy(mark, pane) {
   return h("span.found-by", {}, toneWords(mark), names.map((track) => h("span.seat", {}, lineSample(track.look), bdi(track.name))));
 }
 
-const TONE_WORDS = { both: "overlaps the other run's; here from", first: "only in", second: "only in", gold: "marked by" };
+const TONE_WORDS = { both: "overlaps the other run's; here from", first: "only in", second: "only in", gold: "marked by", own: "marked by" };
 
 function toneWords(mark) {
   if (mark.twin) return "in both ";

@@ -130,7 +130,7 @@ function sortChoice() {
     state.sort = event.target.value;
     changeFilters();
   };
-  const keys = Object.keys(DIRECTIONS).filter((key) => key !== "difference" || isBeside());
+  const keys = Object.keys(DIRECTIONS).filter((key) => (state.blind === null ? key !== "difference" || isBeside() : BLIND_ORDERS.includes(key)));
   const options = keys.map((key) => h("option", { value: key, selected: key === state.sort }, DIRECTIONS[key][0]));
   return h("select", { id: "sort", "aria-label": "Sort rows by", onchange }, options);
 }
@@ -161,6 +161,7 @@ function drawMean(index, pair) {
       `span.mean${pair.length > 1 ? `.side-${side}` : ""}`,
       {},
       h("b", {}, mean.scored > 0 ? inDigits(mean.sum / mean.scored) : "no score"),
+      " ",
       h(`span.coverage${isPart ? ".is-part" : ""}`, {}, coverage),
     );
   });

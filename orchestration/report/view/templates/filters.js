@@ -8,6 +8,7 @@ const DIRECTIONS = {
   outcome: ["Outcome, failures first", (number) => -(runColumn("outcome")[number] ?? NaN)],
   difference: ["Difference, largest first", (number) => -Math.abs(differenceOf(number) ?? NaN)],
 };
+const BLIND_ORDERS = ["file", "random"]; // which need nothing that judges said
 const counts = { facets: new Map(), means: [], passed: 0, unpaired: 0 };
 let sorted = { by: "", numbers: [] };
 

@@ -9,7 +9,7 @@ const KEYS = [
   { key: "/", label: "Search", act: goToSearch },
   { key: "f", label: "Show or hide the filters", act: toggleFilters },
   { key: "s", label: "Sort", act: () => byId("sort").focus() },
-  { key: "Escape", shown: "Esc", label: "Back: from evidence to its span, then to the rows", act: goBack },
+  { key: "Escape", shown: "Esc", label: "Back: from the editor or from evidence to the span, then to the rows", act: goBack },
   { key: "?", label: "This help", act: openHelp },
 ];
 

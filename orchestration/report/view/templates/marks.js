@@ -4,7 +4,7 @@ function startMarking({ who, isBlind, isRandom }) {
   if (who === null) state.filters.delete("marks");
   for (const kept of [marking.marked, marking.marks, marking.conflicts, marking.loading, marking.texts]) kept.clear();
   if (who !== null && !state.head.marking.annotators.includes(who)) state.head.marking.annotators.push(who);
-  state.sort = isRandom ? "random" : state.sort === "random" ? "file" : state.sort;
+  state.sort = isRandom ? "random" : isBlind || state.sort === "random" ? "file" : state.sort;
   state.blind = isBlind ? who : null;
   state.pair = null;
   isCleanWanted = false;
@@ -76,8 +76,7 @@ function drawSaved() {
     if (holder) holder.dataset.state = words.split(" ")[0];
   }
   if (troubles.length > 0) {
-    const retry = () => [...marking.unsaved.keys()].forEach((number) => saveSoon(number, 0));
-    showTrouble(new SourceError(`${counted(marking.unsaved.size, "mark")} not saved: ${troubles[0]} Your marks are kept on this page: leave it open.`), retry);
+    showTrouble(new SourceError(`${counted(marking.unsaved.size, "mark")} not saved: ${troubles[0]} Your marks are kept on this page: leave it open.`), sendUnsaved);
     byId("trouble").dataset.of = "marks";
   } else if (byId("trouble").dataset.of === "marks") {
     byId("trouble").hidden = true;
@@ -325,6 +324,7 @@ addPart({
     });
     return drawMarkTools();
   },
+  reopen: sendToServer,
   badge: drawBadge,
   below: drawBelow,
   marks: ownMarks,

@@ -1,7 +1,7 @@
 // The dialog of marking: a name, blind and random, and how far annotators agree.
 function openMarking() {
   const names = state.head.marking.annotators;
-  const name = h("input", { type: "text", id: "annotator", list: "annotators", value: marking.who ?? "", maxlength: 64, required: true, autocomplete: "off" });
+  const name = h("input", { type: "text", id: "annotator", list: "annotators", value: marking.who ?? "", maxlength: 64, required: true, autofocus: true, autocomplete: "off" });
   const blind = h("input", { type: "checkbox", id: "blind", checked: marking.isBlind });
   const random = h("input", { type: "checkbox", id: "random", checked: marking.isRandom });
   const begin = (event) => {

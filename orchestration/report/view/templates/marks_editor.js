@@ -29,10 +29,20 @@ function openEditor(index) {
   editor?.querySelector("input, textarea, button")?.focus({ preventScroll: true });
 }
 
+// Back to the span in the text, where a person was reading.
 function closeEditor() {
+  const { index } = marking.editing;
+  const { origin } = markShown().spans[index];
   marking.editing = null;
-  drawPanel();
-  byId("marking")?.focus({ preventScroll: true });
+  refreshMarks();
+  const mark = panes[0].marks.find((each) => ownIndex(each) === index || isFrom(origin, each));
+  (mark?.element ?? byId("marking")).focus();
+}
+
+function closeOnEscape(event) {
+  if (event.key !== "Escape") return;
+  event.preventDefault();
+  closeEditor();
 }
 
 // From what is selected; without a selection from the first word, to be moved by the buttons.
@@ -110,7 +120,7 @@ function drawEditor(index) {
   });
   return h(
     "div.span-editor",
-    { id: "span-editor", role: "group", "aria-label": "The span being edited" },
+    { id: "span-editor", role: "group", "aria-label": "The span being edited", onkeydown: closeOnEscape },
     h("p.editor-quote", {}, isPlaced ? h("bdi.quote", {}, clipped(span.text, 160)) : h("i", {}, span.text || "Something is missing from the text")),
     isPlaced && drawBorders(index),
     severityChoice(index, span),

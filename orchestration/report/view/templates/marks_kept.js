@@ -155,13 +155,30 @@ function settled() {
 }
 
 function allSaved() {
-  for (const number of marking.unsaved.keys()) saveSoon(number, 0);
+  sendUnsaved();
   return marking.unsaved.size === 0 ? Promise.resolve() : new Promise((goOn) => waiting.push(goOn));
 }
 
 addEventListener("beforeunload", (event) => {
   if (marking.unsaved.size > 0) event.preventDefault();
 });
-addEventListener("online", () => {
+addEventListener("online", sendUnsaved);
+
+function sendUnsaved() {
   for (const number of marking.unsaved.keys()) saveSoon(number, 0);
-});
+}
+
+// A server that was started again gets what is not saved, if it shows the same rows.
+async function sendToServer(by) {
+  const numbers = [...marking.unsaved.keys()];
+  if (numbers.length === 0) return false;
+  const { runs } = await source.ask("head", { by });
+  const { rows } = await source.ask(`rows?numbers=${numbers.join(",")}&blind=${encodeURIComponent(marking.who)}`, { by });
+  const isSame = rows.every((row) => row.id === table.id[row.number] && row.aspect === aspectOf(row.number).name && row.system === systemOf(row.number));
+  if (!isSame || rows.length < numbers.length || runs.some(({ name, begun }, at) => name !== state.head.runs[at]?.name || begun !== state.head.runs[at].begun)) {
+    throw new SourceError("The server at this address shows other rows. Start `spanjury view` as before, and open its address in this tab.");
+  }
+  source.renew(by);
+  sendUnsaved();
+  return true;
+}

@@ -20,7 +20,7 @@ function drawSeat(seat, result, { side, index, aspect }) {
     {},
     h("h4", {}, lineSample(index), bdi(seat.judge), isAside && h("span.aside", {}, "set aside")),
     isScored
-      ? h("p.seat-score", {}, h("b", {}, inDigits(seat.score)), h("span.scale", {}, ` of ${plainNumber(aspect.high)}`), chance(seat))
+      ? h("p.seat-score", {}, h("b", {}, inDigits(seat.score)), h("span.scale", {}, ` of ${plainNumber(aspect.high)}`), " ", chance(seat))
       : h("p.seat-score", {}, h("span.failed", {}, outcomeWords(seat.outcome))),
     seat.reason && h("p.reason", {}, seat.reason),
     seat.rationale && h("p.rationale", { dir: "auto" }, seat.rationale),

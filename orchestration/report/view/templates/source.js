@@ -76,18 +76,18 @@ function turnedRow(row) {
 function serverSource(token) {
   const kept = new Map();
 
-  async function ask(path, { method = "GET", body } = {}) {
-    const headers = { Authorization: `Bearer ${token}` };
+  async function ask(path, { method = "GET", body, by = token } = {}) {
+    const headers = { Authorization: `Bearer ${by}` };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     let answer;
     try {
       answer = await fetch(`api/${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
     } catch {
-      throw new SourceError("The server does not answer. Is `spanjury view` still running?");
+      throw new SourceError(`The server does not answer. Start \`spanjury view\` again as before, with --port ${location.port}, and open its address in this tab.`);
     }
     const said = await answer.json().catch(() => null);
     if (answer.ok) return said;
-    const title = answer.status === 401 ? "The server rejects the token in this address. Open the address that the server printed last." : said?.title;
+    const title = answer.status === 401 ? "The server rejects the token in this address. Open the address that the server printed last in this tab." : said?.title;
     throw new SourceError(title ?? `The server answered ${answer.status}.`, { status: answer.status, body: said });
   }
   async function details(numbers) {
@@ -102,6 +102,7 @@ function serverSource(token) {
   return {
     isServed: true,
     ask,
+    renew: (given) => (token = given),
     forget: (number) => (number === undefined ? kept.clear() : kept.delete(number)),
     head: () => ask("head"),
     columns: (from) => ask(`columns?from=${from}${state.blind === null ? "" : "&blind=1"}`),

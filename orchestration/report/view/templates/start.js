@@ -54,8 +54,18 @@ function showFirst() {
 }
 
 // Another token in the same tab is another server, or the same one started again.
-const openedToken = readFragment().token;
-addEventListener("hashchange", () => readFragment().token !== openedToken && location.reload());
+let openedToken = readFragment().token;
+addEventListener("hashchange", () => {
+  const { token } = readFragment();
+  if (token === openedToken) return;
+  openedToken = token;
+  trying(() => reopen(token));
+});
+
+async function reopen(token) {
+  for (const part of parts) if (await part.reopen?.(token)) return;
+  location.reload();
+}
 
 byId("skip").addEventListener("click", (event) => {
   event.preventDefault();

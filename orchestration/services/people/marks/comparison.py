@@ -22,7 +22,7 @@ from spanjury.orchestration.studies.agreement.people import (
     people_on_aspect,
     read_texts,
 )
-from spanjury.orchestration.studies.agreement.scorers import Ratings, ratings
+from spanjury.orchestration.studies.agreement.scorers import Ratings, input_of, ratings
 from spanjury.orchestration.studies.agreement.spans.findings import SpanTask
 from spanjury.orchestration.studies.agreement.spans.measures import (
     Gold,
@@ -200,6 +200,11 @@ def _collected(
         gold=gold,
         lengths={
             _name(aspect, text): len(text.output)
+            for aspect, texts in by_aspect.items()
+            for text in texts
+        },
+        sources={
+            _name(aspect, text): input_of(text)
             for aspect, texts in by_aspect.items()
             for text in texts
         },

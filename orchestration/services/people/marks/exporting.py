@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Segment
 from spanjury.orchestration.services.people.marks.marked_run import (
@@ -33,15 +34,28 @@ _OF_EXAMPLES = ("output", "inputs", "human", SPANS)
 """Keys of a row that an example keeps; other keys may hold data not to be stored with a run."""
 
 
-def write_marks(path: Path, readings: Iterable[Reading], *, form: str) -> int:
-    """Write readings in one of `FORMS`; return the number of lines.
+class Written(NamedTuple):
+    """The marks that a file holds, and its lines."""
+
+    marks: int
+    lines: int
+
+
+def write_marks(path: Path, readings: Iterable[Reading], *, form: str) -> Written:
+    """Write readings in one of `FORMS`, without those that the form cannot hold.
 
     Raise `ConfigError` if the form is unknown, `StoreError` if the file cannot be written, and
     `DataError` if a text cannot be written in the form.
     """
     if form not in FORMS:
         raise ConfigError(f"cannot export {form!r}; known: {', '.join(FORMS)}")
-    return FORMS[form](path, marked_texts(readings, form=form))
+    held = [reading for reading in readings if _can_hold(form, reading)]
+    return Written(len(held), FORMS[form](path, marked_texts(held, form=form)))
+
+
+def _can_hold(form: str, reading: Reading) -> bool:
+    """Return whether a form holds the reading: only rows say that no one looked for all errors."""
+    return form == "rows" or (reading.mark.is_done and not reading.mark.scores_only)
 
 
 def example_rows(run: Path) -> list[dict[str, object]]:
@@ -65,8 +79,7 @@ def marked_texts(readings: Iterable[Reading], *, form: str) -> Iterator[Segment]
     In ``rows`` a span has an aspect field. The other forms lack one, so the aspect is put before
     the category, as in ``fluency/spelling``.
     """
-    kept = (reading for reading in readings if form == "rows" or not reading.mark.scores_only)
-    for _, group in groupby(kept, key=lambda reading: reading.text.segment.segment_id):
+    for _, group in groupby(readings, key=lambda reading: reading.text.segment.segment_id):
         # An annotator's spans are adjacent, in the order of the aspects.
         together = sorted(group, key=lambda reading: reading.annotator)
         yield _row_text(together) if form == "rows" else _joined_text(together, form=form)
@@ -81,13 +94,16 @@ def _row_text(readings: Sequence[Reading]) -> Segment:
     bare, looked = bare_text(readings[0].text.segment), _who_looked(readings)
     about: dict[str, object] = {MARKS: [_about(reading) for reading in readings]}
     if looked:
-        about |= {ANNOTATORS: looked, SPANS: spans}
+        about[ANNOTATORS] = looked
+    if looked or spans:
+        about[SPANS] = spans
     return replace(bare, human=_scores(readings), meta={**bare.meta, **about})
 
 
 def _who_looked(readings: Sequence[Reading]) -> list[str]:
-    """Return the annotators who looked for errors."""
-    return [*dict.fromkeys(each.annotator for each in readings if not each.mark.scores_only)]
+    """Return the annotators who looked for errors in the whole text."""
+    looked = (each for each in readings if each.mark.is_done and not each.mark.scores_only)
+    return [*dict.fromkeys(each.annotator for each in looked)]
 
 
 def _scores(readings: Sequence[Reading]) -> dict[str, dict[str, float]]:

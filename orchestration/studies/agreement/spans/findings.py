@@ -33,6 +33,7 @@ from spanjury.orchestration.studies.estimates import (
     Settings,
     by_owner,
     estimates,
+    numbered,
 )
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.resampling import Estimate
@@ -46,7 +47,7 @@ from spanjury.stats.spans.span_detection import (
 )
 from spanjury.stats.weighted import Weighted, mean_drop, of_items
 
-_NO_GROUPS: Mapping[str, str] = MappingProxyType({})
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 _NO_READERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
@@ -64,7 +65,7 @@ class ScoreArrays:
     """One judge's spans, compared with those of every reader of each text.
 
     A text that several people read is compared with each of them: a reading is one text and one
-    reader. Figures are resampled by texts, so that readings of one text stay together.
+    reader. Figures are resampled by sources, so that readings of texts of one source stay together.
 
     `marked`, `quotes`, `hallucinated`: shape ``(texts,)``: spans that the judge marked, those with
     a quote, and those whose quote is not in the text.
@@ -73,6 +74,8 @@ class ScoreArrays:
     judge: str
     texts: tuple[str, ...]
     """Ids of the texts with a verdict and with gold, in order."""
+    sources: NDArray[np.intp]
+    """Shape ``(texts,)``: number of the source of each text, from 0."""
     owner: NDArray[np.int64]
     """Shape ``(readings,)``: which text it is of."""
     overlaps: Mapping[str, FloatArray]
@@ -92,8 +95,12 @@ class ScoreArrays:
     without_gold: int
 
 
-def collected(markings: Iterable[Marking], gold: Gold) -> Iterator[ScoreArrays]:
+def collected(
+    markings: Iterable[Marking], gold: Gold, sources: Mapping[str, str]
+) -> Iterator[ScoreArrays]:
     """Put every judge's spans beside the gold ones, judges in the order of their appearance.
+
+    `sources`: id of the segment -> its source; a text that is not here is its own.
 
     Raise `DataError` if a judge speaks of a text twice, or a gold span runs over the end of
     its text.
@@ -105,11 +112,15 @@ def collected(markings: Iterable[Marking], gold: Gold) -> Iterator[ScoreArrays]:
             raise DataError(f"{judge!r} speaks of {segment_id!r} twice, expected one verdict")
         texts[segment_id] = (output, spans)
     for judge, texts in by_judge.items():
-        yield _score_arrays(judge, texts, gold)
+        yield _score_arrays(judge, texts, gold, sources=sources)
 
 
 def _score_arrays(
-    judge: str, texts: Mapping[str, tuple[str, tuple[ErrorSpan, ...] | None]], gold: Gold
+    judge: str,
+    texts: Mapping[str, tuple[str, tuple[ErrorSpan, ...] | None]],
+    gold: Gold,
+    *,
+    sources: Mapping[str, str],
 ) -> ScoreArrays:
     judged: dict[str, tuple[ErrorSpan, ...]] = {}
     for segment_id, (output, spans) in texts.items():
@@ -127,6 +138,7 @@ def _score_arrays(
     return ScoreArrays(
         judge=judge,
         texts=tuple(judged),
+        sources=numbered([sources.get(name, name) for name in judged])[0],
         owner=np.array([text for text, _ in readings], dtype=np.int64),
         overlaps=overlaps(*sides),
         categories=category_overlaps(*sides),
@@ -198,7 +210,7 @@ def over_annotation(score_arrays: ScoreArrays, *, settings: Settings) -> OverAnn
                 [erring, counts, score_arrays.marked - gold / readings]
             )
         },
-        texts=len(score_arrays.texts),
+        sources=score_arrays.sources,
         settings=settings,
     )
     return OverAnnotation(
@@ -258,7 +270,8 @@ def span_agreement(
     gold: Mapping[str, tuple[GoldSpan, ...]],
     *,
     readers: Mapping[str, tuple[str, ...]] = _NO_READERS,
-    groups: Mapping[str, str] = _NO_GROUPS,
+    groups: Mapping[str, str] = _NO_NAMES,
+    sources: Mapping[str, str] = _NO_NAMES,
     settings: Settings = DEFAULTS,
 ) -> SpanAgreement:
     """Compare what judges found, on one aspect, with what people marked.
@@ -267,9 +280,10 @@ def span_agreement(
     `readers`: id of the segment -> who read it, besides those who marked something in it; see
     `readers_of`.
     `groups`: id of the segment -> its group, as its system.
+    `sources`: id of the segment -> its source; a text that is not here is its own.
     """
     all_readers = {name: readers_of(spans, readers.get(name, ())) for name, spans in gold.items()}
-    judges = [*collected(markings, Gold(gold, all_readers))]
+    judges = [*collected(markings, Gold(gold, all_readers), sources)]
     return SpanAgreement(
         settings=settings,
         judges=tuple(
@@ -290,7 +304,7 @@ def _findings(
 
 
 def _finding(score_arrays: ScoreArrays, group: str, *, settings: Settings) -> JudgeFinding:
-    estimated = partial(estimates, texts=len(score_arrays.texts), settings=settings)
+    estimated = partial(estimates, sources=score_arrays.sources, settings=settings)
     categories = {
         name: estimated({Agreement._fields: by_owner(micro_effect(rows), score_arrays.owner)})
         for name, rows in ({} if group else score_arrays.categories).items()
@@ -346,6 +360,7 @@ def _part(score_arrays: ScoreArrays, inside: NDArray[np.bool_]) -> ScoreArrays:
     return replace(
         score_arrays,
         texts=tuple(compress(score_arrays.texts, inside)),
+        sources=numbered(score_arrays.sources[inside].tolist())[0],
         owner=(np.cumsum(inside) - 1)[score_arrays.owner[readings]],
         overlaps={name: rows[readings] for name, rows in score_arrays.overlaps.items()},
         categories={name: rows[readings] for name, rows in score_arrays.categories.items()},
@@ -382,6 +397,8 @@ class SpanTask:
     """Spans that people marked in the same texts; None if they marked none."""
     groups: Mapping[str, str]
     """Id of the segment -> its system."""
+    sources: Mapping[str, str]
+    """Id of the segment -> its source."""
     top_rated: TopRated
 
 
@@ -422,6 +439,7 @@ def aspect_spans(task: SpanTask, settings: Settings) -> AspectSpans:
             task.gold.spans,
             readers=task.gold.readers,
             groups=task.groups,
+            sources=task.sources,
             settings=settings,
         )
     markings = [marking for marking in task.markings if marking[1] in task.top_rated.texts]
@@ -433,6 +451,6 @@ def aspect_spans(task: SpanTask, settings: Settings) -> AspectSpans:
         best=task.top_rated.best,
         top_rated=tuple(
             over_annotation(score_arrays, settings=settings)
-            for score_arrays in collected(markings, Gold(nothing, readers))
+            for score_arrays in collected(markings, Gold(nothing, readers), task.sources)
         ),
     )

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import ConfigError, ErrorSpan, Segment
-from spanjury.orchestration.studies.estimates import Effects, Settings, estimates
+from spanjury.orchestration.studies.estimates import Effects, Settings, estimates, numbered
 from spanjury.stats.resampling import Estimate
 from spanjury.stats.spans.gamma import Gamma, gamma
 from spanjury.stats.spans.span_agreement import (
@@ -303,11 +303,12 @@ class PairFinding:
 
 
 def annotator_pairs(
-    gold: Gold, lengths: Mapping[str, int], *, settings: Settings
+    gold: Gold, lengths: Mapping[str, int], *, sources: Mapping[str, str], settings: Settings
 ) -> Iterator[PairFinding]:
     """Compare all annotators with a name, two by two, on the texts that both have read.
 
     `lengths`: id of the segment -> code points of its output; texts that are not here are skipped.
+    `sources`: id of the segment -> its source; a text that is not here is its own.
     """
     names = sorted({name for readers in gold.readers.values() for name in readers} - {""})
     for first, second in combinations(names, 2):
@@ -317,7 +318,17 @@ def annotator_pairs(
             if {first, second} <= {*readers} and lengths.get(name)
         ]
         if texts:
-            yield _pair(first, second, texts=texts, gold=gold, lengths=lengths, settings=settings)
+            owner, _ = numbered([sources.get(name, name) for name in texts])
+            sizes = [lengths[name] for name in texts]
+            yield _pair(
+                first,
+                second,
+                texts=texts,
+                gold=gold,
+                sizes=sizes,
+                sources=owner,
+                settings=settings,
+            )
 
 
 def _pair(
@@ -326,7 +337,8 @@ def _pair(
     *,
     texts: Sequence[str],
     gold: Gold,
-    lengths: Mapping[str, int],
+    sizes: Sequence[int],
+    sources: NDArray[np.intp],
     settings: Settings,
 ) -> PairFinding:
     sides = [
@@ -334,7 +346,6 @@ def _pair(
         for who in (first, second)
     ]
     intervals = [[interval_rows(spans) for spans in side] for side in sides]
-    sizes = [lengths[name] for name in texts]
 
     def compared(labels: tuple[list[list[int]], list[list[int]]] | None = None) -> Gamma:
         rng = np.random.default_rng(settings.seed)
@@ -350,7 +361,7 @@ def _pair(
         first=first,
         second=second,
         texts=len(texts),
-        figures=estimates(effects, texts=len(texts), settings=settings),
+        figures=estimates(effects, sources=sources, settings=settings),
         gamma=compared(),
         gamma_with_categories=compared(_labels(*sides))
         if all(map(_has_categories, sides))

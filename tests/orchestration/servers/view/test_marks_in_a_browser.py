@@ -69,8 +69,8 @@ def run(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def served(folder: Path, *, port: int = 0) -> Iterator[Served]:
-    process = start(folder, "view", "run", "--no-browser", "--port", str(port))
+def served(folder: Path, *flags: str, port: int = 0) -> Iterator[Served]:
+    process = start(folder, "view", "run", *flags, "--no-browser", "--port", str(port))
     assert process.stderr is not None
     line = process.stderr.readline()
     found = re.search(r"http://\S+", line)
@@ -169,6 +169,45 @@ def test_marks_survive_a_reload_and_are_exported(chromium: Chromium, run: Path) 
     assert counts == ["grounding", 1, 1, 0, 0]
 
 
+def test_one_begins_and_closes_the_editor_without_a_mouse(chromium: Chromium, run: Path) -> None:
+    with served(run) as at, chromium.open(at.url) as page:
+        expect(page.locator("body")).to_have_attribute("data-ready", "true")
+        page.get_by_role("button", name="Mark", exact=True).press("Enter")
+        page.keyboard.type("anna")
+        page.keyboard.press("Enter")
+        expect(page.locator(".who")).to_have_text("Marking as anna")
+        expect(page.locator("#marking .done-line")).to_be_visible()
+        page.keyboard.press("m")
+        page.keyboard.press("Escape")
+        expect(page.locator("#span-editor")).to_have_count(0)
+        expect(page.locator(".piece[data-tone=own]")).to_be_focused()
+        expect(page.locator(".finding").first).to_contain_text("marked by anna")
+        expect(page.get_by_role("button", name="1 The", exact=True)).to_have_count(1)
+        expect(page.get_by_role("button", name="2 Friday", exact=True)).to_have_count(1)
+        page.keyboard.press("n")
+        page.keyboard.press("e")
+        page.locator("[data-mark='editor explanation']").fill("Monday.")
+        page.keyboard.press("Escape")
+        expect(page.locator(".own-span").last).to_contain_text("a judge's, edited")
+        expect(page.locator(".piece:focus")).to_have_text("Friday")
+
+
+def test_a_mark_far_down_a_long_text_leads_back_to_it(chromium: Chromium, run: Path) -> None:
+    shutil.rmtree(run / "run")
+    row = summary("long", "The mill burnt down. " * 2000, article=SOURCE)
+    (run / "texts.jsonl").write_text(json.dumps(row) + "\n")
+    flags = ("--judge", "grounding", "--aspect", "consistency", "--run-dir", "run")
+    call(run, "evaluate", "texts.jsonl", *flags, "--no-progress")
+    with served(run) as at, chromium.open(at.url) as page:
+        begin(page, "anna")
+        page.evaluate(SELECT, [21004, 21008])
+        page.keyboard.press("m")
+        expect(page.locator("#span-editor .editor-quote")).to_have_text("mill")
+        expect(page.locator(".piece[data-tone=own]")).not_to_be_in_viewport()
+        page.get_by_role("button", name="Close", exact=True).click()
+        expect(page.locator(".piece[data-tone=own]")).to_be_in_viewport()
+
+
 def test_two_annotators_at_once_have_marks_of_their_own(chromium: Chromium, run: Path) -> None:
     with served(run) as at, chromium.open(at.url) as anna, another(anna, at.url) as ben:
         begin(anna, "anna")
@@ -206,6 +245,9 @@ def test_a_blind_annotator_sees_no_judge_before_the_end(chromium: Chromium, run:
         row = page.locator("#row")
         expect(row).not_to_contain_text("grounding")
         expect(row).not_to_contain_text("People's scores")
+        expect(page.locator("#sort option")).to_have_text(
+            ["Order of the file", "Random, your own order"]
+        )
         assert page.locator(".piece, .score, .verdict, .seat-card").count() == 0
         assert page.evaluate("spanjuryView.table.runs[0].score.length") == 0
         page.evaluate(SELECT, [0, 3])
@@ -236,6 +278,48 @@ def test_a_mark_that_cannot_be_saved_is_kept_and_sent_again(chromium: Chromium, 
         expect(page.locator("#trouble")).to_be_hidden()
     (row,) = exported(run, "--unfinished")
     assert row["human"] == {"consistency": {"anna": 4.0}}
+
+
+def token_of(url: str) -> str:
+    return url.partition("#")[2]
+
+
+def test_a_server_that_is_started_again_gets_what_was_not_saved(
+    chromium: Chromium, run: Path
+) -> None:
+    complaints = ("Failed to load",)
+    with served(run) as at, chromium.open(at.url, complaints=complaints) as page:
+        begin(page, "anna")
+        at.process.kill()
+        at.process.wait()
+        page.locator("[data-mark='note']").fill("Written meanwhile.")
+        port = int(at.url.partition("#")[0].rstrip("/").rpartition(":")[2])
+        expect(page.locator("#trouble")).to_contain_text(f"again as before, with --port {port}")
+        with served(run, port=port) as again:
+            page.evaluate("token => location.hash = token", token_of(again.url))
+            saved(page)
+            expect(page.locator("#trouble")).to_be_hidden()
+            expect(page.locator("[data-mark='note']")).to_have_value("Written meanwhile.")
+    (row,) = exported(run, "--unfinished")
+    assert row["meta"]["marks"][0]["note"] == "Written meanwhile."  # type: ignore[index]
+
+
+def test_a_server_with_other_rows_gets_nothing(chromium: Chromium, run: Path) -> None:
+    texts = (run / "texts.jsonl").read_text().splitlines(keepends=True)
+    (run / "last.jsonl").write_text(texts[-1])
+    complaints = ("Failed to load",)
+    with served(run) as at, chromium.open(at.url, complaints=complaints) as page:
+        begin(page, "anna")
+        at.process.kill()
+        at.process.wait()
+        page.locator("[data-mark='score 4']").check()
+        expect(page.locator("#saved")).to_have_text("not saved")
+        port = int(at.url.partition("#")[0].rstrip("/").rpartition(":")[2])
+        with served(run, "--rows", "last.jsonl", port=port) as other:
+            page.evaluate("token => location.hash = token", token_of(other.url))
+            expect(page.locator("#trouble")).to_contain_text("shows other rows")
+            expect(page.locator("#saved")).to_have_text("not saved")
+    assert exported(run, "--unfinished") == []
 
 
 def test_leaving_with_an_unsaved_mark_warns(chromium: Chromium, run: Path) -> None:

@@ -21,7 +21,7 @@ from spanjury.judges.core.registry import Registry
 with lazily():
     import pydantic
 
-JUDGES: Registry[Callable[..., object]] = Registry("spanjury.judges")
+JUDGES: Registry[Callable[..., object]] = Registry("spanjury.judges", beside="spanjury.metrics")
 PAIR_JUDGES: Registry[Callable[..., object]] = Registry("spanjury.pair_judges")
 CHECKERS: Registry[Callable[..., object]] = Registry("spanjury.checkers")
 MODELS: Registry[ModelOpener] = Registry("spanjury.models")

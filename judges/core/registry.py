@@ -5,7 +5,7 @@ lists it with its package and the reason.
 """
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, distributions
@@ -129,11 +129,10 @@ class Registry(Generic[P_co]):
             ) from error
         return cast("P_co", loaded)  # wiring checks the shape of what it builds
 
-    def broken(self) -> tuple[BrokenPlugin, ...]:
-        """Load every plugin and return those that cannot be used, sorted as `plugins` does."""
-        return tuple(
-            broken for plugin in self.plugins() if (broken := self._problem(plugin)) is not None
-        )
+    def broken(self, plugins: Iterable[Plugin] | None = None) -> tuple[BrokenPlugin, ...]:
+        """Load `plugins`, by default all, and return those that cannot be used, in their order."""
+        loaded = self.plugins() if plugins is None else plugins
+        return tuple(problem for plugin in loaded if (problem := self._problem(plugin)) is not None)
 
     def _problem(self, plugin: Plugin) -> BrokenPlugin | None:
         try:

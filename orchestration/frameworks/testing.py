@@ -25,7 +25,6 @@ from spanjury.judges.core import (
     Message,
     Metric,
     ModelError,
-    PluginError,
     Reply,
     Report,
     Sample,
@@ -39,7 +38,12 @@ from spanjury.judges.core.transcript import inputs_of, transcript
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.seats import checked_report
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
-from spanjury.orchestration.wiring.checks import checked_judge, checked_model, is_number
+from spanjury.orchestration.wiring.checks import (
+    checked_judge,
+    checked_metric,
+    checked_model,
+    is_number,
+)
 from spanjury.perturbations import (
     Case,
     Damage,
@@ -308,13 +312,10 @@ def check_metric(metric: Metric, *samples: Sample) -> None:
         If the metric raises an exception, its signature or its scores change, it does not return
         exactly one number per sample, or its sums give another score of the corpus.
     PluginError
-        If it lacks a signature, or has neither ``score_segments`` nor ``score_corpus``.
+        If it lacks a signature, has neither ``score_segments`` nor ``score_corpus``, or one of them
+        does not accept samples or is async.
     """
-    before: object = metric.signature
-    if not isinstance(before, str) or not before:
-        raise PluginError(f"{type(metric).__name__} has no signature: a text that is not empty")
-    if not isinstance(metric, SegmentMetric | CorpusMetric):
-        raise PluginError(f"{type(metric).__name__} has neither score_segments nor score_corpus")
+    before = checked_metric(metric, type(metric).__name__).signature
     odd = (Sample(output=text, references=(_SOURCE,), source=_SOURCE) for text in _TEXTS)
     corpus = (*odd, *samples)
     if isinstance(metric, SegmentMetric):

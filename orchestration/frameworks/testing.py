@@ -3,7 +3,7 @@
 import json
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
@@ -349,9 +349,11 @@ def _check_corpus(metric: CorpusMetric, samples: Sequence[Sample]) -> None:
         assert _is_same(score, of_sums), f"the corpus scores {score}, and {of_sums} by its sums"
 
 
-def _numbers(scores: Sequence[object]) -> list[float]:
+def _numbers(scores: object) -> list[float]:
+    assert isinstance(scores, Iterable), f"expected a list of scores, got {scores!r}"
     for score in scores:
         assert is_number(score), f"expected a number, got {score!r}"
+        assert not math.isinf(score), f"a score is finite, or NaN if it is undefined: got {score!r}"
     return [float(score) for score in scores if is_number(score)]
 
 
@@ -378,6 +380,9 @@ def check_perturbation(perturbation: Perturbation, *texts: str | Trajectory) -> 
         If the rule fails, does not damage a text in the same way twice, damages none, or names no
         aspect on which it has an effect.
     """
+    assert isinstance(perturbation, Perturbation), (
+        f"expected a Perturbation, as the decorator text_perturbation makes it: {perturbation!r}"
+    )
     assert perturbation.effects, "no aspect is named that it harms or spares"
     damaged = [text for text in (*_TEXTS, *texts) if _is_damaged(perturbation, text)]
     assert damaged, "no text was damaged: pass one that the rule can damage"

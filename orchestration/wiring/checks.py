@@ -176,6 +176,8 @@ def _next(rows: Iterator[object], *, what: str) -> object:
 
 
 def _check_signature(made: object, what: str) -> None:
+    if isinstance(made, type):
+        raise PluginError(f"{what} must be an object, and is a class: {made!r}")
     try:
         signature: object = getattr(made, "signature", None)
     except Exception as error:  # a property of a third-party class

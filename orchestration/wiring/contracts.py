@@ -1,6 +1,6 @@
 """Check that a plugin fulfils the contract of its group, as far as this shows before its use."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NoReturn, Protocol
@@ -39,6 +39,7 @@ from spanjury.orchestration.wiring.plugins import (
     STATISTICS,
     built,
     parameters,
+    takes_model,
 )
 from spanjury.orchestration.wiring.traffic import open_sink
 
@@ -61,13 +62,21 @@ class _Signed(Protocol):
 
 
 def _built(
-    registry: Registry[Callable[..., object]], check: Callable[[object, str], _Signed]
+    registry: Registry[Callable[..., object]],
+    check: Callable[[object, str], _Signed],
+    *,
+    hands: Collection[str] = (),
 ) -> Callable[[str], object]:
-    """Return the check of a group whose plugins are factories of objects with a signature."""
+    """Return the check of a group whose plugins are factories of objects with a signature.
+
+    `hands`: the parameters that receive a model or a panel.
+    """
 
     def build_and_check(name: str) -> None:
         factory = registry.get(name)
-        handed = {"model", "panel"} & parameters(factory).keys()
+        if hands:
+            takes_model(factory, name)
+        handed = parameters(factory).keys() & hands
 
         def made() -> _Signed:
             return check(built(factory, name, dict.fromkeys(handed, _StandIn())), name)
@@ -83,10 +92,10 @@ def _built(
 
 
 _CHECKS: Mapping[str, Callable[[str], object]] = MappingProxyType({
-    JUDGES.group: _built(JUDGES, checked_judge),
-    PAIR_JUDGES.group: _built(PAIR_JUDGES, checked_pair_judge),
-    CHECKERS.group: _built(CHECKERS, checked_checker),
-    CONSOLIDATORS.group: _built(CONSOLIDATORS, checked_consolidator),
+    JUDGES.group: _built(JUDGES, checked_judge, hands={"model"}),
+    PAIR_JUDGES.group: _built(PAIR_JUDGES, checked_pair_judge, hands={"model", "panel"}),
+    CHECKERS.group: _built(CHECKERS, checked_checker, hands={"model"}),
+    CONSOLIDATORS.group: _built(CONSOLIDATORS, checked_consolidator, hands={"model"}),
     METRICS.group: _built(METRICS, checked_metric),
     MODELS.group: lambda name: checked_opener(MODELS.get(name), name),
     SOURCES.group: lambda name: checked_source(SOURCES.get(name), name),

@@ -5,7 +5,7 @@ lists it with its package and the reason.
 """
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, distributions
@@ -90,13 +90,22 @@ class Registry(Generic[P_co]):
 
     If two packages claim a name, spanjury has it if it is one of them. Otherwise neither gets it,
     because the order of installation must not decide which is loaded.
+
+    Parameters
+    ----------
+    group
+        The entry-point group.
+    beside
+        A group whose names users write in the same place, as metrics beside judges. Our names there
+        are ours here, too.
     """
 
     group: str
+    beside: str = ""
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of the plugins, sorted."""
-        return tuple(sorted({point.name for point in self._points()}))
+        """Return the names of the plugins, sorted, without those of ours in the group beside."""
+        return tuple(sorted({point.name for point in self._points()} - self._taken()))
 
     def plugins(self) -> tuple[Plugin, ...]:
         """Return every plugin, sorted by name and package, without loading any."""
@@ -120,14 +129,17 @@ class Registry(Generic[P_co]):
             ) from error
         return cast("P_co", loaded)  # wiring checks the shape of what it builds
 
-    def broken(self) -> tuple[BrokenPlugin, ...]:
-        """Load every plugin and return those that cannot be used, sorted as `plugins` does."""
-        return tuple(
-            broken for plugin in self.plugins() if (broken := self._problem(plugin)) is not None
-        )
+    def broken(self, plugins: Iterable[Plugin] | None = None) -> tuple[BrokenPlugin, ...]:
+        """Load `plugins`, by default all, and return those that cannot be used, in their order."""
+        loaded = self.plugins() if plugins is None else plugins
+        return tuple(problem for plugin in loaded if (problem := self._problem(plugin)) is not None)
 
     def _problem(self, plugin: Plugin) -> BrokenPlugin | None:
         try:
+            if plugin.name in self._taken():
+                owner = f"a {_kind(self.beside)} of {OUR_PACKAGE}"
+                reason = f"the name {plugin.name!r} belongs to {owner}, which is used"
+                return BrokenPlugin(plugin=plugin, reason=reason, shadowed=True)
             chosen = self._described(self._chosen(plugin.name))
             if plugin != chosen:
                 reason = f"the name {plugin.name!r} belongs to {chosen.origin}, which is used"
@@ -141,10 +153,10 @@ class Registry(Generic[P_co]):
 
     def _chosen(self, name: str) -> EntryPoint:
         """Return the entry point that the name belongs to."""
-        claims = [point for point in self._points() if point.name == name]
+        claims = [point for point in self._points() if name in {point.name} - self._taken()]
         if not claims:
-            kind = self.group.rpartition(".")[2].removesuffix("s").replace("_", " ")
-            raise PluginError(f"there is no {kind} {name!r}; {choices_for(name, self.names())}")
+            choices = choices_for(name, self.names())
+            raise PluginError(f"there is no {_kind(self.group)} {name!r}; {choices}")
         ours = [point for point in claims if self._described(point).is_ours]
         if len(candidates := ours or claims) > 1:
             origins = " and ".join(sorted(self._described(point).origin for point in claims))
@@ -152,6 +164,11 @@ class Registry(Generic[P_co]):
                 f"{self.group} plugin {name!r} is claimed by {origins}: uninstall all but one"
             )
         return candidates[0]
+
+    def _taken(self) -> set[str]:
+        """Return our names in the group beside this one."""
+        points = _declared(tuple(sys.path)).get(self.beside, ())
+        return {point.name for point in points if self._described(point).is_ours}
 
     def _points(self) -> Iterator[EntryPoint]:
         return iter(_declared(tuple(sys.path)).get(self.group, ()))
@@ -161,3 +178,8 @@ class Registry(Generic[P_co]):
         return Plugin(
             group=self.group, name=point.name, origin=name, version=version, target=point.value
         )
+
+
+def _kind(group: str) -> str:
+    """Return the noun for a plugin of a group, such as ``judge``."""
+    return group.rpartition(".")[2].removesuffix("s").replace("_", " ")

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
@@ -18,6 +18,7 @@ from spanjury.judges.core import (
     MetricError,
     Sample,
     SegmentMetric,
+    counted,
     first_error_alone,
 )
 from spanjury.judges.metrics.corpus import Corpus
@@ -29,6 +30,9 @@ from spanjury.stats.weighted import Weighted, mean_drop
 
 T = TypeVar("T")
 Rows = tuple[tuple[float, ...], ...]
+
+_ROUNDING = 1e-9
+"""Distance that rounding may take a score beyond its bounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +83,24 @@ class MetricScores:
             return None
         return _mean([self.segments[row] for row in rows])
 
+    def remarks(self) -> Iterator[str]:
+        """Yield a line if scores are undefined, and one if they are outside the card's bounds."""
+        name, card = self.named.name, self.named.card
+        scores = (self.corpus,) if self.segments is None else self.segments
+        texts = counted(len(scores), "corpus" if self.segments is None else "text")
+        low, high = card.low - _ROUNDING, card.high + _ROUNDING
+        if undefined := sum(map(math.isnan, scores)):
+            yield f"{name} is undefined for {undefined} of {texts}"
+        if outside := sum(not low <= score <= high for score in scores) - undefined:
+            bounds = f"{card.low:g} to {card.high:g}"
+            yield f"{name} is not within {bounds}, as its card says, for {outside} of {texts}"
+
 
 def measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
     """Measure some samples with a metric, in the current thread or process.
 
     Raises `MetricError`, also if the metric fails in another way or does not return a number for
-    each sample.
+    each sample. NaN is an undefined score; an infinite one is an error.
     """
     try:
         part = _measured(named, samples)
@@ -97,7 +113,18 @@ def measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
             raise MetricError(
                 f"metric {named.name!r} gave {len(rows)} scores for {len(samples)} texts"
             )
+    _refuse_infinity(named, *(part.segments or ()), part.whole or 0.0)
     return part
+
+
+def _refuse_infinity(named: NamedMetric, *scores: float) -> None:
+    """Raise `MetricError` if a score is infinite: no mean of it would say anything."""
+    infinite = next(filter(math.isinf, scores), None)
+    if infinite is not None:
+        raise MetricError(
+            f"metric {named.name!r} gave {infinite}: a score is a finite number, or NaN if it is"
+            " undefined"
+        )
 
 
 def measured_together(
@@ -140,7 +167,10 @@ def _over_references(named: NamedMetric, samples: Sequence[Sample]) -> Part:
 
 
 def put_together(named: NamedMetric, parts: Sequence[Part]) -> MetricScores:
-    """Combine the parts of one metric, in order, into its scores on the corpus."""
+    """Combine the parts of one metric, in order, into its scores on the corpus.
+
+    Raises `MetricError` if the score of the corpus is infinite.
+    """
     segments = _joined([part.segments for part in parts])
     statistics = _joined([part.statistics for part in parts])
     if statistics is not None and isinstance(named.metric, MergeableMetric):
@@ -149,6 +179,7 @@ def put_together(named: NamedMetric, parts: Sequence[Part]) -> MetricScores:
         corpus = parts[0].whole
     else:
         corpus = _mean(segments or ())
+    _refuse_infinity(named, corpus)
     return MetricScores(named=named, segments=segments, statistics=statistics, corpus=corpus)
 
 

@@ -15,11 +15,12 @@ from spanjury.judges.core import (
     ConfigError,
     EvaluationError,
     PermanentModelError,
+    PluginError,
     Segment,
     reason_of,
 )
 from spanjury.judges.core.lazy import lazily
-from spanjury.judges.core.registry import OUR_PACKAGE, Registry
+from spanjury.judges.core.registry import OUR_PACKAGE, BrokenPlugin, Plugin, Registry
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR
 from spanjury.orchestration.cli.flags.panel import ModelBaseUrls, Tokenizer
@@ -34,9 +35,11 @@ with lazily():
 
     from spanjury.judges import tasks
     from spanjury.orchestration.cli import console, progress
+    from spanjury.orchestration.services.exams import study
     from spanjury.orchestration.wiring import (
         checker_models,
         config,
+        contracts,
         metrics,
         models,
         panels,
@@ -84,10 +87,10 @@ def doctor(
     ] = False,
     no_progress: NoProgress = False,
 ) -> None:
-    """Check what is installed, which plugins load and which models answer.
+    """Check what is installed, which plugins keep their contracts and which models answer.
 
-    Exits with 1 if a plugin does not load, a model does not answer, or --offline finds that the
-    network was used.
+    Plugins of other packages are built with their default options. Exits with 1 if a part of
+    spanjury does not load, a model does not answer, or --offline finds that the network was used.
     """
     with progress.working("looking at what is installed", quiet=no_progress) as begin:
         if offline:
@@ -140,12 +143,8 @@ def _installed(*, heavy: bool, begin: Callable[[str], None]) -> Iterator[Finding
         yield _attention()
     for group in plugins.GROUPS:
         begin(f"loading {group.group}")
-        if group is plugins.METRICS:
-            yield from _metrics()
-        elif group is plugins.MODELS and not heavy:
-            yield group.group, "installed", f"{', '.join(group.names())}; --all loads them"
-        else:
-            yield from _loads(group)
+        yield from _plugins(group, heavy=heavy)
+    yield from ((plugins.METRIC_CARDS.group, _BROKEN, card) for card in metrics.broken_cards())
     begin("looking for checkers")
     yield from _checkers()
 
@@ -175,32 +174,57 @@ def _attention() -> Finding:
     return what, name, f"PyTorch's, on {device}{lacks}"
 
 
-def _loads(group: Registry[object]) -> Iterator[Finding]:
-    """Load every plugin of a group, even if an earlier one fails.
+def _plugins(group: Registry[object], *, heavy: bool) -> Iterator[Finding]:
+    """Load the plugins of a group, even if an earlier one fails.
 
-    A plugin that lacks an optional library has not failed. A broken third-party plugin is listed,
-    but is no failure of this installation.
+    Ours that import the libraries of models are loaded only if `heavy`. A plugin that lacks an
+    optional library has not failed. A broken third-party plugin is listed, but is no failure of
+    this installation.
     """
-    broken = group.broken()
+    is_light = group not in (plugins.MODELS, plugins.METRICS)
+    loaded = [plugin for plugin in group.plugins() if is_light or heavy or not plugin.is_ours]
+    broken = group.broken(loaded)
     names = {problem.plugin.name for problem in broken if not problem.shadowed}
     usable = [name for name in group.names() if name not in names]
     absent = [problem for problem in broken if problem.missing.partition(".")[0] not in _OURS]
     lacking = [f"{problem.plugin.name} (needs {problem.missing})" for problem in absent]
-    yield group.group, "loads", ", ".join([*usable, *lacking])
+    note = ", ".join([*usable, *lacking])
+    if group is plugins.METRICS:
+        yield group.group, "loads", _metrics()
+    elif is_light or heavy:
+        yield group.group, "loads", note
+    else:
+        yield group.group, "installed", f"{note}; --all loads ours"
     for problem in broken:
         if problem not in absent:
             state = _FAILS if problem.plugin.is_ours else _BROKEN
             yield f"{group.group}: {problem.plugin.name}", state, str(problem)
+    failed = [problem.plugin for problem in broken]
+    for plugin in loaded:
+        if plugin not in failed and not plugin.is_ours:  # our tests check ours
+            yield from _breach(group, plugin)
 
 
-def _metrics() -> Iterator[Finding]:
+def _breach(group: Registry[object], plugin: Plugin) -> Iterator[Finding]:
+    """Yield a finding unless a plugin that loads fulfils the contract of its group."""
+    what = f"{group.group}: {plugin.name}"
+    try:
+        if group is plugins.EXAMS:
+            study.find_study(plugin.name)
+        elif group is not plugins.METRIC_CARDS:  # `broken_cards` reads them
+            reason = contracts.check_contract(group.group, plugin.name)
+            if reason:
+                yield what, "unchecked", reason
+    except PluginError as error:
+        yield what, _BROKEN, str(BrokenPlugin(plugin=plugin, reason=reason_of(error)))
+
+
+def _metrics() -> str:
     """Count the metrics that can run; an absent library is no failure."""
     lacking = {name: metrics.availability(card) for name, card in metrics.metric_cards().items()}
     absent = [f"{name} {reason}" for name, reason in lacking.items() if reason]
     count = f"{len(lacking) - len(absent)} of {len(lacking)} can be run as they are"
-    yield plugins.METRICS.group, "loads", "; ".join([count, *absent])
-    for problem in metrics.broken_cards():
-        yield plugins.METRIC_CARDS.group, _BROKEN, problem
+    return "; ".join([count, *absent])
 
 
 async def _judge_sample() -> str:

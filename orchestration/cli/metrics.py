@@ -1,7 +1,8 @@
 """`spanjury metrics`: list metrics, show their cards, and score texts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,8 @@ with lazily():
 
     from spanjury.judges.metrics import scores as corpus
     from spanjury.orchestration.cli import console
-    from spanjury.orchestration.report import metric_card
+    from spanjury.orchestration.report import json as values
+    from spanjury.orchestration.report import metric_card, numbers
     from spanjury.orchestration.services.judging import metrics as service
     from spanjury.orchestration.wiring import metrics
 
@@ -88,7 +90,7 @@ def card(
         return
     lacking = metrics.availability(chosen)
     if json:
-        console.print_json({**_plain(chosen), "lacking": lacking})
+        console.print_json({**values.fields_of(chosen, digits=None), "lacking": lacking})
         return
     table = tables.Table(show_header=False, box=None)
     table.add_column(style="bold", no_wrap=True)
@@ -131,7 +133,10 @@ def _listing(chosen: list[MetricCard], lacking: Mapping[str, str]) -> Listing:
             for card in chosen
         ],
         brief=headings,
-        records=[{**_plain(card), "lacking": lacking[card.name]} for card in chosen],
+        records=[
+            {**values.fields_of(card, digits=None), "lacking": lacking[card.name]}
+            for card in chosen
+        ],
     )
 
 
@@ -144,17 +149,6 @@ def _check(name: str | None, what: str, allowed: set[str]) -> None:
     if name is not None and name not in allowed:
         choices = choices_for(name, sorted(allowed))
         raise ConfigError(f"no metric has the {what} {name!r}; {choices}")
-
-
-def _plain(card: MetricCard) -> dict[str, object]:
-    """Return the fields of a card, in order; None for an infinite bound."""
-    return {field.name: _jsonable(getattr(card, field.name)) for field in fields(card)}
-
-
-def _jsonable(value: object) -> object:
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return None
-    return list(value) if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,11 +201,12 @@ def score(
         for row in _rows(metric, interval, scored, by_system=by_system)
     ]
     if json:
-        console.print_json(
-            {"segments": len(scored.segments), "metrics": [asdict(row) for row in rows]}
-        )
+        printed = {"segments": len(scored.segments), "metrics": rows}
+        console.print_json(values.plain(printed, digits=None))
     else:
         console.print_view(_score_table(rows, by_system=by_system))
+    for remark in chain.from_iterable(metric.remarks() for metric in scored.scores):
+        say(remark)
     for skipped in scored.skipped:
         say(f"skipped: {skipped.name}: {skipped.reason}")
 
@@ -290,7 +285,6 @@ def _score_table(rows: Sequence[_Row], *, by_system: bool) -> "tables.Table":
     table.add_column("better")
     for row in rows:
         names = (row.metric, row.system) if by_system else (row.metric,)
-        score = "-" if row.score is None else f"{row.score:.4g}"
-        interval = "{:.4g} to {:.4g}".format(*row.interval) if row.interval else ""
-        table.add_row(*names, score, interval, row.better)
+        interval = numbers.between(*row.interval, ".4g") if row.interval else ""
+        table.add_row(*names, numbers.figure(row.score, ".4g"), interval, row.better)
     return table

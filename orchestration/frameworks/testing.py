@@ -3,7 +3,7 @@
 import json
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
@@ -25,7 +25,6 @@ from spanjury.judges.core import (
     Message,
     Metric,
     ModelError,
-    PluginError,
     Reply,
     Report,
     Sample,
@@ -39,7 +38,12 @@ from spanjury.judges.core.transcript import inputs_of, transcript
 from spanjury.judges.tasks import Catalogue
 from spanjury.orchestration.engine.seats import checked_report
 from spanjury.orchestration.services.judging.synchronous import run_synchronously
-from spanjury.orchestration.wiring.checks import checked_judge, checked_model, is_number
+from spanjury.orchestration.wiring.checks import (
+    checked_judge,
+    checked_metric,
+    checked_model,
+    is_number,
+)
 from spanjury.perturbations import (
     Case,
     Damage,
@@ -308,13 +312,10 @@ def check_metric(metric: Metric, *samples: Sample) -> None:
         If the metric raises an exception, its signature or its scores change, it does not return
         exactly one number per sample, or its sums give another score of the corpus.
     PluginError
-        If it lacks a signature, or has neither ``score_segments`` nor ``score_corpus``.
+        If it lacks a signature, has neither ``score_segments`` nor ``score_corpus``, or one of them
+        does not accept samples or is async.
     """
-    before: object = metric.signature
-    if not isinstance(before, str) or not before:
-        raise PluginError(f"{type(metric).__name__} has no signature: a text that is not empty")
-    if not isinstance(metric, SegmentMetric | CorpusMetric):
-        raise PluginError(f"{type(metric).__name__} has neither score_segments nor score_corpus")
+    before = checked_metric(metric, type(metric).__name__).signature
     odd = (Sample(output=text, references=(_SOURCE,), source=_SOURCE) for text in _TEXTS)
     corpus = (*odd, *samples)
     if isinstance(metric, SegmentMetric):
@@ -348,9 +349,11 @@ def _check_corpus(metric: CorpusMetric, samples: Sequence[Sample]) -> None:
         assert _is_same(score, of_sums), f"the corpus scores {score}, and {of_sums} by its sums"
 
 
-def _numbers(scores: Sequence[object]) -> list[float]:
+def _numbers(scores: object) -> list[float]:
+    assert isinstance(scores, Iterable), f"expected a list of scores, got {scores!r}"
     for score in scores:
         assert is_number(score), f"expected a number, got {score!r}"
+        assert not math.isinf(score), f"a score is finite, or NaN if it is undefined: got {score!r}"
     return [float(score) for score in scores if is_number(score)]
 
 
@@ -377,6 +380,9 @@ def check_perturbation(perturbation: Perturbation, *texts: str | Trajectory) -> 
         If the rule fails, does not damage a text in the same way twice, damages none, or names no
         aspect on which it has an effect.
     """
+    assert isinstance(perturbation, Perturbation), (
+        f"expected a Perturbation, as the decorator text_perturbation makes it: {perturbation!r}"
+    )
     assert perturbation.effects, "no aspect is named that it harms or spares"
     damaged = [text for text in (*_TEXTS, *texts) if _is_damaged(perturbation, text)]
     assert damaged, "no text was damaged: pass one that the rule can damage"

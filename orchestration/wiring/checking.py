@@ -8,7 +8,7 @@ from spanjury.judges.core.lazy import lazily, require
 from spanjury.orchestration.wiring.checker_models import FOLDER, with_folder
 from spanjury.orchestration.wiring.checks import checked_checker
 from spanjury.orchestration.wiring.config import CHECKER, KIND
-from spanjury.orchestration.wiring.plugins import CHECKERS, JUDGES, built, parameters
+from spanjury.orchestration.wiring.plugins import CHECKERS, JUDGES, built, parameters, takes_model
 
 with lazily():
     from spanjury.adapters.checkers import card, export, folder
@@ -20,12 +20,13 @@ _MODEL = "model"
 def asks_model(judge: str, options: Mapping[str, object]) -> bool:
     """Return whether the judge of this name calls a chat model, itself or through its checker.
 
-    Raise `PluginError` if there is no such judge or checker.
+    Raise `PluginError` if there is no such judge or checker, or its parameter is of another type.
     """
-    accepted = parameters(JUDGES.get(judge))
-    if CHECKER not in accepted:
-        return _MODEL in accepted
-    return _MODEL in parameters(CHECKERS.get(_kind(judge, options)))
+    factory = JUDGES.get(judge)
+    if CHECKER not in parameters(factory):
+        return takes_model(factory, judge)
+    kind = _kind(judge, options)
+    return takes_model(CHECKERS.get(kind), kind)
 
 
 def with_checker(

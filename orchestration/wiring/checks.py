@@ -18,12 +18,17 @@ from spanjury.judges.core import (
     Checker,
     ClaimUnit,
     Consolidator,
+    CorpusMetric,
     DataError,
     EvaluationError,
     Judge,
+    Metric,
+    ModelOpener,
     PairJudge,
     PluginError,
     Segment,
+    SegmentMetric,
+    Source,
 )
 
 A = TypeVar("A")
@@ -94,6 +99,40 @@ def checked_checker(made: object, name: str) -> Checker | AskedChecker:
     return made
 
 
+def checked_metric(made: object, name: str) -> Metric:
+    """Return `made` if it is a metric.
+
+    Raise `PluginError` if it has no signature, scores neither segments nor a corpus, or one of its
+    methods does not accept samples or is async.
+    """
+    what = f"metric {name!r}"
+    _check_signature(made, what)
+    if not isinstance(made, SegmentMetric | CorpusMetric):
+        raise PluginError(f"{what} has neither score_segments nor score_corpus: {made!r}")
+    for method in ("score_segments", "score_corpus", "statistics", "score_statistics"):
+        scoring = getattr(made, method, None)
+        if scoring is not None:
+            _check_arguments(scoring, f"{what}: {method}", arguments=("samples",))
+            if inspect.iscoroutinefunction(scoring):
+                raise PluginError(f"{what}: {method} must not be async")
+    return made
+
+
+def checked_source(made: Callable[..., object], name: str) -> Source:
+    """Return `made` if it is a function of a path; raise `PluginError` otherwise."""
+    _check_arguments(made, f"source {name!r}", arguments=("path",))
+    return cast("Source", made)  # what it yields shows when it reads
+
+
+def checked_opener(made: Callable[..., object], name: str) -> ModelOpener:
+    """Return `made` if it can open models; raise `PluginError` otherwise."""
+    what = f"model backend {name!r}"
+    _check_arguments(made, what, arguments=("name",), named=("options",))
+    if inspect.isasyncgenfunction(made) or inspect.iscoroutinefunction(made):
+        raise PluginError(f"{what} must return an async context manager: @asynccontextmanager")
+    return cast("ModelOpener", made)  # what it returns shows when it is opened
+
+
 def checked_aggregation(made: object, name: str) -> Aggregation:
     """Return `made` if it combines scores into a finite number; raise `PluginError` otherwise."""
     if not callable(made):
@@ -137,6 +176,8 @@ def _next(rows: Iterator[object], *, what: str) -> object:
 
 
 def _check_signature(made: object, what: str) -> None:
+    if isinstance(made, type):
+        raise PluginError(f"{what} must be an object, and is a class: {made!r}")
     try:
         signature: object = getattr(made, "signature", None)
     except Exception as error:  # a property of a third-party class
@@ -155,16 +196,28 @@ def _check_async(
     A plain function may return an awaitable, such as a decorated one; then its annotation must say
     so, or it must wrap an async function.
     """
-    try:
-        signature = inspect.signature(method)
-        signature.bind(*arguments, **dict.fromkeys(named))
-    except (TypeError, ValueError) as error:
-        takes = ", ".join((*arguments, *(f"{name}=…" for name in named)))
-        raise PluginError(f"{what} must take ({takes}), and does not: {error}") from error
+    signature = _check_arguments(method, what, arguments=arguments, named=named)
     awaitable = any(word in str(signature.return_annotation) for word in ("Awaitable", "Coroutine"))
     is_plain = inspect.ismethod(method) or inspect.isfunction(method)
     if is_plain and not (awaitable or inspect.iscoroutinefunction(inspect.unwrap(method))):
         raise PluginError(f"{what} must be async: write `async def`")
+
+
+def _check_arguments(
+    function: Callable[..., object],
+    what: str,
+    *,
+    arguments: Sequence[str],
+    named: Sequence[str] = (),
+) -> inspect.Signature:
+    """Return the signature of a function; raise `PluginError` if it does not accept `arguments`."""
+    try:
+        signature = inspect.signature(function)
+        signature.bind(*arguments, **dict.fromkeys(named))
+    except (TypeError, ValueError) as error:
+        takes = ", ".join((*arguments, *(f"{name}=…" for name in named)))
+        raise PluginError(f"{what} must take ({takes}), and does not: {error}") from error
+    return signature
 
 
 def call_plugin(made: Callable[[A], object], argument: A, *, what: str) -> object:

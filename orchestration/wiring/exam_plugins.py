@@ -103,4 +103,6 @@ def _unfit(answer: PairedTest) -> str:
         return "log_p and statistic must be numbers"
     if not all(isinstance(count, Integral) and count >= 0 for count in counts):
         return "used, zeros and missing must be counts"
+    if answer.log_p == -math.inf:
+        return "p is 0, which scores cannot show: return the logarithm of a bound for it"
     return "log_p is above 0, so p above 1" if answer.log_p > 0 else ""

@@ -11,7 +11,6 @@ from typing import cast, get_args
 
 from spanjury.judges.core import (
     ConfigError,
-    CorpusMetric,
     Metric,
     MetricCard,
     PluginError,
@@ -21,6 +20,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.judges.metrics.judge import MetricJudge
 from spanjury.judges.metrics.named import NamedMetric, Over
+from spanjury.orchestration.wiring.checks import checked_metric
 from spanjury.orchestration.wiring.plugins import METRIC_CARDS, METRICS, built
 from spanjury.orchestration.wiring.specs import parse_options
 
@@ -159,11 +159,9 @@ def availability(card: MetricCard) -> str:
     if card.weights:
         return "needs a model"
     try:
-        METRICS.get(card.name)()
-    except (ConfigError, ValueError) as error:
+        _made(card.name, {})
+    except ConfigError as error:
         return str(error)
-    except Exception as error:  # noqa: BLE001  the boundary to third-party metrics
-        return f"cannot be made: {error!r}"
     return ""
 
 
@@ -171,10 +169,7 @@ def _made(name: str, options: Mapping[str, object]) -> Metric:
     missing = _missing(find_card(name))
     if missing:
         raise ConfigError(f"metric {name!r} {missing}")
-    metric = built(METRICS.get(name), name, options)
-    if not isinstance(metric, SegmentMetric | CorpusMetric):
-        raise PluginError(f"metric {name!r} scores neither segments nor a corpus: {metric!r}")
-    return metric
+    return checked_metric(built(METRICS.get(name), name, options), name)
 
 
 def _missing(card: MetricCard) -> str:

@@ -176,7 +176,7 @@ def calibrated(panel: Panel, file: Path | None) -> Panel:
 async def _seat(named: NamedSeat, config: PanelConfig, models: Models) -> Seat:
     seat, model = named.seat, named.model
     if not isinstance(seat.judge, str):
-        return Seat(name=named.name, judge=seat.judge)
+        return Seat(name=named.name, judge=checked_judge(seat.judge, named.name))
     if is_metric(seat.judge):
         measuring = metrics.open_metric_judge(seat.judge, seat.options)
         return Seat(name=named.name, judge=measuring)

@@ -21,7 +21,7 @@ from spanjury.judges.core.registry import Registry
 with lazily():
     import pydantic
 
-JUDGES: Registry[Callable[..., object]] = Registry("spanjury.judges")
+JUDGES: Registry[Callable[..., object]] = Registry("spanjury.judges", beside="spanjury.metrics")
 PAIR_JUDGES: Registry[Callable[..., object]] = Registry("spanjury.pair_judges")
 CHECKERS: Registry[Callable[..., object]] = Registry("spanjury.checkers")
 MODELS: Registry[ModelOpener] = Registry("spanjury.models")
@@ -123,3 +123,17 @@ def parameters(factory: Callable[..., object]) -> Mapping[str, inspect.Parameter
             return inspect.signature(factory).parameters
     except (TypeError, ValueError, AttributeError, SyntaxError) as error:
         raise PluginError(f"{factory!r} is not a function or class to call: {error}") from error
+
+
+def takes_model(factory: Callable[..., object], name: str) -> bool:
+    """Return whether a plugin's factory has a parameter ``model``, which receives a chat model.
+
+    Raise `PluginError` if the parameter is declared as a text.
+    """
+    parameter = parameters(factory).get("model")
+    if parameter is not None and parameter.annotation is str:
+        raise PluginError(
+            f"{name!r}: a parameter called 'model' receives a chat model, and is declared as str:"
+            " call it by another name"
+        )
+    return parameter is not None

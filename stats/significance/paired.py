@@ -6,6 +6,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+_ROUNDING = 1e-6
+"""Distance that rounding may take the logarithm of a p-value of 1 above 0."""
+
 
 class PairedTest(NamedTuple):
     """The result of a test of the hypothesis that damage changes nothing.
@@ -52,12 +55,16 @@ class Pairs(NamedTuple):
     missing: int
 
     def answer(self, log_p: float, *, statistic: float) -> PairedTest:
-        """Return the result of a test; p is 1 without any difference, and NaN without a pair."""
+        """Return the result of a test; p is 1 without any difference, and NaN without a pair.
+
+        Raise `ValueError` if `log_p` is above 0, as a p-value is in place of its logarithm.
+        """
+        if log_p > _ROUNDING:
+            raise ValueError(f"expected the natural logarithm of a p-value, got {log_p!r}")
         used = int(np.count_nonzero(self.differences))
         zeros = self.differences.size - used
         if not used:
             log_p = statistic = 0.0 if zeros else math.nan
-        # Rounding may raise the logarithm of a p-value of 1 slightly above zero.
         return PairedTest(min(log_p, 0.0), statistic, used, zeros, self.missing)
 
 

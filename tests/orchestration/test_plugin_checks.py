@@ -26,7 +26,7 @@ from spanjury.orchestration.wiring.metrics import open_metric
 from spanjury.orchestration.wiring.plugins import PERTURBATIONS, STATISTICS, built, parameters
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import Case, generator_for, text_perturbation
-from spanjury.stats.significance.paired import PairedTest
+from spanjury.stats.significance.paired import PairedTest, paired
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ def test_a_judge_is_async_and_takes_a_segment_and_an_aspect() -> None:
         (Narrow(), r"must take \(segment, aspect\)"),
         (Async(signature=""), "signature must be a text"),
         (object(), "lacks a signature"),
+        (Async, "must be an object, and is a class"),
         (SimpleNamespace(signature="x"), "lacks assess"),
         (Unreadable(), r"its signature cannot be read: KeyError\('folder'\)"),
     ):
@@ -90,6 +91,8 @@ def test_a_wrong_statistic_is_refused_before_it_is_needed(monkeypatch: pytest.Mo
         (lambda _: 0.03, "must return a PairedTest, and returned 0.03"),
         (lambda _: 1 / 0, "failed: ZeroDivisionError"),
         (lambda _: fit._replace(log_p=0.5), "p above 1"),
+        (lambda _: fit._replace(log_p=-math.inf), "p is 0"),
+        (lambda drops: paired(drops).answer(0.03, statistic=2.0), "natural logarithm.*got 0.03"),
         (lambda _: fit._replace(used=-1), "must be counts"),
         (lambda _: PairedTest("small", 2.0, 1, 0, 0), "must be numbers"),  # type: ignore[arg-type]  # wrong
         (None, "is not a function"),

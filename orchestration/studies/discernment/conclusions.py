@@ -39,7 +39,7 @@ class Conclusion(StrEnum):
     DISTURBED = "disturbed"
     """Scores move, or set off false alarms, although the text did not get worse."""
     UNDECIDED = "undecided"
-    """The texts are too few to tell."""
+    """The texts are too few to tell, or the test has no p-value for them."""
     UNSCORED = "no scores"
     """The judge gives no scores where it matters."""
     NOT_DONE = "nothing damaged"
@@ -172,7 +172,8 @@ def _unshown(finding: Finding, contrast: Contrast, detection: Detection) -> Conc
     if finding.discernment >= _SHOWN:
         return Conclusion.ELSEWHERE
     enough = (contrast.test.used + contrast.test.zeros) * ONE_FLIP >= _SHOWN
-    return Conclusion.NOT_DISCERNED if enough else Conclusion.UNDECIDED
+    is_tested = enough and not math.isnan(contrast.discernment)
+    return Conclusion.NOT_DISCERNED if is_tested else Conclusion.UNDECIDED
 
 
 def _steadiness(contrast: Contrast, detection: Detection) -> Conclusion:

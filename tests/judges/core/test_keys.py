@@ -1,11 +1,11 @@
 """Keys outlast releases, and the digest of a judge's rules changes with them alone."""
 
 import importlib
-import importlib.util
 import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
@@ -64,17 +64,25 @@ DECODINGS = st.builds(
     grammar=TEXTS,
 )
 FILES = {
-    "rulebook/__init__.py": "",
+    "rulebook/__init__.py": "NO_MODULE = 1\n",
     "rulebook/judge.py": (
         "from rulebook.table import COSTS\n"
         "from .words import WORDS\n"
+        "from . import (\n    marks,  # (beside words)\n    costs as of,\n)\n"
+        "from rulebook import NO_MODULE, names\n"
+        "import json, rulebook.nested.inner as inner\n"
+        "def later():\n    import rulebook.late\n"
         "from json import dumps\n"
         'PACKAGE = "rulebook.data"\n'
         'NO_PACKAGE = ("no.package", "rulebook.gone", "rulebook.table")\n'
     ),
     "rulebook/table.py": "COSTS = (1, 2)\n",
     "rulebook/words.py": "WORDS = ('a',)\n",
-    "rulebook/other.py": "OTHER = 1\n",
+    **{
+        f"rulebook/{name}.py": "ANY = 1\n"
+        for name in ("marks", "costs", "names", "late", "nested/inner", "other")
+    },
+    "rulebook/nested/__init__.py": "",
     "rulebook/data/__init__.py": "",
     "rulebook/data/lists/words.txt": "one\n",
 }
@@ -182,6 +190,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def fresh(*modules: str) -> str:
     """Return the digest as a new process would."""
+    module._spec.cache_clear()
     return code_digest.__wrapped__(*modules)
 
 
@@ -204,13 +213,13 @@ def test_a_change_of_anything_else_does_not_count(folder: Path) -> None:
 
 
 def test_without_source_the_version_is_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    find: Callable[[str], ModuleSpec | None] = importlib.util.find_spec
+    find: Callable[[str], ModuleSpec | None] = module._spec.__wrapped__
 
     def without_source(name: str) -> ModuleSpec | None:
         spec = find(name)
         return ModuleSpec(name, None) if spec and name == "rulebook.table" else spec
 
-    monkeypatch.setattr(module, "find_spec", without_source)
+    monkeypatch.setattr(module, "_spec", cache(without_source))
     before = fresh("rulebook.table")
     monkeypatch.setattr(module, "VERSION", "9.9.9")
     assert fresh("rulebook.table") != before
@@ -220,7 +229,7 @@ def test_a_loader_without_a_way_to_the_source_changes_no_digest(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = fresh("rulebook.judge")
-    find: Callable[[str], ModuleSpec | None] = importlib.util.find_spec
+    find: Callable[[str], ModuleSpec | None] = module._spec.__wrapped__
 
     def rewriting(name: str) -> ModuleSpec | None:  # as pytest has one for plugins
         spec = find(name)
@@ -230,7 +239,7 @@ def test_a_loader_without_a_way_to_the_source_changes_no_digest(
             return other
         return spec
 
-    monkeypatch.setattr(module, "find_spec", rewriting)
+    monkeypatch.setattr(module, "_spec", cache(rewriting))
     assert fresh("rulebook.judge") == before
 
 

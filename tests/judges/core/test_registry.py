@@ -45,11 +45,11 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def distribution(folder: Path, name: str, *points: str) -> None:
+def distribution(folder: Path, name: str, *points: str, group: str = GROUP) -> None:
     info = folder / f"{name}-1.2.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
-    (info / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *points]) + "\n")
+    (info / "entry_points.txt").write_text("\n".join([f"[{group}]", *points]) + "\n")
     importlib.invalidate_caches()
 
 
@@ -101,6 +101,19 @@ def test_a_name_of_ours_stays_ours_whoever_claims_it(plugins: Path) -> None:
     assert str(problem) == (
         "broken (a-stranger 1.2): the name 'thing' belongs to spanjury, which is used"
     )
+
+
+def test_a_name_of_ours_in_the_group_beside_stays_ours(plugins: Path) -> None:
+    beside = f"{GROUP}.metrics"
+    distribution(plugins, OUR_PACKAGE, "thing = third_party:thing", group=beside)
+    distribution(plugins, "a-stranger", "thing = third_party:thing", "own = third_party:thing")
+    registry: Registry[object] = Registry(GROUP, beside=beside)
+    assert registry.names() == ("own",)
+    with pytest.raises(PluginError, match="'thing'; choose from own"):
+        registry.get("thing")
+    (problem,) = registry.broken()
+    assert problem.shadowed
+    assert problem.reason == "the name 'thing' belongs to a metric of spanjury, which is used"
 
 
 def test_a_plugin_that_exits_when_it_is_imported_costs_itself(plugins: Path) -> None:

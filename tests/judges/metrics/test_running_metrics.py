@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from anyio import create_task_group, move_on_after
@@ -116,3 +116,25 @@ def test_undefined_segments_are_not_in_an_interval_but_in_the_score() -> None:
     scores = put_together(named(Gaps()), [measured(named(Gaps()), texts(5))])
     assert math.isnan(scores.corpus)
     assert corpus_intervals([scores], draws=50) == [(1.0, 1.0)]
+    assert [*scores.remarks()] == ["it is undefined for 1 of 5 texts"]
+
+
+@pytest.mark.parametrize("score", [math.inf, -math.inf])
+def test_an_infinite_score_is_an_error(score: float) -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Unbounded:
+        signature: str = "unbounded"
+
+        def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
+            return [score for _ in samples]
+
+    with pytest.raises(MetricError, match=f"metric 'it' gave {score}: a score is a finite number"):
+        measured(named(Unbounded()), texts(2))
+
+
+def test_scores_beyond_the_bounds_of_the_card_are_counted() -> None:
+    narrow = named(Whole(), replace(ANY, low=0.0, high=2.0))
+    whole = put_together(narrow, [measured(narrow, texts(3))])
+    assert [*whole.remarks()] == ["it is not within 0 to 2, as its card says, for 1 of 1 corpus"]
+    rounded = replace(whole, corpus=2.0 + 1e-12)
+    assert not [*rounded.remarks()]

@@ -32,7 +32,7 @@ def test_the_doctor_lists_what_is_installed() -> None:
     assert done.stdout.startswith("all is well\n")
     for word in ("python", "litellm", "spanjury.judges", "grounding", "loads"):
         assert word in done.output
-    assert "--all loads them" in done.output
+    assert "--all loads ours" in done.output
 
 
 def test_the_libraries_of_models_are_loaded_on_demand() -> None:
@@ -142,15 +142,128 @@ def test_a_plugin_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "form is broken" in done.output
 
 
-def test_broken_foreign_plugins_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+STRANGE = """
+from spanjury import Report
+from spanjury.stats import paired
+
+class Right:
+    signature = "right|1"
+
+    async def assess(self, segment, aspect):
+        return Report(score=3)
+
+class Sync(Right):
+    def assess(self, segment, aspect):
+        return Report(score=3)
+
+class Narrow(Right):
+    async def assess(self, segment):
+        return Report(score=3)
+
+class Fresh(Right):
+    @property
+    def signature(self):
+        return f"fresh|{id(self)}"
+
+class Asking(Right):
+    def __init__(self, model):
+        self.signature = f"asking|{model.signature}"
+
+class Named(Right):
+    def __init__(self, model: str = "gpt"):
+        self.model = model
+
+class Optioned(Right):
+    def __init__(self, threshold):
+        self.threshold = threshold
+
+right = Right()
+
+class Unscoring:
+    signature = "unscoring|1"
+
+    async def score_segments(self, samples):
+        return [1.0 for _ in samples]
+
+class Weighted:
+    def __init__(self, model: str = "small"):
+        self.signature = "weighted|" + model
+
+    def score_segments(self, samples):
+        return [1.0 for _ in samples]
+
+def number(values):
+    return 0.5
+
+def nothing():
+    return ()
+
+async def backend(name, *, options):
+    yield None
+"""
+POINTS = """
+[spanjury.judges]
+ends = exiting:judge
+right = stranger:Right
+sync = stranger:Sync
+narrow = stranger:Narrow
+fresh = stranger:Fresh
+asking = stranger:Asking
+named = stranger:Named
+optioned = stranger:Optioned
+built = stranger:right
+bleu = stranger:Right
+[spanjury.metrics]
+unscoring = stranger:Unscoring
+weighted = stranger:Weighted
+[spanjury.statistics]
+half = stranger:number
+[spanjury.perturbations]
+rule = stranger:number
+[spanjury.sources]
+rows = stranger:nothing
+[spanjury.exams]
+study = stranger:number
+[spanjury.models]
+undecorated = stranger:backend
+"""
+
+
+def test_the_doctor_names_plugins_of_others_that_break_their_contract(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     info = tmp_path / "strange-1.2.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strange\nVersion: 1.2\n")
-    (info / "entry_points.txt").write_text("[spanjury.judges]\nends = exiting:judge\n")
+    (info / "entry_points.txt").write_text(POINTS)
     (tmp_path / "exiting.py").write_text("raise SystemExit(7)\n")
+    (tmp_path / "stranger.py").write_text(STRANGE)
     monkeypatch.syspath_prepend(str(tmp_path))
     importlib.invalidate_caches()
-    assert "broken (strange 1.2)" in " ".join(doctor().output.replace("│", " ").split())
+    done = spanjury("doctor", env={"COLUMNS": "400"})
+    rows = [" ".join(row.replace("│", " ").split()) for row in done.output.splitlines()]
+    kinds = [row.split(" ", 3) for row in rows if row.startswith("spanjury.") and ": " in row]
+    states = {f"{group} {name}": (state, note) for group, name, state, note in kinds}
+    assert states.pop("spanjury.judges: optioned")[0] == "unchecked"
+    for plugin, reason in {
+        "judges: ends": "spanjury.judges plugin 'ends' (exiting:judge, of the package strange)",
+        "judges: sync": "judge 'sync': assess must be async",
+        "judges: narrow": "judge 'narrow': assess must take (segment, aspect), and does not",
+        "judges: fresh": "'fresh': two objects with the same options have different signatures",
+        "judges: built": "<stranger.Right object",
+        "judges: named": "'named': a parameter called 'model' receives a chat model, and is",
+        "judges: bleu": "the name 'bleu' belongs to a metric of spanjury, which is used",
+        "metrics: unscoring": "metric 'unscoring': score_segments must not be async",
+        "statistics: half": "statistic 'half' must return a PairedTest",
+        "perturbations: rule": "perturbation 'rule' must be a Perturbation",
+        "sources: rows": "source 'rows' must take (path), and does not",
+        "exams: study": "exam 'study' must be a PanelStudy",
+        "models: undecorated": "model backend 'undecorated' must return an async context manager",
+    }.items():
+        state, note = states.pop(f"spanjury.{plugin}")
+        assert state == "broken"
+        assert note.startswith(f"broken (strange 1.2): {reason}")
+    assert {name for name in states if ": " in name} == set()
 
 
 def test_the_network_is_seen_and_refused_only_while_it_is_forbidden() -> None:

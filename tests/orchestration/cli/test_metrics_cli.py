@@ -1,5 +1,6 @@
 """`spanjury metrics`, `meta` and `compare`, from files to tables."""
 
+import importlib
 import json
 import math
 from pathlib import Path
@@ -207,6 +208,52 @@ def test_a_file_of_scores_that_is_cut_short_is_refused() -> None:
     Path("m.jsonl").write_text("\n".join(whole[:-1]))
     done = spanjury("meta", "m.jsonl", "--human", "texts.jsonl", code=1)
     assert "cut short: it has 19 of 20 rows" in done.stderr
+
+
+GAPS = """
+class Gaps:
+    signature = "gaps|1"
+
+    def score_segments(self, samples):
+        return [float("nan"), *(2.0 for _ in samples[1:])]
+"""
+CARD = """
+title = "Gaps"
+category = "statistics"
+summary = "A score with a gap."
+formula = "none"
+low = 0.0
+high = 1.0
+direction = "neither"
+levels = ["segment"]
+references = "none"
+paper = "none"
+library = "none"
+licence = "none"
+limits = "none"
+empty = "none"
+runs = "python"
+"""
+
+
+def test_undefined_scores_are_no_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gappy.py").write_text(GAPS)
+    (tmp_path / "gappy_cards").mkdir()
+    (tmp_path / "gappy_cards" / "__init__.py").touch()
+    (tmp_path / "gappy_cards" / "gaps.toml").write_text(CARD)
+    info = tmp_path / "gappy-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: gappy\nVersion: 1\n")
+    points = "[spanjury.metrics]\ngaps = gappy:Gaps\n[spanjury.metric_cards]\ngaps = gappy_cards\n"
+    (info / "entry_points.txt").write_text(points)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    done = spanjury("metrics", "score", "texts.jsonl", "--metric", "gaps")
+    assert "nan" not in done.stdout
+    assert "gaps is undefined for 1 of 20 texts" in done.stderr
+    assert "gaps is not within 0 to 1, as its card says, for 19 of 20 texts" in done.stderr
+    printed = spanjury("metrics", "score", "texts.jsonl", "--metric", "gaps", "--json").stdout
+    assert json.loads(printed)["metrics"][0]["score"] is None
 
 
 def test_a_metric_is_a_judge_of_a_panel() -> None:

@@ -1,5 +1,6 @@
 """The fakes and the contract check that plugin authors use."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -171,6 +172,7 @@ def test_metrics_of_ours_keep_the_promises() -> None:
     ("score", "message"),
     [
         (lambda text: text or "none", "expected a number"),
+        (lambda _: math.inf, "a score is finite"),
         (lambda _: next(CALLS), "when asked again"),
     ],
 )
@@ -219,6 +221,8 @@ def test_perturbations_keep_their_promises_or_are_named() -> None:
         return DamagedTrajectory(trajectory=damaged, faults=(fault,))
 
     check_perturbation(shout)
+    with pytest.raises(AssertionError, match="expected a Perturbation"):
+        check_perturbation(str.upper)  # type: ignore[arg-type]  # the decorator is missing
     check_perturbation(nameless, Trajectory(turns=(Turn(role="assistant", text="Yes."),)))
     with pytest.raises(AssertionError, match="no text was damaged"):
         check_perturbation(nameless)

@@ -17,6 +17,7 @@ from spanjury.judges.core import (
     JudgeError,
     Outcome,
     PanelReport,
+    PluginError,
     Report,
     Result,
     SeatReport,
@@ -351,3 +352,19 @@ def test_a_better_decision_against_the_score_decides_nothing() -> None:
         for score, decision in ((3.1, Decision.OK), (3.3, Decision.UNSURE))
     )
     assert compared(ok, unsure).better == "no difference"
+
+
+class Unsigned:
+    """A judge but for its signature."""
+
+    async def assess(self, segment: object, aspect: object) -> Report:
+        return Report(score=3)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [(FixedJudge, "is a class"), (Unsigned(), "lacks a signature"), (3, "lacks a signature")],
+)
+def test_what_is_no_judge_is_refused_before_a_text_is_judged(given: object, reason: str) -> None:
+    with pytest.raises(PluginError, match=reason):
+        spanjury.check("It rains.", judges=[given], aspects="fluency")  # type: ignore[list-item]  # wrong

@@ -34,6 +34,8 @@ from spanjury.orchestration.studies.judging import Examinee, Judgement
 from spanjury.perturbations.pairs import Condition, PerturbedPair, perturbed_pairs
 from spanjury.perturbations.perturbation import Perturbation, text_perturbation
 from spanjury.perturbations.text.mismatch import written_twin, wrong_ending
+from spanjury.stats import PairedTest, paired
+from spanjury.stats.significance.paired import PairedStatistic
 
 TEXT = "the town will not close the bridge."
 JUDGE = Examinee(signature="judge v1", seats={"judge": "judge v1"})
@@ -85,6 +87,7 @@ def examined(
     *,
     spans: tuple[tuple[int, int], ...] = (),
     repeats: int = 1,
+    test: PairedStatistic | None = None,
 ) -> Findings:
     """Evaluate made-up scores; the judge marks `spans` in every text that was changed."""
     texts = [
@@ -117,6 +120,7 @@ def examined(
         judgements=judgements,
         scales={"consistency": Scale()},
         settings=Settings(draws=300),
+        test=test,
     )
 
 
@@ -139,6 +143,17 @@ def lower(scores: Sequence[float], by: ArrayLike) -> list[float]:
 
 CLEAN = [3.0] * 2 + [4.0] * 18
 DAMAGED = [2.0] * 5 + [3.5] * 3 + [4.0] * 12
+
+
+def without_p(differences: ArrayLike) -> PairedTest:
+    """Test nothing, as a plugin's statistic may where its own is undefined."""
+    return paired(differences).answer(NAN, statistic=NAN)
+
+
+def test_a_condition_without_a_p_value_is_undecided() -> None:
+    changed = {"negated": lower(CLEAN, 1.0)}
+    assert verdicts(examined(CLEAN, changed)) == {"negated": "discerned"}
+    assert verdicts(examined(CLEAN, changed, test=without_p)) == {"negated": "undecided"}
 
 
 @pytest.mark.parametrize("repeats", [1, 3])

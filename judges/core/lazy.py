@@ -106,8 +106,8 @@ class _WaitingModule(ModuleType):
     def __getattribute__(self, name: str) -> object:
         spec: ModuleSpec = ModuleType.__getattribute__(self, "__spec__")
         # Importing a module that is already loaded reads its `__spec__`, and listing the files of
-        # all modules their `__file__`: neither is a use of it.
-        if name not in {"__spec__", "__file__"}:
+        # all modules, as `inspect` does for torch, the others: none of it is a use.
+        if name not in {"__spec__", "__file__", "__name__", "__class__"}:
             with spec.loader_state.lock:
                 spec.loader_state.execute(self)
         value: object = ModuleType.__getattribute__(self, name)

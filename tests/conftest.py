@@ -130,7 +130,11 @@ LONGEST = (
     "orchestration/servers/view/test_marks_in_a_browser.py",
 )
 
-SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+# A file with none of these has nothing that `just test` leaves out, unless it is heavy as a whole.
+MORE = ("pytest.mark.heavy", "pytest.mark.e2e", "pytest.mark.ray", "max_examples", ">>>")
+
+TESTS = Path(__file__).parent
+SHARED_DATA = TESTS.parents[1] / "shared" / "data"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -147,19 +151,26 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.tier is None:  # the workers of pytest-xdist are given the controller's
         named = config.args_source is pytest.Config.ArgsSource.ARGS
         config.option.tier = "all" if named else "quick"
-    if gone := [name for name in (*HEAVY, *LONGEST) if not (Path(__file__).parent / name).exists()]:
+    if gone := [name for name in (*HEAVY, *LONGEST) if not (TESTS / name).exists()]:
         raise pytest.UsageError(f"HEAVY or LONGEST names what is not there: {', '.join(gone)}")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Ignore what is heavy, so that it is not even imported."""
-    return True if config.option.tier == "quick" and in_heavy_file(collection_path) else None
+    """Ignore files of which the tier runs nothing, so that they are not even imported."""
+    heavy = in_heavy_file(collection_path)
+    if config.option.tier == "quick":
+        return heavy or None
+    if config.option.tier == "rest" and collection_path.suffix == ".py":
+        return None if may_have_more(collection_path) else True
+    return None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     keep = {"quick": is_quick, "rest": is_rest}.get(config.option.tier)
     if keep is None:
         return
+    if lost := {str(item.path) for item in items if is_rest(item) and not may_have_more(item.path)}:
+        raise pytest.UsageError(f"the rest would not see what {', '.join(lost)} has: see MORE")
     kept = [item for item in items if keep(item)]
     config.hook.pytest_deselected(items=[*{*items}.difference(kept)])
     items[:] = sorted(kept, key=rank)
@@ -181,12 +192,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @cache
 def under(names: Iterable[str], path: Path) -> str:
     """Return the first of `names` below this folder that is `path` or holds it; empty if none."""
-    around = {path, *path.parents}
-    return next((name for name in names if Path(__file__).parent / name in around), "")
+    if not path.is_relative_to(TESTS):
+        return ""
+    inside = path.relative_to(TESTS)
+    around = {part.as_posix() for part in (inside, *inside.parents)}
+    return next((name for name in names if name in around), "")
 
 
 def in_heavy_file(path: Path) -> bool:
     return bool(under(tuple(HEAVY), path))
+
+
+@cache
+def may_have_more(path: Path) -> bool:
+    """Say whether a file may have tests of which `just test` does not run all."""
+    return in_heavy_file(path) or any(word in path.read_text("utf-8") for word in MORE)
 
 
 def rank(item: pytest.Item) -> int:

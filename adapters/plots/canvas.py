@@ -63,10 +63,14 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
 def save(figure: Figure, *paths: Path, dpi: int = _DPI) -> None:
     """Write a figure that `drawing` made to each path in its format, reproducibly."""
     FigureCanvasAgg(figure)
+    if engine := figure.get_layout_engine():
+        # Left to `savefig`, the layout costs another drawing for every file.
+        figure.set_dpi(dpi)
+        engine.execute(figure)
+        figure.set_layout_engine(None)
     for path in paths:
         dated = {"Date": None} if path.suffix == ".svg" else {}
         figure.savefig(path, dpi=dpi, metadata=dated)
-        figure.set_layout_engine("none")  # the layout is done; further files reuse it
 
 
 def label(name: str, *, width: int = _WIDTH) -> str:

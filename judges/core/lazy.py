@@ -9,6 +9,7 @@ A package whose modules need such a library makes them lazy by its ``__getattr__
 a name from the module itself, ``from package.module import thing``, loads it.
 """
 
+import gc
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -100,14 +101,26 @@ class Once(Generic[T]):
         return self._made[0] if self._made else None
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Collect no garbage in the block: an import makes many objects, and they stay."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 class _WaitingModule(ModuleType):
     """A module whose code runs when one of its names is first used, in whichever thread."""
 
     def __getattribute__(self, name: str) -> object:
         spec: ModuleSpec = ModuleType.__getattribute__(self, "__spec__")
         # Importing a module that is already loaded reads its `__spec__`, and listing the files of
-        # all modules their `__file__`: neither is a use of it.
-        if name not in {"__spec__", "__file__"}:
+        # all modules, as `inspect` does for torch, the others: none of it is a use.
+        if name not in {"__spec__", "__file__", "__name__", "__class__"}:
             with spec.loader_state.lock:
                 spec.loader_state.execute(self)
         value: object = ModuleType.__getattribute__(self, name)
@@ -140,7 +153,8 @@ class _Waiting(Loader):
             return
         self._begun = True
         try:
-            self._loader.exec_module(module)
+            with _uncollected():
+                self._loader.exec_module(module)
         except BaseException:
             self._begun = False  # the next use tries again
             raise

@@ -5,7 +5,6 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
-from scipy.stats import landau
 
 from spanjury.stats.combination.combining import weighted_values
 
@@ -132,6 +131,8 @@ def harmonic_mean_calibrated(
     if shares.size == 1:
         return mean
     inverse = np.exp(-np.maximum(mean, LOG_AS_IT_IS))
+    from scipy.stats import landau  # noqa: PLC0415  a second, which most commands do without
+
     tail = np.log(landau.sf(inverse, loc=_location(shares.size), scale=SCALE))
     return np.where(mean < LOG_AS_IT_IS, mean, np.maximum(mean, tail))
 
@@ -160,6 +161,8 @@ def landau_threshold(count: int, *, alpha: float = 0.05) -> float:
         raise ValueError(f"expected a count >= 1 and alpha in (0, 1), got {count!r}, {alpha!r}")
     if count == 1:
         return alpha
+    from scipy.stats import landau  # noqa: PLC0415  as above
+
     return min(alpha, 1 / float(landau.isf(alpha, loc=_location(count), scale=SCALE)))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spanjury.stats.arrays import FloatArray, checked_differences, one_axis, safe_divide
-from spanjury.stats.correlations.ranks import IntArray, midranks, pair_counts, ranks
+from spanjury.stats.ranks import IntArray, midranks, pair_counts, ranks
 
 Method = Literal["pearson", "spearman", "tau-b", "tau-c"]
 

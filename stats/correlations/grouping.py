@@ -26,8 +26,8 @@ from spanjury.stats.correlations.correlation import (
     Undefined,
     correlations,
 )
-from spanjury.stats.correlations.ranks import IntArray
 from spanjury.stats.correlations.score_tables import paired_tables, system_means, tables
+from spanjury.stats.ranks import IntArray
 
 Level = Literal["by-input", "pooled", "system"]
 

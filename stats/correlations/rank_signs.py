@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.correlation import LEAST_ITEMS, Method
 from spanjury.stats.correlations.grouping import Level
-from spanjury.stats.correlations.ranks import IntArray
+from spanjury.stats.ranks import IntArray
 
 _Signs = NDArray[np.float32]
 _MOST_SYSTEMS = 64

@@ -15,8 +15,8 @@ from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlations, mean_of_groups
 from spanjury.stats.correlations.rank_signs import counts_signs, drawn_correlations
-from spanjury.stats.correlations.ranks import IntArray
 from spanjury.stats.correlations.score_tables import Tables, tables
+from spanjury.stats.ranks import IntArray
 from spanjury.stats.resampling import Resampled, percentile_interval, two_sided_p
 
 Over = Literal["both", "inputs", "systems"]

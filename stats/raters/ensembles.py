@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlations
-from spanjury.stats.correlations.ranks import IntArray
 from spanjury.stats.correlations.resampled_correlations import block_sizes
 from spanjury.stats.correlations.score_tables import Tables, tables
+from spanjury.stats.ranks import IntArray
 
 
 class EnsembleCurve(NamedTuple):

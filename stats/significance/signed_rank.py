@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
-from scipy.stats import rankdata
 
+from spanjury.stats.ranks import midranks
 from spanjury.stats.significance.paired import PairedTest, Pairs, paired
 
 Zeros = Literal["wilcox", "pratt", "zsplit"]
@@ -40,7 +40,7 @@ def signed_ranks(pairs: Pairs, *, zeros: Zeros = "wilcox") -> SignedRanks:
         raise ValueError(f"expected zeros to be wilcox, pratt or zsplit, got {zeros!r}")
     moved = pairs.differences != 0
     ranked = pairs.differences[moved] if zeros == "wilcox" else pairs.differences
-    ranks = rankdata(np.abs(ranked))
+    ranks = midranks(np.abs(ranked))
     return SignedRanks(ranks[ranked != 0], np.sign(pairs.differences[moved]))
 
 

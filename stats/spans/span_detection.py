@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from spanjury.stats.arrays import FloatArray
+from spanjury.stats.ranks import midranks
 from spanjury.stats.weighted import Weighted, on_sample, ratio
 
 _FEWEST = 3
@@ -66,7 +66,7 @@ def count_correlation(predicted: ArrayLike, gold: ArrayLike) -> float:
     kept = ~np.isnan(ours + theirs)
     if kept.sum() < _FEWEST:
         return np.nan
-    ranks = np.stack([rankdata(ours[kept]), rankdata(theirs[kept])])
+    ranks = midranks(np.stack([ours[kept], theirs[kept]]))
     apart = ranks - ranks.mean(axis=1, keepdims=True)
     scale = float(np.prod(np.linalg.norm(apart, axis=1)))
     return float(apart[0] @ apart[1]) / scale if scale else np.nan

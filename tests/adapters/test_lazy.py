@@ -1,5 +1,7 @@
 """Modules that are loaded when they are first used."""
 
+import gc
+import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -76,7 +78,9 @@ def test_a_module_waits_however_often_it_is_imported(folder: Path) -> None:
     (folder / "waits.py").write_text("import sys\nsys.waits_ran = True\nvalue = 1\n")
     imported_lazily("waits")
     waiting = imported_lazily("waits")
-    assert waiting.__file__ == str(folder / "waits.py")  # as who lists the files of all modules
+    # As who lists the files of all modules.
+    assert not inspect.isclass(waiting)
+    assert (waiting.__name__, waiting.__file__) == ("waits", str(folder / "waits.py"))
     assert not hasattr(sys, "waits_ran")
     try:
         assert waiting.value == 1
@@ -103,6 +107,7 @@ def test_a_module_that_failed_is_executed_again_at_the_next_use(folder: Path) ->
     try:
         with pytest.raises(RuntimeError, match="at first"):
             _ = failing.value
+        assert gc.isenabled()
         assert failing.value == 3
     finally:
         del sys.failed_once  # type: ignore[attr-defined]  # as above

@@ -20,9 +20,9 @@ from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.correlation import Method, correlation, correlations
 from spanjury.stats.correlations.grouping import Level, level_correlation, level_correlations
-from spanjury.stats.correlations.ranks import midranks, pair_counts, ranks
 from spanjury.stats.correlations.score_tables import paired_tables, system_means, tables
 from spanjury.stats.correlations.weighted_correlation import WeighedMethod, weighted_correlation
+from spanjury.stats.ranks import midranks, pair_counts, ranks
 
 METHODS: tuple[Method, ...] = get_args(Method)
 # Published as "turn level" by UniEval (Zhong et al., 2022) with its code: Pearson, Spearman and

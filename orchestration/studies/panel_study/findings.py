@@ -8,7 +8,6 @@ import numpy as np
 from numpy.random import default_rng
 from numpy.typing import NDArray
 from scipy.optimize import nnls
-from scipy.stats import rankdata
 
 from spanjury.judges.core import VERSION, DataError
 from spanjury.orchestration.engine.families import Families
@@ -32,6 +31,7 @@ from spanjury.orchestration.studies.panel_study.subsets import (
 )
 from spanjury.stats.arrays import FloatArray, safe_divide
 from spanjury.stats.correlations.grouping import Level
+from spanjury.stats.ranks import midranks
 from spanjury.stats.raters.graded import ordinal_scores
 from spanjury.stats.raters.latent import dawid_skene
 from spanjury.stats.redundancy import rater_redundancy
@@ -189,7 +189,7 @@ def _ranked_within(values: FloatArray, blocks: IntArray) -> FloatArray:
     ranked = np.full(values.shape, np.nan)
     for block in np.unique(blocks):
         here = (blocks == block) & ~np.isnan(values)
-        ranked[here] = rankdata(values[here]) / max(int(here.sum()), 1)
+        ranked[here] = midranks(values[here]) / max(int(here.sum()), 1)
     return ranked
 
 

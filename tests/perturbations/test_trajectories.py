@@ -21,7 +21,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.transcript import position_in, segment_of, transcript_of
 from spanjury.orchestration.cli.app import app
-from spanjury.orchestration.services.judging.conditions import conditions_of
+from spanjury.orchestration.services.judging.conditions import conditions_of, find_recipe
 from spanjury.orchestration.services.judging.exam_texts import clean_trajectories
 from spanjury.orchestration.services.judging.panels import read_segments
 from spanjury.orchestration.wiring.sources import trajectory_row
@@ -31,7 +31,6 @@ from spanjury.perturbations.perturbation import (
     Fault,
     trajectory_perturbation,
 )
-from spanjury.perturbations.recipe import find_recipe
 
 CONDITIONS = {condition.name: condition for condition in conditions_of(find_recipe("agents"))}
 TOOLS = tuple(

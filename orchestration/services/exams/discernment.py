@@ -32,7 +32,6 @@ with lazily():
         tables,
     )
     from spanjury.orchestration.wiring import config, exam_plugins, plots
-    from spanjury.perturbations import recipe as recipes
 
 _USUAL, _OF_TWINS = "standard", "written"  # recipes
 
@@ -125,7 +124,7 @@ class Discernment(PanelStudy["exam.ExamResult"]):
         experts = self.weights or {}
         require_weights(experts)
         texts, name = self.texts, self.recipe or _USUAL
-        recipe = recipes.find_recipe(name)
+        recipe = conditions.find_recipe(name)
         segments, aspects = self.read(texts, task=recipe.task, aspects=recipe.aspects)
         names = [aspect.name for aspect in aspects]
         for condition, weights in experts.items():

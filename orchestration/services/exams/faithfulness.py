@@ -28,7 +28,6 @@ with lazily():
     from spanjury.orchestration.studies.faithfulness import outcomes as changed
     from spanjury.orchestration.studies.robustness import attempts
     from spanjury.orchestration.wiring import config, panels, plots
-    from spanjury.perturbations import recipe as recipes
 
 _TEXTS_OR_RECORD = "name either texts or a record with --replay, not both"
 
@@ -95,7 +94,7 @@ class Faithfulness(PanelStudy[ExamResult]):
         agents = any(segment.trajectory for segment in segments)
         panel = panels.rescorable_panel(self.described, agents=agents)
         if self.recipe:
-            damage = conditions.conditions_of(recipes.find_recipe(self.recipe))
+            damage = conditions.conditions_of(conditions.find_recipe(self.recipe))
             segments = attempts.flawed(segments, damage, seed=seed).segments
         planned = exam.Exam(
             dataset=texts.name.partition(".")[0],

@@ -26,7 +26,6 @@ with lazily():
     from spanjury.orchestration.services.judging import repair as repairs
     from spanjury.orchestration.studies.repair import attempts, exam, tables
     from spanjury.orchestration.wiring import config
-    from spanjury.perturbations import recipe as recipes
 
 _ATTEMPTS = "attempts.jsonl"  # a row for each text and each way of repairing it
 
@@ -94,7 +93,7 @@ class Repair(PanelStudy["exam.ExamResult"]):
         examiner, texts = terms.panel_of(self.examiner), self.texts
         first = islice(exam_texts.read_texts(texts, columns=self.columns), 1)
         name = self.recipe or exam_texts.damage_for([*first])
-        recipe = recipes.find_recipe(name)
+        recipe = conditions.find_recipe(name)
         segments, aspects = self.read(texts, task=recipe.task, aspects=recipe.aspects)
         harmful = conditions.harmful(conditions.conditions_of(recipe))
         if not harmful:

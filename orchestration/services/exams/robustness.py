@@ -21,7 +21,6 @@ with lazily():
     from spanjury.orchestration.studies.discernment import score_arrays
     from spanjury.orchestration.studies.robustness import attempts, exam, tables
     from spanjury.orchestration.wiring import exam_plugins
-    from spanjury.perturbations import recipe as recipes
 
 _ATTEMPTS = "attempts.jsonl"  # a row for each attempt on each judge
 
@@ -80,7 +79,7 @@ class Robustness(PanelStudy["exam.ExamResult"]):
         texts = self.texts
         segments, aspects = self.read(texts)
         recipe = "" if self.as_they_are else self.recipe or exam_texts.damage_for(segments)
-        damage = conditions.conditions_of(recipes.find_recipe(recipe)) if recipe else ()
+        damage = conditions.conditions_of(conditions.find_recipe(recipe)) if recipe else ()
         settings = attempts.Settings(step=self.step, share=self.span_share, seed=self.drawn_by)
         flawed = (
             attempts.flawed(segments, damage, seed=settings.seed)

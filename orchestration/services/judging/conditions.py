@@ -15,7 +15,15 @@ from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.paper import paper_perturbations
 from spanjury.perturbations.generated import generated_perturbation
 from spanjury.perturbations.pairs import Condition
-from spanjury.perturbations.recipe import Recipe, RecipeItem
+from spanjury.perturbations.recipe import Recipe, RecipeItem, find_recipe
+
+__all__ = [
+    "conditions_of",
+    "find_recipe",
+    "harmful",
+    "list_conditions",
+    "require_requests",
+]
 
 _SEVERITIES = MappingProxyType({"minor": 2, "major": 4})
 _SEVERITY = 3

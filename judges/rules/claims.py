@@ -100,11 +100,15 @@ def claims(
         claim = _name_claim(words, name, index)
         begun.setdefault(claim.first, claim)
     taken = {at for claim in begun.values() for at in range(claim.first, claim.stop)}
+    folded = [word.folded for word in words]
+    applies_rule = not OF_RULES.isdisjoint(folded)
     stop = 0
-    for number in numbers([word.folded for word in words]):
+    for number in numbers(folded):
         if number.first not in taken and number.first >= stop:
             whole = with_decimals(words, number, text=text)
-            begun[whole.first] = _number_claim(words, index, number=whole, text=text)
+            begun[whole.first] = _number_claim(
+                words, index, number=whole, text=text, applies_rule=applies_rule
+            )
             stop = whole.stop
     stop = 0
     for at, word in enumerate(words):
@@ -174,8 +178,13 @@ def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:
     )
 
 
-def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> Claim:
-    """Check if the source states a number, has its word, or has numbers that it follows from."""
+def _number_claim(
+    words: Sequence[Word], index: SourceIndex, *, number: Number, text: str, applies_rule: bool
+) -> Claim:
+    """Check if the source states a number, has its word, or has numbers that it follows from.
+
+    `applies_rule` says whether the sentence applies a rule of the source to a case.
+    """
     numeral = words[number.first]
     supported = is_stated(words, index, number=number, text=text)
     glued = is_glued(numeral, text)
@@ -192,14 +201,9 @@ def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, 
         supported=supported,
         sure=not glued and not isinf(number.value),
         follows=not (supported or year)
-        and (_applies_rule(words) or is_computable(number.value, quantities(index.text))),
+        and (applies_rule or is_computable(number.value, quantities(index.text))),
         lacking=int(not supported),
     )
-
-
-def _applies_rule(words: Sequence[Word]) -> bool:
-    """Return whether a sentence applies a rule to a case."""
-    return any(word.folded in OF_RULES for word in words)
 
 
 def may_have_asides(text: str) -> bool:

@@ -52,6 +52,8 @@ _FIELD = re.compile(
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
+_IN_WORD = re.compile(r"\w")
+
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][^\W\d_]{2,}(?:[ -][A-Z][^\W\d_]+)*")
 
 WORDING = "unsupported wording"
@@ -195,8 +197,18 @@ def _follows(contradiction: Contradiction, numbers: AbstractSet[int], *, source:
         range(contradiction.start, contradiction.end)
     ):
         return False
-    literally = rf"(?<!\w){re.escape(contradiction.text)}(?!\w)"
-    return re.search(literally, source.text) is None
+    return not _has_apart(source.text, contradiction.text)
+
+
+def _has_apart(source: str, text: str) -> bool:
+    """Return whether `source` has `text`, and not as a part of a word."""
+    at = source.find(text)
+    while at >= 0:
+        before, after = source[max(0, at - 1) : at], source[at + len(text) : at + len(text) + 1]
+        if not _IN_WORD.match(before) and not _IN_WORD.match(after):
+            return True
+        at = source.find(text, at + 1)
+    return False
 
 
 def _interval(sentence: SentenceSupport, claim: Claim) -> tuple[int, int]:

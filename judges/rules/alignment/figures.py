@@ -14,8 +14,8 @@ from spanjury.judges.rules.alignment.difference import (
     loose,
 )
 from spanjury.judges.rules.alignment.index import Search
-from spanjury.judges.rules.alignment.lexicon import DETERMINERS, OF_RULES
-from spanjury.judges.rules.alignment.tokens import Phrase, Token, lexemes
+from spanjury.judges.rules.alignment.lexicon import DETERMINERS
+from spanjury.judges.rules.alignment.tokens import Phrase, Token
 
 _SEVERITY = 4
 _DAYS = frozenset(("weekday", "month"))
@@ -92,11 +92,7 @@ def _other_number(comparison: Comparison, at: int) -> bool:
 
 def _applies_rule(comparison: Comparison) -> bool:
     """Return whether the output, unlike the source, applies a rule to a case."""
-    words, others = (
-        {word for *_, word in lexemes(sentence.text)}
-        for sentence in (comparison.output, comparison.source)
-    )
-    return not OF_RULES.isdisjoint(words - others)
+    return not comparison.output.rules <= comparison.source.rules
 
 
 def _held(sentence: Phrase, token: Token) -> bool:

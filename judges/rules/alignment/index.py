@@ -23,6 +23,7 @@ _LONGEST = 800  # maximum code points of a sentence that is compared as a whole
 _TURN = re.compile(r"\n(?=[^\n:]{1,40}: )|</s>\s*")
 _ENDS = " \n.!?"
 _DENIAL = re.compile(r"(?:\bnot|\bnever|n't|\bcannot)\s$")
+_WORD = re.compile(r"\w+")
 _SEAM = re.compile(r"[\n;]\s*|\s+")
 _PROSE = 8  # minimum spaces in a value that is a sentence
 _POSTINGS = 64  # maximum sentences indexed per word; rarer words are more informative
@@ -54,6 +55,11 @@ class Sentences:
         Two words may share a key.
         """
         return [[*map(_SOUGHT.__getitem__, set(words))] for words in self._folded]
+
+    @cached_property
+    def wording(self) -> str:
+        """The words of the input, as `wording` returns them."""
+        return wording(self.text)
 
     @cached_property
     def values(self) -> AbstractSet[float]:
@@ -153,6 +159,11 @@ def _sought(word: str) -> str:
 
 
 _SOUGHT = KeptByWord(_sought)
+
+
+def wording(text: str) -> str:
+    """Return the words of `text` in lower case, each between two spaces."""
+    return f" {' '.join(_WORD.findall(text.lower()))} "
 
 
 def bare(sentence: str) -> str:

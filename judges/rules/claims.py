@@ -10,11 +10,13 @@ from spanjury.judges.rules.dates import dates, weekdays
 from spanjury.judges.rules.name_support import Standing, standing
 from spanjury.judges.rules.names import Name, find_names
 from spanjury.judges.rules.number_support import (
-    follows,
     is_computable,
+    is_computed,
     is_glued,
     is_in_word,
+    is_rounded,
     is_stated,
+    may_be_time,
 )
 from spanjury.judges.rules.numbers import Number, numbers
 from spanjury.judges.rules.quantities import quantities, with_decimals
@@ -64,6 +66,8 @@ class Claim(NamedTuple):
     follows
         Whether an unsupported number may still be right: it can be computed from the source's, or
         the sentence applies a rule of the source to a case.
+    rounded
+        Whether a number is supported only as one of the source's, hedged or with fewer digits.
     size, lacking
         Number of its words that count, and of those that the source lacks.
     """
@@ -77,6 +81,7 @@ class Claim(NamedTuple):
     sure: bool = True
     contradicted: bool = False
     follows: bool = False
+    rounded: bool = False
     size: int = 1
     lacking: int = 0
 
@@ -190,8 +195,10 @@ def _number_claim(
     glued = is_glued(numeral, text)
     if not supported and glued:
         supported = is_in_word(numeral, index, text=text)
+    rounded = False
     if not supported and not isinf(number.value):
-        supported = follows(words, index, number=number, text=text)
+        rounded = is_rounded(words, index, number=number)
+        supported = rounded or is_computed(words, index, number=number, text=text)
     year = numeral.text.isdecimal() and _YEARS[0] <= number.value < _YEARS[1]
     return Claim(
         first=number.first,
@@ -199,7 +206,9 @@ def _number_claim(
         sort="date" if year else "number",
         number=number,
         supported=supported,
-        sure=not glued and not isinf(number.value),
+        rounded=rounded,
+        sure=not (glued or isinf(number.value))
+        and (supported or not may_be_time(numeral, index, value=number.value)),
         follows=not (supported or year)
         and (applies_rule or is_computable(number.value, quantities(index.text))),
         lacking=int(not supported),

@@ -67,9 +67,11 @@ CONTRADICTIONS: Mapping[Category, str] = MappingProxyType(
         "number": "contradicted number",
         "other kind": "contradicted word",
         "other name": "contradicted name",
+        "other number": "contradicted number",
         "record": "contradicted record",
         "speaker": "wrong speaker",
         "time": "contradicted number",
+        "unit": "contradicted number",
     }
 )
 """Category of a contradiction -> category of its spans. Replaced names are not reported, because
@@ -141,12 +143,13 @@ def error_spans(
     source lacks altogether. Only reported findings are explained, because searching a long source
     for similar passages is slow.
     """
-    numbers = covered(
-        _interval(sentence, claim)
+    numbers = {
+        at: claim
         for sentence in support.sentences
         for claim in sentence.claims
-        if claim.supported and claim.number is not None
-    )
+        if claim.number is not None
+        for at in range(*_interval(sentence, claim))
+    }
     against = [
         contradiction
         for contradiction in contradictions
@@ -187,17 +190,22 @@ def _content(text: str, error: "ErrorSpan | _Finding") -> tuple[str, str]:
     return text[start:end], error.category
 
 
-def _follows(contradiction: Contradiction, numbers: AbstractSet[int], *, source: Source) -> bool:
+def _follows(contradiction: Contradiction, numbers: Mapping[int, Claim], *, source: Source) -> bool:
     """Return whether a number that differs from the source's still follows from it.
 
-    It is a sum, or written differently: supported, although its words are not in the source.
-    `numbers` has the offsets of the supported numbers.
+    It is a sum, or written differently: supported, although its words are not in the source. In a
+    sentence that repeats all the rest of the source's, it is no rounding. `numbers` has the claims
+    of numbers by offset.
     """
-    if contradiction.category != "number" or numbers.isdisjoint(
-        range(contradiction.start, contradiction.end)
-    ):
+    if contradiction.category not in {"number", "other number"}:
         return False
-    return not _has_apart(source.text, contradiction.text)
+    interval = range(contradiction.start, contradiction.end)
+    claims = [numbers[at] for at in interval if at in numbers]
+    if not claims or not all(claim.supported for claim in claims):
+        return False
+    if contradiction.category == "other number" and all(claim.rounded for claim in claims):
+        return False
+    return not all(_has_apart(source.text, part) for part in contradiction.text.split(":"))
 
 
 def _has_apart(source: str, text: str) -> bool:

@@ -170,8 +170,8 @@ def _of_phrase(
         if match.comparison.cover() < enough:
             break
         differences = _faults(match, searches.values())
-        if not differences:  # a sentence without differences confirms it
-            return
+        if not differences and match.comparison.equal() >= matches[0].comparison.equal():
+            return  # a sentence without differences confirms it
         first = first or differences
     for each in _apart(first):
         yield contradiction(

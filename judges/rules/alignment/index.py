@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
+from math import isinf
 
 from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.lexicon import LIGHT
@@ -62,9 +63,13 @@ class Sentences:
         return wording(self.text)
 
     @cached_property
-    def values(self) -> AbstractSet[float]:
-        """The numbers that the input states."""
-        return {number.value for folded in self._folded for number in numbers(folded)}
+    def values(self) -> AbstractSet[float | str]:
+        """The numbers that the input states; a version, which has no value, as a word."""
+        return {
+            folded[number.first] if isinf(number.value) else number.value
+            for folded in self._folded
+            for number in numbers(folded)
+        }
 
     def search(self, names: AbstractSet[str]) -> "Search":
         """Find the sentences that contain any of the keys `names`, in one pass for all of them."""
@@ -95,7 +100,8 @@ class Search:
     def states(self, token: Token) -> bool:
         """Return whether any sentence has `token`, a word that was searched for or a number."""
         if token.kind == "number":
-            return token.value in self.source.values
+            value = token.key.lstrip("#") if isinf(token.value) else token.value
+            return value in self.source.values
         return token.key in self.where
 
     def holds(self, sentence: str, keys: Sequence[str]) -> bool:

@@ -30,6 +30,7 @@ Sort = Literal["number", "date", "name", "wording"]
 _DAYS = frozenset((*MONTHS, *WEEKDAYS))
 _MEANT_DAYS = {
     **{day: day for day in _DAYS},
+    **{f"{day}s": day for day in WEEKDAYS},
     **{word: meant for word, meant in SAME.items() if meant in _DAYS},
 }
 _NO_MONTHS = frozenset(("march", "may"))
@@ -65,7 +66,8 @@ class Claim(NamedTuple):
         Whether the source has another name instead.
     follows
         Whether an unsupported number may still be right: it can be computed from the source's, or
-        the sentence applies a rule of the source to a case.
+        the sentence applies a rule of the source to a case. So may a day of a schedule, "Mondays",
+        which follows from the others.
     rounded
         Whether a number is supported only as one of the source's, hedged or with fewer digits.
     size, lacking
@@ -162,7 +164,9 @@ def _word_claim(word: Word, index: SourceIndex, *, at: int) -> Claim | None:
     if not supported and meant in WEEKDAYS:
         short = rf"\b{meant[:3].title()}\b"  # "sat", "sun" and "wed" are words
         supported = meant in weekdays(index.text) or bool(re.search(short, index.text))
-    return Claim(at, at + 1, "date", supported, lacking=int(not supported))
+    return Claim(
+        at, at + 1, "date", supported, follows=folded.endswith("days"), lacking=int(not supported)
+    )
 
 
 def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:

@@ -58,6 +58,8 @@ class BoundedBodies:
         pieces = stream_body(receive, most=most, seconds=limits.body_seconds)
         try:
             body = sound_json(b"".join([piece async for piece in pieces])).encode()
+        except UnicodeDecodeError as error:
+            raise ProblemError("body-not-json", "the body is not UTF-8") from error
         except DataError as error:
             raise ProblemError("body-invalid", str(error)) from error
         message: Message = {"type": "http.request", "body": body, "more_body": False}
@@ -115,12 +117,9 @@ def _require_kind(headers: Headers, path: str) -> None:
 def sound_json(body: bytes) -> str:
     """Return JSON in which U+FFFD stands for each lone surrogate.
 
-    Raises `DataError` if it is not UTF-8, or an object in it has a key twice.
+    Raises `UnicodeDecodeError` if it is not UTF-8, and `DataError` if an object has a key twice.
     """
-    try:
-        text = without_lone_escapes(body.decode())
-    except UnicodeDecodeError as error:
-        raise DataError("the body is not UTF-8") from error
+    text = without_lone_escapes(body.decode())
     require_unique_keys(text)
     return text
 

@@ -10,11 +10,13 @@ from spanjury.judges.rules.dates import dates, weekdays
 from spanjury.judges.rules.name_support import Standing, standing
 from spanjury.judges.rules.names import Name, find_names
 from spanjury.judges.rules.number_support import (
-    follows,
     is_computable,
+    is_computed,
     is_glued,
     is_in_word,
+    is_rounded,
     is_stated,
+    may_be_time,
 )
 from spanjury.judges.rules.numbers import Number, numbers
 from spanjury.judges.rules.quantities import quantities, with_decimals
@@ -28,6 +30,7 @@ Sort = Literal["number", "date", "name", "wording"]
 _DAYS = frozenset((*MONTHS, *WEEKDAYS))
 _MEANT_DAYS = {
     **{day: day for day in _DAYS},
+    **{f"{day}s": day for day in WEEKDAYS},
     **{word: meant for word, meant in SAME.items() if meant in _DAYS},
 }
 _NO_MONTHS = frozenset(("march", "may"))
@@ -63,7 +66,10 @@ class Claim(NamedTuple):
         Whether the source has another name instead.
     follows
         Whether an unsupported number may still be right: it can be computed from the source's, or
-        the sentence applies a rule of the source to a case.
+        the sentence applies a rule of the source to a case. So may a day of a schedule, "Mondays",
+        which follows from the others.
+    rounded
+        Whether a number is supported only as one of the source's, hedged or with fewer digits.
     size, lacking
         Number of its words that count, and of those that the source lacks.
     """
@@ -77,6 +83,7 @@ class Claim(NamedTuple):
     sure: bool = True
     contradicted: bool = False
     follows: bool = False
+    rounded: bool = False
     size: int = 1
     lacking: int = 0
 
@@ -100,11 +107,15 @@ def claims(
         claim = _name_claim(words, name, index)
         begun.setdefault(claim.first, claim)
     taken = {at for claim in begun.values() for at in range(claim.first, claim.stop)}
+    folded = [word.folded for word in words]
+    applies_rule = not OF_RULES.isdisjoint(folded)
     stop = 0
-    for number in numbers([word.folded for word in words]):
+    for number in numbers(folded):
         if number.first not in taken and number.first >= stop:
             whole = with_decimals(words, number, text=text)
-            begun[whole.first] = _number_claim(words, index, number=whole, text=text)
+            begun[whole.first] = _number_claim(
+                words, index, number=whole, text=text, applies_rule=applies_rule
+            )
             stop = whole.stop
     stop = 0
     for at, word in enumerate(words):
@@ -153,7 +164,9 @@ def _word_claim(word: Word, index: SourceIndex, *, at: int) -> Claim | None:
     if not supported and meant in WEEKDAYS:
         short = rf"\b{meant[:3].title()}\b"  # "sat", "sun" and "wed" are words
         supported = meant in weekdays(index.text) or bool(re.search(short, index.text))
-    return Claim(at, at + 1, "date", supported, lacking=int(not supported))
+    return Claim(
+        at, at + 1, "date", supported, follows=folded.endswith("days"), lacking=int(not supported)
+    )
 
 
 def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:
@@ -174,15 +187,22 @@ def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:
     )
 
 
-def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> Claim:
-    """Check if the source states a number, has its word, or has numbers that it follows from."""
+def _number_claim(
+    words: Sequence[Word], index: SourceIndex, *, number: Number, text: str, applies_rule: bool
+) -> Claim:
+    """Check if the source states a number, has its word, or has numbers that it follows from.
+
+    `applies_rule` says whether the sentence applies a rule of the source to a case.
+    """
     numeral = words[number.first]
     supported = is_stated(words, index, number=number, text=text)
     glued = is_glued(numeral, text)
     if not supported and glued:
         supported = is_in_word(numeral, index, text=text)
+    rounded = False
     if not supported and not isinf(number.value):
-        supported = follows(words, index, number=number, text=text)
+        rounded = is_rounded(words, index, number=number)
+        supported = rounded or is_computed(words, index, number=number, text=text)
     year = numeral.text.isdecimal() and _YEARS[0] <= number.value < _YEARS[1]
     return Claim(
         first=number.first,
@@ -190,16 +210,13 @@ def _number_claim(words: Sequence[Word], index: SourceIndex, *, number: Number, 
         sort="date" if year else "number",
         number=number,
         supported=supported,
-        sure=not glued and not isinf(number.value),
+        rounded=rounded,
+        sure=not (glued or isinf(number.value))
+        and (supported or not may_be_time(numeral, index, value=number.value)),
         follows=not (supported or year)
-        and (_applies_rule(words) or is_computable(number.value, quantities(index.text))),
+        and (applies_rule or is_computable(number.value, quantities(index.text))),
         lacking=int(not supported),
     )
-
-
-def _applies_rule(words: Sequence[Word]) -> bool:
-    """Return whether a sentence applies a rule to a case."""
-    return any(word.folded in OF_RULES for word in words)
 
 
 def may_have_asides(text: str) -> bool:

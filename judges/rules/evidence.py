@@ -52,6 +52,8 @@ _FIELD = re.compile(
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
+_IN_WORD = re.compile(r"\w")
+
 _CAPITAL = re.compile(r"(?<![\w'’-])[A-Z][^\W\d_]{2,}(?:[ -][A-Z][^\W\d_]+)*")
 
 WORDING = "unsupported wording"
@@ -65,9 +67,11 @@ CONTRADICTIONS: Mapping[Category, str] = MappingProxyType(
         "number": "contradicted number",
         "other kind": "contradicted word",
         "other name": "contradicted name",
+        "other number": "contradicted number",
         "record": "contradicted record",
         "speaker": "wrong speaker",
         "time": "contradicted number",
+        "unit": "contradicted number",
     }
 )
 """Category of a contradiction -> category of its spans. Replaced names are not reported, because
@@ -139,12 +143,13 @@ def error_spans(
     source lacks altogether. Only reported findings are explained, because searching a long source
     for similar passages is slow.
     """
-    numbers = covered(
-        _interval(sentence, claim)
+    numbers = {
+        at: claim
         for sentence in support.sentences
         for claim in sentence.claims
-        if claim.supported and claim.number is not None
-    )
+        if claim.number is not None
+        for at in range(*_interval(sentence, claim))
+    }
     against = [
         contradiction
         for contradiction in contradictions
@@ -185,18 +190,33 @@ def _content(text: str, error: "ErrorSpan | _Finding") -> tuple[str, str]:
     return text[start:end], error.category
 
 
-def _follows(contradiction: Contradiction, numbers: AbstractSet[int], *, source: Source) -> bool:
+def _follows(contradiction: Contradiction, numbers: Mapping[int, Claim], *, source: Source) -> bool:
     """Return whether a number that differs from the source's still follows from it.
 
-    It is a sum, or written differently: supported, although its words are not in the source.
-    `numbers` has the offsets of the supported numbers.
+    It is a sum, or written differently: supported, although its words are not in the source. In a
+    sentence that repeats all the rest of the source's, it is no rounding. `numbers` has the claims
+    of numbers by offset.
     """
-    if contradiction.category != "number" or numbers.isdisjoint(
-        range(contradiction.start, contradiction.end)
-    ):
+    if contradiction.category not in {"number", "other number"}:
         return False
-    literally = rf"(?<!\w){re.escape(contradiction.text)}(?!\w)"
-    return re.search(literally, source.text) is None
+    interval = range(contradiction.start, contradiction.end)
+    claims = [numbers[at] for at in interval if at in numbers]
+    if not claims or not all(claim.supported for claim in claims):
+        return False
+    if contradiction.category == "other number" and all(claim.rounded for claim in claims):
+        return False
+    return not all(_has_apart(source.text, part) for part in contradiction.text.split(":"))
+
+
+def _has_apart(source: str, text: str) -> bool:
+    """Return whether `source` has `text`, and not as a part of a word."""
+    at = source.find(text)
+    while at >= 0:
+        before, after = source[max(0, at - 1) : at], source[at + len(text) : at + len(text) + 1]
+        if not _IN_WORD.match(before) and not _IN_WORD.match(after):
+            return True
+        at = source.find(text, at + 1)
+    return False
 
 
 def _interval(sentence: SentenceSupport, claim: Claim) -> tuple[int, int]:

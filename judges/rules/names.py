@@ -84,7 +84,7 @@ _SPARSE = 12  # words from which a text without capitals within sentences does n
 _WEAK = frozenset(":;.!?\n\"'“”‘’«»(-–—•*#|`>")  # a word after these may be capitalised anyway
 _CLOSED = re.compile('["”] $')  # a quotation that ends
 ACRONYM = re.compile(r"[A-Z]{2,6}s?")
-_DATES = frozenset((*MONTHS, *WEEKDAYS))
+_DATES = frozenset((*MONTHS, *WEEKDAYS, *(f"{day}s" for day in WEEKDAYS)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

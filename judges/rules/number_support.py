@@ -9,7 +9,14 @@ from math import isinf
 from types import MappingProxyType
 
 from spanjury.judges.rules.numbers import SHORT_SCALES, Number
-from spanjury.judges.rules.quantities import Quantity, other_readings, quantities, readings, unit
+from spanjury.judges.rules.quantities import (
+    Quantity,
+    hours_after_noon,
+    other_readings,
+    quantities,
+    readings,
+    unit,
+)
 from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.text.lexicon import MONTHS
 from spanjury.judges.text.stems import stem
@@ -418,6 +425,13 @@ def _readings_around(stating: Sequence[Word], text: str) -> Iterator[float]:
         yield from (1900 + value, 2000 + value)
 
 
+def may_be_time(numeral: Word, index: SourceIndex, *, value: float) -> bool:
+    """Return whether a number and one of the source may be times of one hour: 4.05 and 16.50."""
+    stated = hours_after_noon(index.text)
+    own = hours_after_noon(numeral.text)
+    return value in stated or not own.isdisjoint(stated) or any(map(index.states, own))
+
+
 def is_glued(numeral: Word, text: str) -> bool:
     """Return whether a numeral is part of a word: COVID-19, Q3, T20, 4Q."""
     before, after = (
@@ -442,17 +456,21 @@ def is_in_word(numeral: Word, index: SourceIndex, *, text: str) -> bool:
     return whole in lowered(index.text) or whole.replace("-", "") in lowered(index.text)
 
 
-def follows(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> bool:
-    """Return whether a number that the source does not state follows from those it states."""
+def is_rounded(words: Sequence[Word], index: SourceIndex, *, number: Number) -> bool:
+    """Return whether a number is one of the source's, hedged or with fewer digits."""
     value = number.value
     near = [candidate for candidate in index.near(value, share=_BOUND) if not _is_year(candidate)]
     before = frozenset(word.folded for word in words[max(0, number.first - _REACH) : number.first])
-    if is_hedged(value, hedges=before, within=near):
-        return True
-    if is_rounding(value, near):
-        return True
+    return is_hedged(value, hedges=before, within=near) or is_rounding(value, near)
+
+
+def is_computed(words: Sequence[Word], index: SourceIndex, *, number: Number, text: str) -> bool:
+    """Return whether a number follows from others that the source states."""
+    value = number.value
     counted = unit(words, number, text=text)
     if counted == "percent" and (index.states(value / 100) or is_share(value, index)):
+        return True
+    if value < 1 and index.states(round(100 * value, _DECIMALS)):
         return True
     start = words[number.first].start
     nearby = text[max(words[0].start, start - _BESIDE) : min(words[-1].end, start + _BESIDE)]

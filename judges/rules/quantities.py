@@ -40,7 +40,9 @@ _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}),(\d{1,2})(?![\d]|,\d)")
 _GROUPING = re.compile(r"(?<![\d.,])([1-9]\d{0,2}(?:[.'’\u00a0\u202f ]\d{3})+)(?![\d]|[.,]\d)")
 _DECIMALS = re.compile(r"\d{1,3},\d{1,2}")
 _FRACTION = re.compile(r"(?<![\d/])([1-9])/([2-9]|10)(?![\d/])")
-_CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-4])[:.]([0-5]\d)(?![\d:]|\.\d)")
+_CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-4])([:.])([0-5]\d)(?![\d:]|\.\d)")
+_JOINED = re.compile(r"(?<![\d:/])\d+(?:[:/]\d+)+|(?<!\d)\d{4}-\d\d-\d\d(?!\d)|(?<!\w)[A-Z]+-\d+")
+_LONGEST = 30  # maximum code points of a number that marks join
 _VULGAR = MappingProxyType({"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3})
 _NOON = 12
 
@@ -71,16 +73,31 @@ def compounds(text: str) -> str:
     return "\n".join(_COMPOUND.findall(text))
 
 
+def whole_number(text: str, start: int, end: int) -> tuple[int, int]:
+    """Widen the offsets of a number to those of the time, ratio, date or code that it is part of.
+
+    Examples
+    --------
+    >>> text = "The AX-310 runs from 9:30."
+    >>> [text[slice(*whole_number(text, at, at + 2))] for at in (7, 23)]
+    ['AX-310', '9:30']
+    """
+    for joined in _JOINED.finditer(text, max(0, start - _LONGEST), end + _LONGEST):
+        if joined.start() <= start and end <= joined.end():
+            return joined.span()
+    return start, end
+
+
 def other_readings(text: str) -> Iterator[float]:
     """Yield the numbers that `text` states in notations that span several words.
 
     These are decimals with a comma or with a space after the point, digits grouped by full stops
-    or spaces, fractions and hours after noon.
+    or spaces, fractions and times of day, also those after noon.
 
     Examples
     --------
     >>> [*other_readings("8,4 % von 1.200 am 3/4, 15:30")]
-    [8.4, 1200.0, 0.75, 3.0]
+    [8.4, 1200.0, 0.75, 15.3, 3.3, 3.0]
     """
     if not text.isascii():
         yield from (value for sign, value in _VULGAR.items() if sign in text)
@@ -93,8 +110,18 @@ def other_readings(text: str) -> Iterator[float]:
         yield float(re.sub(r"\D", "", group))
     for over, under in _FRACTION.findall(text):
         yield int(over) / int(under)
-    for hour, _ in _CLOCK.findall(text):
-        yield float((int(hour) - _NOON) % 24)
+    for hour, mark, minute in _CLOCK.findall(text):
+        later = (int(hour) - _NOON) % 24
+        yield from (float(f"{hour}.{minute}"), float(f"{later}.{minute}"))
+        if mark == ":":  # otherwise it may be a decimal number
+            yield float(later)
+
+
+@lru_cache(maxsize=4)
+def hours_after_noon(text: str) -> frozenset[float]:
+    """Return the hours of decimals that may be times: 16 for 4.05."""
+    times = _CLOCK.findall(compounds(text))
+    return frozenset(float((int(hour) - _NOON) % 24) for hour, mark, _ in times if mark == ".")
 
 
 @lru_cache(maxsize=4)

@@ -42,6 +42,7 @@ __all__ = [
 ]
 
 _FOLDER = "folder"
+_LOG = "eval"
 _SAVED = ("dataset_info.json", "dataset_dict.json")
 """Files in a folder that Hugging Face's `save_to_disk` wrote."""
 _limits: ContextVar[DataLimits] = ContextVar("data_limits", default=USUAL)
@@ -147,17 +148,21 @@ def _data_files(folder: Path) -> list[Path]:
 def _of_files(
     files: Sequence[Path], *, columns: Sequence[str], limits: Sequence[str]
 ) -> Iterator[Segment | DataError]:
-    """Yield the rows of all files; a row without a system gets one named after its file."""
+    """Yield the rows of all files; a row without a system gets one named after its file.
+
+    Logs of one task have the same samples, so a row of a log may have the id of another log's row.
+    """
     with open_ids() as ids:
         for number, file in enumerate(files, start=1):
             stem = file.name.partition(".")[0]
+            log = stem if _source_name(file) == _LOG else ""
             for row in open_source(file, columns=columns, limits=limits):
                 if isinstance(row, DataError):
                     yield row
                     continue
                 named = row if row.system else replace(row, system=stem)
                 try:
-                    yield with_own_id(named, ids.claim, line=number, unit="file")
+                    yield with_own_id(named, ids.claim, line=number, unit="file", log=log)
                 except DataError as error:
                     yield DataError(f"{file}: {error}")
 

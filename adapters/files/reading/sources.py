@@ -192,20 +192,29 @@ def _segments(
 
 
 def with_own_id(
-    segment: Segment, claim: Callable[[str, Owner], Owner], *, line: int, unit: str = "line"
+    segment: Segment,
+    claim: Callable[[str, Owner], Owner],
+    *,
+    line: int,
+    unit: str = "line",
+    log: str = "",
 ) -> Segment:
     """Return `segment` with a unique id; `line` is its line, counted in `unit`.
 
     One id in several systems means outputs of several systems for one input: all but the first are
-    renamed to ``ID/SYSTEM``.
+    renamed to ``ID/SYSTEM``. One id in several logs means outputs of several runs: if `log` names
+    the log of the segment, all but the first are renamed to ``ID/LOG``.
 
-    Raises `DataError` if its system already has this id, or it has no system.
+    Raises `DataError` if its system, and its log, already has this id, or it has no system.
     """
     segment_id, system = segment.segment_id, segment.system
     owner = Owner(line, system)
     first = claim(segment_id, owner)
     if first != owner and system not in {"", first.system}:
         segment_id = f"{segment_id}/{system}"
+        first = claim(segment_id, owner)
+    if first != owner and log:
+        segment_id = f"{segment_id}/{log}"
         first = claim(segment_id, owner)
     if first != owner:
         raise DataError(f"the id {segment_id!r} is that of {unit} {first.line} already")

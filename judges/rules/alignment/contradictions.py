@@ -159,22 +159,19 @@ def _of_phrase(
     keys = _keys(sentence)
     if any(search.holds(sentence.text, keys) for search in searches.values()):
         return
-    matches: list[_Match] = []
-    for match in _matches(sentence, keys, searches=searches):
-        if match.comparison.cover() >= 1 - _AS_GOOD and not _faults(match, searches.values()):
-            return  # no other sentence can be aligned much better than this one, which confirms it
-        matches.append(match)
+    matches = sorted(
+        _matches(sentence, keys, searches=searches), key=lambda match: -match.comparison.cover()
+    )
     if not matches:
         return
-    matches.sort(key=lambda match: -match.comparison.cover())
     enough = matches[0].comparison.cover() - _AS_GOOD
     first: list[Difference] = []
     for match in matches:
         if match.comparison.cover() < enough:
             break
         differences = _faults(match, searches.values())
-        if not differences:  # a sentence without differences confirms it
-            return
+        if not differences and match.comparison.equal() >= matches[0].comparison.equal():
+            return  # a sentence without differences confirms it
         first = first or differences
     for each in _apart(first):
         yield contradiction(

@@ -63,6 +63,12 @@ def is_only_difference(comparison: Comparison, at: int) -> bool:
     )
 
 
+def is_copied_otherwise(comparison: Comparison) -> bool:
+    """Return whether the two sentences have the same tokens but for one."""
+    tokens = comparison.output.tokens
+    return comparison.equal() == len(tokens) - 1 and len(comparison.source.tokens) == len(tokens)
+
+
 def loose(comparison: Comparison, at: int) -> tuple[int, int]:
     """Count the unaligned tokens before the link `at`, on both sides."""
     left, right = comparison.region(at)

@@ -1,6 +1,7 @@
 """Numbers, units and days that two sentences state differently."""
 
 from collections.abc import Collection, Iterator
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from math import floor, isinf, log10
 
@@ -8,14 +9,16 @@ from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.contradiction import Category
 from spanjury.judges.rules.alignment.difference import (
     Difference,
-    difference,
+    is_copied_otherwise,
     is_firm,
     is_only_difference,
     loose,
 )
 from spanjury.judges.rules.alignment.index import Search
-from spanjury.judges.rules.alignment.lexicon import DETERMINERS, OF_RULES
-from spanjury.judges.rules.alignment.tokens import Phrase, Token, lexemes
+from spanjury.judges.rules.alignment.lexicon import DETERMINERS
+from spanjury.judges.rules.alignment.tokens import Phrase, Token
+from spanjury.judges.rules.dates import dates
+from spanjury.judges.rules.quantities import whole_number
 
 _SEVERITY = 4
 _DAYS = frozenset(("weekday", "month"))
@@ -54,7 +57,18 @@ def figures(
             if left.unit != right.unit and left.value == right.value:
                 yield _with_units(comparison, at)
             else:
-                yield difference(comparison, at, category=category, severity=_SEVERITY)
+                if category == "number" and is_copied_otherwise(comparison):
+                    category = "other number"
+                yield Difference(*_wholes(comparison, at), category, _SEVERITY)
+
+
+def _wholes(comparison: Comparison, at: int) -> tuple[int, int, int, int]:
+    """Return the offsets of two figures on both sides: of a whole time, not of its minutes."""
+    left, right = comparison.token(at)
+    return (
+        *whole_number(comparison.output.text, left.start, left.end),
+        *whole_number(comparison.source.text, right.start, right.end),
+    )
 
 
 def _category(comparison: Comparison, at: int) -> Category | None:
@@ -66,8 +80,9 @@ def _category(comparison: Comparison, at: int) -> Category | None:
         return "date" if _other_day(comparison, at) else None
     if left.kind == "ordinal":
         return None if left.key == right.key or _held(comparison.source, left) else "number"
+    is_equal = (left.value, left.key) == (right.value, right.key)  # versions have no value
     if left.kind == "number" and (
-        _other_unit(left, right) if left.value == right.value else _other_number(comparison, at)
+        _other_unit(left, right) if is_equal else _other_number(comparison, at)
     ):
         return "date" if _dates(comparison, at) else "number"
     return None
@@ -92,11 +107,7 @@ def _other_number(comparison: Comparison, at: int) -> bool:
 
 def _applies_rule(comparison: Comparison) -> bool:
     """Return whether the output, unlike the source, applies a rule to a case."""
-    words, others = (
-        {word for *_, word in lexemes(sentence.text)}
-        for sentence in (comparison.output, comparison.source)
-    )
-    return not OF_RULES.isdisjoint(words - others)
+    return not comparison.output.rules <= comparison.source.rules
 
 
 def _held(sentence: Phrase, token: Token) -> bool:
@@ -143,7 +154,7 @@ def _is_cut(comparison: Comparison, at: int) -> bool:
 def _rounded(left: Token, right: Token) -> bool:
     """Return whether a number is the source's number rounded."""
     if isinf(left.value) or isinf(right.value):
-        return True
+        return left.value != right.value or _same_date(left, right)
     years = left.value in _YEARS and right.value in _YEARS and not left.unit
     if years or not right.value or not left.value:
         return False
@@ -151,6 +162,16 @@ def _rounded(left: Token, right: Token) -> bool:
     if gap <= _ROUNDING and not _HEDGES.isdisjoint(left.before + right.before):
         return True
     return _to_digits(right.value, digits=_digits(left)) == left.value and gap < _ROUNDING / 2
+
+
+def _same_date(left: Token, right: Token) -> bool:
+    """Return whether two numbers of several parts, as versions are, may be the same date."""
+    return not _readings(left).isdisjoint(_readings(right))
+
+
+def _readings(token: Token) -> AbstractSet[tuple[str, ...]]:
+    """Return the dates that a number may be, in words; empty for most."""
+    return {reading for _, readings in dates(token.key.lstrip("#")) for reading in readings}
 
 
 def _digits(token: Token) -> int:
@@ -164,19 +185,19 @@ def _to_digits(value: float, *, digits: int) -> float:
 
 
 def _dates(comparison: Comparison, at: int) -> bool:
-    """Return whether the number is a year or the day of a month."""
+    """Return whether the number is a date, a year or the day of a month."""
     left, _ = comparison.token(at)
     index = comparison.links[at].left
     near = comparison.output.tokens[max(0, index - 1) : index + 2]
     year = left.value in _YEARS and bool({"in", "since", "until", "of"} & {*left.before})
-    return year or any(token.kind == "month" for token in near)
+    return year or any(token.kind == "month" for token in near) or bool(_readings(left))
 
 
 def _with_units(comparison: Comparison, at: int) -> Difference:
     """Return the difference of two equal numbers with different units."""
     link = comparison.links[at]
     extent = _extent(comparison.output, link.left)
-    return Difference(*extent, *_extent(comparison.source, link.right), "number", _SEVERITY)
+    return Difference(*extent, *_extent(comparison.source, link.right), "unit", _SEVERITY)
 
 
 def _extent(sentence: Phrase, at: int) -> tuple[int, int]:

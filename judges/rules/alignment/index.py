@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
+from math import isinf
 
 from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.lexicon import LIGHT
@@ -23,6 +24,7 @@ _LONGEST = 800  # maximum code points of a sentence that is compared as a whole
 _TURN = re.compile(r"\n(?=[^\n:]{1,40}: )|</s>\s*")
 _ENDS = " \n.!?"
 _DENIAL = re.compile(r"(?:\bnot|\bnever|n't|\bcannot)\s$")
+_WORD = re.compile(r"\w+")
 _SEAM = re.compile(r"[\n;]\s*|\s+")
 _PROSE = 8  # minimum spaces in a value that is a sentence
 _POSTINGS = 64  # maximum sentences indexed per word; rarer words are more informative
@@ -56,9 +58,18 @@ class Sentences:
         return [[*map(_SOUGHT.__getitem__, set(words))] for words in self._folded]
 
     @cached_property
-    def values(self) -> AbstractSet[float]:
-        """The numbers that the input states."""
-        return {number.value for folded in self._folded for number in numbers(folded)}
+    def wording(self) -> str:
+        """The words of the input, as `wording` returns them."""
+        return wording(self.text)
+
+    @cached_property
+    def values(self) -> AbstractSet[float | str]:
+        """The numbers that the input states; a version, which has no value, as a word."""
+        return {
+            folded[number.first] if isinf(number.value) else number.value
+            for folded in self._folded
+            for number in numbers(folded)
+        }
 
     def search(self, names: AbstractSet[str]) -> "Search":
         """Find the sentences that contain any of the keys `names`, in one pass for all of them."""
@@ -89,7 +100,8 @@ class Search:
     def states(self, token: Token) -> bool:
         """Return whether any sentence has `token`, a word that was searched for or a number."""
         if token.kind == "number":
-            return token.value in self.source.values
+            value = token.key.lstrip("#") if isinf(token.value) else token.value
+            return value in self.source.values
         return token.key in self.where
 
     def holds(self, sentence: str, keys: Sequence[str]) -> bool:
@@ -153,6 +165,11 @@ def _sought(word: str) -> str:
 
 
 _SOUGHT = KeptByWord(_sought)
+
+
+def wording(text: str) -> str:
+    """Return the words of `text` in lower case, each between two spaces."""
+    return f" {' '.join(_WORD.findall(text.lower()))} "
 
 
 def bare(sentence: str) -> str:

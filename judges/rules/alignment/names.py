@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from spanjury.judges.rules.alignment.aligner import Comparison
 from spanjury.judges.rules.alignment.difference import Difference, is_only_difference
-from spanjury.judges.rules.alignment.index import Search, Sentences
+from spanjury.judges.rules.alignment.index import Search, Sentences, wording
 from spanjury.judges.rules.alignment.lexicon import DETERMINERS, REPORTING
 from spanjury.judges.rules.alignment.tokens import Phrase, Token
 from spanjury.judges.rules.names import COUNTRIES
@@ -79,7 +79,7 @@ def _exclude(comparison: Comparison, claimed: Token, given: Token, *, search: Se
     source = search.source
     initial = [text for text, token in ((name, claimed), (other, given)) if not token.start]
     return all(_is_name(text, source.text) for text in initial) and not _adjacent(
-        name, other, source.text
+        name, other, source
     )
 
 
@@ -88,10 +88,10 @@ def _is_name(word: str, text: str) -> bool:
     return bool(re.search(rf"[a-z,] {re.escape(word)}\b", text))
 
 
-def _adjacent(name: str, other: str, text: str) -> bool:
+def _adjacent(name: str, other: str, source: Sentences) -> bool:
     """Return whether two names are adjacent anywhere, as those of one person may be."""
-    name, other = re.escape(name), re.escape(other)
-    return bool(re.search(rf"\b(?:{name}\W+{other}|{other}\W+{name})\b", text, re.IGNORECASE))
+    both = (f"{name} {other}", f"{other} {name}")
+    return any(wording(names) in source.wording for names in both)
 
 
 def other_names(comparison: Comparison, sources: Collection[str]) -> Iterator[Difference]:
@@ -152,7 +152,7 @@ def speakers(comparison: Comparison, source: Sentences) -> Iterator[Difference]:
         return
     names = [comparison.output.text[token.start : token.end] for token in claimed]
     others = [comparison.source.text[token.start : token.end] for token in given]
-    if any(_adjacent(name, other, source.text) for name in names for other in others):
+    if any(_adjacent(name, other, source) for name in names for other in others):
         return
     script = comparison.source.text[given[-1].end :].lstrip().startswith(":")
     if script and not re.search(rf"\b{re.escape(names[-1])}\s*:", source.text):

@@ -14,6 +14,7 @@ from spanjury.judges.rules.alignment.lexicon import (
     INFINITIVE_NEGATORS,
     LIGHT,
     NEGATORS,
+    OF_RULES,
     ORDINALS,
 )
 from spanjury.judges.rules.alignment.opposites import NEGATIVE_FORMS
@@ -123,6 +124,8 @@ class Phrase:
         Whether any of its tokens is denied.
     passive
         Whether "by" precedes any of them.
+    rules
+        Its words that apply a rule to a case.
     """
 
     text: str
@@ -133,6 +136,7 @@ class Phrase:
     kinds: AbstractSet[Kind]
     denies: bool
     passive: bool
+    rules: AbstractSet[str]
 
 
 def lexemes(text: str) -> list[Lexeme]:
@@ -225,7 +229,8 @@ _SENSES = KeptByWord(_sense)
 
 
 def _read(text: str) -> Phrase:
-    tokens, after = _tokens(lexemes(text))
+    parts = lexemes(text)
+    tokens, after = _tokens(parts)
     return Phrase(
         text=text,
         tokens=tokens,
@@ -235,6 +240,7 @@ def _read(text: str) -> Phrase:
         kinds={token.kind for token in tokens},
         denies=any(token.denied for token in tokens),
         passive=any("by" in token.before for token in tokens),
+        rules=OF_RULES.intersection([folded for *_, folded in parts]),
     )
 
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from spanjury.judges.core.span import Evidence
 from spanjury.judges.rules.alignment.contradiction import Contradiction
+from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.tokens import UNITS, phrase
 from spanjury.judges.rules.quantities import Quantity, quantities
 from spanjury.judges.rules.source_text import cut_source
@@ -14,8 +15,8 @@ from spanjury.judges.text.stems import stem
 
 _SEVERITY = 4
 _SMALL = 10  # numbers up to this may count something else by chance
-_SHARED = 2  # minimum equal words of the two sentences, including the number
-_SHARED_WITH_SMALL = 3  # the same for a small number, whose units must have one dimension
+_SHARED = 1  # minimum equal words of the two sentences, apart from numbers and units
+_SHARED_WITH_SMALL = 2  # the same for a small number, whose units must have one dimension
 _WORD = re.compile(r"[\s-]*(?:%|[^\W\d_]+)")
 _SIGNS = frozenset("$£€¥")
 _AMBIGUOUS = frozenset(("pound", "cent"))  # money or weight; money or part of "per cent"
@@ -27,6 +28,7 @@ _UNITS: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 """Stem of a word for a unit -> its dimension and name."""
+_UNIT_KEYS = frozenset(map(key, UNITS))
 
 
 def other_units(output: str, inputs: Mapping[str, str]) -> Iterator[Contradiction]:
@@ -74,9 +76,10 @@ def _is_literal(output: str, quantity: Quantity, sources: Iterable[str]) -> bool
 
 
 def _sentence(text: str, quantity: Quantity) -> AbstractSet[str]:
-    """Return the keys of the sentence that contains a quantity."""
+    """Return the keys of the sentence that contains a quantity, apart from numbers and units."""
     start, end = cut_source(text).intervals[quantity.sentence]
-    return {*phrase(text[start:end]).keys}
+    tokens = phrase(text[start:end]).tokens
+    return {token.key for token in tokens if token.kind != "number"} - _UNIT_KEYS
 
 
 def _evidence(name: str, source: str, quantity: Quantity) -> Evidence:
@@ -89,7 +92,7 @@ def _contradiction(output: str, interval: tuple[int, int], *, evidence: Evidence
         start=interval[0],
         end=interval[1],
         text=output[slice(*interval)],
-        category="number",
+        category="unit",
         severity=_SEVERITY,
         explanation=f"The source says '{' '.join(evidence.text.split())}'.",
         evidence=evidence,

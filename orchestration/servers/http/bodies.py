@@ -9,6 +9,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spanjury.judges.core import DataError
+from spanjury.judges.core.json_escapes import without_lone_escapes
 from spanjury.judges.core.unique_keys import require_unique_keys
 from spanjury.orchestration.servers.http.problems import ProblemError
 from spanjury.orchestration.servers.http.settings import ServiceLimits
@@ -33,7 +34,7 @@ CLOSE: Mapping[str, str] = MappingProxyType({"Connection": "close"})
 class BoundedBodies:
     """Middleware that reads a body before the application starts, unless it may arrive in lines.
 
-    A body with a duplicate key in an object is rejected.
+    A body with a duplicate key in an object is rejected. A lone surrogate becomes U+FFFD.
     """
 
     def __init__(self, app: ASGIApp, *, limits: ServiceLimits) -> None:
@@ -55,8 +56,12 @@ class BoundedBodies:
             await self._app(scope, receive, send)
             return
         pieces = stream_body(receive, most=most, seconds=limits.body_seconds)
-        body = b"".join([piece async for piece in pieces])
-        _require_unique_keys(body)
+        try:
+            body = sound_json(b"".join([piece async for piece in pieces])).encode()
+        except UnicodeDecodeError as error:
+            raise ProblemError("body-not-json", "the body is not UTF-8") from error
+        except DataError as error:
+            raise ProblemError("body-invalid", str(error)) from error
         message: Message = {"type": "http.request", "body": body, "more_body": False}
         await self._app(scope, replaying(message, receive), send)
 
@@ -115,11 +120,14 @@ def _problem_of(headers: Headers, path: str, *, most: int) -> ProblemError | Non
     return None
 
 
-def _require_unique_keys(body: bytes) -> None:
-    try:
-        require_unique_keys(body)
-    except DataError as error:
-        raise ProblemError("body-invalid", str(error)) from error
+def sound_json(body: bytes) -> str:
+    """Return JSON in which U+FFFD stands for each lone surrogate.
+
+    Raises `UnicodeDecodeError` if it is not UTF-8, and `DataError` if an object has a key twice.
+    """
+    text = without_lone_escapes(body.decode())
+    require_unique_keys(text)
+    return text
 
 
 def announced(headers: Headers) -> int:

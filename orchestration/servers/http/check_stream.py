@@ -18,10 +18,9 @@ from starlette.routing import Match
 from starlette.types import Message, Receive, Scope, Send
 
 from spanjury.judges.core import DataError
-from spanjury.judges.core.unique_keys import require_unique_keys
 from spanjury.orchestration.servers.http.answers import ReportEvent, SentenceEvent
 from spanjury.orchestration.servers.http.asked import StreamRequest
-from spanjury.orchestration.servers.http.bodies import CLOSE, STREAM, has_lines
+from spanjury.orchestration.servers.http.bodies import CLOSE, STREAM, has_lines, sound_json
 from spanjury.orchestration.servers.http.checks import (
     PROBLEMS,
     requested,
@@ -85,8 +84,7 @@ class GrowingBody:
             raise ProblemError("body-too-slow", headers=CLOSE) from None
         line, _, self._rest = self._rest.partition(b"\n")
         try:
-            require_unique_keys(line)
-            return StreamRequest.model_validate({"output": "", **_object(line)})
+            return StreamRequest.model_validate({"output": "", **_object(sound_json(line))})
         except (DataError, ValidationError, ValueError) as error:
             raise ProblemError("body-invalid", f"line 1: {error}", headers=CLOSE) from error
 
@@ -97,8 +95,8 @@ class GrowingBody:
         async for line in self._lines():
             number += 1
             try:
-                text = json.loads(line)
-            except ValueError:
+                text = json.loads(sound_json(line))
+            except (DataError, ValueError):
                 text = None
             if not isinstance(text, str):
                 detail = f"line {number} is no text in quotation marks, as JSON writes it"
@@ -132,7 +130,7 @@ class GrowingBody:
         return self._pieces.popleft() if self._pieces else None
 
 
-def _object(line: bytes) -> dict[str, object]:
+def _object(line: str) -> dict[str, object]:
     value = json.loads(line)
     if isinstance(value, dict):
         return value

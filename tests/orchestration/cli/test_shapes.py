@@ -274,6 +274,16 @@ def test_a_log_of_inspect_is_read_sample_by_sample(tmp_path: Path) -> None:
     assert "sample 2: samples/2_epoch_1.json: not JSON" in str(second)
 
 
+def test_several_logs_of_one_task_are_read_as_several_runs(tmp_path: Path) -> None:
+    for log, system in {"a": "m1", "b": "m1", "c": "m2", "d": "m2"}.items():
+        with zipfile.ZipFile(tmp_path / f"{log}.eval", "w") as archive:
+            sample = {**ROWS["inspect"], "output": {"model": system, "completion": ANSWER}}
+            archive.writestr("samples/1_epoch_1.json", json.dumps(sample))
+    rows = [*open_source(tmp_path)]
+    names = [row.segment_id for row in rows if isinstance(row, Segment)]
+    assert names == ["1/1", "1/1/b", "1/1/m2", "1/1/m2/d"]
+
+
 def test_a_sample_under_a_password_costs_itself_alone(tmp_path: Path) -> None:
     path = tmp_path / "log.eval"
     with zipfile.ZipFile(path, "w") as archive:

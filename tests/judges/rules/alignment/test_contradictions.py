@@ -120,7 +120,7 @@ CONTRADICTORY = (
     (
         "The gap amounted to 24 per cent.",
         "On average, the gap between the two groups was 24 minutes.",
-        "number",
+        "unit",
     ),
     (
         "A hall that rents chairs has to close.",
@@ -171,9 +171,12 @@ CONTRADICTORY = (
     (
         "It cost 5 million euros to build the pool.",
         "It cost 5 billion euros to build the pool.",
-        "number",
+        "other number",
     ),
-    ("The route is 12 miles long.", "The route is 12 km long.", "number"),
+    ("The route is 12 miles long.", "The route is 12 km long.", "unit"),
+    ("The error was fixed in 4.3.2.", "Mina: The error was fixed in 4.3.1.", "number"),
+    ("Helmets are not free.", "Helmets are free. Cancellations on Sundays are free.", "negation"),
+    ("The lease ends on 31.08.2025.", "The lease ends on 31.08.2026.", "date"),
     (
         "The team scored 2 goals and made 3 saves.",
         "The team scored 3 goals and made 2 saves.",
@@ -201,8 +204,8 @@ CONTRADICTORY = (
         "Ann: I will bring the cake for the party\nBob: ok, great",
         "speaker",
     ),
-    ("The museum opens at 9 on weekdays.", "The museum opens at 10 on weekdays.", "number"),
-    ("The second half was sold out.", "The first half was sold out.", "number"),
+    ("The museum opens at 9 on weekdays.", "The museum opens at 10 on weekdays.", "other number"),
+    ("The second half was sold out.", "The first half was sold out.", "other number"),
     (
         "The male nurse received an award from the mayor.",
         "The female nurse received an award from the mayor.",
@@ -297,6 +300,32 @@ def contradictions_of(output: str, source: str) -> list[Contradiction]:
 @pytest.mark.parametrize(("output", "source"), FAITHFUL)
 def test_a_faithful_sentence_is_left_alone(output: str, source: str) -> None:
     assert contradictions_of(output, source) == []
+
+
+@pytest.mark.parametrize(
+    ("output", "source", "text", "quote"),
+    [
+        ("It opened at 19:30.", "It opened at 18:30.", "19:30", "18:30"),
+        (
+            "The ratio of debt to equity is 3:1.",
+            "The ratio of debt to equity is 3:2.",
+            "3:1",
+            "3:2",
+        ),
+        ("The router AX-301 fails.", "The router AX-310 fails.", "AX-301", "AX-310"),
+        ("It starts on 2024-04-12.", "It starts on 2024-04-11.", "2024-04-12", "2024-04-11"),
+        ("It won 11 votes to 5.", "It won 11 votes to 4.", "5", "4"),
+    ],
+)
+def test_a_part_of_a_number_is_marked_with_the_rest(
+    output: str, source: str, text: str, quote: str
+) -> None:
+    (each,) = contradictions_of(output, source)
+    assert (each.text, each.explanation) == (text, f"The source says '{quote}'.")
+
+
+def test_a_date_in_other_digits_is_the_same() -> None:
+    assert contradictions_of("The lease ends on 1.9.2024.", "The lease ends on 01.09.2024.") == []
 
 
 @pytest.mark.parametrize(("output", "source", "category"), CONTRADICTORY)

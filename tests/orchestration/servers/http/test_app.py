@@ -62,13 +62,15 @@ async def test_a_judge_that_cannot_judge_is_an_outcome_and_no_error(tmp_path: Pa
     assert (answer.status_code, result["score"], result["outcome"]) == (200, None, "abstained")
 
 
-async def test_half_a_surrogate_pair_comes_back_as_it_was_sent(tmp_path: Path) -> None:
+async def test_half_a_surrogate_pair_becomes_a_replacement_character(tmp_path: Path) -> None:
     body = rb'{"output": "It opened \ud800.", "aspects": ["fluency"], "task": "summarization"}'
+    headers = {"Content-Type": "application/json"}
     async with open_service(tmp_path) as client:
-        answer = await client.post(
-            "/v1/check", content=body, headers={"Content-Type": "application/json"}
-        )
-    assert (answer.status_code, json.loads(answer.content)["output"]) == (200, "It opened \ud800.")
+        answer = await client.post("/v1/check", content=body, headers=headers)
+        raw = body.replace(rb"\ud800", "\ud800".encode("utf-8", "surrogatepass"))
+        refused = await client.post("/v1/check", content=raw, headers=headers)
+    assert (answer.status_code, answer.json()["output"]) == (200, "It opened \ufffd.")
+    assert problem(refused) == "body-not-json"
 
 
 async def test_a_source_may_be_documents_that_evidence_names(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ A package whose modules need such a library makes them lazy by its ``__getattr__
 a name from the module itself, ``from package.module import thing``, loads it.
 """
 
-import gc
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -101,18 +100,6 @@ class Once(Generic[T]):
         return self._made[0] if self._made else None
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Collect no garbage in the block: an import makes many objects, and they stay."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
-
-
 class _WaitingModule(ModuleType):
     """A module whose code runs when one of its names is first used, in whichever thread."""
 
@@ -153,8 +140,7 @@ class _Waiting(Loader):
             return
         self._begun = True
         try:
-            with _uncollected():
-                self._loader.exec_module(module)
+            self._loader.exec_module(module)
         except BaseException:
             self._begun = False  # the next use tries again
             raise

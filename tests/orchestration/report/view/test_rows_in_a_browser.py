@@ -31,7 +31,7 @@ def test_a_file_shows_its_rows_and_the_first_of_them(chromium: Chromium, tmp_pat
     with chromium.open(written(tmp_path, one_run())) as page:
         assert ids(page) == ["ferry/bart", "ferry/t5", "mixed", "hebrew", "clean"]
         expect(page.locator("#row h2")).to_have_text("ferry/bart")
-        expect(page.locator(".mean-line")).to_have_text("consistency3.13scored 4 of 5")
+        expect(page.locator(".mean-line")).to_have_text("consistency3.13 scored 4 of 5")
         expect(page.locator("#count")).to_have_text("5 rows")
         assert sideways(page) == 0
         assert page.evaluate("Object.keys(globalThis).filter((name) => name === 'state')") == []
@@ -41,7 +41,7 @@ def test_a_mean_is_of_the_rows_that_pass_with_coverage(chromium: Chromium, tmp_p
     with chromium.open(written(tmp_path, one_run())) as page:
         choice(page, "System", "t5")
         assert ids(page) == ["ferry/t5", "hebrew"]
-        expect(page.locator(".mean-line")).to_have_text("consistency1.50scored 1 of 2")
+        expect(page.locator(".mean-line")).to_have_text("consistency1.50 scored 1 of 2")
         expect(page.locator("#count")).to_have_text("2 of 5 rows")
 
 
@@ -293,5 +293,5 @@ def test_every_kind_of_empty_page_says_why(chromium: Chromium, tmp_path: Path) -
         expect(page.locator("#count")).to_contain_text(
             "none has a score; each row gives its reason"
         )
-        expect(page.locator(".mean-line")).to_contain_text("no scorescored 0 of 1")
+        expect(page.locator(".mean-line")).to_contain_text("no score scored 0 of 1")
         expect(page.locator(".failure")).to_have_text("No score: refusedNo.")

@@ -111,7 +111,7 @@ def test_the_list_sorts_both_scores_by_difference(chromium: Chromium, tmp_path: 
             ]
         )
         expect(page.locator(".mean-line")).to_have_text(
-            "consistency3.134 of 5 scored4.064 of 4 scored"
+            "consistency3.13 4 of 5 scored4.06 4 of 4 scored"
         )
         page.get_by_label("Sort rows by").select_option("difference")
         expect(page.locator(".option .id").first).to_have_text("ferry/bart")

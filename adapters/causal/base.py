@@ -3,6 +3,7 @@
 Weights are read from safetensors or GGUF only, because unpickling can run arbitrary code.
 """
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,8 @@ class Base:
 
     def tokenizer(self) -> PreTrainedTokenizerBase:
         """Load the tokenizer; raise `ConfigError` if there is none."""
-        return load_tokenizer(self.name, self.folder, **self._file)
+        with self._reading():
+            return load_tokenizer(self.name, self.folder, **self._file)
 
     def load(self, *, device: torch.device, attention: str = "sdpa") -> PreTrainedModel:
         """Load the model onto a device: in bfloat16 on a GPU, in 32-bit floats elsewhere.
@@ -50,15 +52,16 @@ class Base:
         `attention` is a name that transformers knows; see `attention.best_attention`. Raises
         `ConfigError` if the model is not a causal language model, lacks weights, or does not load.
         """
-        model, missing = load_weights(
-            self.name,
-            self.folder,
-            kind=AutoModelForCausalLM,
-            use_safetensors=None if self.gguf else True,
-            **self._file,
-            dtype=torch.bfloat16 if device.type == "cuda" else torch.float32,
-            attn_implementation=attention,
-        )
+        with self._reading():
+            model, missing = load_weights(
+                self.name,
+                self.folder,
+                kind=AutoModelForCausalLM,
+                use_safetensors=None if self.gguf else True,
+                **self._file,
+                dtype=torch.bfloat16 if device.type == "cuda" else torch.float32,
+                attn_implementation=attention,
+            )
         if missing:
             raise ConfigError(
                 f"{self.name!r} is not a causal language model: its files lack {missing[0]!r}"
@@ -72,6 +75,13 @@ class Base:
     @property
     def _file(self) -> dict[str, str]:
         return {"gguf_file": self.gguf} if self.gguf else {}
+
+    def _reading(self) -> AbstractContextManager[None]:
+        if not self.gguf:
+            return nullcontext()
+        from spanjury.adapters.gguf_files import quick_gguf  # noqa: PLC0415  gguf is optional
+
+        return quick_gguf()
 
 
 def free_of_quantization(model: PreTrainedModel) -> None:

@@ -15,6 +15,8 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from spanjury.adapters.gguf_files import QuickReader
+
 Floats = NDArray[np.float32]
 
 EMBEDDINGS, POSITIONS, MASK, STATES = "embeddings", "positions", "mask", "states"
@@ -60,7 +62,7 @@ class Base:
 
 def read_base(file: Path) -> Base:
     """Read the GGUF of a Llama; its weights are dequantised only when called."""
-    reader = gguf.GGUFReader(file)
+    reader = QuickReader(file)
 
     def value(name: str) -> object:
         return reader.fields[name].contents()

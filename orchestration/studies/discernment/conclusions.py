@@ -167,11 +167,11 @@ def _is_shown(finding: Finding, contrast: Contrast) -> bool:
 
 
 def _unshown(finding: Finding, contrast: Contrast, detection: Detection) -> Conclusion:
-    if contrast.interval[1] < 0 and detection.mean_drop.high < 0:
+    enough = (contrast.test.used + contrast.test.zeros) * ONE_FLIP >= _SHOWN
+    if enough and contrast.interval[1] < 0 and detection.mean_drop.high < 0:
         return Conclusion.REWARDED
     if finding.discernment >= _SHOWN:
         return Conclusion.ELSEWHERE
-    enough = (contrast.test.used + contrast.test.zeros) * ONE_FLIP >= _SHOWN
     is_tested = enough and not math.isnan(contrast.discernment)
     return Conclusion.NOT_DISCERNED if is_tested else Conclusion.UNDECIDED
 

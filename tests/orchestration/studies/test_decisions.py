@@ -241,6 +241,8 @@ def test_damage_is_rewarded_only_if_the_mean_rises_with_its_whole_interval() -> 
     slightly = [4.01] * 30 + [3.7] * 10  # most rise, and the mean falls
     assert verdicts(examined(clean, {"negated": slightly})) == {"negated": "not discerned"}
     assert verdicts(examined(clean, {"negated": [4.5] * 40})) == {"negated": "rewarded"}
+    of_four = examined([4.0] * 4, {"negated": [4.5] * 4})
+    assert verdicts(of_four) == {"negated": "undecided"}  # they could not show a fall, either
 
 
 def test_the_terminal_has_the_column_that_the_headline_on_twins_averages() -> None:

@@ -20,7 +20,7 @@ class QuickReader(gguf.GGUFReader):
     """
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Any:  # noqa: ANN401  gguf declares a memory map; this is a plain array
         """The bytes of the file, ``(bytes,)``, of type uint8."""
         return self._data
 
@@ -31,10 +31,10 @@ class QuickReader(gguf.GGUFReader):
 
 @contextmanager
 def quick_gguf() -> Iterator[None]:
-    """Let transformers read a GGUF file once in the block, and quickly.
+    """Let transformers parse a GGUF file only once in the block, and quickly.
 
-    By itself it reads the file for the settings, for the tokenizer and for the weights, and makes
-    the table of names anew for each module of the model.
+    Without this, transformers parses the file separately for settings, tokenizer and weights, and
+    builds the table of tensor names for every module of the model.
     """
     library: Any = gguf
     with _PATCHING:

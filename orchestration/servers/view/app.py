@@ -27,14 +27,13 @@ from anyio import Lock, to_thread
 from spanjury.orchestration.report.view.page import view_page
 from spanjury.orchestration.servers.listening import listening, url_of
 from spanjury.orchestration.servers.view.answers import (
-    Handler,
     Refused,
     answer,
     checked_number,
-    guarded,
     number_of_query,
     text_of_query,
 )
+from spanjury.orchestration.servers.view.guard import Handler, guarded
 from spanjury.orchestration.services.viewing.runs import RunsView
 from spanjury.orchestration.services.viewing.view import MOST_DETAILS, View
 

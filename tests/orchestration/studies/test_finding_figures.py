@@ -334,7 +334,7 @@ def test_a_judge_without_scores_on_what_was_damaged_may_discern_elsewhere() -> N
 
 @pytest.mark.parametrize("mode", ["paper", "calibrated"])
 def test_texts_of_one_source_are_one_observation(mode: Mode) -> None:
-    """Of 20 sources with 2 texts each one falls: as sure as 20 texts that fall, and as wide."""
+    """One of two texts falls in each of 20 sources, which counts like 20 texts that fall."""
     shared = findings_of(KEEN, texts_each=2, mode=mode)
     alone = METHODS[mode].test(np.ones(20))
     (fluency, _), (spared, _) = (finding.contrasts for finding in shared.findings)

@@ -1,5 +1,6 @@
 """Fixtures for every test."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,9 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 # No test finds the models of whoever runs it: the cache of the hub is none, and no folder is named.
 os.environ["HF_HUB_CACHE"] = os.devnull
 os.environ.pop("SPANJURY_MODELS", None)
+
+# What is imported and collected stays until the end, so the garbage collector need not look for it.
+gc.set_threshold(100_000)
 
 # How long an example takes says how busy the machine is; what needs many says so itself. Every run
 # tries the same examples; `just fuzz` looks for new ones.
@@ -179,6 +183,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(f"collecting imported {', '.join(slow)}: see HEAVY")
         for item in items:
             shorten(item)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -15,8 +15,9 @@ from typing import Any, BinaryIO
 
 import httpx
 import pytest
+from fakes.command import call, complaint
 from fakes.processes import completed
-from fakes.service import rows, serving, started
+from fakes.service import RULES, rows, serving, started
 from loopback.answers import HELD, chat
 from loopback.chaos import ChaosServer, judged_text
 from loopback.server import LoopbackServer
@@ -430,19 +431,32 @@ def test_one_address_and_one_folder_have_one_service(tmp_path: Path) -> None:
             "two panels have the same name",
         ),
         (("--panel", "default=panel.toml"), "", "leave out --judge and --model"),
-        (("--judge", "nothing"), "", "there is no judge"),
-        (("--judge", "form:api_key=abcdefgh1234"), "", "holds a secret"),
     ],
 )
 def test_a_service_that_cannot_be_as_asked_does_not_begin(
     tmp_path: Path, flags: tuple[str, ...], token: str, words: str
 ) -> None:
     (tmp_path / "panel.toml").write_text('[[seats]]\njudge = "form"\n')
-    ended = started(tmp_path, *flags, token=token)
+    variables = {"SPANJURY_SERVE_TOKEN": token} if token else {}
+    with socket.create_server(("127.0.0.1", 0)) as taken:  # where none can begin by mistake
+        served = ("serve", "--port", taken.getsockname()[1], "--state-dir", "state", *RULES)
+        ended = call(tmp_path, *served, *flags, code=2, **variables)
+    said = complaint(ended.stderr)
+    assert words in said
+    assert "short" not in said
+
+
+@pytest.mark.parametrize(
+    ("judge", "words"),
+    [("nothing", "there is no judge"), ("form:api_key=abcdefgh1234", "holds a secret")],
+)
+def test_a_service_whose_judge_cannot_be_made_does_not_begin(
+    tmp_path: Path, judge: str, words: str
+) -> None:
+    ended = started(tmp_path, "--judge", judge)
     assert ended.wait() == 2
     (line,) = (line for line in ended.lines if line.startswith("spanjury: "))
     assert words in line
-    assert "short" not in line
     assert "abcdefgh1234" not in line
 
 

@@ -39,6 +39,8 @@ _FINISHES = {
     "tool_calls": Finish.TOOL_CALLS,
     "function_call": Finish.TOOL_CALLS,
 }
+GAVE_UP = frozenset({"error", "abort", "insufficient_system_resource"})
+"""Finish reasons of OpenRouter, vLLM, SGLang and DeepSeek for a reply that was given up."""
 # The reasoning at the start of a text, if the server does not separate it.
 _THOUGHTS = re.compile(r"\s*<(think|thinking)>(.*?)</\1>", re.DOTALL)
 _BLANKS = str.maketrans("\u0120\u2581\u010a", "  \n")  # blanks in the spelling of tokenizers
@@ -72,9 +74,9 @@ def content_of(answer: HttpAnswer, *, source: str, key: str) -> object:
     if isinstance(content, _NotJson):
         problem = short_line("the reply is not JSON", status=answer.status)
         raise TransientModelError(f"{source}: {problem}")
-    if isinstance(content, Mapping) and _is_failure(content.get("error")):
-        status = _code(content["error"])
-        raise _failure(answer, content, status=status, source=source, key=key)
+    for part in _holders(content):
+        if _is_failure(error := part.get("error")):
+            raise _failure(answer, part, status=_code(error), source=source, key=key)
     return content
 
 
@@ -92,6 +94,7 @@ class _Choice(msgspec.Struct):
 
     message: object = None
     finish_reason: object = None
+    error: object = None
     logprobs: msgspec.Raw = msgspec.Raw(b"null")
 
 
@@ -137,6 +140,16 @@ def _parsed(body: bytes) -> object:
         return _NotJson()
 
 
+def _holders(content: object) -> Iterator[Mapping[str, object]]:
+    """Yield the objects that may hold an ``error``: the content, and its choices (OpenRouter)."""
+    if isinstance(content, Mapping):
+        yield content
+        choices = content.get("choices")
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, Mapping):
+                yield choice
+
+
 def _is_failure(error: object) -> bool:
     """Return whether a reply's ``error`` is a failure; some servers always send an empty one."""
     if isinstance(error, Mapping):
@@ -180,8 +193,8 @@ def read_reply(body: object, request: ChatRequest, *, source: str) -> Reply:
     Some servers repeat the prefix that the reply was to begin with; it is removed. If the request
     names words, only the log-probabilities near them are kept.
 
-    Raises `TransientModelError` if `body` is not a chat completion, or has no choice with a
-    message.
+    Raises `TransientModelError` if `body` is not a chat completion, has no choice with a message,
+    or is a reply that the server gave up.
     """
     try:
         return _reply(_object(body, "completion"), request)
@@ -207,6 +220,8 @@ def _reply(body: Mapping[str, object], request: ChatRequest) -> Reply:
     refusal = _text(message.get("refusal"), "refusal")
     calls = _items(message.get("tool_calls"), "tool_calls")
     reason = _text(choice.get("finish_reason"), "finish_reason")
+    if reason in GAVE_UP:
+        raise _ShapeError(f"its finish_reason is {reason!r}")
     return Reply(
         text=(text or refusal).removeprefix(wellformed(request.prefix)),
         finish=_finish(reason, refused=bool(refusal), calls=bool(calls)),
@@ -219,11 +234,20 @@ def _reply(body: Mapping[str, object], request: ChatRequest) -> Reply:
 
 def _reasoning_and_text(message: Mapping[str, object]) -> tuple[str, str]:
     """Return the model's reasoning and its answer."""
-    text = _text(message.get("content"), "content")
-    given = message.get("reasoning_content") or message.get("reasoning")
+    thought, text = _content(message.get("content"))
+    given = thought or message.get("reasoning_content") or message.get("reasoning")
     if given:
         return _text(given, "reasoning"), text
     return thought_and_text(text)
+
+
+def _content(content: object) -> tuple[str, str]:
+    """Return reasoning and answer; content may be a list of parts, as Mistral's models write it."""
+    if not isinstance(content, list):
+        return "", _text(content, "content")
+    parts = [_object(part, "part") for part in content]
+    thoughts = ["".join(_content(part.get("thinking"))) for part in parts]
+    return "".join(thoughts), "".join(_text(part.get("text"), "part") for part in parts)
 
 
 def thought_and_text(text: str) -> tuple[str, str]:

@@ -21,7 +21,9 @@ from spanjury.judges.core import (
     Message,
     ModelError,
     Outcome,
+    PermanentModelError,
     Reply,
+    UnusableModelError,
     Usage,
     first_error_alone,
 )
@@ -157,7 +159,8 @@ async def ask(
 ) -> Answer[R]:
     """Ask `model` until its reply can be read, at most twice.
 
-    Raises `ModelError` if the model gives no reply.
+    Raises `ModelError` if the model gives no reply. A reply that broke off stands if the server
+    refuses the request for more room.
 
     Parameters
     ----------
@@ -176,8 +179,14 @@ async def ask(
         request, reply, problem=reading.problem, reask=reask, in_json=reask_in_json or reask
     )
     if again is not None:
-        reply = await model.complete(again)
-        reading, usage = read(reply), usage + reply.usage
+        try:
+            reply = await model.complete(again)
+        except PermanentModelError as error:
+            # A server that reads no more tokens refuses twice the room.
+            if reply.finish is not Finish.LENGTH or isinstance(error, UnusableModelError):
+                raise
+        else:
+            reading, usage = read(reply), usage + reply.usage
     return Answer(reply=reply, reading=reading, usage=usage)
 
 

@@ -170,7 +170,7 @@ async def test_a_body_that_is_no_completion_is_transient(lane: Lane, answer: Ans
         *map(_choices, [{}, "none", [None], [[]], [{}]]),
         *map(_first_message, [[], "hi", None]),
         *map(_usage, [[], "7", {"prompt_tokens": 7.5}]),
-        *map(_content, [5, {}, [{"text": "hi"}]]),
+        *map(_content, [5, {}, ["hi"]]),
         chat(None, message={"tool_calls": [{"id": "c1"}]}),
         chat("fine", logprobs={"content": [{"token": "fine"}]}),
         chat("fine", message={"reasoning_content": {"text": "hm"}}),
@@ -198,6 +198,21 @@ async def test_a_failure_is_one_also_with_status_200(
     lane: Lane, error: object, expected: type[ModelError]
 ) -> None:
     assert type(await failing(lane, Answer(body=json.dumps({"error": error})))) is expected
+
+
+@pytest.mark.parametrize("finish", ["error", "abort"])
+async def test_a_reply_that_the_server_gave_up_is_an_outage_of_it(lane: Lane, finish: str) -> None:
+    assert type(await failing(lane, chat("Half a loa", finish=finish))) is TransientModelError
+
+
+async def test_a_failure_within_a_choice_is_raised_with_its_message() -> None:
+    lane = Lane(name="openai-compatible/loop", plugin="openai-compatible")
+    lost = {"code": 502, "message": f"the provider of {KEY} is lost"}
+    choice = {"message": {"content": ""}, "finish_reason": "error", "error": lost}
+    error = await failing(lane, _choices([choice]))
+    assert (type(error), error.status) == (TransientModelError, 502)
+    assert "the provider of" in str(error)
+    assert KEY not in str(error)
 
 
 async def test_a_connection_that_breaks_is_transient(lane: Lane) -> None:

@@ -11,8 +11,10 @@ from spanjury.judges.core import (
     Located,
     ModelTimeoutError,
     Outcome,
+    PermanentModelError,
     Reply,
     Report,
+    UnusableModelError,
     Usage,
 )
 from spanjury.judges.core.keys import canonical
@@ -92,6 +94,16 @@ async def test_a_reply_that_broke_off_gets_twice_the_room_once() -> None:
     assert report.outcome is Outcome.TRUNCATED
     assert [request.decoding.max_tokens for request in model.requests] == [100, 200]
     assert model.requests[0].messages == model.requests[1].messages
+
+
+async def test_a_reply_that_broke_off_stands_if_the_server_has_no_more_room() -> None:
+    spent = Usage(calls=1, prompt=852, completion=1024)
+    cut = Reply(text='Error 1:\nLocation: "in 1935"\nExpl', finish=Finish.LENGTH, usage=spent)
+    report, _ = await assess(cut, PermanentModelError("maximum context length is 2048 tokens"))
+    assert (report.outcome, report.usage) == (Outcome.TRUNCATED, spent)
+    assert report.reason == "the reply broke off before the score"
+    with pytest.raises(UnusableModelError):
+        await assess(cut, UnusableModelError("the key was revoked"))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from functools import lru_cache
 import msgspec
 
 from spanjury.adapters.models.model_errors import (
+    TOO_LONG,
     error_by_status,
     names_policy,
     retry_after,
@@ -25,6 +26,7 @@ from spanjury.judges.core import (
     ChatRequest,
     Finish,
     ModelError,
+    PermanentModelError,
     Reply,
     TokenLogprob,
     ToolCall,
@@ -47,6 +49,8 @@ _BLANKS = str.maketrans("\u0120\u2581\u010a", "  \n")  # blanks in the spelling 
 _BEFORE, _BEHIND = 4, 40  # characters around a word for which log-probabilities are kept
 _NOWHERE = (math.inf, math.inf)
 _SUCCESS = range(200, 300)
+_LEAST_LEFT, _CONTEXT_UNIT, _FEW = 1024, 512, 8  # tokens
+_MOST_PER_TOKEN = 6  # characters; English prose has 4 to 5, other languages and code have fewer
 _NO_CODE = 422  # LiteLLM, too, uses it for failures without a code
 
 
@@ -194,14 +198,32 @@ def read_reply(body: object, request: ChatRequest, *, source: str) -> Reply:
     names words, only the log-probabilities near them are kept.
 
     Raises `TransientModelError` if `body` is not a chat completion, has no choice with a message,
-    or is a reply that the server gave up.
+    or is a reply that the server gave up. Raises `PermanentModelError` if the prompt was cut.
     """
     try:
-        return _reply(_object(body, "completion"), request)
+        reply = _reply(_object(body, "completion"), request)
     except (_ShapeError, OverflowError) as error:  # JSON numbers may be of any size
         raise TransientModelError(
             f"{source}: the server's reply is not a chat completion: {error}"
         ) from None
+    written = sum(len(message.content) for message in request.messages)
+    if _is_cut(written, tokens=reply.usage.prompt):
+        raise PermanentModelError(
+            f"{source}: the server read {reply.usage.prompt:,} tokens of a prompt of {written:,}"
+            " characters, and cut the rest: give it a larger context, in Ollama by"
+            f" OLLAMA_CONTEXT_LENGTH ({TOO_LONG})"
+        )
+    return reply
+
+
+def _is_cut(characters: int, *, tokens: int) -> bool:
+    """Return whether a prompt was cut to the server's context, which Ollama does without an error.
+
+    The count is then that of the context, or of half of it and a few tokens, and too low for the
+    text.
+    """
+    is_context = tokens >= _LEAST_LEFT and tokens % _CONTEXT_UNIT < _FEW
+    return is_context and characters > tokens * _MOST_PER_TOKEN
 
 
 class _ShapeError(ValueError):

@@ -22,7 +22,7 @@ from loopback.answers import (
     completion_with,
     failure,
 )
-from loopback.lanes import KEY, QUESTION, REQUEST, Lane, failing, said_by_llama_cpp
+from loopback.lanes import KEY, QUESTION, REQUEST, Lane, ask, failing, said_by_llama_cpp
 from loopback.server import LoopbackServer, unreachable_url
 
 from spanjury.adapters.models.gateway import Gateway
@@ -31,6 +31,7 @@ from spanjury.judges.core import (
     ConfigError,
     Decoding,
     FormRefusedError,
+    Message,
     ModelError,
     ModelOptions,
     ModelRefusedError,
@@ -98,6 +99,29 @@ async def test_an_overlong_source_is_named(lane: Lane, status: int, header: str)
     assert type(error) is PermanentModelError
     assert header[:40] in str(error)
     assert "longer than this model reads; the judge searcher reads long sources" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "is_cut"),
+    [
+        pytest.param(4096, True, id="to the context"),
+        pytest.param(2050, True, id="to half of it"),
+        pytest.param(4095, False, id="no context has so many"),
+        pytest.param(6144, False, id="enough for the text"),
+        pytest.param(514, False, id="no context is so small"),
+    ],
+)
+async def test_a_prompt_that_the_server_cut_to_its_context_is_no_reply(
+    lane: Lane, tokens: int, is_cut: bool
+) -> None:
+    request = replace(REQUEST, messages=(Message(role="user", content="word " * 6_000),))
+    answer = chat("fine", usage={"prompt_tokens": tokens, "completion_tokens": 1})
+    with LoopbackServer(answer) as server:
+        if not is_cut:
+            assert (await ask(lane, server, request)).text == "fine"
+            return
+        with pytest.raises(PermanentModelError, match=f"{tokens:,} tokens of .* 30,000 characters"):
+            await ask(lane, server, request)
 
 
 @pytest.mark.parametrize(

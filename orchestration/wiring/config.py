@@ -124,7 +124,8 @@ class SeatConfig:
     name
         Name of the seat; derived from judge and model if empty.
     model
-        The model that it uses; if None, there is a seat for each model of the panel.
+        The model that it uses, also by the name of one of the panel's models; if None, there is a
+        seat for each model of the panel.
     options
         Options of the judge by name.
     """
@@ -154,7 +155,8 @@ class PanelConfig:
         ``aggregate`` to aggregate the seats' scores; ``from-spans`` to compute the score from
         the consolidated spans, with options as in ``from-spans:by=error,rest=0.5``.
     consolidate_model
-        The consolidator's model, if it uses one; by default the first of `models`.
+        The consolidator's model, if it uses one, also by the name of one of `models`; by default
+        the first of them.
     seed
         For every judge that takes a seed and has none.
     calibration
@@ -196,6 +198,12 @@ class PanelConfig:
         """The additional seats of a default panel for trajectories of agents."""
         return () if self.seats or self.models else (SeatConfig(judge="calls"),)
 
+    def configured(self, model: ModelConfig | str) -> ModelConfig:
+        """Return a seat's or the consolidator's model; a name may be that of one of `models`."""
+        given = ModelConfig.of(model)
+        declared = (each for each in map(ModelConfig.of, self.models) if each.name == model)
+        return next(declared, given)
+
     @property
     def is_fitted(self) -> bool:
         """True if it has a calibration, or a cascade."""
@@ -217,7 +225,7 @@ class PanelConfig:
     @property
     def _named_models(self) -> tuple[ModelConfig, ...]:
         named = (*self.models, *(seat.model for seat in self.seats), self.consolidate_model)
-        return tuple(ModelConfig.of(model) for model in named if model is not None)
+        return tuple(self.configured(model) for model in named if model is not None)
 
     @property
     def workers(self) -> int:

@@ -163,6 +163,22 @@ async def test_a_consolidators_model_is_its_own_where_it_names_one(opened: list[
         assert opened == ["open m/merger None"]
 
 
+async def test_a_seat_and_the_consolidator_name_a_model_of_the_panel(opened: list[str]) -> None:
+    models = [ModelConfig(name=f"m/{name}", base_url=f"http://{name}:1/v1") for name in "ab"]
+    config = PanelConfig(
+        seats=(SeatConfig(judge="asking", model="m/b"), SeatConfig(judge="asking", model="m/c")),
+        models=tuple(models),
+        consolidate="agent",
+        consolidate_model="m/a",
+    )
+    async with open_panel(config):
+        assert set(opened) == {
+            "open m/a http://a:1/v1",
+            "open m/b http://b:1/v1",
+            "open m/c None",
+        }
+
+
 async def test_a_consolidator_takes_options_as_a_judge_does() -> None:
     async with open_panel(judges=["form"], consolidate="rules:max_spans=1") as panel:
         before = panel.signature

@@ -52,6 +52,8 @@ class PairCount:
 class OrderFindings:
     """Figures of how far the order of the texts decides; NaN where each pair was shown once."""
 
+    shown_twice: int
+    """Number of pairs that were shown in both orders, with or without a preference."""
     consistent: Proportion
     """Share of the pairs whose preference is the same in both orders."""
     first: Proportion
@@ -99,6 +101,7 @@ def order_findings(rows: Sequence[ComparisonRow]) -> OrderFindings:
     turned = ((row.source, row.consistent) for row in rows)
     decisive = ((row.source, _decisive(row)) for row in rows)
     return OrderFindings(
+        shown_twice=sum(len(row.orders) > 1 for row in rows),
         consistent=share_by_source(
             (source, consistent is True, consistent is not None) for source, consistent in turned
         ),
@@ -162,7 +165,7 @@ _ORDER_FREE = (
 
 def pairs_report(findings: Findings, *, judge: Examinee, data: str) -> Report:
     """Return the report of a comparison."""
-    sees_order = bool(findings.order.consistent.trials)
+    sees_order = findings.order.shown_twice > 0
     return Report(
         title="Pairs",
         answer=" ".join(map(_answer, findings.aspects)),

@@ -144,7 +144,8 @@ class Answer(Generic[R]):
             case Outcome.TRUNCATED:
                 return "the reply broke off before the score"
             case Outcome.UNPARSEABLE if not self.reply.text.strip():
-                return "the reply is empty"
+                tools = ", ".join(repr(call.name) for call in self.reply.tool_calls)
+                return f"the reply calls a tool, {tools}" if tools else "the reply is empty"
             case _:
                 return self.reading.problem
 

@@ -14,6 +14,7 @@ from spanjury.judges.core import (
     PermanentModelError,
     Reply,
     Report,
+    ToolCall,
     UnusableModelError,
     Usage,
 )
@@ -86,6 +87,16 @@ async def test_after_an_empty_reply_the_same_is_asked_once_more_and_sampled() ->
     first, second = model.requests
     assert (report.score, second.messages) == (2, first.messages), "servers refuse an empty turn"
     assert second.decoding.temperature > first.decoding.temperature
+
+
+async def test_a_reply_that_calls_a_tool_is_said_to() -> None:
+    calls = (ToolCall(call_id="c1", name="json", arguments="{}"),)
+    called = Reply(text="", finish=Finish.TOOL_CALLS, tool_calls=calls)
+    report, _ = await assess(called, called)
+    assert (report.outcome, report.reason) == (
+        Outcome.UNPARSEABLE,
+        "the reply calls a tool, 'json'",
+    )
 
 
 async def test_a_reply_that_broke_off_gets_twice_the_room_once() -> None:

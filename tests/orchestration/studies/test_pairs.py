@@ -208,10 +208,11 @@ def test_position_bias_is_the_share_of_winners_that_stood_first() -> None:
     ("rows", "says"),
     [
         ([row(None, None)], "Each pair is shown in both orders."),
+        ([row(A, None), row(None, None), row(A, A)], "no answer: 2 x no"),
         ([row(A)], "No order of the texts can sway this judge, so it was asked about each pair"),
     ],
 )
-def test_the_page_says_how_often_pairs_were_shown_also_if_all_fail(
+def test_the_page_says_how_often_pairs_were_shown_and_why_comparisons_fail(
     rows: Sequence[ComparisonRow], says: str
 ) -> None:
     judge = Examinee(signature="judge", seats={"judge": "judge"})

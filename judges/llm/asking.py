@@ -144,8 +144,7 @@ class Answer(Generic[R]):
             case Outcome.TRUNCATED:
                 return "the reply broke off before the score"
             case Outcome.UNPARSEABLE if not self.reply.text.strip():
-                tools = ", ".join(repr(call.name) for call in self.reply.tool_calls)
-                return f"the reply calls a tool, {tools}" if tools else "the reply is empty"
+                return _written_instead(self.reply)
             case _:
                 return self.reading.problem
 
@@ -219,6 +218,15 @@ def _second_request(
 
     variants = tuple(map(asked_again, request.variants))
     return replace(asked_again(request), variants=variants)
+
+
+def _written_instead(reply: Reply) -> str:
+    """Say what an empty reply holds in place of an answer."""
+    if reply.tool_calls:
+        return f"the reply calls a tool, {', '.join(repr(call.name) for call in reply.tool_calls)}"
+    if reply.reasoning:
+        return "the reply is empty: the server hands over all of its text as reasoning"
+    return "the reply is empty"
 
 
 def _has_thought(reply: Reply) -> bool:

@@ -89,14 +89,25 @@ async def test_after_an_empty_reply_the_same_is_asked_once_more_and_sampled() ->
     assert second.decoding.temperature > first.decoding.temperature
 
 
-async def test_a_reply_that_calls_a_tool_is_said_to() -> None:
-    calls = (ToolCall(call_id="c1", name="json", arguments="{}"),)
-    called = Reply(text="", finish=Finish.TOOL_CALLS, tool_calls=calls)
-    report, _ = await assess(called, called)
-    assert (report.outcome, report.reason) == (
-        Outcome.UNPARSEABLE,
-        "the reply calls a tool, 'json'",
-    )
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (Reply(text=""), "the reply is empty"),
+        (Reply(text="", reasoning=READABLE), "the reply is empty: the server hands over all of"),
+        (
+            Reply(
+                text="",
+                finish=Finish.TOOL_CALLS,
+                tool_calls=(ToolCall(call_id="c1", name="json", arguments="{}"),),
+            ),
+            "the reply calls a tool, 'json'",
+        ),
+    ],
+)
+async def test_the_reason_says_what_stands_in_place_of_an_answer(reply: Reply, reason: str) -> None:
+    report, _ = await assess(reply, reply)
+    assert report.outcome is Outcome.UNPARSEABLE
+    assert report.reason.startswith(reason)
 
 
 async def test_a_reply_that_broke_off_gets_twice_the_room_once() -> None:

@@ -61,7 +61,8 @@ class ModelConfig:
     Raises
     ------
     ConfigError
-        If a base URL is invalid, or contains what looks like a secret.
+        If a base URL is invalid, or contains what looks like a secret, or a value is of another
+        type.
     """
 
     __pydantic_config__: ClassVar = _STRICT
@@ -79,13 +80,21 @@ class ModelConfig:
     tokenizer: Path | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.price, TokenPrice | None):
+            raise ConfigError(f"price of {self.name}: expected a TokenPrice, got {self.price!r}")
         for url in self.base_urls:
+            if not isinstance(url, str | None):
+                raise ConfigError(
+                    f"base_url of {self.name}: expected an address or a tuple of them, got {url!r}"
+                )
             if url is not None:
                 check_address(url)
 
     @classmethod
     def of(cls, model: "ModelConfig | str") -> "ModelConfig":
         """Return the configuration of a model, which may be given as a mere name."""
+        if not isinstance(model, ModelConfig | str):
+            raise ConfigError(f"a model is a name or a ModelConfig, got {type(model).__name__}")
         return cls(name=model) if isinstance(model, str) else model
 
     @property

@@ -22,7 +22,7 @@ from spanjury.adapters.models.model_errors import (
     retry_after,
     short_line,
 )
-from spanjury.adapters.models.openai_reply import read_reply
+from spanjury.adapters.models.openai_reply import GAVE_UP, read_reply
 from spanjury.adapters.models.openai_request import chat_fields, unforced
 from spanjury.adapters.models.server_address import PLACEHOLDER_KEY, missing_key
 from spanjury.adapters.models.server_tokens import ask_server
@@ -276,6 +276,9 @@ def _reply(response: litellm.ModelResponse, request: ChatRequest, *, source: str
         # LiteLLM stores fields there that its own classes lack.
         own = message.get("provider_specific_fields") or {}
         message.setdefault("refusal", own.get("refusal"))
+        native = (choice.get("provider_specific_fields") or {}).get("native_finish_reason")
+        if native in GAVE_UP:  # LiteLLM makes a "stop" of it
+            choice["finish_reason"] = native
     return read_reply(body, request, source=source)
 
 

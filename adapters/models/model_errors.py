@@ -47,7 +47,10 @@ _TOO_LONG = re.compile(
     r"|exceeds the maximum number of tokens|max_new_tokens`? must be <=",
     re.IGNORECASE,
 )
-TOO_LONG = "the texts are longer than this model reads; the judge searcher reads long sources"
+TOO_LONG = (
+    "the texts and the room for a reply, max_tokens, are longer than this model reads;"
+    " the judge searcher reads long sources"
+)
 """Advice that is added to a model's error about too long a prompt."""
 # From messages of OpenAI, OpenRouter, vLLM, llama.cpp, Anthropic and Gemini.
 _FORM = re.compile(

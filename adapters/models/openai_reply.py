@@ -15,6 +15,7 @@ from functools import lru_cache
 import msgspec
 
 from spanjury.adapters.models.model_errors import (
+    TOO_LONG,
     error_by_status,
     names_policy,
     retry_after,
@@ -25,6 +26,7 @@ from spanjury.judges.core import (
     ChatRequest,
     Finish,
     ModelError,
+    PermanentModelError,
     Reply,
     TokenLogprob,
     ToolCall,
@@ -39,12 +41,16 @@ _FINISHES = {
     "tool_calls": Finish.TOOL_CALLS,
     "function_call": Finish.TOOL_CALLS,
 }
+GAVE_UP = frozenset({"error", "abort", "insufficient_system_resource"})
+"""Finish reasons of OpenRouter, vLLM, SGLang and DeepSeek for a reply that was given up."""
 # The reasoning at the start of a text, if the server does not separate it.
 _THOUGHTS = re.compile(r"\s*<(think|thinking)>(.*?)</\1>", re.DOTALL)
 _BLANKS = str.maketrans("\u0120\u2581\u010a", "  \n")  # blanks in the spelling of tokenizers
 _BEFORE, _BEHIND = 4, 40  # characters around a word for which log-probabilities are kept
 _NOWHERE = (math.inf, math.inf)
 _SUCCESS = range(200, 300)
+_LEAST_LEFT, _CONTEXT_UNIT, _FEW = 1024, 512, 8  # tokens
+_MOST_PER_TOKEN = 6  # characters; English prose has 4 to 5, other languages and code have fewer
 _NO_CODE = 422  # LiteLLM, too, uses it for failures without a code
 
 
@@ -72,9 +78,9 @@ def content_of(answer: HttpAnswer, *, source: str, key: str) -> object:
     if isinstance(content, _NotJson):
         problem = short_line("the reply is not JSON", status=answer.status)
         raise TransientModelError(f"{source}: {problem}")
-    if isinstance(content, Mapping) and _is_failure(content.get("error")):
-        status = _code(content["error"])
-        raise _failure(answer, content, status=status, source=source, key=key)
+    for part in _holders(content):
+        if _is_failure(error := part.get("error")):
+            raise _failure(answer, part, status=_code(error), source=source, key=key)
     return content
 
 
@@ -92,6 +98,7 @@ class _Choice(msgspec.Struct):
 
     message: object = None
     finish_reason: object = None
+    error: object = None
     logprobs: msgspec.Raw = msgspec.Raw(b"null")
 
 
@@ -137,6 +144,16 @@ def _parsed(body: bytes) -> object:
         return _NotJson()
 
 
+def _holders(content: object) -> Iterator[Mapping[str, object]]:
+    """Yield the objects that may hold an ``error``: the content, and its choices (OpenRouter)."""
+    if isinstance(content, Mapping):
+        yield content
+        choices = content.get("choices")
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, Mapping):
+                yield choice
+
+
 def _is_failure(error: object) -> bool:
     """Return whether a reply's ``error`` is a failure; some servers always send an empty one."""
     if isinstance(error, Mapping):
@@ -180,15 +197,33 @@ def read_reply(body: object, request: ChatRequest, *, source: str) -> Reply:
     Some servers repeat the prefix that the reply was to begin with; it is removed. If the request
     names words, only the log-probabilities near them are kept.
 
-    Raises `TransientModelError` if `body` is not a chat completion, or has no choice with a
-    message.
+    Raises `TransientModelError` if `body` is not a chat completion, has no choice with a message,
+    or is a reply that the server gave up. Raises `PermanentModelError` if the prompt was cut.
     """
     try:
-        return _reply(_object(body, "completion"), request)
+        reply = _reply(_object(body, "completion"), request)
     except (_ShapeError, OverflowError) as error:  # JSON numbers may be of any size
         raise TransientModelError(
             f"{source}: the server's reply is not a chat completion: {error}"
         ) from None
+    written = sum(len(message.content) for message in request.messages)
+    if _is_cut(written, tokens=reply.usage.prompt):
+        raise PermanentModelError(
+            f"{source}: the server read {reply.usage.prompt:,} tokens of a prompt of {written:,}"
+            " characters, and cut the rest: give it a larger context, in Ollama by"
+            f" OLLAMA_CONTEXT_LENGTH ({TOO_LONG})"
+        )
+    return reply
+
+
+def _is_cut(characters: int, *, tokens: int) -> bool:
+    """Return whether a prompt was cut to the server's context, which Ollama does without an error.
+
+    The count is then that of the context, or of half of it and a few tokens, and too low for the
+    text.
+    """
+    is_context = tokens >= _LEAST_LEFT and tokens % _CONTEXT_UNIT < _FEW
+    return is_context and characters > tokens * _MOST_PER_TOKEN
 
 
 class _ShapeError(ValueError):
@@ -207,6 +242,8 @@ def _reply(body: Mapping[str, object], request: ChatRequest) -> Reply:
     refusal = _text(message.get("refusal"), "refusal")
     calls = _items(message.get("tool_calls"), "tool_calls")
     reason = _text(choice.get("finish_reason"), "finish_reason")
+    if reason in GAVE_UP:
+        raise _ShapeError(f"its finish_reason is {reason!r}")
     return Reply(
         text=(text or refusal).removeprefix(wellformed(request.prefix)),
         finish=_finish(reason, refused=bool(refusal), calls=bool(calls)),
@@ -219,11 +256,20 @@ def _reply(body: Mapping[str, object], request: ChatRequest) -> Reply:
 
 def _reasoning_and_text(message: Mapping[str, object]) -> tuple[str, str]:
     """Return the model's reasoning and its answer."""
-    text = _text(message.get("content"), "content")
-    given = message.get("reasoning_content") or message.get("reasoning")
+    thought, text = _content(message.get("content"))
+    given = thought or message.get("reasoning_content") or message.get("reasoning")
     if given:
         return _text(given, "reasoning"), text
     return thought_and_text(text)
+
+
+def _content(content: object) -> tuple[str, str]:
+    """Return reasoning and answer; content may be a list of parts, as Mistral's models write it."""
+    if not isinstance(content, list):
+        return "", _text(content, "content")
+    parts = [_object(part, "part") for part in content]
+    thoughts = ["".join(_content(part.get("thinking"))) for part in parts]
+    return "".join(thoughts), "".join(_text(part.get("text"), "part") for part in parts)
 
 
 def thought_and_text(text: str) -> tuple[str, str]:

@@ -23,6 +23,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
 from spanjury.judges.core.lazy import lazily
+from spanjury.judges.core.transcript import searched_first
 from spanjury.judges.text import AnswerMark, Locator, named_plainly
 
 with lazily():
@@ -140,7 +141,7 @@ def _report(
     review = talk.output
     if review is None:
         return Report(outcome=talk.outcome, reason=talk.reason, reply=talk.reply, usage=talk.usage)
-    locator = Locator(segment.output)
+    locator = Locator(segment.output, first=searched_first(segment, aspect))
     spans = (
         locator.span(quote=error.quote, explanation=error.explanation, severity=error.severity)
         for error in review.errors

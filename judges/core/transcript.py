@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from spanjury.judges.core.aspect import Aspect
 from spanjury.judges.core.chat import ToolSpec
 from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.segment import Segment
@@ -136,6 +137,20 @@ def position_in(segment: Segment, span: ErrorSpan) -> Position | None:
         return None
     made = transcript_of(segment)
     return None if made is None else made.position_of(*span.interval)
+
+
+def searched_first(segment: Segment, aspect: Aspect) -> tuple[tuple[int, int], ...]:
+    """Return the half-open offsets of parts of the output, in the order of a search for a quote.
+
+    Words that occur several times in a transcript are most likely meant where the aspect looks:
+    in the calls for what an agent did, in its words for what it said. The last turn comes first,
+    since earlier turns were judged when they were the last. Empty if the output is another text.
+    """
+    made = transcript_of(segment)
+    of_calls = aspect.kind == "action" and not aspect.of_answers
+    parts = [part for part in made.parts if part.position.path in {"", "$"}] if made else []
+    parts.sort(key=lambda part: (bool(part.position.call) is not of_calls, -part.start))
+    return tuple((part.start, part.end) for part in parts)
 
 
 def edited_trajectory(trajectory: Trajectory, edits: Sequence[tuple[int, int, str]]) -> Trajectory:

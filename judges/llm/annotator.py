@@ -39,6 +39,7 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.identity_cache import IdentityCache
 from spanjury.judges.core.keys import canonical, digest
+from spanjury.judges.core.transcript import searched_first
 from spanjury.judges.llm.answer_tokens import RIVALS
 from spanjury.judges.llm.asking import Answer, ask, asked_together, redrawn
 from spanjury.judges.llm.error_list import cue, render_errors
@@ -69,6 +70,8 @@ from spanjury.judges.llm.verdict import (
     with_undisclosed,
 )
 from spanjury.judges.llm.votes import Voted, voted
+
+_Locate = Callable[[Sequence[ParsedError]], tuple[ErrorSpan, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +218,13 @@ class Annotator:
         read = partial(self._read, prompt=prompt, scale=aspect.scale, material=material)
         answer = await self._answer(request, read=read, mark=prompt.mark)
         shown = aspect.view(segment.inputs) if prompt.quotable else {}
-        report = _report(answer, output=segment.output, inputs=Inputs(shown))
+        locate = partial(
+            located_errors,
+            output=segment.output,
+            first=searched_first(segment, aspect),
+            inputs=Inputs(shown),
+        )
+        report = _report(answer, locate=locate)
         if report.outcome is not Outcome.SCORED:
             return report
         if self.expected:
@@ -233,7 +242,6 @@ class Annotator:
         further = await asked_together(
             [partial(again, _drawn_again(request, number)) for number in range(1, self.samples)]
         )
-        locate = partial(located_errors, output=segment.output, inputs=Inputs(shown))
         return _agreed(report, [answer, *further], locate=locate, is_expected=self.expected)
 
     async def _answer(
@@ -410,7 +418,7 @@ def _agreed(
     report: Report,
     answers: Sequence[Answer[ParsedReply]],
     *,
-    locate: Callable[[Sequence[ParsedError]], tuple[ErrorSpan, ...]],
+    locate: _Locate,
     is_expected: bool,
 ) -> Report:
     """Return `report` with the result of all assessments; an expected score stays."""
@@ -455,12 +463,12 @@ def _expected(report: Report, reply: Reply, *, mark: str, words: Sequence[str]) 
     return replace(report, score=expected.value, rationale=f"{note} {report.rationale}".rstrip())
 
 
-def _report(answer: Answer[ParsedReply], *, output: str, inputs: Inputs) -> Report:
+def _report(answer: Answer[ParsedReply], *, locate: _Locate) -> Report:
     parsed, outcome = answer.reading, answer.outcome
     return Report(
         outcome=outcome,
         score=parsed.score if outcome is Outcome.SCORED else None,
-        spans=located_errors(parsed.errors, output=output, inputs=inputs),
+        spans=locate(parsed.errors),
         rationale=parsed.rationale,
         reason=answer.reason,
         reply=answer.reply.text,

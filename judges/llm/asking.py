@@ -21,7 +21,9 @@ from spanjury.judges.core import (
     Message,
     ModelError,
     Outcome,
+    PermanentModelError,
     Reply,
+    UnusableModelError,
     Usage,
     first_error_alone,
 )
@@ -142,7 +144,7 @@ class Answer(Generic[R]):
             case Outcome.TRUNCATED:
                 return "the reply broke off before the score"
             case Outcome.UNPARSEABLE if not self.reply.text.strip():
-                return "the reply is empty"
+                return _written_instead(self.reply)
             case _:
                 return self.reading.problem
 
@@ -157,7 +159,8 @@ async def ask(
 ) -> Answer[R]:
     """Ask `model` until its reply can be read, at most twice.
 
-    Raises `ModelError` if the model gives no reply.
+    Raises `ModelError` if the model gives no reply. A reply that broke off stands if the server
+    refuses the request for more room.
 
     Parameters
     ----------
@@ -176,8 +179,14 @@ async def ask(
         request, reply, problem=reading.problem, reask=reask, in_json=reask_in_json or reask
     )
     if again is not None:
-        reply = await model.complete(again)
-        reading, usage = read(reply), usage + reply.usage
+        try:
+            reply = await model.complete(again)
+        except PermanentModelError as error:
+            # A server that reads no more tokens refuses twice the room.
+            if reply.finish is not Finish.LENGTH or isinstance(error, UnusableModelError):
+                raise
+        else:
+            reading, usage = read(reply), usage + reply.usage
     return Answer(reply=reply, reading=reading, usage=usage)
 
 
@@ -209,6 +218,15 @@ def _second_request(
 
     variants = tuple(map(asked_again, request.variants))
     return replace(asked_again(request), variants=variants)
+
+
+def _written_instead(reply: Reply) -> str:
+    """Say what an empty reply holds in place of an answer."""
+    if reply.tool_calls:
+        return f"the reply calls a tool, {', '.join(repr(call.name) for call in reply.tool_calls)}"
+    if reply.reasoning:
+        return "the reply is empty: the server hands over all of its text as reasoning"
+    return "the reply is empty"
 
 
 def _has_thought(reply: Reply) -> bool:

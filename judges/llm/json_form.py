@@ -162,7 +162,9 @@ def read_report(
     answer = _answer_object(reply, key=_REPORT_SCORE, material=material, mark=mark)
     if not isinstance(answer, Mapping):
         return None if answer is None else ParsedReply(problem=answer)
-    listed = answer.get("errors")
+    listed = answer.get("errors", ())
+    if listed is None:  # so some models write an empty list
+        listed = []
     if not isinstance(listed, list) or not all(isinstance(error, Mapping) for error in listed):
         return ParsedReply(problem="its errors are not a list of objects")
     errors = tuple(_error(error, severities=severities, inputs=inputs) for error in listed)

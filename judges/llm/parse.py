@@ -316,15 +316,19 @@ def _text(lines: list[str]) -> str:
 
 
 def located_errors(
-    errors: Iterable[ParsedError], *, output: str, inputs: Inputs = NO_INPUTS
+    errors: Iterable[ParsedError],
+    *,
+    output: str,
+    first: Sequence[tuple[int, int]] = (),
+    inputs: Inputs = NO_INPUTS,
 ) -> tuple[ErrorSpan, ...]:
-    """Return `errors` in order, located in `output`.
+    """Return `errors` in order, located in `output`, and in its parts `first` if they can be.
 
     Words without quotation marks that are not in the text may only describe the location of the
     error: they are put before the explanation, and do not count as a false quotation. Evidence is
     looked up in `inputs`.
     """
-    locator = Locator(output)
+    locator = Locator(output, first=first)
     return tuple(
         inputs.with_evidence(span, error) if error.evidence else span
         for error in errors

@@ -29,6 +29,7 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.core.keys import canonical, digest
+from spanjury.judges.core.transcript import searched_first
 from spanjury.judges.llm.answer_tokens import RIVALS, field_tokens
 from spanjury.judges.llm.asking import AskedOnce
 from spanjury.judges.llm.parse import located_errors
@@ -137,7 +138,7 @@ class TogetherJudge:
         if reply.value is None:
             self._replies.forget(key)
             return replace(reply.unscored, usage=usage)
-        report = _report(reply, reply.value, aspect=aspect, output=segment.output)
+        report = _report(reply, reply.value, aspect=aspect, segment=segment)
         spans = gravest(report.spans, limit=self.max_errors)
         return replace(report, spans=spans, reply=reply.text, usage=usage)
 
@@ -207,7 +208,7 @@ def _described(aspect: Aspect) -> str:
 
 
 def _report(
-    reply: TypedReply[JointReview], review: JointReview, *, aspect: Aspect, output: str
+    reply: TypedReply[JointReview], review: JointReview, *, aspect: Aspect, segment: Segment
 ) -> Report:
     """Return the report of a review on one aspect."""
     tokens = list(field_tokens(reply.logprobs, "faulty", mark=""))
@@ -223,15 +224,15 @@ def _report(
         return _unread(f"the reply gives several scores for {aspect.name}")
     report = Report(
         score=score,
-        spans=_spans(review.problems, aspect=aspect, output=output),
+        spans=_spans(review.problems, aspect=aspect, segment=segment),
         rationale=verdict.explanation,
         error_probability=share_of_yes(tokens[number]) if are_paired else None,
     )
-    return with_undisclosed(report, output=output) if verdict.faulty == YES else report
+    return with_undisclosed(report, output=segment.output) if verdict.faulty == YES else report
 
 
 def _spans(
-    problems: Sequence[AspectProblem], *, aspect: Aspect, output: str
+    problems: Sequence[AspectProblem], *, aspect: Aspect, segment: Segment
 ) -> tuple[ErrorSpan, ...]:
     errors = [
         ParsedError(
@@ -242,7 +243,7 @@ def _spans(
         for problem in problems
         if _is_about(aspect, problem.aspect)
     ]
-    return located_errors(errors, output=output)
+    return located_errors(errors, output=segment.output, first=searched_first(segment, aspect))
 
 
 def _is_about(aspect: Aspect, name: str) -> bool:

@@ -14,7 +14,7 @@ compared with the whole text, n-grams select the positions for short quotes, too
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -282,6 +282,9 @@ class Locator:
     ----------
     text
         The judged text; any string, including an empty one or one with lone surrogates.
+    first
+        Half-open offsets of parts of the text: occurrences in the first part come first, then
+        those in the second, and so on. The others follow in the order of the text.
 
     Examples
     --------
@@ -289,8 +292,9 @@ class Locator:
     LocatedQuote(start=3, end=12, located=<Located.NORMALISED: 'normalised'>)
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, first: Sequence[_Interval] = ()) -> None:
         self._text = text
+        self._first = first
         self._given: set[_Interval] = set()
 
     def find(self, quote: str) -> LocatedQuote | None:
@@ -393,7 +397,8 @@ class Locator:
     def _chosen(self, occurrences: Iterator[_Interval]) -> _Interval | None:
         """Return the first interval not yet returned, else the last; whole words first."""
         last_whole = first_part = last_part = None
-        for interval in islice(occurrences, _MAX_OCCURRENCES):
+        considered = islice(occurrences, _MAX_OCCURRENCES)
+        for interval in sorted(considered, key=self._rank) if self._first else considered:
             if stands_alone(self._text, interval[0], end=interval[1]):
                 if interval not in self._given:
                     return interval
@@ -403,6 +408,12 @@ class Locator:
                     first_part = interval
                 last_part = interval
         return last_whole or first_part or last_part
+
+    def _rank(self, interval: _Interval) -> int:
+        """Return the place of the first part that holds `interval`, in the order of `first`."""
+        start, end = interval
+        holding = (at for at, (low, high) in enumerate(self._first) if low <= start and end <= high)
+        return next(holding, len(self._first))
 
 
 def _occurrences(quote: str, *, text: str) -> Iterator[_Interval]:

@@ -135,7 +135,9 @@ async def areview(  # noqa: PLR0913  all but the messages have defaults
         models=models,
         aspects_files=aspects_files,
     )
-    if since and not isinstance(messages, Trajectory):
+    if waiting:
+        report = _without_earlier(report, turns=len(trajectory.turns) - 1)
+    elif since and not isinstance(messages, Trajectory):
         report = _without_earlier(report, turns=_turns_of(messages[:since]))
     return _reviewed(
         report, terms.conditions, waiting=waiting, earlier=tuple(after), are_named=bool(aspects)

@@ -1,5 +1,6 @@
 """`spanjury doctor`: check installation, plugins and models."""
 
+import json
 import platform
 import sys
 from collections.abc import Callable, Iterator
@@ -13,9 +14,12 @@ from spanjury.judges.core import (
     VERSION,
     ChatModel,
     ConfigError,
+    Decoding,
     EvaluationError,
+    FormedModel,
     PermanentModelError,
     PluginError,
+    ReplySchema,
     Segment,
     reason_of,
 )
@@ -59,6 +63,17 @@ _SAMPLE = Segment(
     segment_id="sample",
     inputs={"Article": "The bridge opened in 1932. It is 503 metres long."},
     output="The bridge opened in 1935 and is is 503 metres long.",
+)
+_HELD = '{"ready":"yes"}'
+"""The only reply that `_FORMS` allow. The test question asks for another one."""
+_SCHEMA = (
+    '{"type": "object", "properties": {"ready": {"type": "string", "enum": ["yes"]%s}}, '
+    '"required": ["ready"], "additionalProperties": false}'
+)
+_FORMS = (
+    Decoding(schema=ReplySchema(name="ready", text=_SCHEMA % ', "maxLength": 3', bounded=True)),
+    Decoding(schema=ReplySchema(name="ready", text=_SCHEMA % "")),
+    Decoding(grammar=f"root ::= {json.dumps(_HELD)}"),
 )
 # socket.bind is not listed: it sends nothing, and urllib3 uses it to detect IPv6.
 _EVENTS = frozenset({
@@ -251,15 +266,35 @@ async def _ask(asked: "config.ModelConfig") -> tuple[Finding, ...]:
             reply = await model.complete(models.PROBE)
             seconds = anyio.current_time() - began
             named = await models.file_tokens(asked) or await model.template_tokens()
-            probable = await _log_probabilities(model, what)
+            further = (await _form(model, what), await _log_probabilities(model, what))
     except EvaluationError as error:
         return ((what, _FAILS, reason_of(error)),)
     answers = (what, "answers", f"{reply.text.strip()!r} after {seconds:.1f} s")
     if named is None:
-        return answers, (f"{what}: special tokens", "listed", models.LIST_ALONE), probable
+        return answers, (f"{what}: special tokens", "listed", models.LIST_ALONE), *further
     note = f"{len(named.tokens)} tokens, and spanjury's list"
     tokens = (f"{what}: special tokens", "known", f"by {named.source}: {note}")
-    return answers, tokens, probable
+    return answers, tokens, *further
+
+
+async def _form(model: FormedModel, what: str) -> Finding:
+    """Send requests for a reply in a form, the best form first, until the server accepts one."""
+    what = f"{what}: form of replies"
+    for decoding in _FORMS:
+        request = replace(models.PROBE, decoding=replace(decoding, max_tokens=64))
+        if request.form not in model.forms:
+            continue
+        try:
+            reply = await model.complete(request)
+        except PermanentModelError:
+            continue
+        text = reply.text.strip()
+        if "".join(text.split()) == _HELD:
+            return what, request.form, "the server holds replies to it"
+        if not text:  # a model that thinks
+            return what, request.form, "the server accepts it; the reply is empty"
+        return what, "ignored", f"{request.form} is accepted, but the reply is {text!r}"
+    return what, "text", "the prompt alone asks for it"
 
 
 async def _log_probabilities(model: ChatModel, what: str) -> Finding:

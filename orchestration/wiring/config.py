@@ -61,7 +61,8 @@ class ModelConfig:
     Raises
     ------
     ConfigError
-        If a base URL is invalid, or contains what looks like a secret.
+        If a base URL is invalid, or contains what looks like a secret, or a value is of another
+        type.
     """
 
     __pydantic_config__: ClassVar = _STRICT
@@ -79,13 +80,21 @@ class ModelConfig:
     tokenizer: Path | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.price, TokenPrice | None):
+            raise ConfigError(f"price of {self.name}: expected a TokenPrice, got {self.price!r}")
         for url in self.base_urls:
+            if not isinstance(url, str | None):
+                raise ConfigError(
+                    f"base_url of {self.name}: expected an address or a tuple of them, got {url!r}"
+                )
             if url is not None:
                 check_address(url)
 
     @classmethod
     def of(cls, model: "ModelConfig | str") -> "ModelConfig":
         """Return the configuration of a model, which may be given as a mere name."""
+        if not isinstance(model, ModelConfig | str):
+            raise ConfigError(f"a model is a name or a ModelConfig, got {type(model).__name__}")
         return cls(name=model) if isinstance(model, str) else model
 
     @property
@@ -124,7 +133,8 @@ class SeatConfig:
     name
         Name of the seat; derived from judge and model if empty.
     model
-        The model that it uses; if None, there is a seat for each model of the panel.
+        The model that it uses, also by the name of one of the panel's models; if None, there is a
+        seat for each model of the panel.
     options
         Options of the judge by name.
     """
@@ -154,7 +164,8 @@ class PanelConfig:
         ``aggregate`` to aggregate the seats' scores; ``from-spans`` to compute the score from
         the consolidated spans, with options as in ``from-spans:by=error,rest=0.5``.
     consolidate_model
-        The consolidator's model, if it uses one; by default the first of `models`.
+        The consolidator's model, if it uses one, also by the name of one of `models`; by default
+        the first of them.
     seed
         For every judge that takes a seed and has none.
     calibration
@@ -196,6 +207,12 @@ class PanelConfig:
         """The additional seats of a default panel for trajectories of agents."""
         return () if self.seats or self.models else (SeatConfig(judge="calls"),)
 
+    def configured(self, model: ModelConfig | str) -> ModelConfig:
+        """Return a seat's or the consolidator's model; a name may be that of one of `models`."""
+        given = ModelConfig.of(model)
+        declared = (each for each in map(ModelConfig.of, self.models) if each.name == model)
+        return next(declared, given)
+
     @property
     def is_fitted(self) -> bool:
         """True if it has a calibration, or a cascade."""
@@ -217,7 +234,7 @@ class PanelConfig:
     @property
     def _named_models(self) -> tuple[ModelConfig, ...]:
         named = (*self.models, *(seat.model for seat in self.seats), self.consolidate_model)
-        return tuple(ModelConfig.of(model) for model in named if model is not None)
+        return tuple(self.configured(model) for model in named if model is not None)
 
     @property
     def workers(self) -> int:

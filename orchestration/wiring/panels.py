@@ -209,7 +209,7 @@ async def _consolidator(config: PanelConfig, models: Models) -> Consolidator:
         model = config.consolidate_model or next(iter(config.models), None)
         if model is None:
             raise ConfigError(f"consolidator {name!r} asks a model: name one with --model")
-        options["model"] = AskedBy(await models.get(ModelConfig.of(model)), "consolidator")
+        options["model"] = AskedBy(await models.get(config.configured(model)), "consolidator")
     return checked_consolidator(built(factory, name, options), name)
 
 

@@ -52,7 +52,7 @@ def asked_models(config: PanelConfig) -> Mapping[str, ModelConfig]:
     models = [seat.model for seat in named_seats(config) if seat.model is not None]
     named = config.consolidate_model or next(iter(config.models), None)
     if named is not None:
-        models.append(ModelConfig.of(named))
+        models.append(config.configured(named))
     return {model.name: model for model in reversed(models)}
 
 
@@ -109,5 +109,5 @@ def _named(seat: SeatConfig, config: PanelConfig) -> Iterator[NamedSeat]:
     if not asked:
         raise ConfigError(f"judge {seat.judge!r} asks a model: name one with --model")
     for asked_model in asked:
-        model = ModelConfig.of(asked_model)
+        model = config.configured(asked_model)
         yield NamedSeat(seat.name or f"{seat.judge}:{model.name}", seat, model)

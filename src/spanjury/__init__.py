@@ -19,16 +19,20 @@ __all__ = [
     "JudgedSentence",
     "Limits",
     "Located",
+    "ModelConfig",
     "Outcome",
+    "PanelConfig",
     "PanelReport",
     "Report",
     "Scale",
+    "SeatConfig",
     "Segment",
     "StreamEnd",
     "Task",
     "TextPiece",
     "TextReport",
     "TextReports",
+    "TokenPrice",
     "Unverified",
     "__version__",
     "acheck",
@@ -45,10 +49,14 @@ __all__ = [
 
 _ENGINE = "spanjury.orchestration.engine"
 _JUDGING = "spanjury.orchestration.services.judging"
+_CONFIG = "spanjury.orchestration.wiring.config"
 _RUNNING = {
     "FailurePolicy": f"{_ENGINE}.stopping",
     "JudgedSentence": f"{_JUDGING}.stream",
     "Limits": f"{_ENGINE}.metering",
+    "ModelConfig": _CONFIG,
+    "PanelConfig": _CONFIG,
+    "SeatConfig": _CONFIG,
     "StreamEnd": f"{_JUDGING}.stream",
     "TextPiece": f"{_JUDGING}.stream",
     "TextReport": f"{_JUDGING}.text_report",

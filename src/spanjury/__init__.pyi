@@ -20,6 +20,7 @@ from spanjury.judges.core import (
     Scale,
     Segment,
     Task,
+    TokenPrice,
     Unverified,
 )
 from spanjury.orchestration.engine.metering import Limits
@@ -36,6 +37,7 @@ from spanjury.orchestration.services.judging.stream import (
     stream,
 )
 from spanjury.orchestration.services.judging.text_report import TextReport
+from spanjury.orchestration.wiring.config import ModelConfig, PanelConfig, SeatConfig
 
 __all__ = [
     "Aspect",
@@ -50,16 +52,20 @@ __all__ = [
     "JudgedSentence",
     "Limits",
     "Located",
+    "ModelConfig",
     "Outcome",
+    "PanelConfig",
     "PanelReport",
     "Report",
     "Scale",
+    "SeatConfig",
     "Segment",
     "StreamEnd",
     "Task",
     "TextPiece",
     "TextReport",
     "TextReports",
+    "TokenPrice",
     "Unverified",
     "__version__",
     "acheck",

@@ -101,6 +101,20 @@ async def test_an_empty_reply_is_a_reply(lane: Lane, text: str | None) -> None:
     assert (reply.text, reply.finish) == ("", Finish.STOP)
 
 
+@pytest.mark.parametrize("thinking", ["hm", [{"type": "text", "text": "hm"}]])
+async def test_content_in_parts_is_a_reply(thinking: object) -> None:
+    lean = Lane(name="openai-compatible/loop", plugin="openai-compatible")
+    parts = [
+        {"type": "thinking", "thinking": thinking},
+        {"type": "text", "text": "No "},
+        {"type": "reference", "reference_ids": [1]},
+        {"type": "text", "text": "Error"},
+    ]
+    with LoopbackServer(chat(None, message={"content": parts})) as server:
+        reply = await ask(lean, server)
+    assert (reply.reasoning, reply.text) == ("hm", "No Error")
+
+
 async def test_log_probabilities_are_asked_for_and_read(lane: Lane) -> None:
     rivals = [{"token": "Good", "logprob": -0.1, "bytes": None}]
     token = {"token": "Good", "logprob": -0.1, "bytes": None, "top_logprobs": rivals}

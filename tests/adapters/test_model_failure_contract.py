@@ -22,7 +22,7 @@ from loopback.answers import (
     completion_with,
     failure,
 )
-from loopback.lanes import KEY, QUESTION, REQUEST, Lane, failing, said_by_llama_cpp
+from loopback.lanes import KEY, QUESTION, REQUEST, Lane, ask, failing, said_by_llama_cpp
 from loopback.server import LoopbackServer, unreachable_url
 
 from spanjury.adapters.models.gateway import Gateway
@@ -31,6 +31,7 @@ from spanjury.judges.core import (
     ConfigError,
     Decoding,
     FormRefusedError,
+    Message,
     ModelError,
     ModelOptions,
     ModelRefusedError,
@@ -98,6 +99,29 @@ async def test_an_overlong_source_is_named(lane: Lane, status: int, header: str)
     assert type(error) is PermanentModelError
     assert header[:40] in str(error)
     assert "longer than this model reads; the judge searcher reads long sources" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "is_cut"),
+    [
+        pytest.param(4096, True, id="to the context"),
+        pytest.param(2050, True, id="to half of it"),
+        pytest.param(4095, False, id="no context has so many"),
+        pytest.param(6144, False, id="enough for the text"),
+        pytest.param(514, False, id="no context is so small"),
+    ],
+)
+async def test_a_prompt_that_the_server_cut_to_its_context_is_no_reply(
+    lane: Lane, tokens: int, is_cut: bool
+) -> None:
+    request = replace(REQUEST, messages=(Message(role="user", content="word " * 6_000),))
+    answer = chat("fine", usage={"prompt_tokens": tokens, "completion_tokens": 1})
+    with LoopbackServer(answer) as server:
+        if not is_cut:
+            assert (await ask(lane, server, request)).text == "fine"
+            return
+        with pytest.raises(PermanentModelError, match=f"{tokens:,} tokens of .* 30,000 characters"):
+            await ask(lane, server, request)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +194,7 @@ async def test_a_body_that_is_no_completion_is_transient(lane: Lane, answer: Ans
         *map(_choices, [{}, "none", [None], [[]], [{}]]),
         *map(_first_message, [[], "hi", None]),
         *map(_usage, [[], "7", {"prompt_tokens": 7.5}]),
-        *map(_content, [5, {}, [{"text": "hi"}]]),
+        *map(_content, [5, {}, ["hi"]]),
         chat(None, message={"tool_calls": [{"id": "c1"}]}),
         chat("fine", logprobs={"content": [{"token": "fine"}]}),
         chat("fine", message={"reasoning_content": {"text": "hm"}}),
@@ -198,6 +222,21 @@ async def test_a_failure_is_one_also_with_status_200(
     lane: Lane, error: object, expected: type[ModelError]
 ) -> None:
     assert type(await failing(lane, Answer(body=json.dumps({"error": error})))) is expected
+
+
+@pytest.mark.parametrize("finish", ["error", "abort"])
+async def test_a_reply_that_the_server_gave_up_is_an_outage_of_it(lane: Lane, finish: str) -> None:
+    assert type(await failing(lane, chat("Half a loa", finish=finish))) is TransientModelError
+
+
+async def test_a_failure_within_a_choice_is_raised_with_its_message() -> None:
+    lane = Lane(name="openai-compatible/loop", plugin="openai-compatible")
+    lost = {"code": 502, "message": f"the provider of {KEY} is lost"}
+    choice = {"message": {"content": ""}, "finish_reason": "error", "error": lost}
+    error = await failing(lane, _choices([choice]))
+    assert (type(error), error.status) == (TransientModelError, 502)
+    assert "the provider of" in str(error)
+    assert KEY not in str(error)
 
 
 async def test_a_connection_that_breaks_is_transient(lane: Lane) -> None:

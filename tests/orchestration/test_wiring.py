@@ -157,10 +157,47 @@ async def test_invalid_input_is_refused_with_the_choices(
             pytest.fail("it was opened")
 
 
+@pytest.mark.parametrize(
+    ("field", "given", "problem"),
+    [
+        ("price", {"prompt": 1e-6}, "price of m/a: expected a TokenPrice, got {'prompt': 1e-06}"),
+        ("base_url", ["http://a:1/v1"], "base_url of m/a: expected an address or a tuple of them"),
+    ],
+)
+def test_a_model_with_a_value_of_another_type_is_refused(
+    field: str, given: object, problem: str
+) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        ModelConfig(**{"name": "m/a", field: given})  # type: ignore[arg-type]  # by each case
+
+
+async def test_a_model_that_is_no_configuration_is_refused_without_its_values() -> None:
+    given = {"name": "m/a", "api_key": "sk-1"}
+    with pytest.raises(ConfigError, match=r"a model is a name or a ModelConfig, got dict$"):
+        async with open_panel(judges=["geval"], models=[given]):  # type: ignore[list-item]  # wrong
+            pytest.fail("it was opened")
+
+
 async def test_a_consolidators_model_is_its_own_where_it_names_one(opened: list[str]) -> None:
     config = PanelConfig(consolidate="agent", consolidate_model="m/merger")
     async with open_panel(config):
         assert opened == ["open m/merger None"]
+
+
+async def test_a_seat_and_the_consolidator_name_a_model_of_the_panel(opened: list[str]) -> None:
+    models = [ModelConfig(name=f"m/{name}", base_url=f"http://{name}:1/v1") for name in "ab"]
+    config = PanelConfig(
+        seats=(SeatConfig(judge="asking", model="m/b"), SeatConfig(judge="asking", model="m/c")),
+        models=tuple(models),
+        consolidate="agent",
+        consolidate_model="m/a",
+    )
+    async with open_panel(config):
+        assert set(opened) == {
+            "open m/a http://a:1/v1",
+            "open m/b http://b:1/v1",
+            "open m/c None",
+        }
 
 
 async def test_a_consolidator_takes_options_as_a_judge_does() -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import assert_type
 
 import pytest
+from loopback.answers import chat
+from loopback.server import LoopbackServer
 
 import spanjury
 from spanjury import exams
@@ -29,6 +31,19 @@ async def test_a_panel_is_a_judge_whose_reports_have_seats() -> None:
     assert_type(report.basis, spanjury.DecisionBasis | None)
     for span in report.spans:
         assert_type(span.evidence, tuple[spanjury.Evidence, ...])
+
+
+def test_a_server_of_ones_own_and_seats_with_options_are_named_from_python() -> None:
+    price = spanjury.TokenPrice(prompt=0.2e-6, completion=0.6e-6)
+    with LoopbackServer(chat("Severity: 2\n\nOverall score: Excellent")) as server:
+        model = spanjury.ModelConfig(
+            name="openai-compatible/mine", base_url=server.base_url, price=price
+        )
+        seat = spanjury.SeatConfig(judge="annotator", options={"max_tokens": 99}, model=model.name)
+        panel = spanjury.PanelConfig(seats=(seat,), models=(model,))
+        report = spanjury.check("It opened.", source="It opened.", aspects="fluency", panel=panel)
+        assert server.requests[-1].body["max_tokens"] == 99
+    assert report.scores == {"fluency": 5.0}
 
 
 def test_segments_are_read_one_by_one(tmp_path: Path) -> None:

@@ -305,7 +305,7 @@ _READING = (
 def biases_report(biases: Biases, *, judge: Examinee, data: str) -> Report:
     """Return the report of an exam of preferences."""
     rows = [("all aspects", biases.whole), *((each.aspect, each) for each in biases.aspects)]
-    sees_order = bool(biases.whole.order.consistent.trials)
+    sees_order = biases.whole.order.shown_twice > 0
     order = order_table(((name, each.order) for name, each in rows), heading="aspect")
     no_order = "No order of the texts can sway this judge."
     return Report(

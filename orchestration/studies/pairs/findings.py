@@ -1,11 +1,13 @@
 """Findings of a comparison: wins, ties, losses, and how far the order of the texts decides."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import Preference
 from spanjury.orchestration.report import (
     Block,
+    Bullets,
     Paragraph,
     Report,
     Section,
@@ -52,6 +54,8 @@ class PairCount:
 class OrderFindings:
     """Figures of how far the order of the texts decides; NaN where each pair was shown once."""
 
+    shown_twice: int
+    """Number of pairs that were shown in both orders, with or without a preference."""
     consistent: Proportion
     """Share of the pairs whose preference is the same in both orders."""
     first: Proportion
@@ -68,6 +72,8 @@ class AspectComparisons:
     order: OrderFindings
     compared: int
     answered: int
+    reasons: Mapping[str, int]
+    """The commonest reasons why comparisons have no preference, with their counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +105,7 @@ def order_findings(rows: Sequence[ComparisonRow]) -> OrderFindings:
     turned = ((row.source, row.consistent) for row in rows)
     decisive = ((row.source, _decisive(row)) for row in rows)
     return OrderFindings(
+        shown_twice=sum(len(row.orders) > 1 for row in rows),
         consistent=share_by_source(
             (source, consistent is True, consistent is not None) for source, consistent in turned
         ),
@@ -117,6 +124,7 @@ def _decisive(row: ComparisonRow) -> tuple[OrderRow, ...]:
 
 
 def _of_aspect(aspect: str, rows: Sequence[ComparisonRow]) -> AspectComparisons:
+    reasons = Counter(row.reason for row in rows if row.preference is None)
     preferences = {
         systems: [row.preference for row in own]
         for systems, own in grouped(rows, lambda row: (row.system_a, row.system_b)).items()
@@ -137,10 +145,12 @@ def _of_aspect(aspect: str, rows: Sequence[ComparisonRow]) -> AspectComparisons:
         order=order_findings(rows),
         compared=len(rows),
         answered=sum(row.preference is not None for row in rows),
+        reasons=dict(reasons.most_common(_REASONS)),
     )
 
 
 _SHARE = ".2f"
+_REASONS = 5
 _DIGITS = 9
 """Decimals of a share: equal shares are to tie."""
 ANSWERED = "Share of comparisons with a preference."
@@ -162,7 +172,7 @@ _ORDER_FREE = (
 
 def pairs_report(findings: Findings, *, judge: Examinee, data: str) -> Report:
     """Return the report of a comparison."""
-    sees_order = bool(findings.order.consistent.trials)
+    sees_order = findings.order.shown_twice > 0
     return Report(
         title="Pairs",
         answer=" ".join(map(_answer, findings.aspects)),
@@ -218,6 +228,7 @@ def findings_json(findings: Findings, *, judge: Examinee) -> dict[str, object]:
                 "aspect": aspect.aspect,
                 "compared": aspect.compared,
                 "answered": aspect.answered,
+                "reasons": dict(aspect.reasons),
                 "order": plain(aspect.order),
                 "pairs": [{**fields_of(each), "share": plain(each.share)} for each in aspect.pairs],
             }
@@ -248,5 +259,9 @@ def _blocks(aspect: AspectComparisons) -> Iterator[Block]:
         )
         for each in aspect.pairs
     )
+    if aspect.reasons:
+        yield Bullets(
+            [prose("no answer: {} x {}", count, why) for why, count in aspect.reasons.items()]
+        )
     if aspect.order.consistent.trials:
         yield order_table(iter([("all", aspect.order)]), heading="systems")

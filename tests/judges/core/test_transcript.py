@@ -1,16 +1,19 @@
 """Trajectories as segments: what the agent wrote as one text, and the places in it."""
 
 import json
+from dataclasses import replace
 
 import pytest
+from fakes.judges import ASPECT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanjury.judges.core import Segment, ToolCall, ToolSpec, Trajectory, Turn
+from spanjury.judges.core import Aspect, Segment, ToolCall, ToolSpec, Trajectory, Turn
 from spanjury.judges.core.transcript import (
     edited_trajectory,
     json_leaves,
     replies,
+    searched_first,
     segment_of,
     transcript,
     turn_of,
@@ -55,6 +58,25 @@ def test_the_output_is_what_the_agent_wrote_with_its_calls() -> None:
     )
     assert segment.task == "agent"
     assert segment.trajectory is BOOKING
+
+
+@pytest.mark.parametrize(
+    ("aspect", "searched"),
+    [
+        (replace(ASPECT, kind="action"), [6, 3, 8]),
+        (replace(ASPECT, kind="action", of_answers=True), [8, 6, 3]),
+        (replace(ASPECT, kind="grounding"), [8, 6, 3]),
+    ],
+)
+def test_a_quote_is_searched_for_where_the_aspect_looks_in_the_last_turn_first(
+    aspect: Aspect, searched: list[int]
+) -> None:
+    segment = segment_of(BOOKING)
+    written = transcript(BOOKING)
+    positions = [written.position_of(*part) for part in searched_first(segment, aspect)]
+    turns = [position.turn for position in positions if position]
+    assert list(dict.fromkeys(turns)) == searched
+    assert searched_first(Segment(segment_id="s", output="Plain."), aspect) == ()
 
 
 def test_each_turn_of_anyone_else_is_an_input_of_its_own() -> None:

@@ -11,8 +11,11 @@ from spanjury.judges.core import (
     Located,
     ModelTimeoutError,
     Outcome,
+    PermanentModelError,
     Reply,
     Report,
+    ToolCall,
+    UnusableModelError,
     Usage,
 )
 from spanjury.judges.core.keys import canonical
@@ -86,12 +89,43 @@ async def test_after_an_empty_reply_the_same_is_asked_once_more_and_sampled() ->
     assert second.decoding.temperature > first.decoding.temperature
 
 
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (Reply(text=""), "the reply is empty"),
+        (Reply(text="", reasoning=READABLE), "the reply is empty: the server hands over all of"),
+        (
+            Reply(
+                text="",
+                finish=Finish.TOOL_CALLS,
+                tool_calls=(ToolCall(call_id="c1", name="json", arguments="{}"),),
+            ),
+            "the reply calls a tool, 'json'",
+        ),
+    ],
+)
+async def test_the_reason_says_what_stands_in_place_of_an_answer(reply: Reply, reason: str) -> None:
+    report, _ = await assess(reply, reply)
+    assert report.outcome is Outcome.UNPARSEABLE
+    assert report.reason.startswith(reason)
+
+
 async def test_a_reply_that_broke_off_gets_twice_the_room_once() -> None:
     cut = Reply(text='Error 1:\nLocation: "in 1935"\nExpl', finish=Finish.LENGTH)
     report, model = await assess(cut, cut, max_tokens=100)
     assert report.outcome is Outcome.TRUNCATED
     assert [request.decoding.max_tokens for request in model.requests] == [100, 200]
     assert model.requests[0].messages == model.requests[1].messages
+
+
+async def test_a_reply_that_broke_off_stands_if_the_server_has_no_more_room() -> None:
+    spent = Usage(calls=1, prompt=852, completion=1024)
+    cut = Reply(text='Error 1:\nLocation: "in 1935"\nExpl', finish=Finish.LENGTH, usage=spent)
+    report, _ = await assess(cut, PermanentModelError("maximum context length is 2048 tokens"))
+    assert (report.outcome, report.usage) == (Outcome.TRUNCATED, spent)
+    assert report.reason == "the reply broke off before the score"
+    with pytest.raises(UnusableModelError):
+        await assess(cut, UnusableModelError("the key was revoked"))
 
 
 @pytest.mark.parametrize(

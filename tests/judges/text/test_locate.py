@@ -157,6 +157,12 @@ def test_parts_of_words_are_taken_one_after_the_other_and_after_whole_words() ->
     assert [passage.start for passage in passages if passage] == [2, 15, 15]
 
 
+def test_occurrences_in_the_parts_to_be_searched_first_come_first() -> None:
+    locator = Locator("a 5, b 5, c 5", first=[(5, 8), (0, 3)])
+    starts = [match.start for _ in range(4) if (match := locator.find("5"))]
+    assert starts == [7, 2, 12, 12]
+
+
 def test_one_occurrence_is_not_given_to_two_spellings_of_a_quote() -> None:
     locator = Locator("The end. the end")
     assert locator.find("the end") == LocatedQuote(start=9, end=16, located=Located.EXACT)

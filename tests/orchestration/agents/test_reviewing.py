@@ -17,6 +17,8 @@ from pydantic_ai.messages import (
 
 from spanjury.agents import areview, review
 from spanjury.judges.core import ConfigError, ErrorSpan, ModelTimeoutError, Report, ToolSpec
+from spanjury.judges.llm.annotator import Annotator
+from spanjury.testing import ScriptedModel
 
 Message = dict[str, object]
 
@@ -128,6 +130,21 @@ async def test_calls_that_wait_are_judged_alone_and_answered_each() -> None:
     assert (answer["role"], answer["tool_call_id"]) == ("tool", id_of(waiting))
     again = [*messages, *reviewed.messages, calling("book_table", **RIGHT)]
     assert (await areview(again, tools=TOOLS, after=reviewed.rejections)).passed
+
+
+async def test_calls_that_wait_do_not_answer_for_an_earlier_call() -> None:
+    messages = [*ASKED, *booking("LT-4071", **WRONG), calling("book_table", **RIGHT)]
+    assert (await areview(messages, tools=TOOLS)).passed
+    messages = [*messages[:-1], *booking("LT-4072", **RIGHT), saying("The booking is LT-4072.")]
+    assert "turn 3, call 1, $.date" in (await areview(messages, tools=TOOLS)).feedback
+
+
+async def test_words_that_an_earlier_request_holds_too_are_an_error_of_the_last_answer() -> None:
+    messages = [*ASKED, saying("Is 9 May fine?"), *ASKED[1:], saying("I booked 9 May.")]
+    reply = 'Error 1:\nLocation: "9 May"\nExplanation: Wrong.\nSeverity: 4\n\nOverall score: Poor'
+    judge = Annotator(model=ScriptedModel(reply))
+    reviewed = await areview(messages, since=3, aspects="honesty", judges=[judge])
+    assert '1. "9 May", turn 5 (honesty, severity 4 of 5)' in reviewed.feedback
 
 
 @pytest.mark.parametrize(

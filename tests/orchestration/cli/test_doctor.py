@@ -103,6 +103,26 @@ def test_the_doctor_says_whether_a_model_gives_log_probabilities(
 
 
 @pytest.mark.parametrize(
+    ("answers", "state", "note"),
+    [
+        ([chat('{ "ready": "yes" }')], "bounded-schema", "holds replies to it"),
+        ([failure(400, "maxLength"), chat('{"ready": "yes"}')], "schema", "holds replies to it"),
+        ([failure(400)] * 2 + [chat("")], "grammar", "the reply is empty"),
+        ([chat("ready")], "ignored", "bounded-schema is accepted, but the reply is 'ready'"),
+        ([failure(400)] * 3, "text", "the prompt alone asks for it"),
+    ],
+)
+def test_the_doctor_says_to_which_form_a_server_holds_replies(
+    answers: list[Answer], state: str, note: str
+) -> None:
+    with LoopbackServer(chat("ready"), *answers, chat("ready")) as server:
+        done = doctor("--model", "openai-compatible/m", "--model-base-url", server.base_url)
+    (row,) = [row for row in done.output.splitlines() if "form of replies" in row]
+    assert [cell.strip() for cell in row.split("│")][2] == state
+    assert note in row
+
+
+@pytest.mark.parametrize(
     ("found", "row"),
     [
         (("sdpa", "cpu"), "sdpa PyTorch's, on cpu"),

@@ -204,6 +204,22 @@ def test_position_bias_is_the_share_of_winners_that_stood_first() -> None:
     assert (order.consistent.trials, order.first.trials) == (3, 5)
 
 
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([row(None, None)], "Each pair is shown in both orders."),
+        ([row(A, None), row(None, None), row(A, A)], "no answer: 2 x no"),
+        ([row(A)], "No order of the texts can sway this judge, so it was asked about each pair"),
+    ],
+)
+def test_the_page_says_how_often_pairs_were_shown_and_why_comparisons_fail(
+    rows: Sequence[ComparisonRow], says: str
+) -> None:
+    judge = Examinee(signature="judge", seats={"judge": "judge"})
+    page = report_markdown(pairs_report(findings_of(rows), judge=judge, data="texts"))
+    assert says in " ".join(page.split())
+
+
 def test_a_judge_that_sees_no_order_has_no_position_bias() -> None:
     order = findings_of([row(A), row(B, source="two")]).order
     assert order.consistent.trials == order.first.trials == 0

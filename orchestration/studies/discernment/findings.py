@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -76,13 +75,11 @@ class Method:
     combine: Combination
 
 
-METHODS: Mapping[Mode, Method] = MappingProxyType(
-    {
-        "paper": Method(test=signed_rank, combine=harmonic_mean_paper),
-        "wilson": Method(test=paired_test, combine=harmonic_mean_wilson),
-        "calibrated": Method(test=paired_test, combine=harmonic_mean_calibrated),
-    }
-)
+METHODS: Mapping[Mode, Method] = {
+    "paper": Method(test=signed_rank, combine=harmonic_mean_paper),
+    "wilson": Method(test=paired_test, combine=harmonic_mean_wilson),
+    "calibrated": Method(test=paired_test, combine=harmonic_mean_calibrated),
+}
 """`paper` is DHP as printed, whose combined value is no p-value; `calibrated` is right."""
 
 

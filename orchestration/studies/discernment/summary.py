@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 from spanjury.orchestration.report.json import fields_of, plain, versions
 from spanjury.orchestration.report.numbers import figure
@@ -36,15 +35,13 @@ _FEW = 30
 """With fewer sources than this even a large effect is often missed, and intervals are rough."""
 _NARROW = 0.5
 """From this share of clean scores at the worst on, little can fall."""
-_MODES: Mapping[Mode, str] = MappingProxyType(
-    {
-        "paper": "Mode `paper` is for comparison with the paper only: its combined value is no "
-        "p-value. Of four aspects without any effect it passes D = 1 in about 30 % of exams, "
-        "not in 5 %.",
-        "wilson": "Mode `wilson` is somewhat too generous: D = 1 stands for a p-value a little "
-        "above 0.05.",
-    }
-)
+_MODES: Mapping[Mode, str] = {
+    "paper": "Mode `paper` is for comparison with the paper only: its combined value is no "
+    "p-value. Of four aspects without any effect it passes D = 1 in about 30 % of exams, "
+    "not in 5 %.",
+    "wilson": "Mode `wilson` is somewhat too generous: D = 1 stands for a p-value a little "
+    "above 0.05.",
+}
 
 
 def cautions(findings: Findings) -> tuple[str, ...]:
@@ -157,9 +154,7 @@ def _on_alarms(findings: Findings) -> Iterator[str]:
             )
 
 
-_KEYS = MappingProxyType(
-    {"skipped": "left_out", "contrasts": "cells", "target_contrast": "contrast"}
-)
+_KEYS = {"skipped": "left_out", "contrasts": "cells", "target_contrast": "contrast"}
 """Names of fields that JSON has under another key."""
 _NAMES = (
     "discernment.average",

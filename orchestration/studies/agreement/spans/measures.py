@@ -269,20 +269,19 @@ def _placed(measure: Callable[[NDArray[np.int64], NDArray[np.int64]], Overlap]) 
     return lambda predicted, gold: measure(interval_rows(predicted), interval_rows(gold))
 
 
-MEASURES: Mapping[str, Compare] = MappingProxyType(
-    {
-        "characters": _placed(character_overlap),
-        "exact": _placed(exact_overlap),
-        _GRADED: _graded,
-        _HARD: hard_overlap,
-        "matched": _placed(matched_overlap),
-    }
-)
+MEASURES: Mapping[str, Compare] = {
+    "characters": _placed(character_overlap),
+    "exact": _placed(exact_overlap),
+    _GRADED: _graded,
+    _HARD: hard_overlap,
+    "matched": _placed(matched_overlap),
+}
 """Characters in common; the same spans; characters by severity, minor or major; characters of the
 same category; pairs of spans that overlap by half."""
-AVERAGES: Mapping[str, Callable[[NDArray[np.float64]], Weighted]] = MappingProxyType(
-    {"micro": micro_effect, "macro": macro_effect}
-)
+AVERAGES: Mapping[str, Callable[[NDArray[np.float64]], Weighted]] = {
+    "micro": micro_effect,
+    "macro": macro_effect,
+}
 """All texts counted together, and the mean of texts."""
 
 

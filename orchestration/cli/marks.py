@@ -13,6 +13,8 @@ from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR, say, say_each
 from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, RunOrResults, Task
 from spanjury.orchestration.cli.flags.panel import ModelBaseUrls
+from spanjury.orchestration.cli.flags.run import RandomSeed, TableAsJson
+from spanjury.orchestration.services.exams.study import DRAWS, SEED
 
 with lazily():
     from spanjury.judges.tasks import catalogue
@@ -145,9 +147,9 @@ def import_marks(
 def agreement(
     *,
     run: RunOrResults,
-    draws: Annotated[int, Flag("Number of bootstrap resamples; 0 for no intervals.", min=0)] = 1000,
-    seed: Annotated[int, Flag("Seed for resampling.")] = 1,
-    json: Annotated[bool, Flag("Print JSON instead of a table.")] = False,
+    draws: Annotated[int, DRAWS] = 1000,
+    seed: Annotated[int, SEED] = 1,
+    json: TableAsJson = False,
     data: TextsFlag = None,
 ) -> None:
     """Measure how far annotators agree, and what share of judges' spans they keep."""
@@ -254,7 +256,7 @@ def sample(
     aspect: Annotated[
         tuple[str, ...], Flag("Aspect whose scores count; all by default; repeatable.")
     ] = (),
-    seed: Annotated[int, Flag("Random seed.", min=0)] = 1,
+    seed: RandomSeed = 1,
     data: TextsFlag = None,
     column: Columns = (),
 ) -> None:

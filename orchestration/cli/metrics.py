@@ -13,7 +13,7 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import INTERRUPTED, say
 from spanjury.orchestration.cli.flags.data import Columns, RowLimit
-from spanjury.orchestration.cli.flags.run import NoProgress
+from spanjury.orchestration.cli.flags.run import NoProgress, TableAsJson
 from spanjury.orchestration.cli.listing import ListFlags, Listing, Word, matching, print_listing
 
 with lazily():
@@ -27,7 +27,6 @@ with lazily():
     from spanjury.orchestration.services.judging import metrics as service
     from spanjury.orchestration.wiring import metrics
 
-Json = Annotated[bool, Flag("Print JSON instead of a table.")]
 MetricTexts = Annotated[
     Path, typer.Argument(help="Texts: JSONL, CSV, TSV, TXT, Parquet, a folder or hf:….")
 ]
@@ -80,7 +79,7 @@ def list_metrics(
 def card(
     *,
     name: Annotated[str, typer.Argument(help="Name of a metric.")],
-    json: Json = False,
+    json: TableAsJson = False,
     markdown: Annotated[bool, Flag("Print the card as Markdown.")] = False,
 ) -> None:
     """Print the card of a metric: what it measures, its formula, its bounds, its limits."""
@@ -178,7 +177,7 @@ def score(
     workers: Annotated[
         int | None, Flag("Number of processes; one per core by default.", min=1, env=True)
     ] = None,
-    json: Json = False,
+    json: TableAsJson = False,
     no_progress: NoProgress = False,
 ) -> None:
     """Score the texts of DATA with metrics.

@@ -22,6 +22,8 @@ Html = Annotated[
     Path | None, Flag("Write the whole report as one page, to a file that ends in .html.")
 ]
 NoProgress = Annotated[bool, _NO_PROGRESS]
+TableAsJson = Annotated[bool, Flag("Print JSON instead of a table.")]
+RandomSeed = Annotated[int, Flag("Random seed.", min=0)]
 LogFile = Annotated[Path | None, Flag("Write a JSON log to this file.", env=True, rare=True)]
 MaxCost = Annotated[
     float | None,

@@ -1,12 +1,18 @@
 """A meta-evaluation: how far judges and metrics agree with people."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Literal
 
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
+from spanjury.orchestration.services.exams.study import (
+    CORRELATION,
+    SEED,
+    MarkedStudy,
+    Parameter,
+    from_python,
+)
 
 with lazily():
     import anyio
@@ -50,7 +56,7 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
     ] = "by-input"
     correlation: Annotated[
         Literal["pearson", "spearman", "tau-b", "tau-c"],
-        Parameter("Correlation coefficient.", section=_STATISTICS),
+        replace(CORRELATION, section=_STATISTICS),
     ] = "spearman"
     draws: Annotated[
         int,
@@ -60,7 +66,7 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
             section=_STATISTICS,
         ),
     ] = 1000
-    seed: Annotated[int, Parameter("Seed for resampling.", section=_STATISTICS)] = 1
+    seed: Annotated[int, replace(SEED, section=_STATISTICS)] = 1
 
     async def answer(self) -> "study_report.StudyReport[findings.MetaFindings]":
         """Measure the agreement; raise as `MarkedStudy.find` does."""

@@ -15,7 +15,6 @@ from spanjury.judges.core import ConfigError, StoreError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.flags.batch import BatchFlags
 from spanjury.orchestration.cli.flags.data import (
     Aspects,
     Criteria,
@@ -25,7 +24,7 @@ from spanjury.orchestration.cli.flags.data import (
 )
 from spanjury.orchestration.cli.flags.gates import GateFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags, ScoringFlags
-from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
+from spanjury.orchestration.cli.flags.run import BatchFlags, LimitFlags, ShowFlags
 
 with lazily():
     from spanjury.judges import tasks

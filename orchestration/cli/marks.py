@@ -19,7 +19,7 @@ from spanjury.orchestration.services.exams.study import DRAWS, SEED
 with lazily():
     from spanjury.judges.tasks import catalogue
     from spanjury.orchestration.cli import console, progress
-    from spanjury.orchestration.report import files, html, markdown, numbers
+    from spanjury.orchestration.report import files, html, markdown, tables
     from spanjury.orchestration.services.people import align as aligning
     from spanjury.orchestration.services.people import sampling
     from spanjury.orchestration.services.people.marks import (
@@ -282,7 +282,7 @@ def sample(
         (
             [
                 stratum.name,
-                numbers.between(*drawn.scores.get(stratum.name, (None, None))),
+                tables.between(*drawn.scores.get(stratum.name, (None, None))),
                 f"{stratum.texts:,}",
                 f"{stratum.drawn:,}",
                 f"{stratum.inclusion:.1%}",

@@ -14,7 +14,7 @@ from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import INTERRUPTED, say
 from spanjury.orchestration.cli.flags.data import Columns, RowLimit
 from spanjury.orchestration.cli.flags.run import NoProgress, TableAsJson
-from spanjury.orchestration.cli.listing import ListFlags, Listing, Word, matching, print_listing
+from spanjury.orchestration.cli.lists import ListFlags, Listing, Word, matching, print_listing
 
 with lazily():
     import anyio
@@ -23,7 +23,8 @@ with lazily():
     from spanjury.judges.metrics import scores as corpus
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import json as values
-    from spanjury.orchestration.report import metric_card, numbers
+    from spanjury.orchestration.report import metric_card
+    from spanjury.orchestration.report import tables as figures
     from spanjury.orchestration.services.judging import metrics as service
     from spanjury.orchestration.wiring import metrics
 
@@ -284,6 +285,6 @@ def _score_table(rows: Sequence[_Row], *, by_system: bool) -> "tables.Table":
     table.add_column("better")
     for row in rows:
         names = (row.metric, row.system) if by_system else (row.metric,)
-        interval = numbers.between(*row.interval, ".4g") if row.interval else ""
-        table.add_row(*names, numbers.figure(row.score, ".4g"), interval, row.better)
+        interval = figures.between(*row.interval, ".4g") if row.interval else ""
+        table.add_row(*names, figures.figure(row.score, ".4g"), interval, row.better)
     return table

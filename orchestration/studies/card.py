@@ -21,7 +21,7 @@ from spanjury.orchestration.report import (
     row,
     table,
 )
-from spanjury.orchestration.report.numbers import defined
+from spanjury.orchestration.report.tables import defined
 from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.relations import RELATIONS, parse_comparison
 

@@ -18,9 +18,8 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.transcript import Transcript, header_of, transcript_of
-from spanjury.orchestration.services.viewing.aspects import KnownAspects
 from spanjury.orchestration.services.viewing.reading import NOTHING, Pairing
-from spanjury.orchestration.services.viewing.sources import ViewedRun
+from spanjury.orchestration.services.viewing.sources import KnownAspects, ViewedRun
 from spanjury.orchestration.services.viewing.texts import TextStore
 
 with lazily():

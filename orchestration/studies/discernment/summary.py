@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from spanjury.orchestration.report.json import fields_of, plain, versions
-from spanjury.orchestration.report.numbers import figure
+from spanjury.orchestration.report.tables import figure
 from spanjury.orchestration.studies.card import Measure, measured, ratio_measure
 from spanjury.orchestration.studies.discernment.conclusions import (
     ONE_FLIP,

@@ -70,7 +70,7 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
 
     async def answer(self) -> "study_report.StudyReport[findings.MetaFindings]":
         """Measure the agreement; raise as `MarkedStudy.find` does."""
-        collected, notes = await anyio.to_thread.run_sync(self._collected)
+        collected = await anyio.to_thread.run_sync(self._collected)
         settings = scorers.Settings(
             level=self.level, method=self.correlation, draws=self.draws, seed=self.seed
         )
@@ -80,15 +80,14 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
             document=tables.agreement_report(result),
             values=findings.meta_json(result),
             write=partial(agreement_report.write_meta, findings=result, collected=collected),
-            closing=notes,
+            closing=collected.closing,
         )
 
-    def _collected(self) -> "tuple[agreement.Collected, Sequence[str]]":
+    def _collected(self) -> "agreement.Collected":
         source, categories = self.source, terms.names_of(self.categories)
-        if source.human is not None:
-            return agreement.collect(source, categories=categories), ()
-        marked = comparison.collect_marks(source, categories=categories)
-        return marked.collected, marked.notes
+        if source.human is None:
+            return comparison.collect_marks(source, categories=categories)
+        return agreement.collect(source, categories=categories)
 
 
 ameta, meta = from_python(Meta, name="meta")

@@ -220,7 +220,8 @@ class Collected:
 
     `data` and `results` are names. `spans` is empty if judges marked no spans, or if people neither
     marked a text nor all gave one text the best score. `gold` is None if people marked nothing;
-    `lengths` are code points by id, and `sources` the inputs of texts by id.
+    `lengths` are code points by id, and `sources` the inputs of texts by id. `closing` are lines
+    that a command ends with.
     """
 
     data: str
@@ -232,6 +233,7 @@ class Collected:
     lengths: Mapping[str, int]
     sources: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    closing: tuple[str, ...] = ()
 
 
 def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collected:

@@ -1,7 +1,7 @@
 """Compare people's marks: annotators with each other, and the run's judges with people."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -95,21 +95,11 @@ def people_agreement(run: MarkedRun, *, settings: Settings = DEFAULTS) -> People
     return PeopleAgreement(shared, note)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgesAndMarks:
-    """Judges of a run and the marks of people, to be compared.
-
-    `notes` name the annotators, and the figures that need more marks.
-    """
-
-    collected: Collected
-    notes: tuple[str, ...]
-
-
-def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> JudgesAndMarks:
+def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collected:
     """Collect the finished marks of the first run that has any.
 
-    Each pair of categories is written ``JUDGE=GOLD``.
+    Each pair of categories is written ``JUDGE=GOLD``. The closing lines name the annotators, and
+    the figures that need more marks.
 
     Raise `ConfigError` if no run has marks, or no one marked a requested aspect, and `DataError` if
     every aspect has fewer than `FEWEST_TEXTS`, or no judge scored them.
@@ -132,17 +122,16 @@ def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> Ju
         )
     who = ", ".join(sorted({reading.annotator for reading in readings}))
     data = f"marks of {who} in {run.marks}"
-    notes = [f"{data}: {counts}"]
-    notes += [
+    left_out = (
         f"{name} is left out: it has {len(texts)} marked texts and needs at least {FEWEST_TEXTS}"
         for name, texts in asked.items()
         if name not in enough
-    ]
+    )
     scored = _collected(source, enough, data=data, categories=categories)
-    collected = replace(scored, notes=counted.notes)
+    collected = replace(scored, notes=counted.notes, closing=(f"{data}: {counts}", *left_out))
     if not collected.ratings and not collected.spans:
         raise DataError(f"no judge scored or marked what people marked of {run.named}")
-    return JudgesAndMarks(collected=collected, notes=tuple(notes))
+    return collected
 
 
 def _marked_run(

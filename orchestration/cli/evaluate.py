@@ -28,7 +28,7 @@ from spanjury.orchestration.cli.flags.run import BatchFlags, LimitFlags, ShowFla
 
 with lazily():
     from spanjury.judges import tasks
-    from spanjury.orchestration.cli import cluster_session, dry_run, job_session, logging
+    from spanjury.orchestration.cli import dry_run, job_session, logging
     from spanjury.orchestration.engine import sharding
     from spanjury.orchestration.services.judging import job as jobs
     from spanjury.orchestration.services.runs import cluster_job
@@ -182,7 +182,7 @@ def evaluate(
         estimate(job)
     elif machines.engine == "ray":
         _require_no_gate(gate, "--engine ray")
-        cluster_session.run_cluster_job(
+        job_session.run_cluster_job(
             _cluster_job(job, rows=rows, kept=kept, show=show, machines=machines), show=show
         )
     else:

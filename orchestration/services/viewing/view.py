@@ -14,8 +14,7 @@ from typing import Self
 import msgspec
 
 from spanjury.judges.core import ConfigError, DataError, EvaluationError, Scale, Segment
-from spanjury.orchestration.services.viewing.comparison import Comparisons
-from spanjury.orchestration.services.viewing.details import Asked, Details
+from spanjury.orchestration.services.viewing.details import Asked, Comparisons, Details
 from spanjury.orchestration.services.viewing.marking import Marked, Marking, RowKey, row_key
 from spanjury.orchestration.services.viewing.reading import (
     DECISIONS,

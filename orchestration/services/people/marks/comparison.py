@@ -1,10 +1,10 @@
 """Compare people's marks: annotators with each other, and the run's judges with people."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.services.judging.scorers import read_scorers
@@ -22,16 +22,17 @@ from spanjury.orchestration.studies.agreement.people import (
     people_on_aspect,
     read_texts,
 )
-from spanjury.orchestration.studies.agreement.scorers import Ratings, input_of, ratings
+from spanjury.orchestration.studies.agreement.scorers import Ratings, ratings
 from spanjury.orchestration.studies.agreement.spans.findings import SpanTask
 from spanjury.orchestration.studies.agreement.spans.measures import (
     Gold,
-    GoldSpan,
     category_map,
     gold_of,
 )
 from spanjury.orchestration.studies.estimates import DEFAULTS, Settings, grouped
 from spanjury.orchestration.wiring.marks import ANNOTATORS
+
+T = TypeVar("T")
 
 FEWEST_TEXTS = 5
 """Fewest marked texts of an aspect for which judges are evaluated."""
@@ -187,30 +188,23 @@ def _collected(
         spans=tuple(tasks),
         annotators=judged.annotators,
         gold=gold,
-        lengths={
-            _name(aspect, text): len(text.output)
-            for aspect, texts in by_aspect.items()
-            for text in texts
-        },
-        sources={
-            _name(aspect, text): input_of(text)
-            for aspect, texts in by_aspect.items()
-            for text in texts
-        },
     )
 
 
 def _joined(by_aspect: Mapping[str, Sequence[Segment]]) -> Gold:
     """Join the gold spans of all aspects: a text that was read for two aspects counts twice."""
-    spans: dict[str, tuple[GoldSpan, ...]] = {}
-    readers: dict[str, tuple[str, ...]] = {}
-    for aspect, texts in by_aspect.items():
-        gold = gold_of(read_texts(texts))
-        for read_text in read_texts(texts):
-            spans[_name(aspect, read_text)] = gold.spans[read_text.segment_id]
-            readers[_name(aspect, read_text)] = gold.readers[read_text.segment_id]
-    return Gold(spans, readers)
+    golds = {aspect: gold_of(read_texts(texts)) for aspect, texts in by_aspect.items()}
 
+    def joined(part: Callable[[Gold], Mapping[str, T]]) -> dict[str, T]:
+        return {
+            f"{aspect}\0{name}": value
+            for aspect, gold in golds.items()
+            for name, value in part(gold).items()
+        }
 
-def _name(aspect: str, segment: Segment) -> str:
-    return f"{aspect}\0{segment.segment_id}"
+    return Gold(
+        joined(lambda gold: gold.spans),
+        joined(lambda gold: gold.readers),
+        joined(lambda gold: gold.lengths),
+        joined(lambda gold: gold.sources),
+    )

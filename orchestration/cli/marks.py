@@ -265,18 +265,15 @@ def sample(
     Mark them with `spanjury view RUN --rows FILE`. Then pass the file with --sample to `spanjury
     calibrate`, `panel study`, `panel cascade`, `meta` and `rank`, which use these probabilities.
     """
-    job = sampling.SampleJob(
-        run=run,
-        size=number,
-        purpose=for_,
-        seed=seed,
-        output=output,
-        aspects=aspect,
-        data=data,
-        columns=column,
-    )
     with progress.working("reading the results"):
-        drawn = sampling.draw(job)
+        drawn = sampling.draw(
+            marked_run.MarkedRun(run, data=data, columns=column),
+            size=number,
+            purpose=for_,
+            seed=seed,
+            output=output,
+            aspects=aspect,
+        )
     console.print_table(
         ("stratum", "panel's scores", "texts", "drawn", "chance"),
         (

@@ -185,15 +185,15 @@ def score(
 
     Without --metric, every metric is run that the data and this machine allow.
     """
-    job = service.MetricsJob(
-        data=texts.data,
+    prepared = service.prepare(
+        texts.data,
         metrics=texts.metric,
         references=texts.reference,
         source=texts.source,
         columns=texts.column,
         limit=texts.limit,
     )
-    scored = _measured(service.prepare(job), workers=workers, output=output, quiet=no_progress)
+    scored = _measured(prepared, workers=workers, output=output, quiet=no_progress)
     intervals = corpus.corpus_intervals(scored.scores)
     rows = [
         row

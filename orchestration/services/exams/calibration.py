@@ -180,7 +180,6 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
             if kept
             else None,
             aspects=tuple(aspects),
-            enough=tuple(tuple(tables.enough(aspect)) for aspect in aspects),
             cautions=tuple(
                 tuple(tables.cautions(about, aspect, terms))
                 for about, aspect in zip(texts, aspects, strict=True)

@@ -160,7 +160,7 @@ class CalibrationFindings:
     """All that is known of a calibration.
 
     `results`, `marks`: where the scores and the marks are from.
-    `notes`, `cautions`, `enough`: sentences; the last two by aspect.
+    `notes`, `cautions`: sentences; the latter by aspect.
     """
 
     results: str
@@ -169,7 +169,6 @@ class CalibrationFindings:
     calibration: Calibration | None
     """None where nothing was kept of any aspect."""
     aspects: tuple[AspectFindings, ...]
-    enough: tuple[tuple[str, ...], ...]
     cautions: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
 
@@ -190,10 +189,8 @@ def calibration_report(findings: CalibrationFindings) -> Report:
         ),
         sections=(
             *(
-                Section(aspect.aspect, list(_aspect(aspect, enough, cautions)))
-                for aspect, enough, cautions in zip(
-                    findings.aspects, findings.enough, findings.cautions, strict=True
-                )
+                Section(aspect.aspect, list(_aspect(aspect, cautions)))
+                for aspect, cautions in zip(findings.aspects, findings.cautions, strict=True)
             ),
             Bullets(list(findings.notes), tone="caution"),
         ),
@@ -245,12 +242,10 @@ def calibration_json(findings: CalibrationFindings) -> dict[str, object]:
                 "changes": [plain(change) for change in aspect.changes],
                 "alarms": [plain(alarm) for alarm in aspect.alarms],
                 "kept": list(aspect.kept),
-                "enough": list(enough),
+                "enough": [*enough(aspect)],
                 "cautions": list(cautions),
             }
-            for aspect, enough, cautions in zip(
-                findings.aspects, findings.enough, findings.cautions, strict=True
-            )
+            for aspect, cautions in zip(findings.aspects, findings.cautions, strict=True)
         ],
     }
 
@@ -266,9 +261,7 @@ def _promise(terms: Terms) -> str:
     return f"{rate} of all texts of the same kind, of new sources, {sure} sure"
 
 
-def _aspect(
-    findings: AspectFindings, enough: tuple[str, ...], cautions: tuple[str, ...]
-) -> Iterator[Block]:
+def _aspect(findings: AspectFindings, cautions: tuple[str, ...]) -> Iterator[Block]:
     about = findings.calibration
     kept = ", ".join(findings.kept) or "nothing"
     texts = (
@@ -279,7 +272,7 @@ def _aspect(
     yield Paragraph(f"Kept: {kept}. {texts}", only="page")
     yield _changes(findings)
     yield _alarms(findings)
-    yield Bullets(list(enough))
+    yield Bullets([*enough(findings)])
     yield Bullets(list(cautions), tone="caution")
 
 

@@ -1,7 +1,9 @@
 """A calibration: a panel's numbers on people's terms."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -39,15 +41,12 @@ def parse_ends(spec: str) -> tuple[float, float]:
     >>> parse_ends("0:1")
     (0.0, 1.0)
     """
-    low, colon, high = spec.partition(":")
-    try:
+    low, _, high = spec.partition(":")
+    with suppress(ValueError):
         ends = float(low), float(high)
-    except ValueError:
-        colon = ""
-        ends = 0.0, 0.0
-    if not colon:
-        raise ConfigError(f"--people-scale takes LOW:HIGH, as 0:1; got {spec!r}")
-    return ends
+        if all(map(math.isfinite, ends)):
+            return ends
+    raise ConfigError(f"--people-scale takes LOW:HIGH, as 0:1; got {spec!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,7 +281,7 @@ def _check_scale(
     judged: "Sequence[marked_texts.JudgedText]", *, low: float, high: float, is_named: bool
 ) -> None:
     given = [score for text in judged for score in text.people.values()]
-    if not low < high:
+    if not -math.inf < low < high < math.inf:
         raise ConfigError(
             f"people's scale goes from {low:g} to {high:g}: name the lower number first, as 0:1"
         )

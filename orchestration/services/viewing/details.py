@@ -1,4 +1,4 @@
-"""What a page asks of rows: details, unabridged, prompts of models, and comparisons by scores."""
+"""Details of rows for a page: texts and reports unabridged, prompts, and comparisons by scores."""
 
 import math
 from array import array

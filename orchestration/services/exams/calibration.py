@@ -142,7 +142,7 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
         marked = marked_texts.read_marked(source)
         signature = _one_panel(marked, source)
         by_aspect = {key: _scored(marked, *key) for key in marked.aspects}
-        usable = [texts for texts in by_aspect.values() if len(texts) >= tables.FEWEST]
+        usable = [texts for texts in by_aspect.values() if len(texts) >= findings.FEWEST]
         if not usable:
             raise DataError(_too_few(marked, by_aspect))
         # The file names the marked texts by this: short, and the same in any folder.
@@ -179,10 +179,6 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
             if kept
             else None,
             aspects=tuple(aspects),
-            cautions=tuple(
-                tuple(tables.cautions(about, aspect, terms))
-                for about, aspect in zip(texts, aspects, strict=True)
-            ),
             notes=tuple(_notes(marked, by_aspect)),
         )
 
@@ -243,7 +239,7 @@ def _too_few(
     unscored = f" ({', '.join(f'{n} {name}' for name, n in outcomes.items())})" if outcomes else ""
     return (
         f"{marked.name}: {counts} are marked by people and scored by the panel{unscored}; an "
-        f"aspect needs at least {tables.FEWEST}"
+        f"aspect needs at least {findings.FEWEST}"
     )
 
 
@@ -316,8 +312,8 @@ def _notes(
 ) -> Iterator[str]:
     yield from marked.notes(of_marked=True)
     for (task, aspect), texts in by_aspect.items():
-        if len(texts) < tables.FEWEST:
-            needed = f"needs at least {tables.FEWEST}"
+        if len(texts) < findings.FEWEST:
+            needed = f"needs at least {findings.FEWEST}"
             yield f"{aspect} is left out: it has {len(texts)} texts and {needed}"
         yield from _silent(marked.on(task, aspect), aspect)
 

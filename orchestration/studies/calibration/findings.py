@@ -175,7 +175,7 @@ class AspectFindings:
     kept: tuple[str, ...]
     """Parts of the calibration that were kept: those that gain, and thresholds."""
     cautions: tuple[str, ...] = ()
-    """What makes the figures worth less than they look."""
+    """Reasons why the figures are worth less than they look."""
 
 
 MAP, WEIGHTS, THRESHOLDS = "map of scores", "weights of severities", "thresholds"

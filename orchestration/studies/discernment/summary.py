@@ -222,10 +222,10 @@ def decisions_json(findings: Findings) -> list[dict[str, object]]:
             "aspect": row.aspect or None,
             "harmless": row.is_harmless,
             "verdict": row.conclusion.value,
-            "detection": plain(row.detection),
-            "hits": plain(row.marking.localisation.hit_rate) if row.marking else None,
-            "claims_spans": row.marking.claims_spans if row.marking else None,
-            "discernment": plain(row.contrast.discernment) if row.contrast else None,
+            "detection": plain(row.on.detection) if row.on else None,
+            "hits": plain(row.on.marking.localisation.hit_rate) if row.on else None,
+            "claims_spans": row.on.marking.claims_spans if row.on else None,
+            "discernment": plain(row.on.contrast.discernment) if row.on else None,
         }
         for row in decision_rows(findings)
     ]
@@ -340,9 +340,9 @@ def _false_alarms(harmless: Sequence[Finding]) -> Iterator[Measure]:
 
 
 def _scored(finding: Finding, expected: Effect) -> Iterator[Detection]:
-    for contrast, detection in zip(finding.contrasts, finding.detections, strict=True):
-        if contrast.expected == expected and contrast.effects.used:
-            yield detection
+    for on in finding.on_aspects:
+        if on.contrast.expected == expected and on.contrast.effects.used:
+            yield on.detection
 
 
 def _localisation(harmful: Sequence[Finding]) -> Iterator[Measure]:

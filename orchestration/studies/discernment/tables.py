@@ -44,6 +44,7 @@ from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.judging import Examinee, of_sources
 
 _SHARE, _SIGNED = ".0%", "+.2f"
+_NOTHING = None, None, None
 _MARKS: Mapping[Conclusion, Mark] = {
     Conclusion.DISCERNED: "good",
     Conclusion.STEADY: "good",
@@ -254,7 +255,7 @@ def _by_conclusion(findings: Findings) -> Mapping[Conclusion, Sequence[str]]:
 
 
 def _decision_entries(row: DecisionRow) -> Iterator[Entry]:
-    detection, marking = row.detection, row.marking
+    contrast, detection, marking = row.on or _NOTHING
     yield left("condition", Cell(row.finding.condition, bold=not row.is_harmless))
     yield left("aspect", row.aspect or None)
     yield left("", "=" if row.is_harmless else "")
@@ -269,12 +270,12 @@ def _decision_entries(row: DecisionRow) -> Iterator[Entry]:
     yield right("hits (by chance)", hits)
     yield spread("drop", detection.mean_drop if detection else None, _SIGNED)
     yield right("still top", detection.still_top if detection else None, _SHARE)
-    yield right("D", row.contrast.discernment if row.contrast else None)
+    yield right("D", contrast.discernment if contrast else None)
     yield _verdict(row.conclusion)
 
 
 def _summary_entries(row: DecisionRow) -> Iterator[Entry]:
-    detection, marking = row.detection, row.marking
+    _, detection, marking = row.on or _NOTHING
     name = f"{'= ' if row.is_harmless else ''}{row.finding.condition}"
     yield left("condition", Cell(name, note=row.aspect), max_width=17)
     yield right("10%", detection.caught_10.value if detection else None, _SHARE)

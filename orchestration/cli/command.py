@@ -83,10 +83,13 @@ class _PlainValues:
         if plain is not None:
             return plain
         try:
-            return self._make().coerce(value, param=param, ctx=ctx)
+            converted = self._make().coerce(value, param=param, ctx=ctx)
         except typer.BadParameter as error:
             error.message = error.message.removeprefix(_PYDANTICS)
             raise
+        if isinstance(converted, float) and math.isnan(converted):
+            raise typer.BadParameter(f"got {value!r}, expected a number")
+        return converted
 
 
 def _plainly(value: object, kind: object, *, info: ParameterInfo) -> object:

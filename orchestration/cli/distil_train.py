@@ -15,7 +15,7 @@ from spanjury.judges.core import ConfigError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import INTERRUPTED, say
-from spanjury.orchestration.cli.flags.run import LogFlags
+from spanjury.orchestration.cli.flags.run import LogFlags, RandomSeed
 
 with lazily():
     from spanjury.orchestration.cli import console, logging
@@ -132,7 +132,7 @@ class TrainingFlags(Flags, title="Training"):
         int | None,
         Flag("Maximum tokens of an example; the model's limit by default.", min=1, rare=True),
     ] = None
-    seed: Annotated[int, Flag("Random seed.", min=0)] = 1
+    seed: RandomSeed = 1
     checkpoint_every: Annotated[int, Flag("Steps between two checkpoints.", min=1, rare=True)] = 50
     validate_every: Annotated[
         int | None, Flag("Steps between two validations; one epoch by default.", min=1, rare=True)

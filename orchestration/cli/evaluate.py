@@ -15,7 +15,6 @@ from spanjury.judges.core import ConfigError, StoreError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import say
-from spanjury.orchestration.cli.flags.batch import BatchFlags
 from spanjury.orchestration.cli.flags.data import (
     Aspects,
     Criteria,
@@ -25,11 +24,11 @@ from spanjury.orchestration.cli.flags.data import (
 )
 from spanjury.orchestration.cli.flags.gates import GateFlags
 from spanjury.orchestration.cli.flags.panel import PanelFlags, ScoringFlags
-from spanjury.orchestration.cli.flags.run import LimitFlags, ShowFlags
+from spanjury.orchestration.cli.flags.run import BatchFlags, LimitFlags, ShowFlags
 
 with lazily():
     from spanjury.judges import tasks
-    from spanjury.orchestration.cli import cluster_session, dry_run, job_session, logging
+    from spanjury.orchestration.cli import dry_run, job_session, logging
     from spanjury.orchestration.engine import sharding
     from spanjury.orchestration.services.judging import job as jobs
     from spanjury.orchestration.services.runs import cluster_job
@@ -183,7 +182,7 @@ def evaluate(
         estimate(job)
     elif machines.engine == "ray":
         _require_no_gate(gate, "--engine ray")
-        cluster_session.run_cluster_job(
+        job_session.run_cluster_job(
             _cluster_job(job, rows=rows, kept=kept, show=show, machines=machines), show=show
         )
     else:

@@ -1,18 +1,194 @@
-"""`spanjury judges`, `aspects`, `tasks` and `plugins`: lists of names for flags."""
+"""Lists, and `spanjury judges`, `aspects`, `tasks` and `plugins`: names for flags.
 
-from collections.abc import Iterable, Iterator, Sequence
+On a terminal a list has a line for each entry, which is cut at its width, but names never are; or
+it is a table. Elsewhere each line is complete: cells separated by tabs, without headings, for use
+with `cut`, `grep` and `sort`.
+"""
 
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Annotated, TypeVar
+
+import typer
+
+from spanjury.judges.core import ConfigError, nearest_name, one_line
 from spanjury.judges.core.lazy import lazily
+from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.flags.data import AspectsFiles, Task
-from spanjury.orchestration.cli.listing import ListFlags, Listing, Word, matching, print_listing
 
 with lazily():
+    from rich import cells
+    from rich.text import Text
+
     from spanjury.judges import core
     from spanjury.judges import tasks as catalogues
     from spanjury.judges.core import measured_precision as measured
     from spanjury.judges.core import registry
+    from spanjury.orchestration.cli import console
     from spanjury.orchestration.wiring import checker_models, checking
     from spanjury.orchestration.wiring import plugins as registries
+
+
+_GAP = 2
+_LEAST = 12
+"""Least useful width of the last column in characters."""
+
+T = TypeVar("T")
+
+Word = Annotated[
+    str | None, typer.Argument(metavar="WORD", help="List only names that contain this word.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListFlags(Flags):
+    """The flags of every list."""
+
+    long: Annotated[bool, Flag("Print every column, in a table.")] = False
+    json: Annotated[bool, Flag("Print JSON instead of a list.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Entries as rows of cells.
+
+    Parameters
+    ----------
+    headings, rows
+        All data of each entry; headings are distinct.
+    brief
+        The headings of the columns on a terminal, most important first: if it is narrow, the last
+        ones are left out.
+    briefly
+        Functions that shorten cells for a terminal, by heading.
+    group
+        The heading of a column whose cells head groups of entries on a terminal.
+    right
+        The headings of right-aligned columns.
+    records
+        The entries as JSON; by default the rows, keyed by heading.
+    """
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    brief: Sequence[str]
+    briefly: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
+    group: str = ""
+    right: frozenset[str] = frozenset()
+    records: Sequence[Mapping[str, object]] | None = None
+
+
+def print_listing(listing: Listing, flags: ListFlags) -> None:
+    """Print a list in the format of the flags, or else of standard output."""
+    if flags.json:
+        rows = [dict(zip(listing.headings, row, strict=True)) for row in listing.rows]
+        console.print_json(rows if listing.records is None else listing.records)
+    elif flags.long:
+        console.print_table(listing.headings, listing.rows)
+    elif sys.stdout.isatty():
+        screen = console.CleanConsole(soft_wrap=True)
+        for line in brief_lines(listing, width=screen.width):
+            screen.print(Text(line.text, style=line.style))
+    else:
+        for row in listing.rows:
+            typer.echo("\t".join(map(one_line, row)))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line on a terminal."""
+
+    text: str
+    style: str = ""
+
+
+def brief_lines(listing: Listing, *, width: int) -> Iterator[Line]:
+    """Yield the lines of a list on a terminal, no longer than `width` except for long names."""
+    indent = _GAP if listing.group else 0
+    columns = [
+        (listing.headings.index(heading), listing.briefly.get(heading, str))
+        for heading in listing.brief
+    ]
+    rows = [[one_line(briefly(row[at])) for at, briefly in columns] for row in listing.rows]
+    widths = _widths([listing.brief, *rows], width - indent)
+    right = [name in listing.right for name in listing.brief]
+
+    def lines(row: Sequence[str], style: str = "") -> Iterator[Line]:
+        for text in _aligned(row, widths, right=right):
+            yield Line(f"{' ' * indent}{text}", style)
+
+    yield from lines(listing.brief, "dim")
+    if not listing.group:
+        for row in rows:
+            yield from lines(row)
+        return
+    grouped = listing.headings.index(listing.group)
+    names = [one_line(row[grouped]) for row in listing.rows]
+    for name, group in groupby(zip(names, rows, strict=True), key=lambda pair: pair[0]):
+        yield Line(name, "bold")
+        for _, row in group:
+            yield from lines(row)
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Return the widths of the columns that fit into `width`; the last one gets the rest."""
+    widths = [max(map(cells.cell_len, column)) for column in zip(*rows, strict=True)]
+    # A name that is much too long gets a line of its own, without squeezing other columns.
+    names = (cells.cell_len(row[0]) for row in rows)
+    widths[0] = max((size for size in names if size <= width // 2), default=widths[0])
+    while len(widths) > 1:
+        left = width - sum(size + _GAP for size in widths[:-1])
+        if left >= min(widths[-1], _LEAST):
+            return [*widths[:-1], min(left, widths[-1])]
+        widths.pop()
+    return widths
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int], *, right: Sequence[bool]) -> Iterator[str]:
+    name, *others = row[: len(widths)]
+    if cells.cell_len(name) > widths[0]:
+        yield name
+        name = ""
+    texts = [
+        _sized(text, size, right=is_right)
+        for text, size, is_right in zip([name, *others], widths, right, strict=False)
+    ]
+    if line := (" " * _GAP).join(texts).rstrip():
+        yield line
+
+
+def _sized(text: str, size: int, *, right: bool) -> str:
+    """Return `text` padded to `size` terminal cells, or cut with an ellipsis."""
+    if cells.cell_len(text) > size:
+        cut = Text(text)
+        cut.truncate(size, overflow="ellipsis")
+        text = cut.plain
+    blanks = " " * (size - cells.cell_len(text))
+    return blanks + text if right else text + blanks
+
+
+def matching(
+    entries: Iterable[T], word: str | None, *, names: Callable[[T], Iterable[str]], what: str
+) -> list[T]:
+    """Return the entries with `word` in one of their names; all entries without a word.
+
+    Raise `ConfigError` if there are none; `what` names their kind.
+    """
+    if word is None:
+        return list(entries)
+    named = [(entry, [*names(entry)]) for entry in entries]
+    kept = [
+        entry
+        for entry, called in named
+        if any(word.casefold() in name.casefold() for name in called)
+    ]
+    if not kept:
+        near = nearest_name(word, (name for _, called in named for name in called))
+        hint = f"did you mean {near!r}?" if near else "leave it out to list all"
+        raise ConfigError(f"no {what} has {word!r} in its name; {hint}")
+    return kept
 
 
 def judges(*, word: Word = None, form: ListFlags) -> None:

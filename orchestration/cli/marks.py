@@ -13,11 +13,13 @@ from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR, say, say_each
 from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, RunOrResults, Task
 from spanjury.orchestration.cli.flags.panel import ModelBaseUrls
+from spanjury.orchestration.cli.flags.run import RandomSeed, TableAsJson
+from spanjury.orchestration.services.exams.study import DRAWS, SEED
 
 with lazily():
     from spanjury.judges.tasks import catalogue
     from spanjury.orchestration.cli import console, progress
-    from spanjury.orchestration.report import files, html, markdown, numbers
+    from spanjury.orchestration.report import files, html, markdown, tables
     from spanjury.orchestration.services.people import align as aligning
     from spanjury.orchestration.services.people import sampling
     from spanjury.orchestration.services.people.marks import (
@@ -145,9 +147,9 @@ def import_marks(
 def agreement(
     *,
     run: RunOrResults,
-    draws: Annotated[int, Flag("Number of bootstrap resamples; 0 for no intervals.", min=0)] = 1000,
-    seed: Annotated[int, Flag("Seed for resampling.")] = 1,
-    json: Annotated[bool, Flag("Print JSON instead of a table.")] = False,
+    draws: Annotated[int, DRAWS] = 1000,
+    seed: Annotated[int, SEED] = 1,
+    json: TableAsJson = False,
     data: TextsFlag = None,
 ) -> None:
     """Measure how far annotators agree, and what share of judges' spans they keep."""
@@ -254,7 +256,7 @@ def sample(
     aspect: Annotated[
         tuple[str, ...], Flag("Aspect whose scores count; all by default; repeatable.")
     ] = (),
-    seed: Annotated[int, Flag("Random seed.", min=0)] = 1,
+    seed: RandomSeed = 1,
     data: TextsFlag = None,
     column: Columns = (),
 ) -> None:
@@ -263,24 +265,21 @@ def sample(
     Mark them with `spanjury view RUN --rows FILE`. Then pass the file with --sample to `spanjury
     calibrate`, `panel study`, `panel cascade`, `meta` and `rank`, which use these probabilities.
     """
-    job = sampling.SampleJob(
-        run=run,
-        size=number,
-        purpose=for_,
-        seed=seed,
-        output=output,
-        aspects=aspect,
-        data=data,
-        columns=column,
-    )
     with progress.working("reading the results"):
-        drawn = sampling.draw(job)
+        drawn = sampling.draw(
+            marked_run.MarkedRun(run, data=data, columns=column),
+            size=number,
+            purpose=for_,
+            seed=seed,
+            output=output,
+            aspects=aspect,
+        )
     console.print_table(
         ("stratum", "panel's scores", "texts", "drawn", "chance"),
         (
             [
                 stratum.name,
-                numbers.between(*drawn.scores.get(stratum.name, (None, None))),
+                tables.between(*drawn.scores.get(stratum.name, (None, None))),
                 f"{stratum.texts:,}",
                 f"{stratum.drawn:,}",
                 f"{stratum.inclusion:.1%}",

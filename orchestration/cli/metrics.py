@@ -13,8 +13,8 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import INTERRUPTED, say
 from spanjury.orchestration.cli.flags.data import Columns, RowLimit
-from spanjury.orchestration.cli.flags.run import NoProgress
-from spanjury.orchestration.cli.listing import ListFlags, Listing, Word, matching, print_listing
+from spanjury.orchestration.cli.flags.run import NoProgress, TableAsJson
+from spanjury.orchestration.cli.lists import ListFlags, Listing, Word, matching, print_listing
 
 with lazily():
     import anyio
@@ -23,11 +23,11 @@ with lazily():
     from spanjury.judges.metrics import scores as corpus
     from spanjury.orchestration.cli import console
     from spanjury.orchestration.report import json as values
-    from spanjury.orchestration.report import metric_card, numbers
+    from spanjury.orchestration.report import metric_card
+    from spanjury.orchestration.report import tables as figures
     from spanjury.orchestration.services.judging import metrics as service
     from spanjury.orchestration.wiring import metrics
 
-Json = Annotated[bool, Flag("Print JSON instead of a table.")]
 MetricTexts = Annotated[
     Path, typer.Argument(help="Texts: JSONL, CSV, TSV, TXT, Parquet, a folder or hf:….")
 ]
@@ -80,7 +80,7 @@ def list_metrics(
 def card(
     *,
     name: Annotated[str, typer.Argument(help="Name of a metric.")],
-    json: Json = False,
+    json: TableAsJson = False,
     markdown: Annotated[bool, Flag("Print the card as Markdown.")] = False,
 ) -> None:
     """Print the card of a metric: what it measures, its formula, its bounds, its limits."""
@@ -178,22 +178,22 @@ def score(
     workers: Annotated[
         int | None, Flag("Number of processes; one per core by default.", min=1, env=True)
     ] = None,
-    json: Json = False,
+    json: TableAsJson = False,
     no_progress: NoProgress = False,
 ) -> None:
     """Score the texts of DATA with metrics.
 
     Without --metric, every metric is run that the data and this machine allow.
     """
-    job = service.MetricsJob(
-        data=texts.data,
+    prepared = service.prepare(
+        texts.data,
         metrics=texts.metric,
         references=texts.reference,
         source=texts.source,
         columns=texts.column,
         limit=texts.limit,
     )
-    scored = _measured(service.prepare(job), workers=workers, output=output, quiet=no_progress)
+    scored = _measured(prepared, workers=workers, output=output, quiet=no_progress)
     intervals = corpus.corpus_intervals(scored.scores)
     rows = [
         row
@@ -285,6 +285,6 @@ def _score_table(rows: Sequence[_Row], *, by_system: bool) -> "tables.Table":
     table.add_column("better")
     for row in rows:
         names = (row.metric, row.system) if by_system else (row.metric,)
-        interval = numbers.between(*row.interval, ".4g") if row.interval else ""
-        table.add_row(*names, numbers.figure(row.score, ".4g"), interval, row.better)
+        interval = figures.between(*row.interval, ".4g") if row.interval else ""
+        table.add_row(*names, figures.figure(row.score, ".4g"), interval, row.better)
     return table

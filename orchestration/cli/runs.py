@@ -15,7 +15,7 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
 from spanjury.orchestration.cli.exits import ERROR, INTERRUPTED, say, say_each
 from spanjury.orchestration.cli.flags.data import RunOrResults
-from spanjury.orchestration.cli.listing import ListFlags, Listing, print_listing
+from spanjury.orchestration.cli.lists import ListFlags, Listing, print_listing
 
 with lazily():
     from spanjury.orchestration.services.runs import run_list

@@ -12,7 +12,6 @@ from spanjury.orchestration.report.document import (
     Report,
     Section,
 )
-from spanjury.orchestration.report.numbers import between, defined, figure
 from spanjury.orchestration.report.plot import Plot, PlotPoint
 from spanjury.orchestration.report.prose import Prose, code, emphasis, named, prose, strong
 from spanjury.orchestration.report.tables import (
@@ -24,7 +23,10 @@ from spanjury.orchestration.report.tables import (
     Row,
     Table,
     apart,
+    between,
+    defined,
     estimate_cell,
+    figure,
     left,
     line,
     numeric,

@@ -9,7 +9,6 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import groupby
-from types import MappingProxyType
 
 from spanjury.judges.core import StoreError
 from spanjury.orchestration.report.document import (
@@ -35,8 +34,8 @@ _MANY_SECTIONS = 4
 _MANY_ROWS = 25
 """A table with more rows scrolls below its head."""
 _NO_ANCHORS: Iterator[str] = iter(())
-_TAGS = MappingProxyType({"plain": "bdi", "strong": "strong", "emphasis": "em", "code": "code"})
-_KINDS: Mapping[str, str] = MappingProxyType({".png": "image/png", ".svg": "image/svg+xml"})
+_TAGS = {"plain": "bdi", "strong": "strong", "emphasis": "em", "code": "code"}
+_KINDS: Mapping[str, str] = {".png": "image/png", ".svg": "image/svg+xml"}
 
 
 def report_html(report: Report, *, origin: str = "") -> str:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from spanjury.orchestration.report.numbers import figure
 from spanjury.orchestration.report.page import safe
+from spanjury.orchestration.report.tables import figure
 
 Kind = Literal["faint", "line", "other"]
 """A point in the background, one joined by the line, or one of another kind."""

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from types import MappingProxyType
 from typing import Literal
 
 from rich.cells import cell_len
@@ -30,16 +29,18 @@ from spanjury.orchestration.report.plot import Plot
 from spanjury.orchestration.report.prose import Prose, parts
 from spanjury.orchestration.report.tables import Cell, Mark, Table
 
-_TONES: Mapping[Tone, str] = MappingProxyType(
-    {"plain": "", "strong": "bold", "caution": "magenta", "faint": "dim"}
-)
-_MARKS: Mapping[Mark | None, str] = MappingProxyType(
-    {None: "", "good": "green", "bad": "red", "unsure": "yellow", "failed": "magenta"}
-)
+_TONES: Mapping[Tone, str] = {"plain": "", "strong": "bold", "caution": "magenta", "faint": "dim"}
+_MARKS: Mapping[Mark | None, str] = {
+    None: "",
+    "good": "green",
+    "bad": "red",
+    "unsure": "yellow",
+    "failed": "magenta",
+}
 _BETWEEN = 3
 """Blanks and rule between two columns."""
 _SPACE = re.compile(r"[\t\n\v\f\r]")
-_STYLES = MappingProxyType({"plain": "", "strong": "bold", "emphasis": "italic", "code": ""})
+_STYLES = {"plain": "", "strong": "bold", "emphasis": "italic", "code": ""}
 
 
 def report_view(report: Report) -> RenderableType:

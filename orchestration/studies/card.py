@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from types import MappingProxyType
 
 from spanjury.judges.core import ConfigError, choices_for, unstamped
 from spanjury.orchestration.report import (
@@ -22,7 +21,7 @@ from spanjury.orchestration.report import (
     row,
     table,
 )
-from spanjury.orchestration.report.numbers import defined
+from spanjury.orchestration.report.tables import defined
 from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.relations import RELATIONS, parse_comparison
 
@@ -31,9 +30,7 @@ _SPEC = ".3g"
 
 FLAWS_SEEN = "robustness.flaws_seen"
 """Share of damaged texts that score below good ones, ties half, in an exam of robustness."""
-CHANCES: Mapping[str, float] = MappingProxyType(
-    {FLAWS_SEEN: 0.5, "discernment.caught.average": 0.1}
-)
+CHANCES: Mapping[str, float] = {FLAWS_SEEN: 0.5, "discernment.caught.average": 0.1}
 """Measure of discernment -> its value for a judge that sees nothing."""
 _UNPROVEN = "robustness."
 """Beginning of the measures that are at their best for a judge that sees nothing."""

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,23 +27,21 @@ ALL = ""
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
-FIGURES: Mapping[str, str] = MappingProxyType(
-    {
-        "reports.parsed": "share of the examples with a readable report",
-        "spans.precision": "share of the marked characters that are errors",
-        "spans.recall": "share of the characters of errors that are marked",
-        "spans.f1": "harmonic mean of these two",
-        "graded.precision": "the same, half a point where only the grade is wrong (minor, major)",
-        "graded.recall": "the same, half a point where only the grade is wrong",
-        "graded.f1": "harmonic mean of these two",
-        "recognised.error_free": "share of the texts without errors in which none is found",
-        "recognised.faulty": "share of the texts with errors in which one is found",
-        "severity.alike": "share of the spans found and of the target that meet with one severity",
-        "severity.apart": "by how much severities differ where spans meet, on average",
-        "score.spearman": "rank correlation of the score with that of the target",
-        "score.error": "by how many of 100 points the score is off, on average",
-    }
-)
+FIGURES: Mapping[str, str] = {
+    "reports.parsed": "share of the examples with a readable report",
+    "spans.precision": "share of the marked characters that are errors",
+    "spans.recall": "share of the characters of errors that are marked",
+    "spans.f1": "harmonic mean of these two",
+    "graded.precision": "the same, half a point where only the grade is wrong (minor, major)",
+    "graded.recall": "the same, half a point where only the grade is wrong",
+    "graded.f1": "harmonic mean of these two",
+    "recognised.error_free": "share of the texts without errors in which none is found",
+    "recognised.faulty": "share of the texts with errors in which one is found",
+    "severity.alike": "share of the spans found and of the target that meet with one severity",
+    "severity.apart": "by how much severities differ where spans meet, on average",
+    "score.spearman": "rank correlation of the score with that of the target",
+    "score.error": "by how many of 100 points the score is off, on average",
+}
 """Name -> meaning."""
 
 _SPEARMAN = "score.spearman"

@@ -3,19 +3,16 @@
 import operator
 import re
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
-RELATIONS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType(
-    {
-        ">=": operator.ge,
-        "<=": operator.le,
-        "!=": operator.ne,
-        ">": operator.gt,
-        "<": operator.lt,
-        "=": operator.eq,
-    }
-)
+RELATIONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+    "=": operator.eq,
+}
 """Relation as it is written -> its meaning."""
 
 _COMPARISON = re.compile(

@@ -1,12 +1,18 @@
 """A meta-evaluation: how far judges and metrics agree with people."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Literal
 
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
+from spanjury.orchestration.services.exams.study import (
+    CORRELATION,
+    SEED,
+    MarkedStudy,
+    Parameter,
+    from_python,
+)
 
 with lazily():
     import anyio
@@ -50,7 +56,7 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
     ] = "by-input"
     correlation: Annotated[
         Literal["pearson", "spearman", "tau-b", "tau-c"],
-        Parameter("Correlation coefficient.", section=_STATISTICS),
+        replace(CORRELATION, section=_STATISTICS),
     ] = "spearman"
     draws: Annotated[
         int,
@@ -60,11 +66,11 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
             section=_STATISTICS,
         ),
     ] = 1000
-    seed: Annotated[int, Parameter("Seed for resampling.", section=_STATISTICS)] = 1
+    seed: Annotated[int, replace(SEED, section=_STATISTICS)] = 1
 
     async def answer(self) -> "study_report.StudyReport[findings.MetaFindings]":
         """Measure the agreement; raise as `MarkedStudy.find` does."""
-        collected, notes = await anyio.to_thread.run_sync(self._collected)
+        collected = await anyio.to_thread.run_sync(self._collected)
         settings = scorers.Settings(
             level=self.level, method=self.correlation, draws=self.draws, seed=self.seed
         )
@@ -74,15 +80,14 @@ class Meta(MarkedStudy["findings.MetaFindings"]):
             document=tables.agreement_report(result),
             values=findings.meta_json(result),
             write=partial(agreement_report.write_meta, findings=result, collected=collected),
-            closing=notes,
+            closing=collected.closing,
         )
 
-    def _collected(self) -> "tuple[agreement.Collected, Sequence[str]]":
+    def _collected(self) -> "agreement.Collected":
         source, categories = self.source, terms.names_of(self.categories)
-        if source.human is not None:
-            return agreement.collect(source, categories=categories), ()
-        marked = comparison.collect_marks(source, categories=categories)
-        return marked.collected, marked.notes
+        if source.human is None:
+            return comparison.collect_marks(source, categories=categories)
+        return agreement.collect(source, categories=categories)
 
 
 ameta, meta = from_python(Meta, name="meta")

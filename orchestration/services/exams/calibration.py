@@ -1,7 +1,9 @@
 """A calibration: a panel's numbers on people's terms."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -39,15 +41,12 @@ def parse_ends(spec: str) -> tuple[float, float]:
     >>> parse_ends("0:1")
     (0.0, 1.0)
     """
-    low, colon, high = spec.partition(":")
-    try:
+    low, _, high = spec.partition(":")
+    with suppress(ValueError):
         ends = float(low), float(high)
-    except ValueError:
-        colon = ""
-        ends = 0.0, 0.0
-    if not colon:
-        raise ConfigError(f"--people-scale takes LOW:HIGH, as 0:1; got {spec!r}")
-    return ends
+        if all(map(math.isfinite, ends)):
+            return ends
+    raise ConfigError(f"--people-scale takes LOW:HIGH, as 0:1; got {spec!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +142,7 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
         marked = marked_texts.read_marked(source)
         signature = _one_panel(marked, source)
         by_aspect = {key: _scored(marked, *key) for key in marked.aspects}
-        usable = [texts for texts in by_aspect.values() if len(texts) >= tables.FEWEST]
+        usable = [texts for texts in by_aspect.values() if len(texts) >= findings.FEWEST]
         if not usable:
             raise DataError(_too_few(marked, by_aspect))
         # The file names the marked texts by this: short, and the same in any folder.
@@ -180,11 +179,6 @@ class Calibrate(MarkedStudy["tables.CalibrationFindings"]):
             if kept
             else None,
             aspects=tuple(aspects),
-            enough=tuple(tuple(tables.enough(aspect)) for aspect in aspects),
-            cautions=tuple(
-                tuple(tables.cautions(about, aspect, terms))
-                for about, aspect in zip(texts, aspects, strict=True)
-            ),
             notes=tuple(_notes(marked, by_aspect)),
         )
 
@@ -245,7 +239,7 @@ def _too_few(
     unscored = f" ({', '.join(f'{n} {name}' for name, n in outcomes.items())})" if outcomes else ""
     return (
         f"{marked.name}: {counts} are marked by people and scored by the panel{unscored}; an "
-        f"aspect needs at least {tables.FEWEST}"
+        f"aspect needs at least {findings.FEWEST}"
     )
 
 
@@ -283,7 +277,7 @@ def _check_scale(
     judged: "Sequence[marked_texts.JudgedText]", *, low: float, high: float, is_named: bool
 ) -> None:
     given = [score for text in judged for score in text.people.values()]
-    if not low < high:
+    if not -math.inf < low < high < math.inf:
         raise ConfigError(
             f"people's scale goes from {low:g} to {high:g}: name the lower number first, as 0:1"
         )
@@ -318,8 +312,8 @@ def _notes(
 ) -> Iterator[str]:
     yield from marked.notes(of_marked=True)
     for (task, aspect), texts in by_aspect.items():
-        if len(texts) < tables.FEWEST:
-            needed = f"needs at least {tables.FEWEST}"
+        if len(texts) < findings.FEWEST:
+            needed = f"needs at least {findings.FEWEST}"
             yield f"{aspect} is left out: it has {len(texts)} texts and {needed}"
         yield from _silent(marked.on(task, aspect), aspect)
 

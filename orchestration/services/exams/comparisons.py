@@ -7,7 +7,7 @@ from typing import Annotated
 
 from spanjury.judges.core import ConfigError, DataError, fingerprint
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.study import FileStudy, Parameter, from_python
+from spanjury.orchestration.services.exams.study import SEED, FileStudy, Parameter, from_python
 
 with lazily():
     from spanjury.orchestration.report import json
@@ -47,7 +47,7 @@ class Compare(FileStudy[ComparedRuns]):
             "File of the judged texts, which names their inputs, for files outside a run's folder."
         ),
     ] = None
-    seed: Annotated[int, Parameter("Seed for resampling.")] = 1
+    seed: Annotated[int, SEED] = 1
     draws: Annotated[int, Parameter("Number of bootstrap resamples.", min=1)] = 2000
 
     def find(self) -> "study_report.StudyReport[ComparedRuns]":
@@ -96,7 +96,7 @@ class CompareExams(FileStudy["comparison.Comparison"]):
         "study_report.StudyReport[object] | Path | str",
         Parameter("Output folder of another judge's exam.", "FOLDER_B", kind=Path),
     ] = field(kw_only=False)
-    seed: Annotated[int, Parameter("Seed for resampling.")] = 1
+    seed: Annotated[int, SEED] = 1
     draws: Annotated[int, Parameter("Number of resamples of the texts.", min=100)] = 10_000
 
     def find(self) -> "study_report.StudyReport[comparison.Comparison]":

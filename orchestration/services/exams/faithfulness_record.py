@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -40,22 +39,18 @@ CHANGES = "changes.jsonl"
 """Name of the file in an exam's folder."""
 
 _FORMAT = 1
-_RENAMED = MappingProxyType(
-    {"road": "method", "treatment": "condition", "push": "direction", "fate": "list_outcome"}
-)
+_RENAMED = {"road": "method", "treatment": "condition", "push": "direction", "fate": "list_outcome"}
 """Names of fields until release 0.2, and from then on."""
 _UNWRITTEN = "unwritten"
 """Name of `ListOutcome.FAILED` until release 0.2."""
 
-_FAMILIES: Mapping[str, str] = MappingProxyType(
-    {
-        "severity": "severity",
-        "textsev": "explanation",
-        "int_and_textsev": "both",
-        "add_random_error": "addition",
-        "add_critical_error": "critical",
-    }
-)
+_FAMILIES: Mapping[str, str] = {
+    "severity": "severity",
+    "textsev": "explanation",
+    "int_and_textsev": "both",
+    "add_random_error": "addition",
+    "add_critical_error": "critical",
+}
 """Names of the families in label tables, and ours."""
 _STEPPED = frozenset({"severity", "explanation", "both"})
 _NAME = re.compile(r"(?P<family>.*?)(?P<number>-?\d*)")

@@ -7,7 +7,13 @@ from typing import Annotated, Literal
 
 from spanjury.judges.core import ConfigError, TokenPrice
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
+from spanjury.orchestration.services.exams.study import (
+    CORRELATION,
+    DRAWS,
+    MarkedStudy,
+    Parameter,
+    from_python,
+)
 
 with lazily():
     from spanjury.orchestration.services.exams import study_report, terms
@@ -36,7 +42,6 @@ _PRICE = Parameter(
     kind=tuple[str, ...],
     read=lambda texts: studying.parse_prices(texts),  # noqa: PLW0108  loaded then
 )
-_DRAWS = Parameter("Number of bootstrap resamples; 0 for no intervals.", min=0)
 _SEED = Parameter("Seed for resampling and folds.")
 
 
@@ -80,7 +85,7 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
     ] = ""
     correlation: Annotated[
         Literal["pearson", "spearman", "tau-b", "tau-c"],
-        Parameter("Correlation coefficient.", section=_AGREEMENT),
+        replace(CORRELATION, section=_AGREEMENT),
     ] = "spearman"
     folds: Annotated[
         int,
@@ -90,7 +95,7 @@ class PanelSeatStudy(MarkedStudy["findings.StudyFindings"]):
             section=_AGREEMENT,
         ),
     ] = 5
-    draws: Annotated[int, replace(_DRAWS, section=_AGREEMENT)] = 1000
+    draws: Annotated[int, replace(DRAWS, section=_AGREEMENT)] = 1000
     seed: Annotated[int, replace(_SEED, section=_AGREEMENT)] = 1
     cost: Annotated[
         Literal["dollars", "tokens", "calls", "seconds"] | None,
@@ -205,7 +210,7 @@ class PanelCascade(MarkedStudy["cascading.FittedCascade"]):
     folds: Annotated[
         int, Parameter("Number of cross-validation folds, by source.", min=2, section=_PEOPLE)
     ] = 5
-    draws: Annotated[int, replace(_DRAWS, section=_PEOPLE)] = 1000
+    draws: Annotated[int, replace(DRAWS, section=_PEOPLE)] = 1000
     seed: Annotated[int, replace(_SEED, section=_PEOPLE)] = 1
     output: Annotated[
         Path | str | None,

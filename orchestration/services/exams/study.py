@@ -78,6 +78,11 @@ class Parameter(Flag):
     usual: object = None
 
 
+SEED = Parameter("Seed for resampling.")
+DRAWS = Parameter("Number of bootstrap resamples; 0 for no intervals.", min=0)
+CORRELATION = Parameter("Correlation coefficient.")
+
+
 class Live:
     """A run of a study as it goes on, which is called with each of its results.
 

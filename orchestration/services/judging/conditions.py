@@ -1,7 +1,6 @@
 """The conditions of exams: the damage of a recipe, and perturbations of error lists."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 
 from spanjury.judges.core import Aspect, ConfigError
 from spanjury.orchestration.studies.faithfulness.exam import Condition as ListCondition
@@ -25,7 +24,7 @@ __all__ = [
     "require_requests",
 ]
 
-_SEVERITIES = MappingProxyType({"minor": 2, "major": 4})
+_SEVERITIES = {"minor": 2, "major": 4}
 _SEVERITY = 3
 """Severity of damage that has only one degree."""
 

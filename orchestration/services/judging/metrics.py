@@ -68,22 +68,6 @@ def _by_name(path: Path, read: Sequence[Segment], segments: Sequence[Segment]) -
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MetricsJob:
-    """A file to measure, and the metrics.
-
-    Metrics are named ``NAME`` or ``NAME:option=value,…``; without names, all metrics run that the
-    data allow. `with_texts` explains references and source.
-    """
-
-    data: Path
-    metrics: tuple[str, ...] = ()
-    references: tuple[Path, ...] = ()
-    source: Path | None = None
-    columns: tuple[str, ...] = ()
-    limit: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
     """A metric that the user did not name and that cannot run, with the reason."""
 
@@ -171,19 +155,30 @@ class Prepared:
         return Scored(segments=self.segments, scores=tuple(scores), skipped=self.skipped)
 
 
-def prepare(job: MetricsJob) -> Prepared:
+def prepare(
+    data: Path,
+    *,
+    metrics: Sequence[str] = (),
+    references: Sequence[Path] = (),
+    source: Path | None = None,
+    columns: Sequence[str] = (),
+    limit: int | None = None,
+) -> Prepared:
     """Read a file and build the metrics.
+
+    Metrics are named ``NAME`` or ``NAME:option=value,…``; without names, all metrics run that the
+    data allow. `with_texts` explains references and source.
 
     Raise `ConfigError` if a metric or option is unknown, or lacks something on this machine, and
     `DataError` if the data cannot be read, or a row lacks an input that a named metric needs.
     """
-    whole = tuple(read_segments(job.data, columns=job.columns))
-    segments = with_texts(whole, references=job.references, source=job.source)[: job.limit]
+    whole = tuple(read_segments(data, columns=columns))
+    segments = with_texts(whole, references=references, source=source)[:limit]
     samples = tuple(map(sample_of, segments))
     ids = [segment.segment_id for segment in segments]
-    metrics, skipped = choose_metrics(job.metrics, samples, ids=ids)
+    chosen, skipped = choose_metrics(metrics, samples, ids=ids)
     return Prepared(
-        segments=segments, samples=samples, metrics=tuple(metrics), skipped=tuple(skipped)
+        segments=segments, samples=samples, metrics=tuple(chosen), skipped=tuple(skipped)
     )
 
 

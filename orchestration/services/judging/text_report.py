@@ -30,9 +30,13 @@ with lazily():
     from spanjury.orchestration.studies.failing import gate
 
 _GRAVEST = (Decision.FAULTY, Decision.UNSURE)
-_FILLS: Mapping[int, str] = MappingProxyType(
-    {1: "#5b9bd533", 2: "#5b9bd555", 3: "#e0a80066", 4: "#d6453066", 5: "#d6453099"}
-)
+_FILLS: Mapping[int, str] = {
+    1: "#5b9bd533",
+    2: "#5b9bd555",
+    3: "#e0a80066",
+    4: "#d6453066",
+    5: "#d6453099",
+}
 """Severity -> colour, translucent, so that text is legible on light and dark pages."""
 _NO_SEVERITY = "#88888855"
 

@@ -219,8 +219,8 @@ class Collected:
     """Ratings and error spans to compare.
 
     `data` and `results` are names. `spans` is empty if judges marked no spans, or if people neither
-    marked a text nor all gave one text the best score. `gold` is None if people marked nothing;
-    `lengths` are code points by id, and `sources` the inputs of texts by id.
+    marked a text nor all gave one text the best score. `gold` is None if people marked nothing.
+    `closing` are lines that a command ends with.
     """
 
     data: str
@@ -229,9 +229,8 @@ class Collected:
     spans: tuple[SpanTask, ...]
     annotators: tuple[Annotator, ...]
     gold: Gold | None
-    lengths: Mapping[str, int]
-    sources: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    closing: tuple[str, ...] = ()
 
 
 def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collected:
@@ -270,8 +269,6 @@ def collect(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collecte
         ),
         annotators=judged.annotators,
         gold=gold,
-        lengths={segment.segment_id: len(segment.output) for segment in segments},
-        sources={segment.segment_id: input_of(segment) for segment in segments},
         notes=(*notes, *_other_versions(segments, source.results)),
     )
     if not collected.ratings and not collected.spans:
@@ -311,13 +308,7 @@ async def measure(
                 name = f"{_SPANS} of {task.aspect}"
                 group.start_soon(run, spans, name, partial(aspect_spans, task, about_spans))
             if (gold := collected.gold) is not None and gold.has_pairs:
-                pairs = partial(
-                    annotator_pairs,
-                    gold,
-                    collected.lengths,
-                    sources=collected.sources,
-                    settings=about_spans,
-                )
+                pairs = partial(annotator_pairs, gold, settings=about_spans)
                 group.start_soon(run, people, _PEOPLE, lambda: tuple(pairs()))
     return MetaFindings(
         settings=settings,

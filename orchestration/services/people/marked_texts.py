@@ -26,8 +26,7 @@ from spanjury.orchestration.services.people.sampled import (
     read_chances,
     text_name,
 )
-from spanjury.orchestration.services.viewing.aspects import KnownAspects
-from spanjury.orchestration.services.viewing.sources import ViewedRun, find_runs
+from spanjury.orchestration.services.viewing.sources import KnownAspects, ViewedRun, find_runs
 from spanjury.orchestration.studies.agreement.scorers import known_input_of
 from spanjury.orchestration.studies.sampling import (
     chance_of,

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,24 +30,6 @@ from spanjury.stats.arrays import FloatArray
 _Value = Callable[[ResultScores, Scale], float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampleJob:
-    """A sample to draw.
-
-    The scores of `aspects` are used, or those of all aspects if it is empty. `data` and `columns`
-    name the texts of a bare file of results.
-    """
-
-    run: Path
-    size: int
-    purpose: Purpose
-    seed: int
-    output: Path
-    aspects: tuple[str, ...] = ()
-    data: Path | None = None
-    columns: tuple[str, ...] = ()
-
-
 class Drawn(NamedTuple):
     """A sample that was drawn and written."""
 
@@ -61,37 +43,46 @@ class Drawn(NamedTuple):
     """
 
 
-def draw(job: SampleJob) -> Drawn:
+def draw(
+    run: MarkedRun,
+    *,
+    size: int,
+    purpose: Purpose,
+    seed: int,
+    output: Path,
+    aspects: Sequence[str] = (),
+) -> Drawn:
     """Draw texts of a run and write their rows.
+
+    The scores of `aspects` are used, or those of all aspects if it is empty.
 
     Raise `ConfigError` if there are too few texts, an aspect was not judged, the output is the file
     of the texts, or disagreement is requested of a single seat; `DataError` if a file cannot be
     read or nothing has a score; `StoreError` if the rows cannot be written.
     """
-    run = MarkedRun(job.run, data=job.data, columns=job.columns)
     texts = texts_of_run(run)
-    if job.size > len(texts):
-        raise ConfigError(f"{job.run} has {len(texts)} texts: {job.size} are more than there are")
-    features = features_of(run, texts, aspects=job.aspects)
-    if job.purpose == "disagreement" and np.isnan(features.spread).all():
+    if size > len(texts):
+        raise ConfigError(f"{run.named} has {len(texts)} texts: {size} are more than there are")
+    features = features_of(run, texts, aspects=aspects)
+    if purpose == "disagreement" and np.isnan(features.spread).all():
         raise ConfigError(
-            f"no text of {job.run} was scored by two seats, so none disagree: sample for"
+            f"no text of {run.named} was scored by two seats, so none disagree: sample for"
             " calibration or audit"
         )
-    sample = draw_sample(features, size=job.size, purpose=job.purpose, seed=job.seed)
-    rows = _as_they_were(run, [texts[number] for number in sample.chosen], output=job.output)
+    sample = draw_sample(features, size=size, purpose=purpose, seed=seed)
+    rows = _as_they_were(run, [texts[number] for number in sample.chosen], output=output)
     write_segments(
-        job.output,
+        output,
         (
-            _with_chance(row, sample, number=int(number), job=job)
+            _with_chance(row, sample, number=int(number), purpose=purpose, seed=seed)
             for row, number in zip(rows, sample.chosen, strict=True)
         ),
     )
     return Drawn(
-        job.size,
+        size,
         len(texts),
         tuple(sample.strata()),
-        _score_ranges(texts, features.quality, sample.stratum, aspects=job.aspects),
+        _score_ranges(texts, features.quality, sample.stratum, aspects=aspects),
     )
 
 
@@ -172,13 +163,15 @@ def _as_they_were(run: MarkedRun, drawn: Sequence[MarkedText], *, output: Path) 
     return [rows[text_name(text.segment)] for text in drawn]
 
 
-def _with_chance(segment: Segment, sample: Sample, *, number: int, job: SampleJob) -> Segment:
+def _with_chance(
+    segment: Segment, sample: Sample, *, number: int, purpose: Purpose, seed: int
+) -> Segment:
     about = {
-        "for": job.purpose,
-        "seed": job.seed,
+        "for": purpose,
+        "seed": seed,
         "stratum": sample.stratum[number],
         INCLUSION: float(sample.inclusion[number]),
-        "drawn": job.size,
+        "drawn": sample.chosen.size,
         "of": len(sample.stratum),
     }
     return replace(segment, meta={**segment.meta, SAMPLING: about})

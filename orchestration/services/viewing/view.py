@@ -14,9 +14,7 @@ from typing import Self
 import msgspec
 
 from spanjury.judges.core import ConfigError, DataError, EvaluationError, Scale, Segment
-from spanjury.orchestration.services.viewing.aspects import KnownAspects
-from spanjury.orchestration.services.viewing.comparison import Comparisons
-from spanjury.orchestration.services.viewing.details import Asked, Details
+from spanjury.orchestration.services.viewing.details import Asked, Comparisons, Details
 from spanjury.orchestration.services.viewing.marking import Marked, Marking, RowKey, row_key
 from spanjury.orchestration.services.viewing.reading import (
     DECISIONS,
@@ -28,7 +26,7 @@ from spanjury.orchestration.services.viewing.reading import (
     RunReading,
     open_readings,
 )
-from spanjury.orchestration.services.viewing.sources import ViewedRun
+from spanjury.orchestration.services.viewing.sources import KnownAspects, ViewedRun
 from spanjury.orchestration.services.viewing.texts import TextStore
 
 MOST_COLUMNS = 20_000

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from types import MappingProxyType
 from typing import get_args
 
 import numpy as np
@@ -52,16 +51,14 @@ all pairs of scores become large."""
 _TOO_MANY = "too many different scores"
 
 
-_AGGREGATIONS: Mapping[str, Callable[[Sequence[float]], float]] = MappingProxyType(
-    {
-        "mean": mean,
-        "mean-without-outliers": mean_without_outliers,
-        "mean-without-far-seats": mean_without_far_seats,
-        "median": median,
-        "majority": majority,
-        "minimum": minimum,
-    }
-)
+_AGGREGATIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "mean": mean,
+    "mean-without-outliers": mean_without_outliers,
+    "mean-without-far-seats": mean_without_far_seats,
+    "median": median,
+    "majority": majority,
+    "minimum": minimum,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

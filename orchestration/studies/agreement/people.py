@@ -111,8 +111,7 @@ def people_on_aspect(
     ).reshape(len(names), len(segments))
     table = SeatTable(run="", seats=names, scores=scores[:, np.newaxis])
     both = np.count_nonzero(~np.isnan(scores), axis=0) > 1
-    sources = {segment.segment_id: input_of(segment) for segment in segments}
-    owner, _ = numbered([*sources.values()])
+    owner, _ = numbered([*map(input_of, segments)])
     return PeopleOnAspect(
         aspect=aspect,
         annotators=names,
@@ -131,14 +130,7 @@ def people_on_aspect(
             for (first, own), (second, other) in combinations(zip(names, scores, strict=True), 2)
         },
         scores=seat_agreement(table),
-        spans=tuple(
-            annotator_pairs(
-                gold,
-                {segment.segment_id: len(segment.output) for segment in segments},
-                sources=sources,
-                settings=settings,
-            )
-        ),
+        spans=tuple(annotator_pairs(gold, settings=settings)),
     )
 
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from types import MappingProxyType
 
 from spanjury.orchestration.report import (
     Block,
@@ -51,13 +50,11 @@ from spanjury.stats.spans.span_agreement import Agreement as SpanFigures
 
 _VALUE = ".3f"
 _GAIN = "+.3f"
-_LEVELS: Mapping[str, str] = MappingProxyType(
-    {
-        "by-input": "within each input over its systems, then the mean over inputs",
-        "pooled": "over all outputs at once",
-        "system": "of the systems' mean scores",
-    }
-)
+_LEVELS: Mapping[str, str] = {
+    "by-input": "within each input over its systems, then the mean over inputs",
+    "pooled": "over all outputs at once",
+    "system": "of the systems' mean scores",
+}
 _WEIGHTS: tuple[KappaWeights, ...] = ("unweighted", "linear", "quadratic")
 _ALPHAS: tuple[AlphaLevel, ...] = ("nominal", "ordinal", "interval")
 
@@ -335,34 +332,28 @@ _SHARE = ".1%"
 _HARD, _OF_TEXTS = "hard.micro.f1", "characters.macro.f1"
 SOFT_F1 = "characters.micro.f1"
 """The figure that says in one number how far two sides mark the same characters."""
-_CHARACTERS: Mapping[str, str] = MappingProxyType(
-    {
-        SOFT_F1: "soft F1",
-        _HARD: "hard F1",
-        "characters.micro.precision": "precision",
-        "characters.micro.recall": "recall",
-        _OF_TEXTS: "F1, mean of texts",
-        "graded.micro.f1": "F1 by severity",
-    }
-)
-_SPANS: Mapping[str, str] = MappingProxyType(
-    {
-        "exact.micro.f1": "F1 of same spans",
-        "matched.micro.f1": "F1 of half overlaps",
-        "detection.f1": "F1 of texts with errors",
-        "counts.spearman": "counts, Spearman",
-        "quotes.hallucinated": "quotes not in the text",
-    }
-)
-_PEOPLE: Mapping[str, str] = MappingProxyType(
-    {
-        "characters.micro": "soft F1",
-        "hard.micro": "hard F1",
-        "characters.macro": "F1, mean of texts",
-        "exact.micro": "F1 of same spans",
-        "matched.micro": "F1 of half overlaps",
-    }
-)
+_CHARACTERS: Mapping[str, str] = {
+    SOFT_F1: "soft F1",
+    _HARD: "hard F1",
+    "characters.micro.precision": "precision",
+    "characters.micro.recall": "recall",
+    _OF_TEXTS: "F1, mean of texts",
+    "graded.micro.f1": "F1 by severity",
+}
+_SPANS: Mapping[str, str] = {
+    "exact.micro.f1": "F1 of same spans",
+    "matched.micro.f1": "F1 of half overlaps",
+    "detection.f1": "F1 of texts with errors",
+    "counts.spearman": "counts, Spearman",
+    "quotes.hallucinated": "quotes not in the text",
+}
+_PEOPLE: Mapping[str, str] = {
+    "characters.micro": "soft F1",
+    "hard.micro": "hard F1",
+    "characters.macro": "F1, mean of texts",
+    "exact.micro": "F1 of same spans",
+    "matched.micro": "F1 of half overlaps",
+}
 _ALWAYS = frozenset({SOFT_F1, "detection.f1", "counts.spearman"})
 """Measures that a terminal shows, whether or not there are categories."""
 _READING = (

@@ -1,9 +1,10 @@
 """Findings of a calibration: what it gains and promises, seen on texts that were held out."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from spanjury.orchestration.engine.calibration import AspectCalibration
 from spanjury.orchestration.engine.thresholds import Thresholds
+from spanjury.orchestration.report import figure
 from spanjury.orchestration.studies.calibration.fitting import (
     FAULTY_SHARE,
     BoolArray,
@@ -23,6 +25,7 @@ from spanjury.orchestration.studies.calibration.fitting import (
 )
 from spanjury.orchestration.studies.estimates import LEVEL
 from spanjury.orchestration.studies.ranking.score_table import inputs_to_show
+from spanjury.orchestration.studies.sampling import unequal_chances_note
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.conformal import items_for_rate
 from spanjury.stats.correlations.correlation import correlation
@@ -30,6 +33,8 @@ from spanjury.stats.proportions import clustered_proportion
 from spanjury.stats.resampling import Estimate
 from spanjury.stats.sampling_design import weighted_mean
 
+FEWEST = 5
+"""Marked texts from which on anything is fitted."""
 LEAST_SOURCES = 2
 """Sources below which no text can be held out."""
 
@@ -169,6 +174,8 @@ class AspectFindings:
     alarms: tuple[AlarmFindings, ...]
     kept: tuple[str, ...]
     """Parts of the calibration that were kept: those that gain, and thresholds."""
+    cautions: tuple[str, ...] = ()
+    """Reasons why the figures are worth less than they look."""
 
 
 MAP, WEIGHTS, THRESHOLDS = "map of scores", "weights of severities", "thresholds"
@@ -186,7 +193,7 @@ def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:
     clean, suspicions = texts.clean, texts.suspicions()
     untried = np.isnan(held.unsure) & ~np.isnan(suspicions.values)
     grave = np.array([text.is_grave for text in texts.texts])
-    return AspectFindings(
+    made = AspectFindings(
         task=texts.aspect.task.name,
         aspect=texts.aspect.name,
         calibration=fitted,
@@ -201,6 +208,7 @@ def aspect_findings(texts: CalibrationTexts, terms: Terms) -> AspectFindings:
         alarms=_alarms(texts, held, set_to=fitted.thresholds, terms=terms),
         kept=tuple(name for name, part in kept.items() if part is not None),
     )
+    return replace(made, cautions=tuple(cautions(texts, made, terms)))
 
 
 def _changes(texts: CalibrationTexts, held: HeldOut, terms: Terms) -> Mapping[str, Change]:
@@ -335,3 +343,64 @@ def _share(raised: FloatArray, among: BoolArray, texts: CalibrationTexts) -> Est
     _, where = np.unique(sources, return_inverse=True)
     share = clustered_proportion(np.bincount(where, raised[scored]), np.bincount(where))
     return Estimate(share.value, share.low, share.high)
+
+
+_FEW = 30
+"""Sources below which an interval of percentiles is too narrow."""
+
+
+def cautions(texts: CalibrationTexts, findings: AspectFindings, terms: Terms) -> Iterator[str]:
+    """Say what makes the figures worth less than they look."""
+    if not findings.faulty:
+        yield "people find an error in none of the texts: what is caught is not known"
+    if not findings.clean:
+        yield (
+            "people find an error in all of the texts: thresholds are set on texts without error,"
+            " so there is none"
+        )
+    if len({text.human for text in texts.texts if text.human is not None}) == 1:
+        yield "people gave all texts one score: there is nothing to map scores to"
+    sources = len(set(texts.sources))
+    if sources < TO_SHOW:
+        yield f"the texts are of {sources} sources: it takes {TO_SHOW} to show a gain"
+    elif sources < _FEW:
+        yield f"the texts are of {sources} sources: with so few, intervals are too narrow"
+    if findings.clean_sources < findings.clean:
+        yield (
+            f"{findings.clean} texts without error are of {findings.clean_sources} sources: the"
+            " rate is promised for texts of new sources, so it takes more sources, not more texts"
+            " of these"
+        )
+    if strange := int(np.isnan(texts.suspicions().values).sum()):
+        yield (
+            f"{strange} of {len(texts.texts)} texts have a score of other seats than most: no"
+            " threshold is for these, so the usual rules decide and nothing is promised of them"
+        )
+    if findings.untried and findings.alarms[0].threshold is not None:
+        yield (
+            f"{findings.untried} of {len(texts.texts)} held-out texts are in no share of false"
+            " alarms or of texts caught: without their fold the others are too few for a threshold"
+        )
+    if texts.are_weighted:
+        yield unequal_chances_note([text.inclusion for text in texts.texts])
+        yield "the map and the thresholds weigh texts by their chances" + (
+            ", and no confidence is promised" if terms.confidence is not None else ""
+        )
+    yield from _disagreements(texts)
+
+
+def _disagreements(texts: CalibrationTexts) -> Iterator[str]:
+    """Say which people do not agree at all on the texts that both scored."""
+    raters = sorted({rater for text in texts.texts for rater in text.people})
+    for first, second in combinations(raters, 2):
+        both = [text.people for text in texts.texts if {first, second} <= text.people.keys()]
+        if len(both) < FEWEST:
+            continue
+        pairs = np.array([(scores[first], scores[second]) for scores in both])
+        agreement = correlation(pairs[:, 0], pairs[:, 1])
+        if agreement.value <= 0.0:
+            yield (
+                f"{first or 'one person'} and {second or 'another'} do not agree on the"
+                f" {len(both)} texts that both scored ({figure(agreement.value, '.2f')}): their"
+                " mean says little, so settle what an error is before you calibrate to it"
+            )

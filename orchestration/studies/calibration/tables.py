@@ -3,9 +3,6 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
-
-import numpy as np
 
 from spanjury.judges.core import VERSION
 from spanjury.orchestration.engine.calibration import Calibration
@@ -30,21 +27,14 @@ from spanjury.orchestration.report.json import plain
 from spanjury.orchestration.studies.calibration.findings import (
     AGREEMENT,
     BY_SPANS,
-    TO_SHOW,
     AlarmFindings,
     AspectFindings,
 )
-from spanjury.orchestration.studies.calibration.fitting import CalibrationTexts, Terms
-from spanjury.orchestration.studies.sampling import unequal_chances_note
-from spanjury.stats.correlations.correlation import correlation
+from spanjury.orchestration.studies.calibration.fitting import Terms
 from spanjury.stats.resampling import Estimate
 
-FEWEST = 5
-"""Marked texts from which on anything is fitted."""
 _HALVES = 3
 """More texts, for each that there is, that halve an interval: its width goes with their root."""
-_FEW = 30
-"""Sources below which an interval of percentiles is too narrow."""
 _WIDTH = 0.1
 """Half the width of an interval that most conclusions can do with."""
 
@@ -98,69 +88,12 @@ def _agreement(before: Estimate, *, texts: int) -> str:
     return f"{says}; about {wanted - texts} more marked texts would bring it to ± {_WIDTH}"
 
 
-def cautions(texts: CalibrationTexts, findings: AspectFindings, terms: Terms) -> Iterator[str]:
-    """Say what makes the figures worth less than they look."""
-    if not findings.faulty:
-        yield "people find an error in none of the texts: what is caught is not known"
-    if not findings.clean:
-        yield (
-            "people find an error in all of the texts: thresholds are set on texts without error,"
-            " so there is none"
-        )
-    if len({text.human for text in texts.texts if text.human is not None}) == 1:
-        yield "people gave all texts one score: there is nothing to map scores to"
-    sources = len(set(texts.sources))
-    if sources < TO_SHOW:
-        yield f"the texts are of {sources} sources: it takes {TO_SHOW} to show a gain"
-    elif sources < _FEW:
-        yield f"the texts are of {sources} sources: with so few, intervals are too narrow"
-    if findings.clean_sources < findings.clean:
-        yield (
-            f"{findings.clean} texts without error are of {findings.clean_sources} sources: the"
-            " rate is promised for texts of new sources, so it takes more sources, not more texts"
-            " of these"
-        )
-    if strange := int(np.isnan(texts.suspicions().values).sum()):
-        yield (
-            f"{strange} of {len(texts.texts)} texts have a score of other seats than most: no"
-            " threshold is for these, so the usual rules decide and nothing is promised of them"
-        )
-    if findings.untried and findings.alarms[0].threshold is not None:
-        yield (
-            f"{findings.untried} of {len(texts.texts)} held-out texts are in no share of false"
-            " alarms or of texts caught: without their fold the others are too few for a threshold"
-        )
-    if texts.are_weighted:
-        yield unequal_chances_note([text.inclusion for text in texts.texts])
-        yield "the map and the thresholds weigh texts by their chances" + (
-            ", and no confidence is promised" if terms.confidence is not None else ""
-        )
-    yield from _disagreements(texts)
-
-
-def _disagreements(texts: CalibrationTexts) -> Iterator[str]:
-    """Say which people do not agree at all on the texts that both scored."""
-    raters = sorted({rater for text in texts.texts for rater in text.people})
-    for first, second in combinations(raters, 2):
-        both = [text.people for text in texts.texts if {first, second} <= text.people.keys()]
-        if len(both) < FEWEST:
-            continue
-        pairs = np.array([(scores[first], scores[second]) for scores in both])
-        agreement = correlation(pairs[:, 0], pairs[:, 1])
-        if agreement.value <= 0.0:
-            yield (
-                f"{first or 'one person'} and {second or 'another'} do not agree on the"
-                f" {len(both)} texts that both scored ({figure(agreement.value, '.2f')}): their"
-                " mean says little, so settle what an error is before you calibrate to it"
-            )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationFindings:
     """All that is known of a calibration.
 
     `results`, `marks`: where the scores and the marks are from.
-    `notes`, `cautions`, `enough`: sentences; the last two by aspect.
+    `notes`: sentences.
     """
 
     results: str
@@ -169,8 +102,6 @@ class CalibrationFindings:
     calibration: Calibration | None
     """None where nothing was kept of any aspect."""
     aspects: tuple[AspectFindings, ...]
-    enough: tuple[tuple[str, ...], ...]
-    cautions: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
 
 
@@ -189,12 +120,7 @@ def calibration_report(findings: CalibrationFindings) -> Report:
             ),
         ),
         sections=(
-            *(
-                Section(aspect.aspect, list(_aspect(aspect, enough, cautions)))
-                for aspect, enough, cautions in zip(
-                    findings.aspects, findings.enough, findings.cautions, strict=True
-                )
-            ),
+            *(Section(aspect.aspect, [*_aspect(aspect)]) for aspect in findings.aspects),
             Bullets(list(findings.notes), tone="caution"),
         ),
     )
@@ -245,12 +171,10 @@ def calibration_json(findings: CalibrationFindings) -> dict[str, object]:
                 "changes": [plain(change) for change in aspect.changes],
                 "alarms": [plain(alarm) for alarm in aspect.alarms],
                 "kept": list(aspect.kept),
-                "enough": list(enough),
-                "cautions": list(cautions),
+                "enough": [*enough(aspect)],
+                "cautions": list(aspect.cautions),
             }
-            for aspect, enough, cautions in zip(
-                findings.aspects, findings.enough, findings.cautions, strict=True
-            )
+            for aspect in findings.aspects
         ],
     }
 
@@ -266,9 +190,7 @@ def _promise(terms: Terms) -> str:
     return f"{rate} of all texts of the same kind, of new sources, {sure} sure"
 
 
-def _aspect(
-    findings: AspectFindings, enough: tuple[str, ...], cautions: tuple[str, ...]
-) -> Iterator[Block]:
+def _aspect(findings: AspectFindings) -> Iterator[Block]:
     about = findings.calibration
     kept = ", ".join(findings.kept) or "nothing"
     texts = (
@@ -279,8 +201,8 @@ def _aspect(
     yield Paragraph(f"Kept: {kept}. {texts}", only="page")
     yield _changes(findings)
     yield _alarms(findings)
-    yield Bullets(list(enough))
-    yield Bullets(list(cautions), tone="caution")
+    yield Bullets([*enough(findings)])
+    yield Bullets(findings.cautions, tone="caution")
 
 
 def _changes(findings: AspectFindings) -> Table:

@@ -1,12 +1,17 @@
 """Conclusions: a finding in a word, by condition and by aspect."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from spanjury.orchestration.studies.discernment.detection import USUAL, Detection, Marking
-from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
+from spanjury.orchestration.studies.discernment.detection import USUAL, Detection
+from spanjury.orchestration.studies.discernment.findings import (
+    Contrast,
+    Finding,
+    Findings,
+    OnAspect,
+)
 
 _SHOWN = 1.0
 """D of a p-value of .05."""
@@ -67,19 +72,15 @@ def conclusion(finding: Finding) -> Conclusion:
     """
     if not finding.damaged:
         return Conclusion.NOT_DONE
-    words = {
-        conclusion_on(finding, number)
-        for number in of_interest(finding)
-        if finding.contrasts[number].effects.used
-    }
+    words = {conclusion_on(finding, on) for on in scored_of_interest(finding)}
     if not words:
         return Conclusion.ELSEWHERE if finding.discernment >= _SHOWN else Conclusion.UNSCORED
     return next(word for word in _RANKS if word in words)
 
 
-def conclusion_on(finding: Finding, number: int) -> Conclusion:
-    """Return the word for `finding` on its aspect with this number."""
-    contrast, detection = finding.contrasts[number], finding.detections[number]
+def conclusion_on(finding: Finding, on: OnAspect) -> Conclusion:
+    """Return the word for `finding` on one of its aspects."""
+    contrast, detection, marking = on
     if not contrast.effects.used:
         return Conclusion.UNSCORED if finding.damaged else Conclusion.NOT_DONE
     if is_harmless(finding):
@@ -88,8 +89,7 @@ def conclusion_on(finding: Finding, number: int) -> Conclusion:
         return _unshown(finding, contrast, detection)
     if not is_large(detection):
         return Conclusion.TOO_SMALL
-    missed = finding.markings[number].misses
-    return Conclusion.PLACE_MISSED if missed else Conclusion.DISCERNED
+    return Conclusion.PLACE_MISSED if marking.misses else Conclusion.DISCERNED
 
 
 def is_large(detection: Detection) -> bool:
@@ -113,16 +113,15 @@ def targeted(finding: Finding) -> tuple[Contrast, ...]:
     return tuple(contrast for contrast in finding.contrasts if contrast.expected == "falls")
 
 
-def strongest(finding: Finding) -> int | None:
-    """Return the number of the aspect that the word for `finding` is for.
+def strongest(finding: Finding) -> OnAspect | None:
+    """Return the effect on the aspect that the word for `finding` is for.
 
     If there are several, it is the one on which most texts are caught. None if no aspect of
     interest has a score.
     """
     word = conclusion(finding)
-    scored = [n for n in of_interest(finding) if finding.contrasts[n].effects.used]
-    numbers = [n for n in scored if conclusion_on(finding, n) is word]
-    return max(numbers, key=lambda number: _seen(finding.detections[number]), default=None)
+    same = [on for on in scored_of_interest(finding) if conclusion_on(finding, on) is word]
+    return max(same, key=lambda on: _seen(on.detection), default=None)
 
 
 def _seen(detection: Detection) -> tuple[float, float]:
@@ -147,17 +146,20 @@ def worst_net_drop(finding: Finding, contrast: Contrast) -> float:
     return net / finding.damaged
 
 
-def of_interest(finding: Finding) -> tuple[int, ...]:
-    """Return the numbers of the targeted aspects.
+def of_interest(finding: Finding) -> Sequence[OnAspect]:
+    """Return the effects on the targeted aspects.
 
-    Where there is none, of those on which anything may happen, or of all.
+    Where there is none, on those on which anything may happen, or on all.
     """
-    numbers = range(len(finding.contrasts))
     for effect in ("falls", None):
-        chosen = tuple(n for n in numbers if finding.contrasts[n].expected == effect)
-        if chosen:
+        if chosen := [on for on in finding.on_aspects if on.contrast.expected == effect]:
             return chosen
-    return tuple(numbers)
+    return finding.on_aspects
+
+
+def scored_of_interest(finding: Finding) -> list[OnAspect]:
+    """Return the effects of interest on aspects with scores."""
+    return [on for on in of_interest(finding) if on.contrast.effects.used]
 
 
 def _is_shown(finding: Finding, contrast: Contrast) -> bool:
@@ -186,16 +188,11 @@ def _steadiness(contrast: Contrast, detection: Detection) -> Conclusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRow:
-    """One condition on one aspect that it harms; for a harmless condition, on any aspect.
-
-    `contrast`, `detection`, `marking`: those of the aspect; None if no aspect that matters has a
-    score.
-    """
+    """One condition on one aspect that it harms; for a harmless condition, on any aspect."""
 
     finding: Finding
-    contrast: Contrast | None = None
-    detection: Detection | None = None
-    marking: Marking | None = None
+    on: OnAspect | None = None
+    """None if no aspect that matters has a score."""
     conclusion: Conclusion
     leads: bool
     """True if the word for the condition is for this aspect."""
@@ -208,9 +205,9 @@ class DecisionRow:
     @property
     def aspect(self) -> str:
         """The aspect, or the only one that matters where it lacks a score."""
-        if self.contrast is not None:
-            return self.contrast.aspect
-        names = [self.finding.contrasts[n].aspect for n in of_interest(self.finding)]
+        if self.on is not None:
+            return self.on.contrast.aspect
+        names = [on.contrast.aspect for on in of_interest(self.finding)]
         return names[0] if len(names) == 1 else ""
 
 
@@ -228,20 +225,14 @@ def _rows(finding: Finding) -> Iterator[DecisionRow]:
     if lead is None:
         yield DecisionRow(finding=finding, conclusion=conclusion(finding), leads=True)
         return
-    for number in of_interest(finding):
-        if finding.contrasts[number].effects.used:
-            yield DecisionRow(
-                finding=finding,
-                contrast=finding.contrasts[number],
-                detection=finding.detections[number],
-                marking=finding.markings[number],
-                conclusion=conclusion_on(finding, number),
-                leads=number == lead,
-            )
+    for on in scored_of_interest(finding):
+        word = conclusion_on(finding, on)
+        is_lead = on.contrast.aspect == lead.contrast.aspect
+        yield DecisionRow(finding=finding, on=on, conclusion=word, leads=is_lead)
 
 
 def _order(row: DecisionRow) -> tuple[float, float]:
-    if row.detection is None:
+    if row.on is None:
         return math.inf, math.inf
-    caught, auroc = _seen(row.detection)
+    caught, auroc = _seen(row.on.detection)
     return -caught, -auroc

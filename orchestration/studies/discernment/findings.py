@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,13 +75,11 @@ class Method:
     combine: Combination
 
 
-METHODS: Mapping[Mode, Method] = MappingProxyType(
-    {
-        "paper": Method(test=signed_rank, combine=harmonic_mean_paper),
-        "wilson": Method(test=paired_test, combine=harmonic_mean_wilson),
-        "calibrated": Method(test=paired_test, combine=harmonic_mean_calibrated),
-    }
-)
+METHODS: Mapping[Mode, Method] = {
+    "paper": Method(test=signed_rank, combine=harmonic_mean_paper),
+    "wilson": Method(test=paired_test, combine=harmonic_mean_wilson),
+    "calibrated": Method(test=paired_test, combine=harmonic_mean_calibrated),
+}
 """`paper` is DHP as printed, whose combined value is no p-value; `calibrated` is right."""
 
 
@@ -179,6 +176,14 @@ def _equivalence(
     )
 
 
+class OnAspect(NamedTuple):
+    """The effect of a condition on one aspect: on scores, on what they catch, and on spans."""
+
+    contrast: Contrast
+    detection: Detection
+    marking: Marking
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """The result of one condition.
@@ -217,6 +222,11 @@ class Finding:
     """Overlap of the judge's new spans with the damage."""
     detections: tuple[Detection, ...]
     markings: tuple[Marking, ...]
+
+    @property
+    def on_aspects(self) -> tuple[OnAspect, ...]:
+        """The effect on each aspect."""
+        return tuple(map(OnAspect, self.contrasts, self.detections, self.markings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 from spanjury.orchestration.report.json import fields_of, plain, versions
-from spanjury.orchestration.report.numbers import figure
+from spanjury.orchestration.report.tables import figure
 from spanjury.orchestration.studies.card import Measure, measured, ratio_measure
 from spanjury.orchestration.studies.discernment.conclusions import (
     ONE_FLIP,
@@ -36,15 +35,13 @@ _FEW = 30
 """With fewer sources than this even a large effect is often missed, and intervals are rough."""
 _NARROW = 0.5
 """From this share of clean scores at the worst on, little can fall."""
-_MODES: Mapping[Mode, str] = MappingProxyType(
-    {
-        "paper": "Mode `paper` is for comparison with the paper only: its combined value is no "
-        "p-value. Of four aspects without any effect it passes D = 1 in about 30 % of exams, "
-        "not in 5 %.",
-        "wilson": "Mode `wilson` is somewhat too generous: D = 1 stands for a p-value a little "
-        "above 0.05.",
-    }
-)
+_MODES: Mapping[Mode, str] = {
+    "paper": "Mode `paper` is for comparison with the paper only: its combined value is no "
+    "p-value. Of four aspects without any effect it passes D = 1 in about 30 % of exams, "
+    "not in 5 %.",
+    "wilson": "Mode `wilson` is somewhat too generous: D = 1 stands for a p-value a little "
+    "above 0.05.",
+}
 
 
 def cautions(findings: Findings) -> tuple[str, ...]:
@@ -157,28 +154,33 @@ def _on_alarms(findings: Findings) -> Iterator[str]:
             )
 
 
-_KEYS = MappingProxyType(
-    {"skipped": "left_out", "contrasts": "cells", "target_contrast": "contrast"}
-)
+_KEYS = {"skipped": "left_out", "contrasts": "cells", "target_contrast": "contrast"}
 """Names of fields that JSON has under another key."""
-_NAMES = (
-    "discernment.average",
-    "discernment.minimum",
-    "discernment.weighted",
-    "discernment.effect",
-    "discernment.caught.average",
-    "discernment.twins_caught",
-    "discernment.twins_in_order",
-    "discernment.false_alarms",
-    "discernment.harmless_disturbed",
-    "localisation.hits",
-    "localisation.precision",
-    "invariance.steady",
-    "invariance.moved",
-    "bias.steady",
-    "bias.moved",
-    "retest.moved",
-)
+_DISTURBED = "share of harmless conditions that disturb the judge"
+_STEADY = "share of harmless conditions shown to leave scores alone"
+_MEASURES: Mapping[str, str] = {
+    "discernment.average": "D, averaged over levels of damage; 1 is p = .05",
+    "discernment.minimum": "the lowest D of all conditions",
+    "discernment.weighted": "average D with experts' weights of the aspects",
+    "discernment.effect": "P(drop) - P(rise), the mean over damaged aspects of all conditions; -1"
+    " to 1",
+    "discernment.caught.average": "share of damaged texts caught at 10 % false alarms, mean over"
+    " damaged aspects",
+    "discernment.twins_caught": "share of written wrong twins caught at {} false alarms",
+    "discernment.twins_in_order": "share of written pairs whose wrong twin scores lower, ties half;"
+    " 0.5 is chance",
+    "discernment.false_alarms": "share of harmlessly changed texts flagged where at most 10 % of"
+    " clean ones are",
+    "discernment.harmless_disturbed": _DISTURBED,
+    "localisation.hits": "share of damaged places that new spans touch; {} by chance",
+    "localisation.precision": "share of newly marked characters that are damage",
+    "invariance.steady": _STEADY,
+    "invariance.moved": _DISTURBED,
+    "bias.steady": _STEADY,
+    "bias.moved": _DISTURBED,
+    "retest.moved": "share of scores of clean texts that are others the second time",
+}
+"""Name -> what it is, with room for a share."""
 _TABLED = frozenset({"detections", "markings"})
 """Fields that JSON has under `decisions`, in the order of the page."""
 
@@ -220,10 +222,10 @@ def decisions_json(findings: Findings) -> list[dict[str, object]]:
             "aspect": row.aspect or None,
             "harmless": row.is_harmless,
             "verdict": row.conclusion.value,
-            "detection": plain(row.detection),
-            "hits": plain(row.marking.localisation.hit_rate) if row.marking else None,
-            "claims_spans": row.marking.claims_spans if row.marking else None,
-            "discernment": plain(row.contrast.discernment) if row.contrast else None,
+            "detection": plain(row.on.detection) if row.on else None,
+            "hits": plain(row.on.marking.localisation.hit_rate) if row.on else None,
+            "claims_spans": row.on.marking.claims_spans if row.on else None,
+            "discernment": plain(row.on.contrast.discernment) if row.on else None,
         }
         for row in decision_rows(findings)
     ]
@@ -250,7 +252,7 @@ def _balanced(balanced: LevelBalanced) -> object:
 
 def measure_names(conditions: Iterable[str]) -> tuple[str, ...]:
     """Return the names of all measures that an exam with these conditions may give."""
-    return (*_NAMES, *(f"discernment.caught.{condition}" for condition in conditions))
+    return (*_MEASURES, *(f"discernment.caught.{condition}" for condition in conditions))
 
 
 def measures_of(findings: Findings) -> tuple[Measure, ...]:
@@ -261,28 +263,34 @@ def measures_of(findings: Findings) -> tuple[Measure, ...]:
     invariant = [finding for finding in harmless if finding.family != BIAS]
     biased = [finding for finding in harmless if finding.family == BIAS]
     return (
-        *_discernment(findings, harmful),
+        *(_discernment(findings, harmful) if harmful else ()),
         *_caught(findings, harmful),
-        *_twins(findings.twins),
-        *_false_alarms(invariant),
-        *_localisation(harmful),
-        *_steady_shares("invariance", invariant),
-        *_steady_shares("bias", biased),
+        *(_twins(findings.twins) if findings.twins else ()),
+        *(_false_alarms(invariant) if invariant else ()),
+        *(_localisation(harmful) if harmful else ()),
+        *(_steady_shares("invariance", invariant) if invariant else ()),
+        *(_steady_shares("bias", biased) if biased else ()),
         _retest(findings.control),
     )
 
 
+def _measured(name: str, estimate: Estimate, *, count: int, share: float = math.nan) -> Measure:
+    says = _MEASURES[name].format(figure(share, ".0%"))
+    return measured(name, estimate, says=says, count=count)
+
+
+def _mean(name: str, values: Sequence[float]) -> Measure:
+    return ratio_measure(name, sum(values), len(values), says=_MEASURES[name])
+
+
 def _discernment(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]:
-    if not harmful:
-        return
     overall, weighted = findings.overall, findings.weighted
-    for name, value, says in (
-        ("average", overall.average, "D, averaged over levels of damage; 1 is p = .05"),
-        ("minimum", overall.minimum, "the lowest D of all conditions"),
-        ("weighted", weighted.average, "average D with experts' weights of the aspects"),
+    for name, value in (
+        ("discernment.average", overall.average),
+        ("discernment.minimum", overall.minimum),
+        ("discernment.weighted", weighted.average),
     ):
-        estimate = Estimate(value)
-        yield measured(f"discernment.{name}", estimate, says=says, count=findings.segments)
+        yield _measured(name, Estimate(value), count=findings.segments)
     yield _mean(
         "discernment.effect",
         [
@@ -291,7 +299,6 @@ def _discernment(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Mea
             for contrast in targeted(finding)
             if contrast.effects.used
         ],
-        says="P(drop) - P(rise), the mean over damaged aspects of all conditions; -1 to 1",
     )
 
 
@@ -300,12 +307,7 @@ def _caught(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]
     by_condition = [(finding, [*_scored(finding, "falls")]) for finding in harmful]
     if not any(detections for _, detections in by_condition):
         return
-    yield measured(
-        "discernment.caught.average",
-        findings.caught,
-        says="share of damaged texts caught at 10 % false alarms, mean over damaged aspects",
-        count=findings.segments,
-    )
+    yield _measured("discernment.caught.average", findings.caught, count=findings.segments)
     for finding, detections in by_condition:
         shares = [detection.caught_10 for detection in detections]
         if shares:
@@ -318,80 +320,42 @@ def _caught(findings: Findings, harmful: Sequence[Finding]) -> Iterator[Measure]
             )
 
 
-def _twins(twins: WrittenTwins | None) -> Iterator[Measure]:
-    if twins is None:
-        return
-    for name, share, says in (
-        (
-            "twins_caught",
-            twins.caught,
-            f"share of written wrong twins caught at {twins.false_alarms:.0%} false alarms",
-        ),
-        (
-            "twins_in_order",
-            twins.in_order,
-            "share of written pairs whose wrong twin scores lower, ties half; 0.5 is chance",
-        ),
-    ):
-        yield measured(f"discernment.{name}", share, says=says, count=twins.pairs)
+def _twins(twins: WrittenTwins) -> Iterator[Measure]:
+    alarms = twins.false_alarms
+    yield _measured("discernment.twins_caught", twins.caught, count=twins.pairs, share=alarms)
+    yield _measured("discernment.twins_in_order", twins.in_order, count=twins.pairs)
 
 
 def _false_alarms(harmless: Sequence[Finding]) -> Iterator[Measure]:
-    if not harmless:
-        return
     detections = [detection for finding in harmless for detection in _scored(finding, "unchanged")]
     is_known = not any(math.isnan(each.of_clean_10.value) for each in detections)
     yield ratio_measure(
         "discernment.false_alarms",
         sum(detection.flags for detection in detections) if is_known else math.nan,
         sum(detection.texts for detection in detections),
-        says="share of harmlessly changed texts flagged where at most 10 % of clean ones are",
+        says=_MEASURES["discernment.false_alarms"],
     )
-    yield _mean(
-        "discernment.harmless_disturbed",
-        [conclusion(finding) is Conclusion.DISTURBED for finding in harmless],
-        says="share of harmless conditions that disturb the judge",
-    )
+    disturbed = [conclusion(finding) is Conclusion.DISTURBED for finding in harmless]
+    yield _mean("discernment.harmless_disturbed", disturbed)
 
 
 def _scored(finding: Finding, expected: Effect) -> Iterator[Detection]:
-    for contrast, detection in zip(finding.contrasts, finding.detections, strict=True):
-        if contrast.expected == expected and contrast.effects.used:
-            yield detection
+    for on in finding.on_aspects:
+        if on.contrast.expected == expected and on.contrast.effects.used:
+            yield on.detection
 
 
 def _localisation(harmful: Sequence[Finding]) -> Iterator[Measure]:
-    if not harmful:
-        return
     spans = pooled(finding.localisation for finding in harmful)
-    yield measured(
-        "localisation.hits",
-        Estimate(spans.hit_rate),
-        says="share of damaged places that new spans touch; "
-        f"{figure(spans.chance, '.0%')} by chance",
-        count=spans.places,
-    )
-    yield measured(
-        "localisation.precision",
-        Estimate(spans.precision),
-        says="share of newly marked characters that are damage",
-        count=spans.marked,
-    )
+    hits, precision = Estimate(spans.hit_rate), Estimate(spans.precision)
+    yield _measured("localisation.hits", hits, count=spans.places, share=spans.chance)
+    yield _measured("localisation.precision", precision, count=spans.marked)
 
 
 def _steady_shares(topic: str, harmless: Sequence[Finding]) -> Iterator[Measure]:
-    if not harmless:
-        return
     conclusions = [conclusion(finding) for finding in harmless]
-    for name, wanted, says in (
-        ("steady", Conclusion.STEADY, "share of harmless conditions shown to leave scores alone"),
-        ("moved", Conclusion.DISTURBED, "share of harmless conditions that disturb the judge"),
-    ):
-        yield _mean(f"{topic}.{name}", [each is wanted for each in conclusions], says=says)
-
-
-def _mean(name: str, values: Sequence[float], *, says: str) -> Measure:
-    return ratio_measure(name, sum(values), len(values), says=says)
+    for name, wanted in (("steady", Conclusion.STEADY), ("moved", Conclusion.DISTURBED)):
+        yield _mean(f"{topic}.{name}", [each is wanted for each in conclusions])
 
 
 def _retest(control: Sequence[Contrast]) -> Measure:
@@ -401,5 +365,5 @@ def _retest(control: Sequence[Contrast]) -> Measure:
         "retest.moved",
         sum(_moved(contrast) * contrast.effects.used for contrast in scored),
         sum(contrast.effects.used for contrast in scored),
-        says="share of scores of clean texts that are others the second time",
+        says=_MEASURES["retest.moved"],
     )

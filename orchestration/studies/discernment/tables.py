@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 from spanjury.orchestration.report import (
     Block,
@@ -45,37 +44,34 @@ from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.judging import Examinee, of_sources
 
 _SHARE, _SIGNED = ".0%", "+.2f"
-_MARKS: Mapping[Conclusion, Mark] = MappingProxyType(
-    {
-        Conclusion.DISCERNED: "good",
-        Conclusion.STEADY: "good",
-        Conclusion.TOO_SMALL: "bad",
-        Conclusion.PLACE_MISSED: "bad",
-        Conclusion.NOT_DISCERNED: "bad",
-        Conclusion.REWARDED: "bad",
-        Conclusion.DISTURBED: "bad",
-        Conclusion.ELSEWHERE: "unsure",
-        Conclusion.UNSCORED: "failed",
-        Conclusion.NOT_DONE: "failed",
-    }
-)
-_SENTENCES: Mapping[Conclusion, Prose] = MappingProxyType(
-    {
-        Conclusion.DISCERNED: "Scores fall enough to act on after",
-        Conclusion.PLACE_MISSED: "Scores fall, but no span touches the damage, after",
-        Conclusion.TOO_SMALL: "Scores fall, but too little to act on, after",
-        Conclusion.ELSEWHERE: "Scores fall, but not on the aspects that were damaged, after",
-        Conclusion.NOT_DISCERNED: "Scores are not shown to fall after",
-        Conclusion.REWARDED: prose("Scores **rise** on a damaged aspect after"),
-        Conclusion.UNSCORED: "There are no scores or no D on the damaged aspects after",
-        Conclusion.NOT_DONE: "No text could be damaged by",
-        Conclusion.STEADY: "Scores stay the same, as they should, after",
-        Conclusion.DISTURBED: prose(
-            "Scores **move**, or raise false alarms, although the text did not get worse, after"
-        ),
-        Conclusion.UNDECIDED: "There are too few texts to tell what scores do after",
-    }
-)
+_NOTHING = None, None, None
+_MARKS: Mapping[Conclusion, Mark] = {
+    Conclusion.DISCERNED: "good",
+    Conclusion.STEADY: "good",
+    Conclusion.TOO_SMALL: "bad",
+    Conclusion.PLACE_MISSED: "bad",
+    Conclusion.NOT_DISCERNED: "bad",
+    Conclusion.REWARDED: "bad",
+    Conclusion.DISTURBED: "bad",
+    Conclusion.ELSEWHERE: "unsure",
+    Conclusion.UNSCORED: "failed",
+    Conclusion.NOT_DONE: "failed",
+}
+_SENTENCES: Mapping[Conclusion, Prose] = {
+    Conclusion.DISCERNED: "Scores fall enough to act on after",
+    Conclusion.PLACE_MISSED: "Scores fall, but no span touches the damage, after",
+    Conclusion.TOO_SMALL: "Scores fall, but too little to act on, after",
+    Conclusion.ELSEWHERE: "Scores fall, but not on the aspects that were damaged, after",
+    Conclusion.NOT_DISCERNED: "Scores are not shown to fall after",
+    Conclusion.REWARDED: prose("Scores **rise** on a damaged aspect after"),
+    Conclusion.UNSCORED: "There are no scores or no D on the damaged aspects after",
+    Conclusion.NOT_DONE: "No text could be damaged by",
+    Conclusion.STEADY: "Scores stay the same, as they should, after",
+    Conclusion.DISTURBED: prose(
+        "Scores **move**, or raise false alarms, although the text did not get worse, after"
+    ),
+    Conclusion.UNDECIDED: "There are too few texts to tell what scores do after",
+}
 _READING: tuple[Prose, ...] = (
     (
         "D is the logarithm of a p-value to the base 0.05: 0 for p = 1, 1 for p = 0.05, 2 for p = "
@@ -259,7 +255,7 @@ def _by_conclusion(findings: Findings) -> Mapping[Conclusion, Sequence[str]]:
 
 
 def _decision_entries(row: DecisionRow) -> Iterator[Entry]:
-    detection, marking = row.detection, row.marking
+    contrast, detection, marking = row.on or _NOTHING
     yield left("condition", Cell(row.finding.condition, bold=not row.is_harmless))
     yield left("aspect", row.aspect or None)
     yield left("", "=" if row.is_harmless else "")
@@ -274,12 +270,12 @@ def _decision_entries(row: DecisionRow) -> Iterator[Entry]:
     yield right("hits (by chance)", hits)
     yield spread("drop", detection.mean_drop if detection else None, _SIGNED)
     yield right("still top", detection.still_top if detection else None, _SHARE)
-    yield right("D", row.contrast.discernment if row.contrast else None)
+    yield right("D", contrast.discernment if contrast else None)
     yield _verdict(row.conclusion)
 
 
 def _summary_entries(row: DecisionRow) -> Iterator[Entry]:
-    detection, marking = row.detection, row.marking
+    _, detection, marking = row.on or _NOTHING
     name = f"{'= ' if row.is_harmless else ''}{row.finding.condition}"
     yield left("condition", Cell(name, note=row.aspect), max_width=17)
     yield right("10%", detection.caught_10.value if detection else None, _SHARE)

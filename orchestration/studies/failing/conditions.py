@@ -10,7 +10,6 @@ its aspect and its spans.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from spanjury.judges.core import (
     ConfigError,
@@ -30,33 +29,32 @@ _EQUALITY = ("=", "!=")
 _GRAVITY = tuple(Decision)
 """Decisions from the mildest to the gravest."""
 
-_SPAN: Mapping[str, Callable[[ErrorSpan], _Value]] = MappingProxyType(
-    {
-        "severity": lambda span: span.severity,
-        "probability": lambda span: span.probability,
-        "category": lambda span: span.category.casefold() or None,
-        "located": lambda span: span.located.value if span.text else None,
-    }
-)
-_REPORT: Mapping[str, Callable[[Result], _Value]] = MappingProxyType(
-    {
-        # A criterion counts through its rubric, by its weight or as a must-have.
-        "decision": lambda result: (
-            None if result.aspect.rubric else _gravity(result.report.decision)
-        ),
-        "score": lambda result: result.report.score,
-        "error_probability": lambda result: result.report.error_probability,
-        "outcome": lambda result: result.report.outcome.value,
-        "aspect": lambda result: result.aspect.name,
-    }
-)
+_SPAN: Mapping[str, Callable[[ErrorSpan], _Value]] = {
+    "severity": lambda span: span.severity,
+    "probability": lambda span: span.probability,
+    "category": lambda span: span.category.casefold() or None,
+    "located": lambda span: span.located.value if span.text else None,
+}
+_REPORT: Mapping[str, Callable[[Result], _Value]] = {
+    # A criterion counts through its rubric, by its weight or as a must-have.
+    "decision": lambda result: None if result.aspect.rubric else _gravity(result.report.decision),
+    "score": lambda result: result.report.score,
+    "error_probability": lambda result: result.report.error_probability,
+    "outcome": lambda result: result.report.outcome.value,
+    "aspect": lambda result: result.aspect.name,
+}
 _COUNT = "spans"
-_RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
-    {"severity": (1, 5), "probability": (0, 1), "error_probability": (0, 1)}
-)
-_WORDS: Mapping[str, Sequence[str]] = MappingProxyType(
-    {"outcome": [*Outcome], "located": [*Located], "aspect": (), "category": ()}
-)
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "severity": (1, 5),
+    "probability": (0, 1),
+    "error_probability": (0, 1),
+}
+_WORDS: Mapping[str, Sequence[str]] = {
+    "outcome": [*Outcome],
+    "located": [*Located],
+    "aspect": (),
+    "category": (),
+}
 """Fields that are compared with words -> the allowed words; empty if any word is."""
 FIELDS = (*_SPAN, *_REPORT, _COUNT)
 

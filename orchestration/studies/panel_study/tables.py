@@ -4,7 +4,6 @@ import math
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from types import MappingProxyType
 
 from spanjury.orchestration.report import (
     Block,
@@ -54,14 +53,12 @@ from spanjury.orchestration.studies.panel_study.subsets import (
 from spanjury.stats.resampling import Estimate
 
 _THOUSAND = 1000
-_PER_TEXTS = MappingProxyType(
-    {
-        "dollars": "$ for 1,000 texts",  # for one text they are a number with many zeros
-        "tokens": "tokens a text",
-        "calls": "calls a text",
-        "seconds": "seconds a text",
-    }
-)
+_PER_TEXTS = {
+    "dollars": "$ for 1,000 texts",  # for one text they are a number with many zeros
+    "tokens": "tokens a text",
+    "calls": "calls a text",
+    "seconds": "seconds a text",
+}
 _MOST_UNEVEN = 5
 """Number of panels that are named as not comparable."""
 _LEVELS = {

@@ -35,7 +35,6 @@ from spanjury.orchestration.studies.robustness.attempts import (
     repeated,
 )
 from spanjury.perturbations.attacks.attack import Attack
-from spanjury.perturbations.pairs import Skipped
 from spanjury.stats.proportions import Proportion, share_by_source
 from spanjury.stats.resampling import Estimate
 
@@ -113,33 +112,6 @@ class Findings:
         """Return the finding over all attacks on `judge`."""
         (finding,) = self.of(judge, "all")
         return finding
-
-
-def findings_of(
-    rows: Sequence[Attempt],
-    *,
-    judges: Sequence[str],
-    seen: Mapping[str, Proportion],
-    texts: int,
-    damaged: Mapping[str, int],
-    skipped: Sequence[Skipped],
-    settings: Settings,
-) -> Findings:
-    """Evaluate attempts."""
-    return Findings(
-        judges=tuple(judges),
-        seen=seen,
-        texts=texts,
-        damaged=damaged,
-        findings=tuple(
-            finding for judge in judges for finding in _findings(rows, judge, settings=settings)
-        ),
-        skipped=Counter((out.condition, out.reason) for out in skipped),
-        outcomes=Counter(
-            row.after_outcome.value for row in rows if row.denied and row.family not in CONTROLS
-        ),
-        settings=settings,
-    )
 
 
 class _Group(NamedTuple):
@@ -364,13 +336,18 @@ async def examine(exam: Exam, run: ExamRun) -> ExamResult:
         *attempts(texts, (first, first), judges=judges, settings=settings),
         *attempts(again, (first, second), judges=judges, settings=settings),
     )
-    findings = findings_of(
-        rows,
+    findings = Findings(
         judges=judges,
         seen=flaws_seen(exam.flawed, first, aspects=exam.aspects, judges=judges),
         texts=len(exam.segments),
         damaged=exam.flawed.damaged,
-        skipped=skipped,
+        findings=tuple(
+            finding for judge in judges for finding in _findings(rows, judge, settings=settings)
+        ),
+        skipped=Counter((out.condition, out.reason) for out in skipped),
+        outcomes=Counter(
+            row.after_outcome.value for row in rows if row.denied and row.family not in CONTROLS
+        ),
         settings=settings,
     )
     return ExamResult(

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -33,59 +32,55 @@ Cut = Literal["faulty", "not ok"]
 FALSE_ALARMS = 0.15
 """The largest share of texts without errors that may be above the threshold of `score.caught`."""
 
-FIGURES: Mapping[str, str] = MappingProxyType(
-    {
-        "decision.balanced_accuracy": "mean of the shares of texts with and without errors decided "
-        "rightly, at the better of the two cuts: faulty, or not ok",
-        "decision.decided": "share of the texts that are ok or faulty",
-        "decision.vouched_misses": "share of the texts with errors that are ok",
-        "decision.of_decided": "the same as decision.balanced_accuracy on decided texts alone",
-        "score.auroc": "how often a text with an error has the worse score of two; ties half",
-        "probability.auroc": "the same as score.auroc for the estimated probability of an error",
-        "probability.ece": "mean distance of P(error) from the share of texts with errors, in ten "
-        "bins of as many texts",
-        "probability.balanced_ece": "the same where texts with errors weigh as much in all as those"
-        " without",
-        "probability.ece_by_chance": "what probability.ece would be if every P(error) were right",
-        "characters.precision": "share of the marked characters that people mark too",
-        "characters.recall": "share of the characters marked by people that are marked",
-        "characters.f1": "harmonic mean of these two",
-        "words.precision": "share of the marked words that people mark too",
-        "words.recall": "share of the words marked by people that are marked",
-        "words.f1": "harmonic mean of these two",
-        "places.hit": "share of the places marked by people that a span touches",
-        "places.by_chance": "the same if each place lay anywhere in its text",
-        "spans.right": "share of the spans that touch a place marked by people",
-        "flagged.error_free": "share of the texts without errors in which one is reported",
-        "flagged.faulty": "share of the texts with errors in which one is reported",
-        "score.caught": "share of the texts with errors below the best threshold of the score "
-        f"with at most {FALSE_ALARMS:.0%} false alarms; optimistic",
-        "unsure.caught": "share of the texts with errors that are unsure or faulty",
-        "unsure.false_alarms": "share of the texts without errors that are unsure or faulty",
-        "unsure.balanced_accuracy": "mean of the shares of either sort decided rightly",
-        "faulty.caught": "share of the texts with errors that are faulty",
-        "faulty.false_alarms": "share of the texts without errors that are faulty",
-        "faulty.balanced_accuracy": "mean of the shares of either sort decided rightly",
-        "people.spearman": "rank correlation of the score with people's",
-    }
-)
+FIGURES: Mapping[str, str] = {
+    "decision.balanced_accuracy": "mean of the shares of texts with and without errors decided "
+    "rightly, at the better of the two cuts: faulty, or not ok",
+    "decision.decided": "share of the texts that are ok or faulty",
+    "decision.vouched_misses": "share of the texts with errors that are ok",
+    "decision.of_decided": "the same as decision.balanced_accuracy on decided texts alone",
+    "score.auroc": "how often a text with an error has the worse score of two; ties half",
+    "probability.auroc": "the same as score.auroc for the estimated probability of an error",
+    "probability.ece": "mean distance of P(error) from the share of texts with errors, in ten "
+    "bins of as many texts",
+    "probability.balanced_ece": "the same where texts with errors weigh as much in all as those"
+    " without",
+    "probability.ece_by_chance": "what probability.ece would be if every P(error) were right",
+    "characters.precision": "share of the marked characters that people mark too",
+    "characters.recall": "share of the characters marked by people that are marked",
+    "characters.f1": "harmonic mean of these two",
+    "words.precision": "share of the marked words that people mark too",
+    "words.recall": "share of the words marked by people that are marked",
+    "words.f1": "harmonic mean of these two",
+    "places.hit": "share of the places marked by people that a span touches",
+    "places.by_chance": "the same if each place lay anywhere in its text",
+    "spans.right": "share of the spans that touch a place marked by people",
+    "flagged.error_free": "share of the texts without errors in which one is reported",
+    "flagged.faulty": "share of the texts with errors in which one is reported",
+    "score.caught": "share of the texts with errors below the best threshold of the score "
+    f"with at most {FALSE_ALARMS:.0%} false alarms; optimistic",
+    "unsure.caught": "share of the texts with errors that are unsure or faulty",
+    "unsure.false_alarms": "share of the texts without errors that are unsure or faulty",
+    "unsure.balanced_accuracy": "mean of the shares of either sort decided rightly",
+    "faulty.caught": "share of the texts with errors that are faulty",
+    "faulty.false_alarms": "share of the texts without errors that are faulty",
+    "faulty.balanced_accuracy": "mean of the shares of either sort decided rightly",
+    "people.spearman": "rank correlation of the score with people's",
+}
 """Name -> meaning."""
 
 _CUTS: tuple[Cut, ...] = ("faulty", "not ok")
 _DECIDED = ("caught", "false_alarms", "balanced_accuracy")
-SHORT_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "balanced_accuracy": "decision.balanced_accuracy",
-        "decided": "decision.decided",
-        "vouched_misses": "decision.vouched_misses",
-        "false_alarms": "faulty.false_alarms",
-        "auroc": "score.auroc",
-        "auroc_probability": "probability.auroc",
-        "ece": "probability.ece",
-        "balanced_ece": "probability.balanced_ece",
-        "f1": "characters.f1",
-    }
-)
+SHORT_NAMES: Mapping[str, str] = {
+    "balanced_accuracy": "decision.balanced_accuracy",
+    "decided": "decision.decided",
+    "vouched_misses": "decision.vouched_misses",
+    "false_alarms": "faulty.false_alarms",
+    "auroc": "score.auroc",
+    "auroc_probability": "probability.auroc",
+    "ece": "probability.ece",
+    "balanced_ece": "probability.balanced_ece",
+    "f1": "characters.f1",
+}
 """Name of a figure, as a requirement may have it -> its whole name."""
 
 

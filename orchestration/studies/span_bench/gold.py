@@ -8,7 +8,6 @@ nothing. Of any other text it is not known, and neither is it where ``supported`
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from spanjury.judges.core import (
     Aspect,
@@ -302,7 +301,9 @@ def mark_new_words(text: BenchText) -> Answer | Failure:
     )
 
 
-BASELINES: Mapping[str, Callable[[BenchText], Answer | Failure]] = MappingProxyType(
-    {"nothing": mark_nothing, "everything": mark_everything, RIVAL: mark_new_words}
-)
+BASELINES: Mapping[str, Callable[[BenchText], Answer | Failure]] = {
+    "nothing": mark_nothing,
+    "everything": mark_everything,
+    RIVAL: mark_new_words,
+}
 """Name -> the answer of who has not read the text, or has only looked for new words."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from spanjury.orchestration.report import (
     Bullets,
@@ -42,53 +41,43 @@ Figures = Mapping[str, str]
 CAUGHT = f"caught at {FALSE_ALARMS:.0%}"
 """The heading of `score.caught`."""
 _SHARE, _SIGNED, _BRIEF = ".3f", "+.3f", ".2f"
-_PAGE_SPANS: Figures = MappingProxyType(
-    {
-        "F1": "characters.f1",
-        "precision": "characters.precision",
-        "recall": "characters.recall",
-        "F1 of words": "words.f1",
-        "places hit": "places.hit",
-        "by chance": "places.by_chance",
-        "spans right": "spans.right",
-    }
-)
-_WORDS: Figures = MappingProxyType(
-    {"precision": "words.precision", "recall": "words.recall", "F1": "words.f1"}
-)
-_VERDICTS: Figures = MappingProxyType(
-    {
-        "balanced accuracy": "decision.balanced_accuracy",
-        "decided": "decision.decided",
-        "vouched misses": "decision.vouched_misses",
-        "false alarms": "faulty.false_alarms",
-        "balanced accuracy of decided": "decision.of_decided",
-    }
-)
-_PAGE_SCORES: Figures = MappingProxyType(
-    {
-        "AUROC of score": "score.auroc",
-        "AUROC of P(error)": "probability.auroc",
-        "ECE": "probability.ece",
-        "by chance": "probability.ece_by_chance",
-        "balanced ECE": "probability.balanced_ece",
-        CAUGHT: "score.caught",
-        "error-free flagged": "flagged.error_free",
-        "faulty flagged": "flagged.faulty",
-    }
-)
-_PAGE_DECISIONS: Figures = MappingProxyType(
-    {
-        f"{threshold}: {heading}": f"{threshold}.{figure}"
-        for threshold in ("unsure", "faulty")
-        for heading, figure in (
-            ("balanced accuracy", "balanced_accuracy"),
-            ("caught", "caught"),
-            ("false alarms", "false_alarms"),
-        )
-    }
-)
-_PEOPLE: Figures = MappingProxyType({"Spearman": "people.spearman"})
+_PAGE_SPANS: Figures = {
+    "F1": "characters.f1",
+    "precision": "characters.precision",
+    "recall": "characters.recall",
+    "F1 of words": "words.f1",
+    "places hit": "places.hit",
+    "by chance": "places.by_chance",
+    "spans right": "spans.right",
+}
+_WORDS: Figures = {"precision": "words.precision", "recall": "words.recall", "F1": "words.f1"}
+_VERDICTS: Figures = {
+    "balanced accuracy": "decision.balanced_accuracy",
+    "decided": "decision.decided",
+    "vouched misses": "decision.vouched_misses",
+    "false alarms": "faulty.false_alarms",
+    "balanced accuracy of decided": "decision.of_decided",
+}
+_PAGE_SCORES: Figures = {
+    "AUROC of score": "score.auroc",
+    "AUROC of P(error)": "probability.auroc",
+    "ECE": "probability.ece",
+    "by chance": "probability.ece_by_chance",
+    "balanced ECE": "probability.balanced_ece",
+    CAUGHT: "score.caught",
+    "error-free flagged": "flagged.error_free",
+    "faulty flagged": "flagged.faulty",
+}
+_PAGE_DECISIONS: Figures = {
+    f"{threshold}: {heading}": f"{threshold}.{figure}"
+    for threshold in ("unsure", "faulty")
+    for heading, figure in (
+        ("balanced accuracy", "balanced_accuracy"),
+        ("caught", "caught"),
+        ("false alarms", "false_alarms"),
+    )
+}
+_PEOPLE: Figures = {"Spearman": "people.spearman"}
 _GAINS = ("F1", "AUROC", "balanced accuracy")
 _GROUPS = (
     "faulty flagged",
@@ -99,20 +88,18 @@ _GROUPS = (
     "F1",
 )
 """Headings of `GAINS` and of `OF_GROUPS`."""
-_OVERVIEW: Figures = MappingProxyType(
-    {
-        "balanced accuracy": "decision.balanced_accuracy",
-        "decided": "decision.decided",
-        "vouched misses": "decision.vouched_misses",
-        "false alarms": "faulty.false_alarms",
-        "AUROC of score": "score.auroc",
-        "AUROC of P(error)": "probability.auroc",
-        "ECE": "probability.ece",
-        "balanced ECE": "probability.balanced_ece",
-        "F1": "characters.f1",
-        "Spearman": "people.spearman",
-    }
-)
+_OVERVIEW: Figures = {
+    "balanced accuracy": "decision.balanced_accuracy",
+    "decided": "decision.decided",
+    "vouched misses": "decision.vouched_misses",
+    "false alarms": "faulty.false_alarms",
+    "AUROC of score": "score.auroc",
+    "AUROC of P(error)": "probability.auroc",
+    "ECE": "probability.ece",
+    "balanced ECE": "probability.balanced_ece",
+    "F1": "characters.f1",
+    "Spearman": "people.spearman",
+}
 
 
 def set_page(findings: SetFindings) -> Section:
@@ -349,34 +336,30 @@ def _overview(findings: Findings) -> Table:
     )
 
 
-_SPANS: Figures = MappingProxyType(
-    {
-        "F1": "characters.f1",
-        "prec.": "characters.precision",
-        "recall": "characters.recall",
-        "words": "words.f1",
-        "hit": "places.hit",
-    }
-)
-_DECISIONS: Figures = MappingProxyType(
-    {
-        "balanced acc.": "decision.balanced_accuracy",
-        "sure": "decision.decided",
-        "miss": "decision.vouched_misses",
-        "alarms": "faulty.false_alarms",
-        "right": "decision.of_decided",
-    }
-)
-_SCORES: Figures = MappingProxyType(
-    {"AUROC": "score.auroc", "flags": "flagged.error_free", f"≤{FALSE_ALARMS:.0%}": "score.caught"}
-)
-_PROBABILITY: Figures = MappingProxyType(
-    {
-        "AUROC of P": "probability.auroc",
-        "ECE": "probability.ece",
-        "balanced": "probability.balanced_ece",
-    }
-)
+_SPANS: Figures = {
+    "F1": "characters.f1",
+    "prec.": "characters.precision",
+    "recall": "characters.recall",
+    "words": "words.f1",
+    "hit": "places.hit",
+}
+_DECISIONS: Figures = {
+    "balanced acc.": "decision.balanced_accuracy",
+    "sure": "decision.decided",
+    "miss": "decision.vouched_misses",
+    "alarms": "faulty.false_alarms",
+    "right": "decision.of_decided",
+}
+_SCORES: Figures = {
+    "AUROC": "score.auroc",
+    "flags": "flagged.error_free",
+    f"≤{FALSE_ALARMS:.0%}": "score.caught",
+}
+_PROBABILITY: Figures = {
+    "AUROC of P": "probability.auroc",
+    "ECE": "probability.ece",
+    "balanced": "probability.balanced_ece",
+}
 
 
 _TERMINAL_READING = (

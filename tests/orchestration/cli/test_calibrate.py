@@ -210,8 +210,12 @@ def test_people_with_a_scale_of_their_own_are_understood(tmp_path: Path) -> None
     write(tmp_path / "human.jsonl", scored)
     (about,) = calibrated(tmp_path, "--people-scale", "0:1")["aspects"]
     assert (about["clean"], about["faulty"]) == (12, 12)
-    for spec in ("0-1", "a:b", "1:0"):
+    for spec in ("0-1", "a:b", "1:0", "0:inf", "nan:1"):
         call(tmp_path, "calibrate", "run", "--human", "human.jsonl", "--people-scale", spec, code=2)
+    refused = call(
+        tmp_path, "calibrate", "run", "--human", "human.jsonl", "--clean-from", "nan", code=2
+    )
+    assert "got 'nan', expected a number" in refused.stderr
 
 
 @pytest.mark.heavy

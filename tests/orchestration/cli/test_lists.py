@@ -13,7 +13,7 @@ from rich.cells import cell_len
 import spanjury as package
 from spanjury import exams
 from spanjury.judges.core import ConfigError
-from spanjury.orchestration.cli.listing import Listing, brief_lines, matching
+from spanjury.orchestration.cli.lists import Listing, brief_lines, matching
 
 ROW = '{"task": "summarization", "inputs": {"Article": "It rains."}, "output": "It rains."}\n'
 FRUIT = Listing(

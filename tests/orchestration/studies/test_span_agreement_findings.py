@@ -176,7 +176,7 @@ def test_annotators_are_compared_on_the_texts_that_both_have_read() -> None:
     }
     readers = {"a": ("ann", "bob"), "b": ("ann", "bob"), "c": ("cid",)}
     lengths = dict.fromkeys(gold, len(OUTPUT))
-    (pair,) = annotator_pairs(Gold(gold, readers), lengths, sources={}, settings=FEW)
+    (pair,) = annotator_pairs(Gold(gold, readers, lengths), settings=FEW)
     assert (pair.first, pair.second, pair.texts) == ("ann", "bob", 2)
     assert pair.figures["characters.micro"].value == pytest.approx(2 * 3 / (12 + 6))
     assert pair.figures["exact.micro"].value == 0
@@ -201,8 +201,8 @@ def test_gamma_with_categories_is_lower_where_they_differ(
         for who, categories in (("ann", ours), ("bob", theirs))
         for start, category in zip((0, 9, 20), categories, strict=True)
     )
-    gold = Gold({"a": spans}, {"a": ("ann", "bob")})
-    (pair,) = annotator_pairs(gold, {"a": len(OUTPUT)}, sources={}, settings=FEW)
+    gold = Gold({"a": spans}, {"a": ("ann", "bob")}, {"a": len(OUTPUT)})
+    (pair,) = annotator_pairs(gold, settings=FEW)
     assert pair.gamma.gamma == 1
     assert pair.gamma_with_categories.observed == pytest.approx(observed, nan_ok=True)
 
@@ -347,7 +347,7 @@ def test_errors_in_top_rated_texts_are_counted_beside_gold_spans() -> None:
 def test_the_page_shows_judges_systems_and_annotators() -> None:
     found = compared(TASK)
     lengths = {name: len(output) for _, name, output, _ in PAGE_FOUND}
-    pairs = [*annotator_pairs(PAGE_GOLD, lengths, sources={}, settings=FEW_DRAWS)]
+    pairs = [*annotator_pairs(PAGE_GOLD._replace(lengths=lengths), settings=FEW_DRAWS)]
     page = page_of([found], pairs)
     assert "| j | 2 | 3 | " in page
     assert "| j | x | 1 | " in page

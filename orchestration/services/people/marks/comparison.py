@@ -1,10 +1,10 @@
 """Compare people's marks: annotators with each other, and the run's judges with people."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from spanjury.judges.core import ConfigError, DataError, Segment
 from spanjury.orchestration.services.judging.scorers import read_scorers
@@ -22,16 +22,17 @@ from spanjury.orchestration.studies.agreement.people import (
     people_on_aspect,
     read_texts,
 )
-from spanjury.orchestration.studies.agreement.scorers import Ratings, input_of, ratings
+from spanjury.orchestration.studies.agreement.scorers import Ratings, ratings
 from spanjury.orchestration.studies.agreement.spans.findings import SpanTask
 from spanjury.orchestration.studies.agreement.spans.measures import (
     Gold,
-    GoldSpan,
     category_map,
     gold_of,
 )
 from spanjury.orchestration.studies.estimates import DEFAULTS, Settings, grouped
 from spanjury.orchestration.wiring.marks import ANNOTATORS
+
+T = TypeVar("T")
 
 FEWEST_TEXTS = 5
 """Fewest marked texts of an aspect for which judges are evaluated."""
@@ -95,21 +96,11 @@ def people_agreement(run: MarkedRun, *, settings: Settings = DEFAULTS) -> People
     return PeopleAgreement(shared, note)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgesAndMarks:
-    """Judges of a run and the marks of people, to be compared.
-
-    `notes` name the annotators, and the figures that need more marks.
-    """
-
-    collected: Collected
-    notes: tuple[str, ...]
-
-
-def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> JudgesAndMarks:
+def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> Collected:
     """Collect the finished marks of the first run that has any.
 
-    Each pair of categories is written ``JUDGE=GOLD``.
+    Each pair of categories is written ``JUDGE=GOLD``. The closing lines name the annotators, and
+    the figures that need more marks.
 
     Raise `ConfigError` if no run has marks, or no one marked a requested aspect, and `DataError` if
     every aspect has fewer than `FEWEST_TEXTS`, or no judge scored them.
@@ -132,17 +123,16 @@ def collect_marks(source: MarkedSource, *, categories: Sequence[str] = ()) -> Ju
         )
     who = ", ".join(sorted({reading.annotator for reading in readings}))
     data = f"marks of {who} in {run.marks}"
-    notes = [f"{data}: {counts}"]
-    notes += [
+    left_out = (
         f"{name} is left out: it has {len(texts)} marked texts and needs at least {FEWEST_TEXTS}"
         for name, texts in asked.items()
         if name not in enough
-    ]
+    )
     scored = _collected(source, enough, data=data, categories=categories)
-    collected = replace(scored, notes=counted.notes)
+    collected = replace(scored, notes=counted.notes, closing=(f"{data}: {counts}", *left_out))
     if not collected.ratings and not collected.spans:
         raise DataError(f"no judge scored or marked what people marked of {run.named}")
-    return JudgesAndMarks(collected=collected, notes=tuple(notes))
+    return collected
 
 
 def _marked_run(
@@ -198,30 +188,23 @@ def _collected(
         spans=tuple(tasks),
         annotators=judged.annotators,
         gold=gold,
-        lengths={
-            _name(aspect, text): len(text.output)
-            for aspect, texts in by_aspect.items()
-            for text in texts
-        },
-        sources={
-            _name(aspect, text): input_of(text)
-            for aspect, texts in by_aspect.items()
-            for text in texts
-        },
     )
 
 
 def _joined(by_aspect: Mapping[str, Sequence[Segment]]) -> Gold:
     """Join the gold spans of all aspects: a text that was read for two aspects counts twice."""
-    spans: dict[str, tuple[GoldSpan, ...]] = {}
-    readers: dict[str, tuple[str, ...]] = {}
-    for aspect, texts in by_aspect.items():
-        gold = gold_of(read_texts(texts))
-        for read_text in read_texts(texts):
-            spans[_name(aspect, read_text)] = gold.spans[read_text.segment_id]
-            readers[_name(aspect, read_text)] = gold.readers[read_text.segment_id]
-    return Gold(spans, readers)
+    golds = {aspect: gold_of(read_texts(texts)) for aspect, texts in by_aspect.items()}
 
+    def joined(part: Callable[[Gold], Mapping[str, T]]) -> dict[str, T]:
+        return {
+            f"{aspect}\0{name}": value
+            for aspect, gold in golds.items()
+            for name, value in part(gold).items()
+        }
 
-def _name(aspect: str, segment: Segment) -> str:
-    return f"{aspect}\0{segment.segment_id}"
+    return Gold(
+        joined(lambda gold: gold.spans),
+        joined(lambda gold: gold.readers),
+        joined(lambda gold: gold.lengths),
+        joined(lambda gold: gold.sources),
+    )

@@ -15,9 +15,13 @@ from spanjury.orchestration.services.people.marks.mark import (
     check_mark,
     mark_of_json,
 )
-from spanjury.orchestration.services.viewing.aspects import KnownAspects
 from spanjury.orchestration.services.viewing.marking import version_of
-from spanjury.orchestration.services.viewing.sources import Texts, ViewedRun, find_runs
+from spanjury.orchestration.services.viewing.sources import (
+    KnownAspects,
+    Texts,
+    ViewedRun,
+    find_runs,
+)
 from spanjury.orchestration.studies.agreement.people import (
     KeptSpans,
     SpanVerdict,

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import ConfigError, ErrorSpan, Segment
+from spanjury.orchestration.studies.agreement.scorers import input_of
 from spanjury.orchestration.studies.estimates import Effects, Settings, estimates, numbered
 from spanjury.stats.resampling import Estimate
 from spanjury.stats.spans.gamma import Gamma, gamma
@@ -70,6 +71,10 @@ class Gold(NamedTuple):
     """Id of the segment -> all annotators' spans."""
     readers: Mapping[str, tuple[str, ...]]
     """Id of the segment -> who read it, with or without marking anything."""
+    lengths: Mapping[str, int] = MappingProxyType({})
+    """Id of the segment -> code points of its output; annotators are compared on these texts."""
+    sources: Mapping[str, str] = MappingProxyType({})
+    """Id of the segment -> its source; a text that is not here is its own."""
 
     @property
     def has_pairs(self) -> bool:
@@ -86,6 +91,8 @@ def gold_of(segments: Iterable[Segment]) -> Gold:
     """
     spans: dict[str, tuple[GoldSpan, ...]] = {}
     readers: dict[str, tuple[str, ...]] = {}
+    lengths: dict[str, int] = {}
+    sources: dict[str, str] = {}
     for segment in segments:
         names = next((segment.meta[key] for key in _READERS if key in segment.meta), ())
         several = names if isinstance(names, list) else ()
@@ -103,7 +110,9 @@ def gold_of(segments: Iterable[Segment]) -> Gold:
         )
         spans[segment.segment_id] = marked
         readers[segment.segment_id] = readers_of(marked, named)
-    return Gold(spans, readers)
+        lengths[segment.segment_id] = len(segment.output)
+        sources[segment.segment_id] = input_of(segment)
+    return Gold(spans, readers, lengths, sources)
 
 
 def readers_of(spans: Sequence[GoldSpan], named: Iterable[str] = ()) -> tuple[str, ...]:
@@ -269,20 +278,19 @@ def _placed(measure: Callable[[NDArray[np.int64], NDArray[np.int64]], Overlap]) 
     return lambda predicted, gold: measure(interval_rows(predicted), interval_rows(gold))
 
 
-MEASURES: Mapping[str, Compare] = MappingProxyType(
-    {
-        "characters": _placed(character_overlap),
-        "exact": _placed(exact_overlap),
-        _GRADED: _graded,
-        _HARD: hard_overlap,
-        "matched": _placed(matched_overlap),
-    }
-)
+MEASURES: Mapping[str, Compare] = {
+    "characters": _placed(character_overlap),
+    "exact": _placed(exact_overlap),
+    _GRADED: _graded,
+    _HARD: hard_overlap,
+    "matched": _placed(matched_overlap),
+}
 """Characters in common; the same spans; characters by severity, minor or major; characters of the
 same category; pairs of spans that overlap by half."""
-AVERAGES: Mapping[str, Callable[[NDArray[np.float64]], Weighted]] = MappingProxyType(
-    {"micro": micro_effect, "macro": macro_effect}
-)
+AVERAGES: Mapping[str, Callable[[NDArray[np.float64]], Weighted]] = {
+    "micro": micro_effect,
+    "macro": macro_effect,
+}
 """All texts counted together, and the mean of texts."""
 
 
@@ -302,45 +310,24 @@ class PairFinding:
     """On places and categories; NaN if one side has spans and never a category."""
 
 
-def annotator_pairs(
-    gold: Gold, lengths: Mapping[str, int], *, sources: Mapping[str, str], settings: Settings
-) -> Iterator[PairFinding]:
-    """Compare all annotators with a name, two by two, on the texts that both have read.
-
-    `lengths`: id of the segment -> code points of its output; texts that are not here are skipped.
-    `sources`: id of the segment -> its source; a text that is not here is its own.
-    """
+def annotator_pairs(gold: Gold, *, settings: Settings) -> Iterator[PairFinding]:
+    """Compare all annotators with a name, two by two, on the texts that both have read."""
     names = sorted({name for readers in gold.readers.values() for name in readers} - {""})
     for first, second in combinations(names, 2):
         texts = [
             name
             for name, readers in gold.readers.items()
-            if {first, second} <= {*readers} and lengths.get(name)
+            if {first, second} <= {*readers} and gold.lengths.get(name)
         ]
         if texts:
-            owner, _ = numbered([sources.get(name, name) for name in texts])
-            sizes = [lengths[name] for name in texts]
-            yield _pair(
-                first,
-                second,
-                texts=texts,
-                gold=gold,
-                sizes=sizes,
-                sources=owner,
-                settings=settings,
-            )
+            yield _pair(first, second, texts=texts, gold=gold, settings=settings)
 
 
 def _pair(
-    first: str,
-    second: str,
-    *,
-    texts: Sequence[str],
-    gold: Gold,
-    sizes: Sequence[int],
-    sources: NDArray[np.intp],
-    settings: Settings,
+    first: str, second: str, *, texts: Sequence[str], gold: Gold, settings: Settings
 ) -> PairFinding:
+    lengths = [gold.lengths[name] for name in texts]
+    sources, _ = numbered([gold.sources.get(name, name) for name in texts])
     sides = [
         [[span for span in gold.spans[name] if span.annotator == who] for name in texts]
         for who in (first, second)
@@ -350,7 +337,7 @@ def _pair(
     def compared(labels: tuple[list[list[int]], list[list[int]]] | None = None) -> Gamma:
         rng = np.random.default_rng(settings.seed)
         samples = settings.samples
-        return gamma(*intervals, lengths=sizes, rng=rng, labels=labels, samples=samples)
+        return gamma(*intervals, lengths=lengths, rng=rng, labels=labels, samples=samples)
 
     effects: Effects = {
         (f"{measure}.{average}",): _f1(effect_of(rows))

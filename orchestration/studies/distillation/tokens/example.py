@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from types import MappingProxyType
 
 from pydantic import TypeAdapter
 
@@ -245,18 +244,16 @@ def _runs(text: str) -> set[int]:
     return {hash(tuple(words[at : at + _RUN])) for at in range(len(words) - _RUN + 1)}
 
 
-_LABELS: Mapping[str, Label] = MappingProxyType(
-    {
-        "contradicted": Label.CONTRADICTED,
-        "contradiction": Label.CONTRADICTED,
-        "intrinsic": Label.CONTRADICTED,
-        "entailment": Label.SUPPORTED,
-        "extrinsic": Label.ABSENT,
-        "neutral": Label.ABSENT,
-        "not in the source": Label.ABSENT,
-        "unsupported": Label.ABSENT,
-    }
-)
+_LABELS: Mapping[str, Label] = {
+    "contradicted": Label.CONTRADICTED,
+    "contradiction": Label.CONTRADICTED,
+    "intrinsic": Label.CONTRADICTED,
+    "entailment": Label.SUPPORTED,
+    "extrinsic": Label.ABSENT,
+    "neutral": Label.ABSENT,
+    "not in the source": Label.ABSENT,
+    "unsupported": Label.ABSENT,
+}
 """Words by which data sets and judges say what sort of error it is."""
 
 

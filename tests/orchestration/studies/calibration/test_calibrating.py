@@ -18,6 +18,7 @@ from spanjury.orchestration.studies.calibration.findings import (
     alarms,
     aspect_findings,
     calibration_error,
+    cautions,
     distance,
     fold_numbers,
 )
@@ -31,7 +32,7 @@ from spanjury.orchestration.studies.calibration.fitting import (
     fit_thresholds,
     threshold,
 )
-from spanjury.orchestration.studies.calibration.tables import cautions, enough
+from spanjury.orchestration.studies.calibration.tables import enough
 from spanjury.stats.conformal import conformal_threshold
 
 TEXT = "The bridge opened in 1935."

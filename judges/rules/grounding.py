@@ -33,7 +33,7 @@ from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.evidence import CONTRADICTIONS, WORDING, error_spans
 from spanjury.judges.rules.places import Source, join_inputs
 from spanjury.judges.rules.source_index import index_source
-from spanjury.judges.rules.support import SentenceSupport, Support, find_support, of_sentence
+from spanjury.judges.rules.support import SentenceSupport, Support, find_support, of_sentences
 from spanjury.judges.text.languages import (
     NO_BLANKS,
     SAMPLE,
@@ -82,11 +82,6 @@ _NEAR_COPY = 0.05
 
 In 13 data sets, 4 of them with twins, 20 % of the right texts and 1 % of the wrong ones are near
 copies, with equal weight for each set."""
-
-_DOUBTED = 0.3
-"""Probability of an error in a sentence that joins or asserts more than the source (`doubts`).
-
-One in two of such twins written for training is wrong, and one in seven of such news summaries."""
 
 _UNVERIFIED = 0.3  # share of missing claims from which a sentence cannot be vouched for
 
@@ -230,7 +225,7 @@ class GroundingJudge:
         all_known = support.supported == 1.0 and not errors
         if all_known and probability > _NEAR_COPY and are_near_copies(output, source.inputs):
             probability = _NEAR_COPY
-        doubtful = [*_doubtful_sentences(output, source)] if support.prose and not is_reply else []
+        doubtful = [*doubts(output, source.inputs)] if support.prose and not is_reply else []
         return _scored(
             probability,
             reported,
@@ -362,19 +357,6 @@ def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
     return 1 - innocent * (1 - 1 / (1 + math.exp(-total)))
 
 
-def _doubtful_sentences(text: str, source: Source) -> Iterator[Unverified]:
-    """Yield the sentences of `text` that say more than the sentences of `source` they follow."""
-    for doubt in doubts(text, source.inputs):
-        yield Unverified(
-            start=doubt.start,
-            end=doubt.end,
-            text=text[doubt.start : doubt.end],
-            probability=_DOUBTED,
-            reason=doubt.reason,
-            is_binding=True,
-        )
-
-
 def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:
     """Yield the sentences of `text` with too many missing claims to vouch for them."""
     for sentence in support.sentences:
@@ -382,7 +364,7 @@ def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:
         if not lacking or len(lacking) < _UNVERIFIED * len(sentence.claims):
             continue
         start, end = sentence.words[0].start, sentence.words[-1].end
-        own = of_sentence(sentence, prose=support.prose)
+        own = of_sentences([sentence], prose=support.prose)
         missing = _different(text, sentence, lacking)
         yield Unverified(
             start=start,
@@ -396,10 +378,7 @@ def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:
 
 def _different(text: str, sentence: SentenceSupport, claims: Iterable[Claim]) -> list[str]:
     """Return the distinct words of `claims` in `text`."""
-    return each_once(
-        text[sentence.words[claim.first].start : sentence.words[claim.stop - 1].end]
-        for claim in claims
-    )
+    return each_once(text[slice(*sentence.interval(claim))] for claim in claims)
 
 
 def _reason(lacking: int, claims: int) -> str:

@@ -80,7 +80,6 @@ _ACTS = frozenset(
 _CLAUSE = re.compile(r"[,:](?!\d)|[;()]|\band\b|\bbut\b|\bwhile\b|\n|\.(?=\s|$)")
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-]|[.,]\d)")
 _VALUE = re.compile(r"(?<![\w.,/@-])(?=[A-Za-z-]*\d)[A-Za-z0-9]+(?:[-./_:,][A-Za-z0-9]+)*(?![\w@])")
-_WITH_UNIT = re.compile(r"(?<![\w.,-])(\d+(?:,\d{3})*(?:\.\d+)?) ?([^\W\d_]+)")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _DATE_LIKE = re.compile(
     rf"\b\d{{4}}-\d\d-\d\d\b|\b\d\d?(?:st|nd|rd|th)? (?:of )?{_MONTH}(?: \d{{4}})?"
@@ -242,14 +241,14 @@ def _is_batch(trajectory: Trajectory, count: int) -> bool:
 
 def action_stems(name: str) -> set[str]:
     """Return stems of the verbs and nouns that describe the action of a tool."""
-    parts = {stem(part) for part in words_of(f"$.{name}")}
+    parts = {stem(part) for part in words_of(name)}
     verbs = parts - _READS
     return verbs | {other for group in _LINKED if group & verbs for other in group}
 
 
 def is_reading(name: str) -> bool:
     """Return whether a tool only looks something up, judging by its name."""
-    return bool(_READS & {stem(part) for part in words_of(f"$.{name}")})
+    return bool(_READS & {stem(part) for part in words_of(name)})
 
 
 def is_action(name: str) -> bool:

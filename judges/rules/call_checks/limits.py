@@ -119,11 +119,10 @@ def broken(
 
 def _is_proposed(value: object, text: str, context: Context) -> bool:
     """Return whether the agent named `value` to the user after `text`, a turn of the user."""
-    replies = [own for own in context.own if not own.startswith("{")]
-    first = context.asked.index(text) if text in context.asked[:-1] else len(replies)
+    first = context.asked.index(text) if text in context.asked[:-1] else len(context.said)
     return any(
         squeezed(str(value)) in tokens_of(reply) or value in numerals((reply,)).stated
-        for reply in replies[first:]
+        for reply in context.said[first:]
     )
 
 
@@ -181,7 +180,7 @@ def is_untold(name: str, context: Context) -> str:
 
     They name the tool, or any action of the agent.
     """
-    if any(not text.startswith("{") for text in context.own):
+    if context.said:
         return ""
     own = action_stems(name)
     for header, text in context.sources.items():
@@ -208,7 +207,7 @@ def _tool_for(word: str, tools: Sequence[str]) -> str | None:
     """Return the only tool whose name has a form of `word`; None if there is not exactly one."""
     wanted = {stem(word.lower())}
     wanted |= DESTRUCTIVE if wanted & DESTRUCTIVE else set()
-    fitting = [name for name in tools if wanted & {stem(part) for part in words_of(f"$.{name}")}]
+    fitting = [name for name in tools if wanted & {stem(part) for part in words_of(name)}]
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -225,7 +224,7 @@ def _above(
         return is_above and not _is_proposed(value, match.string, context)
 
     def counts(name: str, value: float = math.nan) -> bool:
-        parts = words_of(f"$.{name}")
+        parts = words_of(name)
         is_bound = bool(parts & _BOUNDS) and value <= _NEAR * limit
         return (
             bool(parts & _MONEY)
@@ -296,7 +295,7 @@ def _above_result(arguments: Mapping[str, object], context: Context) -> Iterator
         limits = [
             number
             for key, leaf in leaves.items()
-            if words_of(f"$.{key}") & _BOUNDS and (number := number_of(leaf)) is not None
+            if words_of(key) & _BOUNDS and (number := number_of(leaf)) is not None
         ]
         texts = {leaf for leaf in leaves.values() if isinstance(leaf, str)}
         same = texts & {value for value in arguments.values() if isinstance(value, str)}

@@ -686,6 +686,15 @@ async def test_an_action_that_wants_a_reply_first_does_not_come_at_once(
     assert not await marks("calls", asked, *agreed, call, system=system)
 
 
+async def test_arguments_that_begin_with_a_blank_are_no_reply_to_the_user() -> None:
+    looked = ToolCall(call_id="", name="search_rooms", arguments=' {"town": "Brill"}')
+    asked = Turn(role="user", text="Cancel the room in Brill.")
+    search = Turn(role="assistant", calls=(looked,))
+    turns = (asked, search, LISTED, calling("cancel_room", {}))
+    errors = await marks("constraints", *turns, system="Tell guests before you cancel.")
+    assert errors == [("wrong order", "cancel_room")]
+
+
 async def test_the_second_of_two_steps_comes_first_where_the_first_is_ruled_out() -> None:
     asked = Turn(role="user", text="Cancel the room and hold another.")
     system = "Never cancel a room before the hold has succeeded."

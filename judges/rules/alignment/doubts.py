@@ -15,9 +15,9 @@ from types import MappingProxyType
 
 from spanjury.judges.core import Unverified
 from spanjury.judges.rules.alignment.aligner import compare
-from spanjury.judges.rules.alignment.index import Search, index_sentences, is_copied, pieces
+from spanjury.judges.rules.alignment.index import Search, searched
 from spanjury.judges.rules.alignment.lexicon import LIGHT
-from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, Token, lexemes, phrase
+from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, Token, lexemes
 
 _JOINED = "Its parts stand in different sentences of the source."
 _CANDIDATES = 8  # sentences of an input that a sentence is compared with
@@ -87,20 +87,13 @@ def doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverified]:
     >>> [doubt.reason for doubt in doubts("The mayor was hurt.", source)]
     ['Its parts stand in different sentences of the source.']
     """
-    sources = [index_sentences(text) for text in inputs.values() if text.strip()]
-    own = [
-        (start, end, phrase(output[start:end]))
-        for start, end in pieces(output)
-        if not is_copied(output[start:end], sources)
-    ]
-    sought = frozenset(key for *_, sentence in own for key in sentence.keys)
-    searches = [source.search(sought) for source in sources] if own else []
-    for start, end, sentence in own:
-        if reason := _reason(sentence, searches):
+    own, searches = searched(output, inputs)
+    for start, sentence in own.items():
+        if reason := _reason(sentence, [*searches.values()]):
             yield Unverified(
                 start=start,
-                end=end,
-                text=output[start:end],
+                end=start + len(sentence.text),
+                text=sentence.text,
                 probability=_DOUBTED,
                 reason=reason,
                 is_binding=True,
@@ -130,9 +123,7 @@ def _nearest(sentence: Phrase, searches: Sequence[Search]) -> Iterator[Phrase]:
     if not all(any(key in search.where for search in searches) for key in keys):
         return
     for search in searches:
-        text, intervals = search.source.text, search.source.intervals
-        for number in search.nearest(keys, least=1, limit=_CANDIDATES):
-            yield phrase(text[slice(*intervals[number])])
+        yield from (near for _, near in search.nearest(keys, least=1, limit=_CANDIDATES))
 
 
 def _is_joined(sentence: Phrase, near: Sequence[Phrase]) -> bool:

@@ -6,8 +6,8 @@ from itertools import pairwise
 from math import floor, isinf, log10
 
 from spanjury.judges.rules.alignment.aligner import Comparison
-from spanjury.judges.rules.alignment.contradiction import Category
-from spanjury.judges.rules.alignment.difference import (
+from spanjury.judges.rules.alignment.contradiction import (
+    Category,
     Difference,
     is_copied_otherwise,
     is_firm,

@@ -138,6 +138,11 @@ class Phrase:
     passive: bool
     rules: AbstractSet[str]
 
+    @property
+    def words(self) -> list[str]:
+        """The keys to search for it by, in order of first occurrence: those of no numbers."""
+        return list(dict.fromkeys(token.key for token in self.tokens if token.kind != "number"))
+
 
 def lexemes(text: str) -> list[Lexeme]:
     """Return the words and marks of `text`; contractions become two words.

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
-from spanjury.judges.core.span import Evidence
-from spanjury.judges.rules.alignment.contradiction import Contradiction
+from spanjury.judges.rules.alignment.contradiction import Contradiction, contradiction
 from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.tokens import UNITS, phrase
 from spanjury.judges.rules.quantities import Quantity, quantities
@@ -61,10 +60,14 @@ def other_units(output: str, inputs: Mapping[str, str]) -> Iterator[Contradictio
             shared = len(words & _sentence(inputs[name], other))
             is_alike = _UNITS[other.unit][0] == own[0] and shared >= _SHARED_WITH_SMALL
             if is_alike or (quantity.value > _SMALL and shared >= _SHARED):
-                yield _contradiction(
+                yield contradiction(
                     output,
                     _extent(output, quantity),
-                    evidence=_evidence(name, inputs[name], other),
+                    category="unit",
+                    severity=_SEVERITY,
+                    name=name,
+                    source=inputs[name],
+                    passage=_extent(inputs[name], other),
                 )
                 break
 
@@ -80,23 +83,6 @@ def _sentence(text: str, quantity: Quantity) -> AbstractSet[str]:
     start, end = cut_source(text).intervals[quantity.sentence]
     tokens = phrase(text[start:end]).tokens
     return {token.key for token in tokens if token.kind != "number"} - _UNIT_KEYS
-
-
-def _evidence(name: str, source: str, quantity: Quantity) -> Evidence:
-    start, end = _extent(source, quantity)
-    return Evidence(input=name, start=start, end=end, text=source[start:end])
-
-
-def _contradiction(output: str, interval: tuple[int, int], *, evidence: Evidence) -> Contradiction:
-    return Contradiction(
-        start=interval[0],
-        end=interval[1],
-        text=output[slice(*interval)],
-        category="unit",
-        severity=_SEVERITY,
-        explanation=f"The source says '{' '.join(evidence.text.split())}'.",
-        evidence=evidence,
-    )
 
 
 def _extent(text: str, quantity: Quantity) -> tuple[int, int]:

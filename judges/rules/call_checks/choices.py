@@ -356,7 +356,7 @@ def _without_feature(  # noqa: PLR0917
 
 def _is_proposed(record: Record, siblings: Sequence[Record], context: Context) -> bool:
     """Return whether the agent had proposed the record, so that the user agreed to it."""
-    return any(_mentions(record, siblings, text) for text in context.said)
+    return any(_mentions(record, siblings, text) for text in context.replies)
 
 
 def _not_extreme(  # noqa: PLR0917

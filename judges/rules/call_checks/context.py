@@ -48,8 +48,8 @@ class Context:
         Header -> text of the turns of others, as in the inputs of the segment.
     own
         Texts that the agent itself wrote before, including arguments.
-    said
-        Those of them that are replies.
+    replies
+        Those of them that are no arguments.
     called
         The arguments of its calls before, if they are JSON objects.
     asked
@@ -62,7 +62,7 @@ class Context:
 
     sources: Mapping[str, str]
     own: tuple[str, ...]
-    said: tuple[str, ...]
+    replies: tuple[str, ...]
     called: tuple[Mapping[str, object], ...] = field(compare=False)
     asked: tuple[str, ...]
     records: tuple[Record, ...] = field(default=(), compare=False)
@@ -76,7 +76,7 @@ class Context:
     @property
     def conversation(self) -> tuple[str, ...]:
         """Texts of user and agent, the user's first."""
-        return (*self.asked, *self.said)
+        return (*self.asked, *self.replies)
 
     def evidence(self, token: str) -> tuple[Evidence, ...]:
         """Return the last occurrence of `token` in a source; empty if no source has it."""
@@ -118,7 +118,7 @@ def contexts(trajectory: Trajectory) -> Iterator[tuple[int, Context]]:
                     for text in (earlier.text, *(call.arguments for call in earlier.calls))
                     if text
                 ),
-                said=tuple(earlier.text for earlier in own if earlier.text),
+                replies=tuple(earlier.text for earlier in own if earlier.text),
                 called=tuple(arguments for arguments in calls if arguments is not None),
                 asked=tuple(earlier.text for earlier in before if earlier.role == "user"),
                 records=tuple(records),

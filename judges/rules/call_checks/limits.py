@@ -119,10 +119,10 @@ def broken(
 
 def _is_proposed(value: object, text: str, context: Context) -> bool:
     """Return whether the agent named `value` to the user after `text`, a turn of the user."""
-    first = context.asked.index(text) if text in context.asked[:-1] else len(context.said)
+    first = context.asked.index(text) if text in context.asked[:-1] else len(context.replies)
     return any(
         squeezed(str(value)) in tokens_of(reply) or value in numerals((reply,)).stated
-        for reply in context.said[first:]
+        for reply in context.replies[first:]
     )
 
 
@@ -180,7 +180,7 @@ def is_untold(name: str, context: Context) -> str:
 
     They name the tool, or any action of the agent.
     """
-    if context.said:
+    if context.replies:
         return ""
     own = action_stems(name)
     for header, text in context.sources.items():

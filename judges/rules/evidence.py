@@ -22,8 +22,7 @@ from spanjury.judges.rules.names import Name
 from spanjury.judges.rules.numbers import Number
 from spanjury.judges.rules.places import Source
 from spanjury.judges.rules.quantities import Quantity, quantities, unit
-from spanjury.judges.rules.source_index import SENTENCES, index_source
-from spanjury.judges.rules.source_text import cut_source
+from spanjury.judges.rules.source_index import SENTENCES, cut_source, index_source
 from spanjury.judges.rules.support import SentenceSupport, Support
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, WEEKDAYS
 from spanjury.judges.text.sentences import sentence_intervals

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from spanjury.judges.text.kept import KeptByWord
 
-_UNITS = MappingProxyType(
+UNITS = MappingProxyType(
     {
         word: value
         for value, word in enumerate(
@@ -16,6 +16,7 @@ _UNITS = MappingProxyType(
         )
     }
 )
+"""Word -> its number, 0 to 19."""
 _TENS = MappingProxyType(
     {
         word: 10 * value
@@ -52,7 +53,7 @@ _SCALES = MappingProxyType(
 )
 SHORT_SCALES = frozenset(("k", "m", "mn", "mln", "mill", "bn", "bln", "tn"))
 """Scales that count only after numerals, and may be units: ``5 m``."""
-_STARTS = frozenset((*_UNITS, *_TENS, *_SCALES)) - SHORT_SCALES
+_STARTS = frozenset((*UNITS, *_TENS, *_SCALES)) - SHORT_SCALES
 _POINTS = frozenset(("point", "dot"))
 ORDINALS = MappingProxyType(
     {
@@ -167,8 +168,8 @@ def _decimals(folded: Sequence[str], point: int, *, value: float) -> tuple[float
     """Read the spelled digits after a spelled point; return the value and their end."""
     digits = ""
     at = point + 1
-    while at < len(folded) and (folded[at] in _UNITS or (folded[at] in _TENS and not digits)):
-        digits += str(_UNITS.get(folded[at], _TENS.get(folded[at], 0)))
+    while at < len(folded) and (folded[at] in UNITS or (folded[at] in _TENS and not digits)):
+        digits += str(UNITS.get(folded[at], _TENS.get(folded[at], 0)))
         at += 1
     return (value + float(f"0.{digits}"), at) if digits else (value, point)
 
@@ -176,9 +177,9 @@ def _decimals(folded: Sequence[str], point: int, *, value: float) -> tuple[float
 def _grown(word: str, current: float) -> float | None:
     """Return the number so far extended by `word`, or None if `word` begins another number."""
     below_hundred = current % 100
-    if word in _UNITS:
-        fits = not below_hundred or (below_hundred % 10 == 0 and 0 < _UNITS[word] < 10)  # noqa: PLR2004
-        return current + _UNITS[word] if fits and below_hundred != 10 else None  # noqa: PLR2004
+    if word in UNITS:
+        fits = not below_hundred or (below_hundred % 10 == 0 and 0 < UNITS[word] < 10)  # noqa: PLR2004
+        return current + UNITS[word] if fits and below_hundred != 10 else None  # noqa: PLR2004
     if word in _TENS:
         return None if below_hundred else current + _TENS[word]
     if word in _SCALES and word not in SHORT_SCALES:

@@ -34,9 +34,7 @@ MONTHS = (
     "december",
 )
 
-WEEKDAYS = frozenset(
-    ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
-)
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 SAME = MappingProxyType(
     {

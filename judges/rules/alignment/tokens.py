@@ -15,10 +15,9 @@ from spanjury.judges.rules.alignment.lexicon import (
     LIGHT,
     NEGATORS,
     OF_RULES,
-    ORDINALS,
 )
 from spanjury.judges.rules.alignment.opposites import NEGATIVE_FORMS
-from spanjury.judges.rules.numbers import SHORT_SCALES, Number, begins_number, numbers
+from spanjury.judges.rules.numbers import ORDINALS, SHORT_SCALES, Number, begins_number, numbers
 from spanjury.judges.text.kept import KeptByText, KeptByWord
 from spanjury.judges.text.lexicon import MONTHS, SAME, WEEKDAYS
 from spanjury.judges.text.words import fold_word
@@ -78,6 +77,8 @@ _NO_MONTHS = frozenset(("march", "may"))
 _BREAK = "|"  # not a word, so that no number is read across punctuation
 
 _STOPS = frozenset(',;:?!.()"“”')
+
+_TENTH = 10  # the highest ordinal that is told from a word
 
 
 Lexeme = tuple[int, int, str, str]
@@ -227,7 +228,7 @@ def _kind(meant: str) -> Kind:
         return "weekday"
     if meant in _MONTHS:
         return "month"
-    return "ordinal" if meant in ORDINALS else "word"
+    return "ordinal" if ORDINALS.get(meant, _TENTH + 1) <= _TENTH else "word"
 
 
 _SENSES = KeptByWord(_sense)

@@ -9,7 +9,7 @@ from spanjury.judges.rules.alignment.contradiction import Contradiction, contrad
 from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.tokens import UNITS, phrase
 from spanjury.judges.rules.quantities import Quantity, quantities
-from spanjury.judges.rules.source_text import cut_source
+from spanjury.judges.rules.source_index import cut_source
 from spanjury.judges.text.stems import stem
 
 _SEVERITY = 4

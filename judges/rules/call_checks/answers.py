@@ -116,11 +116,8 @@ def false_successes(trajectory: Trajectory, number: int) -> Iterator[Claim]:
         if admits(text, f"{name} {token}"):
             return
         stems = action_stems(name)
-        for start, end in sentence_intervals(text):
-            sentence = text[start:end]
+        for start, end, sentence in statements(text):
             own = {*map(stem, folded_words(sentence))}
-            if sentence.rstrip().endswith("?"):
-                continue
             if _SUCCESS.search(sentence) or stems & own or is_action(name):
                 explanation = (
                     f"The call of {name} failed and was not repeated with success, and the answer"
@@ -153,9 +150,7 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
         for name in called
         for part in (*action_stems(name), *folded_words(_described(trajectory, name)))
     }
-    for start, end in sentence_intervals(text):
-        if text[start:end].rstrip().endswith("?"):
-            continue
+    for start, end, _ in statements(text):
         if _CONTACTED.search(text, start, end) and not done & _LINKED[0]:
             yield Claim(
                 start, end, "The answer says that someone was contacted, and no call did this."
@@ -191,6 +186,13 @@ def is_reading_again(trajectory: Trajectory, call: ToolCall) -> bool:
 
 def _described(trajectory: Trajectory, name: str) -> str:
     return next((tool.description for tool in trajectory.tools if tool.name == name), "")
+
+
+def statements(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the half-open offsets and the text of each sentence that is no question."""
+    for start, end in sentence_intervals(text):
+        if not text[start:end].rstrip().endswith("?"):
+            yield start, end, text[start:end]
 
 
 def clauses(text: str) -> Iterator[tuple[int, int]]:

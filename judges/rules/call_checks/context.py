@@ -69,6 +69,13 @@ class Context:
     objects: tuple[Mapping[str, object], ...] = field(default=(), compare=False)
 
     @property
+    def spoken(self) -> tuple[str, ...]:
+        """The texts of others that are no results: instructions and turns of the user."""
+        return tuple(
+            text for header, text in self.sources.items() if not header.startswith("Result")
+        )
+
+    @property
     def texts(self) -> tuple[str, ...]:
         """All texts, those of others first."""
         return (*self.sources.values(), *self.own)

@@ -109,8 +109,7 @@ def broken(
     """
     yield from _above_result(arguments, context)
     yield from _excluded(arguments, context)
-    texts = [text for header, text in context.sources.items() if not header.startswith("Result")]
-    for match in _limits(texts, asked=context.asked):
+    for match in _limits(context.spoken, asked=context.asked):
         over = [*_above(arguments, context, match)]
         yield from over or _priced_above(outcome, context, match)
     for text in context.asked:
@@ -157,12 +156,12 @@ def out_of_order(  # noqa: PLR0917
         for call in [trajectory.caller_of(count)]
         if call
     }
-    for header, text in context.sources.items():
-        if header.startswith("Result"):
-            continue
-        steps = [(match.group(), match[1], match[2]) for match in _STEPS.finditer(text)]
-        steps += [(match.group(), match[2], match[1]) for match in _AFTER.finditer(text)]
-        steps += [(match.group(), match[1], match[2]) for match in _THEN.finditer(text)]
+    for text in context.spoken:
+        steps = [
+            (match.group(), match[first], match[second])
+            for pattern, first, second in ((_STEPS, 1, 2), (_AFTER, 2, 1), (_THEN, 1, 2))
+            for match in pattern.finditer(text)
+        ]
         for words, *parts in steps:
             first, second = (
                 [tool for word in folded_words(part) if (tool := _tool_for(word, tools))]
@@ -180,11 +179,9 @@ def is_untold(name: str, context: Context) -> str:
 
     They name the tool, or any action of the agent.
     """
-    if context.replies:
-        return ""
     own = action_stems(name)
-    for header, text in context.sources.items():
-        for match in _TELL_FIRST.finditer(text) if not header.startswith("Result") else ():
+    for text in () if context.replies else context.spoken:
+        for match in _TELL_FIRST.finditer(text):
             act = next(filter(None, match.groups()))
             words = [stem(word) for word in folded_words(act) if word not in FUNCTION_WORDS]
             is_any = words[:1] in _ANYTHING and is_action(name)

@@ -132,8 +132,8 @@ def forbidden(name: str, context: Context) -> str:
 def is_unasked(name: str, context: Context) -> bool:
     """Return whether a tool removes something for good although no turn mentions such a wish."""
     first = stem(_HUMP.split(name)[0].lower())
-    asked = [text for header, text in context.sources.items() if not header.startswith("Result")]
-    return first in DESTRUCTIVE and not any(map(_TAKES_AWAY.search, (*asked, *context.replies)))
+    texts = (*context.spoken, *context.replies)
+    return first in DESTRUCTIVE and not any(map(_TAKES_AWAY.search, texts))
 
 
 def party_sizes(context: Context) -> list[float]:

@@ -210,7 +210,7 @@ class GroundingJudge:
             return abstention(obstacle)
         support = find_support(output, index_source(source.text))
         if support.supported < _FOREIGN:
-            obstacle = _unlike_languages(output, source.text)
+            obstacle = _other_language(unlike_languages(source.text, output))
             if obstacle:
                 return abstention(obstacle)
         reported, rest = error_spans(
@@ -298,21 +298,17 @@ def _different_scripts(output: str, source: str) -> str:
 
 def _foreign_passage(output: str, source: Source) -> str:
     """Return why a passage, which may have what the others lack, cannot be compared, or empty."""
+    written = folded_words(output[:SAMPLE])
     for name, text in passages_in(source.inputs).items():
-        obstacle = _different_scripts(output, text) or _different_languages(output, text)
+        languages = different_languages(folded_words(text[:SAMPLE]), written)
+        obstacle = _different_scripts(output, text) or _other_language(languages)
         if obstacle:
             return obstacle.replace("the input", name, 1)
     return ""
 
 
-def _unlike_languages(output: str, source: str) -> str:
-    """Return why an output with hardly any word of the source cannot be compared, or empty."""
-    languages = unlike_languages(source, output)
-    return f"the input is {languages[0]} and the output {languages[1]}" if languages else ""
-
-
-def _different_languages(output: str, source: str) -> str:
-    languages = different_languages(folded_words(source[:SAMPLE]), folded_words(output[:SAMPLE]))
+def _other_language(languages: tuple[str, str] | None) -> str:
+    """Return why texts in these languages cannot be compared, or empty if they are alike."""
     return f"the input is {languages[0]} and the output {languages[1]}" if languages else ""
 
 

@@ -1,6 +1,6 @@
 """Numbers stated by the numerals and number words of a text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, count
 from types import MappingProxyType
@@ -26,29 +26,14 @@ _TENS = MappingProxyType(
         )
     }
 )
-_SCALES = MappingProxyType(
+_SCALES: Mapping[str, float] = MappingProxyType(
     {
-        "hundred": 1e2,
-        "thousand": 1e3,
-        "million": 1e6,
-        "billion": 1e9,
-        "trillion": 1e12,
         "dozen": 12.0,
-        "k": 1e3,
-        "m": 1e6,
-        "mn": 1e6,
-        "mln": 1e6,
-        "mill": 1e6,
-        "bn": 1e9,
-        "bln": 1e9,
-        "tn": 1e12,
-        "tausend": 1e3,
-        "mio": 1e6,
-        "millionen": 1e6,
-        "millions": 1e6,
-        "millones": 1e6,
-        "mrd": 1e9,
-        "milliarden": 1e9,
+        "hundred": 1e2,
+        **dict.fromkeys(("thousand", "k", "tausend"), 1e3),
+        **dict.fromkeys("million millions m mn mln mill mio millionen millones".split(), 1e6),  # noqa: SIM905
+        **dict.fromkeys(("billion", "bn", "bln", "mrd", "milliarden"), 1e9),
+        **dict.fromkeys(("trillion", "tn"), 1e12),
     }
 )
 SHORT_SCALES = frozenset(("k", "m", "mn", "mln", "mill", "bn", "bln", "tn"))

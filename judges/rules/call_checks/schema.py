@@ -136,9 +136,9 @@ def _own(value: object, rules: Mapping[str, object], path: str) -> Iterator[Brea
         yield Breach(path, f"The schema asks for {_article(expected)} here, not {_kind(value)}.")
         return
     options = rules.get("enum")
-    if isinstance(options, list) and value not in options:
+    if isinstance(options, list) and not any(_is_same(value, option) for option in options):
         yield Breach(path, f"The value must be one of {', '.join(map(str, options))}.")
-    if "const" in rules and value != rules["const"]:
+    if "const" in rules and not _is_same(value, rules["const"]):
         yield Breach(path, f"The value must be {rules['const']!r}.")
     if isinstance(value, str):
         yield from _text(value, rules, path)
@@ -152,6 +152,11 @@ def _own(value: object, rules: Mapping[str, object], path: str) -> Iterator[Brea
                 yield Breach(path, explanation, missing=str(name))
     elif isinstance(value, list):
         yield from _sizes(len(value), rules, path, keys=("minItems", "maxItems"), of="items")
+
+
+def _is_same(value: object, other: object) -> bool:
+    """Return whether two values of JSON are equal; true is not 1."""
+    return value == other and isinstance(value, bool) is isinstance(other, bool)
 
 
 def _text(value: str, rules: Mapping[str, object], path: str) -> Iterator[Breach]:

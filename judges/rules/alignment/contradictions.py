@@ -24,7 +24,7 @@ from spanjury.judges.rules.alignment.contradiction import (
 )
 from spanjury.judges.rules.alignment.directions import turned_directions
 from spanjury.judges.rules.alignment.exchanges import exchanges
-from spanjury.judges.rules.alignment.figures import figures
+from spanjury.judges.rules.alignment.figures import figures, other_units
 from spanjury.judges.rules.alignment.index import (
     Search,
     pieces,
@@ -36,7 +36,6 @@ from spanjury.judges.rules.alignment.polarity import polarity
 from spanjury.judges.rules.alignment.record import records
 from spanjury.judges.rules.alignment.record_claims import record_claims
 from spanjury.judges.rules.alignment.tokens import Phrase, phrase
-from spanjury.judges.rules.alignment.units import other_units
 
 _JOINT = re.compile(
     r"(?:[,;] (?:although|and|because|but|or|since|so|though|whereas|while)\b(?! not\b)|;) *"

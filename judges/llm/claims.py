@@ -41,8 +41,9 @@ from spanjury.judges.llm.parsed import ParsedError, ParsedEvidence
 from spanjury.judges.llm.prompt import shown_message, shown_texts
 from spanjury.judges.llm.quoted_evidence import Inputs
 from spanjury.judges.llm.typed_reply import TypedReply, ask_for
+from spanjury.judges.llm.wording import fill_template, read_template
 from spanjury.judges.tasks import describe
-from spanjury.judges.text import Locator, fence, fill_template, read_template
+from spanjury.judges.text import Locator, fence
 from spanjury.judges.text.sentences import sentences
 
 T = TypeVar("T")
@@ -50,7 +51,6 @@ T = TypeVar("T")
 Verdict = Literal["supported", "contradicted", "missing", "unclear"]
 """Verdict on a claim; each begins with a different letter, so that one token identifies it."""
 
-_PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = ("claims-system.txt", "claims-split.txt", "claims.txt", "claims-context.txt")
 _CATEGORIES = {"contradicted": "contradicted", "missing": "not in the source"}
 _WORD = re.compile(r"\w")
@@ -176,7 +176,7 @@ class ClaimJudge:
         return signature(
             "claims",
             model=self.model.signature,
-            prompt=fingerprint(*(read_template(_PACKAGE, name) for name in _TEMPLATES)),
+            prompt=fingerprint(*map(read_template, _TEMPLATES)),
             split=self.split,
             per_call=self.per_call,
             max_spans=self.max_spans,
@@ -251,7 +251,9 @@ class ClaimJudge:
             "description": describe(aspect),
             "inputs": f"the {' and the '.join(listed(inputs))}",
             "claims": list_name,
-            "context": _fill("claims-context.txt", {"output": output}) if in_context else "",
+            "context": fill_template("claims-context.txt", {"output": output})
+            if in_context
+            else "",
         }
         return await self._ask(
             CheckedClaims,
@@ -271,12 +273,12 @@ class ClaimJudge:
         decoding: Decoding,
     ) -> TypedReply[T]:
         fenced = fence(texts)
-        filled = _fill(name, {**about, "material": fenced.text, "mark": fenced.mark})
+        filled = fill_template(name, {**about, "material": fenced.text, "mark": fenced.mark})
         return await ask_for(
             reply_type,
             model=self.model,
             messages=[
-                Message(role="system", content=_fill("claims-system.txt", {})),
+                Message(role="system", content=fill_template("claims-system.txt", {})),
                 shown_message(filled, fenced),
             ],
             decoding=decoding,
@@ -451,7 +453,3 @@ def _rationale(counts: Mapping[str, int]) -> str:
     parts = [f"{count} {words[verdict]}" for verdict, count in counts.items() if count]
     total = sum(counts.values())
     return f"{total} {'claim' if total == 1 else 'claims'}: {', '.join(parts)}."
-
-
-def _fill(name: str, about: Mapping[str, str]) -> str:
-    return fill_template(_PACKAGE, name, dict(about))

@@ -31,10 +31,10 @@ from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.llm.answer_tokens import LEAST_SHARE, RIVALS, field_token, shares
 from spanjury.judges.llm.prompt import everything
 from spanjury.judges.llm.typed_reply import ask_for
+from spanjury.judges.llm.wording import fill_template, read_template
 from spanjury.judges.tasks import describe
-from spanjury.judges.text import Locator, fence, fill_template, named_plainly, read_template
+from spanjury.judges.text import Locator, fence, named_plainly
 
-_PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = ("system.txt", "compare.txt", "typed.txt", "typed-reask.txt")
 _FIELD = "better"
 """Field of the reply that contains the decision."""
@@ -96,7 +96,7 @@ class Comparer:
         return signature(
             "comparer",
             model=self.model.signature,
-            prompt=fingerprint(*(read_template(_PACKAGE, name) for name in _TEMPLATES)),
+            prompt=fingerprint(*map(read_template, _TEMPLATES)),
             temperature=self.temperature,
             seed=self.seed,
             max_tokens=self.max_tokens,
@@ -159,8 +159,8 @@ def _messages(pair: TextPair, aspect: Aspect) -> tuple[Message, ...]:
         "aspect": aspect.spoken,
     }
     return (
-        Message(role="system", content=read_template(_PACKAGE, "system.txt")),
-        Message(role="user", content=fill_template(_PACKAGE, "compare.txt", about)),
+        Message(role="system", content=read_template("system.txt")),
+        Message(role="user", content=fill_template("compare.txt", about)),
     )
 
 

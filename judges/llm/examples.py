@@ -13,7 +13,8 @@ from functools import cached_property
 from math import sqrt
 
 from spanjury.judges.core import Aspect, ErrorSpan, Scale, Segment, fingerprint
-from spanjury.judges.text import folded_words, read_template
+from spanjury.judges.llm.wording import read_template
+from spanjury.judges.text import folded_words
 
 ROOM = 12_000
 """Maximum number of characters of all examples in a prompt together."""
@@ -73,7 +74,7 @@ class Examples:
                 repr(sorted(example.segment.human.items())),
             )
         )
-        template = read_template("spanjury.judges.llm", "examples.txt")
+        template = read_template("examples.txt")
         return fingerprint(template, str(ROOM), *examples)
 
     def texts_near(self, segment: Segment, aspect: Aspect, *, shots: int) -> dict[str, str]:

@@ -54,8 +54,9 @@ from spanjury.judges.llm.prompt import (
     shown_message,
     texts_in_context,
 )
+from spanjury.judges.llm.wording import fill_template, read_template
 from spanjury.judges.tasks import describe
-from spanjury.judges.text import fence, field_mark, fill_template, read_template
+from spanjury.judges.text import fence, field_mark
 
 _NO_SPANS = "A score alone: no error spans were looked for."
 
@@ -372,7 +373,6 @@ def _mean(draws: list[_Draw], *, repeats: int, usage: Usage) -> Report:
     )
 
 
-_PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = (
     "geval-system.txt",
     "geval.txt",
@@ -410,14 +410,14 @@ def ask_for_score(
         "aspect": aspect.spoken,
         "output": aspect.task.output_header,
         "steps": steps,
-        "score": _fill("score-numeric.txt", _ends(aspect)),
+        "score": fill_template("score-numeric.txt", _ends(aspect)),
         "numbers": ", ".join(numbers(aspect.scale)),
         "code": mark,
     }
-    about["answer"] = _fill("geval-answer-json.txt" if mark else "geval-answer.txt", about)
+    about["answer"] = fill_template("geval-answer-json.txt" if mark else "geval-answer.txt", about)
     return (
-        Message(role="system", content=read_template(_PACKAGE, "geval-system.txt")),
-        shown_message(_fill("geval.txt", about), fenced),
+        Message(role="system", content=read_template("geval-system.txt")),
+        shown_message(fill_template("geval.txt", about), fenced),
     )
 
 
@@ -430,10 +430,10 @@ def ask_for_steps(aspect: Aspect, *, in_json: bool = False) -> tuple[Message, ..
         "description": describe(aspect),
         "everything": everything((*headers, aspect.task.output_header)),
         "output": aspect.task.output_header,
-        "answer": read_template(_PACKAGE, answer),
+        "answer": read_template(answer),
         **_ends(aspect),
     }
-    return (Message(role="user", content=_fill("geval-auto.txt", about)),)
+    return (Message(role="user", content=fill_template("geval-auto.txt", about)),)
 
 
 def our_steps(segment: Segment, aspect: Aspect) -> str:
@@ -444,9 +444,9 @@ def our_steps(segment: Segment, aspect: Aspect) -> str:
     about |= {
         "everything": everything(tuple(texts_in_context(segment, aspect))),
         "definition": aspect.definition,
-        "ends": _fill(ends, about),
+        "ends": fill_template(ends, about),
     }
-    return _fill("geval-steps.txt", about)
+    return fill_template("geval-steps.txt", about)
 
 
 def numbered(steps: Sequence[str]) -> str:
@@ -458,27 +458,23 @@ def reask_for_score(problem: str, *, aspect: Aspect, in_json: bool = False) -> M
     """Return the second request, after a reply without a score."""
     about = {"problem": problem, "numbers": ", ".join(numbers(aspect.scale))}
     name = "geval-reask-json.txt" if in_json else "geval-reask.txt"
-    return Message(role="user", content=_fill(name, about))
+    return Message(role="user", content=fill_template(name, about))
 
 
 def reask_for_steps(problem: str, *, in_json: bool = False) -> Message:
     """Return the second request, after a reply without steps."""
     name = "geval-auto-reask-json.txt" if in_json else "geval-auto-reask.txt"
-    return Message(role="user", content=_fill(name, {"problem": problem}))
+    return Message(role="user", content=fill_template(name, {"problem": problem}))
 
 
 def geval_grammar(aspect: Aspect) -> str:
     """Return a GBNF grammar of the numbers requested by `ask_for_score`."""
-    return _fill("geval.gbnf", {"numbers": alternatives(numbers(aspect.scale))})
+    return fill_template("geval.gbnf", {"numbers": alternatives(numbers(aspect.scale))})
 
 
 def geval_fingerprint() -> str:
     """Return a digest of all templates of these prompts."""
-    return fingerprint(*(read_template(_PACKAGE, name) for name in _TEMPLATES))
-
-
-def _fill(name: str, about: dict[str, str]) -> str:
-    return fill_template(_PACKAGE, name, about)
+    return fingerprint(*map(read_template, _TEMPLATES))
 
 
 def _ends(aspect: Aspect) -> dict[str, str]:

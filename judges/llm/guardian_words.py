@@ -13,9 +13,8 @@ from pathlib import Path
 
 from spanjury.judges.core import Reply
 from spanjury.judges.llm.lines import without_reasoning
-from spanjury.judges.text import Template, template
-
-_PACKAGE = "spanjury.judges.llm"
+from spanjury.judges.llm.wording import template
+from spanjury.judges.text import Template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +48,7 @@ def words(name: str, file: Path | None, *, slots: frozenset[str]) -> Template:
     if file is None and not name:
         return Template.of("")
     if file is None:
-        return template(_PACKAGE, name)
+        return template(name)
     try:
         read = Template.of(file.read_text(encoding="utf-8").rstrip("\n"))
     except (OSError, UnicodeDecodeError) as error:

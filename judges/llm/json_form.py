@@ -7,7 +7,6 @@ text.
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -23,7 +22,6 @@ _REPORT_SCORE = "overall_score"
 _SCORE = "score"
 _STEPS = "steps"
 _MARK = "$code"
-_OBJECT = re.compile(r"[^{]*(\{.*\})[^}]*", re.DOTALL)
 _TEXT = {"type": "string"}
 _LONGEST_QUOTE = 300  # characters
 _LONGEST_LINE = 400
@@ -212,15 +210,9 @@ def _answer_object(
     reply: str, *, key: str, material: Material, mark: str
 ) -> Mapping[str, object] | str | None:
     """Return the object with unmarked keys, or why it cannot be used; None without the `key`."""
-    match = _OBJECT.fullmatch(_answer(reply))
-    if match is None:
-        return None
     names = _Names(mark)
-    try:
-        answer = json.JSONDecoder(strict=False, object_pairs_hook=names.plain).decode(match[1])
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(answer, Mapping) or key not in answer:
+    answer = object_in(_answer(reply), pairs=names.plain)
+    if answer is None or key not in answer:
         return None
     if names.marked == {True} or (names.marked == {False} and not material.holds_word(key)):
         return answer

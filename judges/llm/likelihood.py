@@ -36,10 +36,9 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.text import defused, fill_template, named_plainly
+from spanjury.judges.llm.wording import fill_template
+from spanjury.judges.text import defused, named_plainly
 from spanjury.judges.text.words import Word, words
-
-_PACKAGE = "spanjury.judges.llm"
 
 _WITH, _WITHOUT = "likelihood.txt", "likelihood-without.txt"
 
@@ -215,7 +214,7 @@ class Likelihood:
     async def _read(
         self, template: str, about: Mapping[str, str], text: str
     ) -> tuple[tuple[LikelyToken, ...], Usage]:
-        prompt = fill_template(_PACKAGE, template, about)
+        prompt = fill_template(template, about)
         request = ChatRequest(messages=(Message(role="user", content=prompt),), forced=text)
         reply = await defused(self.model).complete(request)
         return forced_logprobs(reply, text), reply.usage

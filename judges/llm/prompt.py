@@ -20,20 +20,10 @@ from spanjury.judges.llm.grades import numbers
 from spanjury.judges.llm.json_form import report_schema
 from spanjury.judges.llm.parse import SEVERITY_WORDS
 from spanjury.judges.llm.verdict import VerdictPlace
+from spanjury.judges.llm.wording import fill_template, read_template, template
 from spanjury.judges.tasks import describe
-from spanjury.judges.text import (
-    Fenced,
-    Template,
-    fence,
-    fence_apart,
-    field_mark,
-    fill_template,
-    named_plainly,
-    read_template,
-    template,
-)
+from spanjury.judges.text import Fenced, Template, fence, fence_apart, field_mark, named_plainly
 
-_PACKAGE = "spanjury.judges.llm"
 _MOST_FRAMES = 100
 _TEMPLATES = (
     *("system.txt", "annotate.txt", "form-text.txt", "form-json.txt", "rules.txt", "copying.txt"),
@@ -99,7 +89,7 @@ def described_task(task: Task, names: Collection[str]) -> str:
     `names` are the names of the texts in the prompt.
     """
     about = {"output": task.output_header, "context": _context(task)}
-    note = _fill("in-context.txt", about) if about["context"] in names else ""
+    note = fill_template("in-context.txt", about) if about["context"] in names else ""
     return task.description + note
 
 
@@ -176,7 +166,7 @@ class PromptWriter:
         fenced, head = _fenced(texts, examples, aspect)
         mark = field_mark([*examples.values(), *texts.values()])
         about = {"material": fenced.text, "mark": fenced.mark, "code": mark}
-        system, names = Message(role="system", content=_read("system.txt")), tuple(texts)
+        system, names = Message(role="system", content=read_template("system.txt")), tuple(texts)
         in_lines, in_json = (
             (system, shown_message(head + self._frame(aspect, layout, names).fill(about), fenced))
             if layout == "text" or self._in_json
@@ -215,7 +205,7 @@ def _fenced(
         return fence(texts), ""
     shown, fenced = fence_apart(examples, texts)
     about = {"aspect": aspect.spoken, "examples": shown.text, "mark": shown.mark}
-    return fenced, f"{_fill('examples.txt', about)}\n\n"
+    return fenced, f"{fill_template('examples.txt', about)}\n\n"
 
 
 def _asking(
@@ -227,32 +217,32 @@ def _asking(
         "description": describe(aspect),
         "everything": everything(names),
         "output": aspect.task.output_header,
-        "severity": _read(_worded(f"severity-{options.severity}", options)),
+        "severity": read_template(_worded(f"severity-{options.severity}", options)),
         "severity_form": " | ".join(_severities(options)),
         "score": _score(aspect, options),
         "score_form": " | ".join(score_words(aspect, options)),
         "max_errors": str(options.max_errors),
     }
     inputs = _inputs(names, aspect) if options.evidence else ()
-    copying = _fill("copying-evidence.txt" if inputs else "copying.txt", about)
+    copying = fill_template("copying-evidence.txt" if inputs else "copying.txt", about)
     rules = ""
     if options.rules:
-        rules = f"{_fill(_worded('rules', options), {**about, 'copying': copying})}\n\n"
+        rules = f"{fill_template(_worded('rules', options), {**about, 'copying': copying})}\n\n"
     about |= {"rules": rules, "evidence_note": "", "inputs": ", ".join(listed(inputs))}
-    asking = template(_PACKAGE, _worded("annotate", options))
+    asking = template(_worded("annotate", options))
     asking = asking.with_part("form", _form(options, layout=layout))
     if not inputs:
         return asking.filled_in_part({**about, "evidence_form": ""})
-    about["evidence_note"] = f"\n{_fill(f'evidence-note-{layout}.txt', about)}"
-    form = template(_PACKAGE, f"evidence-form-{layout}.txt")
+    about["evidence_note"] = f"\n{fill_template(f'evidence-note-{layout}.txt', about)}"
+    form = template(f"evidence-form-{layout}.txt")
     return asking.with_part("evidence_form", form).filled_in_part(about)
 
 
 def _form(options: PromptOptions, *, layout: Layout) -> Template:
     """Return the form of the answer, with the verdict in its position."""
-    form = template(_PACKAGE, _worded(f"form-{layout}", options))
-    verdict, end = template(_PACKAGE, f"verdict-{layout}.txt"), "\n" if layout == "text" else ""
-    note = template(_PACKAGE, f"verdict-note-{layout}.txt")
+    form = template(_worded(f"form-{layout}", options))
+    verdict, end = template(f"verdict-{layout}.txt"), "\n" if layout == "text" else ""
+    note = template(f"verdict-note-{layout}.txt")
     return _with_verdict(
         form,
         options.verdict,
@@ -289,12 +279,12 @@ def everything(names: Sequence[str]) -> str:
 def reask(problem: str, *, mark: str, verdict: VerdictPlace = "none") -> Message:
     """Return the second request, after an unreadable reply."""
     name = "reask.txt" if verdict == "none" else "reask-verdict.txt"
-    return Message(role="user", content=_fill(name, {"problem": problem, "code": mark}))
+    return Message(role="user", content=fill_template(name, {"problem": problem, "code": mark}))
 
 
 def reask_in_json(problem: str) -> Message:
     """Return the second request for a JSON object."""
-    return Message(role="user", content=_fill("reask-json.txt", {"problem": problem}))
+    return Message(role="user", content=fill_template("reask-json.txt", {"problem": problem}))
 
 
 def grammar(
@@ -325,14 +315,14 @@ def _grammar_frame(
 ) -> Template:
     """Return a grammar in which only the mark is a variable."""
     frame = _with_verdict(
-        template(_PACKAGE, "report.gbnf"),
+        template("report.gbnf"),
         verdict,
-        before=template(_PACKAGE, "verdict-before.gbnf"),
-        after=template(_PACKAGE, "verdict-after.gbnf"),
+        before=template("verdict-before.gbnf"),
+        after=template("verdict-after.gbnf"),
     )
     parts = {"evidence_rules": bool(inputs), "verdict_rule": verdict != "none"}
     for word, is_asked in parts.items():
-        rule = template(_PACKAGE, f"{word.partition('_')[0]}.gbnf")
+        rule = template(f"{word.partition('_')[0]}.gbnf")
         frame = frame.with_part(word, _between("\n", rule) if is_asked else _NOTHING)
     return frame.filled_in_part(
         {
@@ -386,7 +376,7 @@ def prompt_fingerprint(options: PromptOptions) -> str:
         f"severity-{options.severity}.txt",
         f"score-{options.score}.txt",
     )
-    texts = (_read(_worded(name.removesuffix(".txt"), options)) for name in named)
+    texts = (read_template(_worded(name.removesuffix(".txt"), options)) for name in named)
     if not has_verdict:
         return fingerprint(repr(options), *(_VERDICT_PLACE.sub("", text) for text in texts))
     return fingerprint(repr(options), options.verdict, *texts)
@@ -399,14 +389,6 @@ def _worded(name: str, options: PromptOptions) -> str:
     return f"{name}-1.txt" if name in _REWORDED and options.verdict == "none" else f"{name}.txt"
 
 
-def _read(name: str) -> str:
-    return read_template(_PACKAGE, name)
-
-
-def _fill(name: str, about: dict[str, str]) -> str:
-    return fill_template(_PACKAGE, name, about)
-
-
 def _score(aspect: Aspect, options: PromptOptions) -> str:
     labels = aspect.scale.labels
     lowest, *_, highest = numbers(aspect.scale)
@@ -417,7 +399,7 @@ def _score(aspect: Aspect, options: PromptOptions) -> str:
         "low": lowest,
         "high": highest,
     }
-    return _fill(f"score-{options.score}.txt", about)
+    return fill_template(f"score-{options.score}.txt", about)
 
 
 def _severities(options: PromptOptions) -> tuple[str, ...]:

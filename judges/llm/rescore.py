@@ -35,9 +35,9 @@ from spanjury.judges.llm.lines import without_reasoning
 from spanjury.judges.llm.material import Material
 from spanjury.judges.llm.parse import BREAKS_OFF, parse
 from spanjury.judges.llm.prompt import PromptOptions, alternatives, score_words
-from spanjury.judges.text import defused, fill_template
+from spanjury.judges.llm.wording import fill_template
+from spanjury.judges.text import defused
 
-_PACKAGE = "spanjury.judges.llm"
 _TOKENS = 32  # enough for a label; a longer continuation is something else
 _SHOWN = 60
 
@@ -73,7 +73,7 @@ class ScoreForm:
             "blank": '" " ' if continued else "",
             "scores": alternatives(score_words(self.aspect, self.options)),
         }
-        return fill_template(_PACKAGE, "score.gbnf", about)
+        return fill_template("score.gbnf", about)
 
     def _fill(self, name: str, *, problem: str = "") -> str:
         about = {
@@ -83,7 +83,7 @@ class ScoreForm:
             "output": self.aspect.task.output_header,
             "scores": ", ".join(score_words(self.aspect, self.options)),
         }
-        return fill_template(_PACKAGE, name, about)
+        return fill_template(name, about)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

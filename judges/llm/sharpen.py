@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 from spanjury.judges.core import Aspect, ChatModel, Decoding, Message, Segment
 from spanjury.judges.llm.typed_reply import TypedReply, ask_for
+from spanjury.judges.llm.wording import fill_template
 from spanjury.judges.tasks import describe
-from spanjury.judges.text import fence, fill_template
+from spanjury.judges.text import fence
 
 ROOM = 16_000
 """Maximum number of characters of the disagreements shown."""
@@ -61,7 +62,6 @@ async def sharpened(
     """
     fenced = fence(_shown(aspect, disagreements))
     content = fill_template(
-        "spanjury.judges.llm",
         "sharpen.txt",
         {
             "task_description": aspect.task.description,

@@ -29,7 +29,7 @@ from spanjury.judges.llm.parse import parse
 from spanjury.judges.llm.parsed import ParsedReply
 from spanjury.judges.llm.percent import PERCENT, Reading, binned, percent
 from spanjury.judges.llm.prompt import shown_texts
-from spanjury.judges.text import fill_template, read_template
+from spanjury.judges.llm.wording import fill_template, read_template
 
 Layout = Literal["score-last", "verdict-first"]
 """Order of a reply: the score at its end, or the verdict at its beginning
@@ -39,7 +39,6 @@ older folders, which record none, have the score last."""
 MAX_ERRORS = 8
 """Maximum number of errors listed."""
 
-_PACKAGE = "spanjury.judges.llm"
 _TEMPLATES: Mapping[Layout, str] = MappingProxyType(
     {"score-last": "short.txt", "verdict-first": "verdict-first.txt"}
 )
@@ -63,7 +62,7 @@ def messages_for(
         "definition": aspect.definition,
         "max_errors": str(MAX_ERRORS),
     }
-    return (Message(role="user", content=fill_template(_PACKAGE, _TEMPLATES[layout], about)),)
+    return (Message(role="user", content=fill_template(_TEMPLATES[layout], about)),)
 
 
 def target_for(report: Report, scale: Scale, *, reading: Reading = "stretched") -> str:
@@ -81,10 +80,15 @@ def target_for(report: Report, scale: Scale, *, reading: Reading = "stretched") 
     >>> target_for(Report(score=4), Scale())
     'No Error\n\nOverall score: 75'
     """
+    number = target_number(report, scale, reading=reading)
+    return f"{_rendered(gravest(report.spans, limit=MAX_ERRORS))} {number}"
+
+
+def target_number(report: Report, scale: Scale, *, reading: Reading) -> int:
+    """Return the number for the score of `report`; raise `ValueError` if it has none."""
     if report.score is None:
         raise ValueError(f"outcome {report.outcome.value!r} is nothing to learn from")
-    number = binned(percent(report.score, scale=scale, reading=reading))
-    return f"{_rendered(gravest(report.spans, limit=MAX_ERRORS))} {number}"
+    return binned(percent(report.score, scale=scale, reading=reading))
 
 
 def read_number(reply: str, *, material: Material = NO_MATERIAL, cut: bool = False) -> ParsedReply:
@@ -95,9 +99,7 @@ def read_number(reply: str, *, material: Material = NO_MATERIAL, cut: bool = Fal
 
 def short_fingerprint(layout: Layout = "score-last") -> str:
     """Return a digest of the template of the prompt."""
-    return fingerprint(
-        read_template(_PACKAGE, _TEMPLATES[layout]), str(MAX_ERRORS), str(_SHORTEST_MARK)
-    )
+    return fingerprint(read_template(_TEMPLATES[layout]), str(MAX_ERRORS), str(_SHORTEST_MARK))
 
 
 @lru_cache(maxsize=16)

@@ -37,10 +37,10 @@ from spanjury.judges.llm.parsed import ParsedError
 from spanjury.judges.llm.prompt import described_task, everything, shown_message, texts_in_context
 from spanjury.judges.llm.typed_reply import TypedReply, ask_for
 from spanjury.judges.llm.verdict import YES, share_of_yes, with_undisclosed
+from spanjury.judges.llm.wording import fill_template, read_template
 from spanjury.judges.tasks import Catalogue, describe
-from spanjury.judges.text import fence, fill_template, read_template
+from spanjury.judges.text import fence
 
-_PACKAGE = "spanjury.judges.llm"
 _TEMPLATES = ("system.txt", "together.txt", "severity-numeric.txt")
 _HELD = 256  # replies kept for other aspects of the same text
 
@@ -118,7 +118,7 @@ class TogetherJudge:
         return signature(
             "together",
             model=self.model.signature,
-            prompt=fingerprint(*(read_template(_PACKAGE, name) for name in _TEMPLATES)),
+            prompt=fingerprint(*map(read_template, _TEMPLATES)),
             aspects="+".join(self._names),
             max_errors=self.max_errors,
             temperature=self.temperature,
@@ -172,15 +172,15 @@ class TogetherJudge:
             "everything": everything(tuple(texts)),
             "output": task.output_header,
             "aspects": "\n\n".join(map(_described, aspects)),
-            "severity": read_template(_PACKAGE, "severity-numeric.txt"),
+            "severity": read_template("severity-numeric.txt"),
             "max_errors": str(self.max_errors),
         }
         return await ask_for(
             JointReview,
             model=self.model,
             messages=[
-                Message(role="system", content=read_template(_PACKAGE, "system.txt")),
-                shown_message(fill_template(_PACKAGE, "together.txt", about), fenced),
+                Message(role="system", content=read_template("system.txt")),
+                shown_message(fill_template("together.txt", about), fenced),
             ],
             decoding=self._decoding(aspects=len(aspects)),
             logprobs_near=("faulty",),

@@ -33,14 +33,14 @@ from spanjury.judges.core.lazy import lazily
 from spanjury.judges.core.strict_schema import strict_schema
 from spanjury.judges.llm.asking import ask
 from spanjury.judges.llm.json_form import marked_field
-from spanjury.judges.text import field_mark, fill_template
+from spanjury.judges.llm.wording import fill_template
+from spanjury.judges.text import field_mark
 
 with lazily():
     import pydantic
 
 T = TypeVar("T")
 
-_PACKAGE = "spanjury.judges.llm"
 _FIELD = "answer"
 _MARKED = f"{_FIELD}_$code"
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
@@ -181,7 +181,7 @@ def _marked(schema: ReplySchema, *, mark: str) -> ReplySchema:
 
 def _asking(messages: Sequence[Message], typed: _Typed, *, mark: str) -> tuple[Message, ...]:
     *before, last = messages
-    form = _fill("typed.txt", {"code": mark, "schema": typed.described})
+    form = fill_template("typed.txt", {"code": mark, "schema": typed.described})
     return (*before, replace(last, content=f"{last.content}\n\n{form}"))
 
 
@@ -207,8 +207,4 @@ def _mismatch(error: "pydantic.ValidationError") -> str:
 
 
 def _reask(problem: str) -> Message:
-    return Message(role="user", content=_fill("typed-reask.txt", {"problem": problem}))
-
-
-def _fill(name: str, about: dict[str, str]) -> str:
-    return fill_template(_PACKAGE, name, about)
+    return Message(role="user", content=fill_template("typed-reask.txt", {"problem": problem}))

@@ -4,17 +4,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, pvariance
+from typing import ClassVar
 
 from rouge_score_rs import RougeScorer
 
-from spanjury.judges.core import ConfigError, Sample, signature
-from spanjury.judges.metrics.versions import version
+from spanjury.judges.core import ConfigError, Sample
+from spanjury.judges.metrics.reductions import SummedRows
+from spanjury.judges.metrics.signed import Signed
 
 _TYPES = ("rouge1", "rouge2", "rougeL")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Carburacy:
+class Carburacy(SummedRows, Signed):
     """Effectiveness, discounted by emissions, Moro, Ragazzi & Valgimigli (2023) [1]_.
 
     Effectiveness R is the mean F1 of ROUGE-1, -2 and -L, with stemming, divided by one plus their
@@ -49,6 +51,9 @@ class Carburacy:
     beta: float = 100.0
     training_beta: float = 1.0
 
+    kind: ClassVar[str] = "carburacy"
+    libraries: ClassVar[tuple[str, ...]] = ("rouge-score-rs",)
+
     def __post_init__(self) -> None:
         if self.emissions_kg is None:
             raise ConfigError(
@@ -64,47 +69,26 @@ class Carburacy:
             if not 0.0 < beta < math.inf:
                 raise ValueError(f"beta and training_beta must be above 0, got {beta!r}")
 
-    @property
-    def signature(self) -> str:
-        """The options, and the version of the library that computes ROUGE."""
-        return signature(
-            "carburacy",
-            emissions_kg=self.emissions_kg,
-            training_emissions_kg=self.training_emissions_kg,
-            alpha=self.alpha,
-            beta=self.beta,
-            training_beta=self.training_beta,
-            rouge_score_rs=version("rouge-score-rs"),
-        )
-
-    def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
-        """Return values from 0 to 1."""
-        return self.score_rows(self.statistics(samples))
-
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
         """Return the value, 0 to 1, of the mean ROUGE of all samples."""
         rows = self.statistics(samples)
         return self.score_statistics([math.fsum(column) for column in zip(*rows, strict=True)])
 
-    def statistics(self, samples: Sequence[Sample], /) -> Sequence[Sequence[float]]:
+    def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return the F1 of ROUGE-1, -2 and -L, and 1; two empty texts score 1."""
         outputs = [sample.output for sample in samples]
         references = [sample.references[0] for sample in samples]
         scorer = RougeScorer(list(_TYPES), use_stemmer=True)
         scores = scorer.score_batch(references, outputs)
         return [
-            (1.0, 1.0, 1.0, 1.0)
+            [1.0, 1.0, 1.0, 1.0]
             if not output.strip() and not reference.strip()
-            else (*(score[name].fmeasure for name in _TYPES), 1.0)
+            else [*(score[name].fmeasure for name in _TYPES), 1.0]
             for output, reference, score in zip(outputs, references, scores, strict=True)
         ]
 
-    def score_rows(self, rows: Sequence[Sequence[float]], /) -> Sequence[float]:
-        """Return the score of each row of `statistics`."""
-        return [*map(self.score_statistics, rows)]
-
     def score_statistics(self, total: Sequence[float], /) -> float:
-        """Return the value for the sums of F1 and of samples."""
+        """Return the value, 0 to 1, for the sums of F1 and of samples."""
         *sums, samples = total
         means = [added / samples for added in sums]
         effectiveness = min(1.0, fmean(means) / (1.0 + pvariance(means)))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from spanjury.judges.core import (
     Aspect,
@@ -148,11 +148,6 @@ def doubtful_categories() -> tuple[str, ...]:
     return tuple(sorted(name for name in _probabilities() if _probability(name) < _EVEN))
 
 
-def _severity(category: str, severity: int) -> int:
-    """Return the severity of an error, which is not grave if it is more likely a false alarm."""
-    return severity if _probability(category) >= _EVEN else min(severity, _SLIGHT)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallsJudge:
     """Mark wrong calls of an agent, wrong values in them, and claims that no call supports.
@@ -239,6 +234,31 @@ def _errors(trajectory: Trajectory) -> Iterator[ErrorSpan]:
             yield from turn.reply()
 
 
+class _Problem(NamedTuple):
+    """A problem of a reply, or of a call: of its value at `path`, or of all of it.
+
+    Parameters
+    ----------
+    missing
+        The argument that the object at `path` lacks.
+    part
+        The part of the value that is wrong; empty for all of it.
+    words
+        Words that prove it, in a turn before.
+    evidence
+        Passages that prove it instead.
+    """
+
+    category: str
+    explanation: str
+    path: str = ""
+    missing: str = ""
+    severity: int = 4
+    part: str = ""
+    words: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Turn:
     """A turn of the agent with its context."""
@@ -251,76 +271,60 @@ class _Turn:
     def call(self, count: int, call: ToolCall) -> Iterator[ErrorSpan]:
         """Yield the errors of the call of this number, at most one for each value."""
         marked: set[str] = set()
-        for span, path in self._call(count, call):
-            if path not in marked or not path:
-                yield span
-            marked.add(path)
+        for problem in self._problems(count, call):
+            path, missing = problem.path, problem.missing
+            value = f"{path or '$'}.{missing}" if missing else path
+            if value not in marked or not value:
+                yield self._marked(problem, count)
+            marked.add(value)
 
-    def _call(self, count: int, call: ToolCall) -> Iterator[tuple[ErrorSpan, str]]:
+    def _problems(self, count: int, call: ToolCall) -> Iterator[_Problem]:
         tool, arguments = tool_of(self.trajectory, call), arguments_of(call)
         if tool is None and self.trajectory.tools:
             names = ", ".join(tool.name for tool in self.trajectory.tools)
             explanation = f"There is no tool {call.name!r}; the tools are {names}."
-            yield self._span(UNKNOWN_TOOL, explanation, count=count, severity=5), ""
+            yield _Problem(UNKNOWN_TOOL, explanation, severity=5)
         if arguments is None:
-            explanation = "The arguments are no JSON object."
-            yield self._span(SCHEMA, explanation, count=count, path="$", severity=5), "$"
+            yield _Problem(SCHEMA, "The arguments are no JSON object.", path="$", severity=5)
             return
-        mark = partial(self._at, count=count)
         for breach in breaches(arguments, tool.parameters) if tool else ():
-            category = MISSING if breach.missing else SCHEMA
             path = breach.path if breach.path != "$" or arguments else ""
-            span, _ = mark(path, category, breach.explanation)
-            yield span, f"{breach.path}.{breach.missing}" if breach.missing else path
+            category = MISSING if breach.missing else SCHEMA
+            yield _Problem(category, breach.explanation, path=path, missing=breach.missing)
         for name, wanted in omitted(arguments, tool, self.context) if tool else ():
             preference = "wants" if wanted else "does not want"
             explanation = f"The user {preference} {name!r}, and the call leaves it to the default."
-            span, _ = mark("$", MISSING, explanation)
-            yield span, f"$.{name}"
+            yield _Problem(MISSING, explanation, path="$", missing=name)
         others = [
             other.arguments
             for turn in self.trajectory.turns
             for other in turn.calls
             if other is not call
         ]
-        yield from self._choices(count, arguments, others)
+        yield from self._choices(arguments, others)
         for limit in broken(arguments, self.context, outcome=self._outcome(call)):
-            yield mark(limit.path, LIMIT, limit.explanation, words=limit.words)
+            yield _Problem(LIMIT, limit.explanation, path=limit.path, words=limit.words)
         for value in untraced(arguments, tool, self.context, name=call.name, others=others):
-            if error := self._untraced(value, count):
-                yield error, value.path
-        yield from (
-            (span, "") for span in (*self._unwanted(count, call), *self._sequence(count, call))
-        )
-
-    def _at(
-        self, path: str, category: str, explanation: str, *, count: int, words: str = ""
-    ) -> tuple[ErrorSpan, str]:
-        """Return a grave error at a value of a call, with the value's path; `words` prove it."""
-        evidence = self.context.evidence(words)
-        return (
-            self._span(
-                category, explanation, count=count, path=path, severity=4, evidence=evidence
-            ),
-            path,
-        )
+            yield from self._untraced(value, count)
+        yield from self._unwanted(call)
+        yield from self._sequence(count, call)
 
     def _choices(
-        self, count: int, arguments: Mapping[str, object], others: Sequence[str]
-    ) -> Iterator[tuple[ErrorSpan, str]]:
+        self, arguments: Mapping[str, object], others: Sequence[str]
+    ) -> Iterator[_Problem]:
         """Yield values for which the user, or the result, has another one."""
-        mark = partial(self._at, count=count)
         for path, text, field, own in mislabelled(arguments, self.context):
             explanation = f"The result has {own} here, and {text} for {field!r}."
-            yield mark(path, OTHER_RECORD, explanation, words=own)
+            yield _Problem(OTHER_RECORD, explanation, path=path, words=own)
         for path, value, words in superseded(arguments, self.context):
             explanation = f"The user corrected {value}: {words!r}."
-            yield mark(path, SUPERSEDED, explanation, words=words)
+            yield _Problem(SUPERSEDED, explanation, path=path, words=words)
         for path, value in exchanged(arguments, self.context):
-            yield mark(path, OTHER_RECORD, f"The user goes to {value}, and not from it.")
+            explanation = f"The user goes to {value}, and not from it."
+            yield _Problem(OTHER_RECORD, explanation, path=path)
         for choice in mistaken(arguments, self.context, others=others):
             explanation = f"Another entry was meant, {choice.better}: {choice.why}."
-            yield mark(choice.path, OTHER_RECORD, explanation, words=choice.better)
+            yield _Problem(OTHER_RECORD, explanation, path=choice.path, words=choice.better)
 
     def _outcome(self, call: ToolCall) -> object:
         """Return the result of an action; None for a lookup, or without a result."""
@@ -331,33 +335,30 @@ class _Turn:
         )
         return next(results, None) if is_action(call.name) else None
 
-    def _untraced(self, value: Untraced, count: int) -> ErrorSpan | None:
-        """Return the error for a value without an origin; None for a guess that no result gives."""
-        mark = partial(self._span, count=count, path=value.path)
+    def _untraced(self, value: Untraced, count: int) -> Iterator[_Problem]:
+        """Yield the problem of a value without an origin; none for a guess that no result gives."""
         later = self._later(value.path, count) if value.kind in {"id", "address"} else ()
+        near = value.nearest
         if later:
             explanation = "The value is used before the result that gives it."
-            return mark(EARLY, explanation, severity=4, evidence=later)
-        if value.grade == "guess":
-            return None
-        evidence = self.context.evidence(value.nearest)
-        if value.kind == "choice":
-            explanation = f"The user named {value.nearest!r}, another choice of this argument."
-            return mark(OTHER_CHOICE, explanation, severity=4, evidence=evidence)
-        mark = partial(mark, part=value.text, evidence=evidence)
-        beside = f" The nearest is {value.nearest!r}." if evidence else ""
-        if value.grade == "slip":
-            explanation = f"It is nearly {value.nearest!r}, which was given or follows."
-            return mark(ALTERED, explanation, severity=4)
-        if value.grade == "unit":
-            explanation = f"The user gave {value.nearest!r}, which is another unit."
-            return mark(ALTERED, explanation, severity=4)
-        return mark(
-            UNTRACED,
-            f"The {value.kind} was not given by anyone: no turn, result or description has it."
-            f"{beside}",
-            severity=4,
-        )
+            yield _Problem(EARLY, explanation, path=value.path, evidence=later)
+        elif value.kind == "choice":
+            explanation = f"The user named {near!r}, another choice of this argument."
+            yield _Problem(OTHER_CHOICE, explanation, path=value.path, words=near)
+        elif value.grade in {"slip", "unit"}:
+            explanation = (
+                f"It is nearly {near!r}, which was given or follows."
+                if value.grade == "slip"
+                else f"The user gave {near!r}, which is another unit."
+            )
+            yield _Problem(ALTERED, explanation, path=value.path, part=value.text, words=near)
+        elif value.grade == "strange":
+            beside = f" The nearest is {near!r}." if self.context.evidence(near) else ""
+            explanation = (
+                f"The {value.kind} was not given by anyone: no turn, result or description has it."
+                f"{beside}"
+            )
+            yield _Problem(UNTRACED, explanation, path=value.path, part=value.text, words=near)
 
     def _later(self, path: str, count: int) -> tuple[Evidence, ...]:
         """Return where a later result gives the value for the first time, if it is an id."""
@@ -378,21 +379,18 @@ class _Turn:
                 return () if echoed else (passage,)
         return ()
 
-    def _unwanted(self, count: int, call: ToolCall) -> Iterator[ErrorSpan]:
+    def _unwanted(self, call: ToolCall) -> Iterator[_Problem]:
         """Yield a call of a tool that the user forbids, or that removes something unasked."""
         words = forbidden(call.name, self.context)
         if words:
-            explanation, evidence = f"The user says {words!r}.", self.context.evidence(words)
-            yield self._span(UNWANTED, explanation, count=count, severity=5, evidence=evidence)
+            yield _Problem(UNWANTED, f"The user says {words!r}.", severity=5, words=words)
         refusal = refused(arguments_of(call) or {}, self.context)
         if refusal and not is_reading(call.name):
             field, token = refusal
-            explanation = f"The check before says that {field!r} is false."
-            evidence = self.context.evidence(token)
-            yield self._span(LIMIT, explanation, count=count, severity=4, evidence=evidence)
+            yield _Problem(LIMIT, f"The check before says that {field!r} is false.", words=token)
         if not words and is_unasked(call.name, self.context) and not self._undoes(call):
             explanation = "This takes something away for good, and no turn asks for that."
-            yield self._span(UNWANTED, explanation, count=count, severity=4)
+            yield _Problem(UNWANTED, explanation)
 
     def _undoes(self, call: ToolCall) -> bool:
         """Return whether a call names something that an action of the agent created.
@@ -409,23 +407,20 @@ class _Turn:
         ]
         return any(value in text for value in values if value for text in made)
 
-    def _sequence(self, count: int, call: ToolCall) -> Iterator[ErrorSpan]:
+    def _sequence(self, count: int, call: ToolCall) -> Iterator[_Problem]:
         """Yield a call that comes too early, or is repeated without a reason."""
         if count == 1:
             step = out_of_order(self.trajectory, self.number, call.name, self.context)
             if step:
                 first, words = step
-                explanation = f"{first} must come before: {words!r}."
-                evidence = self.context.evidence(words)
-                yield self._span(ORDER, explanation, count=count, severity=4, evidence=evidence)
+                yield _Problem(ORDER, f"{first} must come before: {words!r}.", words=words)
             words = is_untold(call.name, self.context)
             if words:
                 explanation = f"The user must be answered first: {words!r}."
-                evidence = self.context.evidence(words)
-                yield self._span(ORDER, explanation, count=count, severity=4, evidence=evidence)
+                yield _Problem(ORDER, explanation, words=words)
         if self._is_repeated(count, call) and not is_reading_again(self.trajectory, call):
             explanation = "The same call was made just before, and it had succeeded."
-            yield self._span(REPEATED, explanation, count=count, severity=4)
+            yield _Problem(REPEATED, explanation)
 
     def _is_repeated(self, count: int, call: ToolCall) -> bool:
         """Return whether the same call was made since the user spoke, with no failure after it.
@@ -465,46 +460,32 @@ class _Turn:
         offset = interval[0] if interval else 0
         for category, claims, severity in checks:
             for claim in claims:
-                start, end = offset + claim.start, offset + claim.end
-                yield ErrorSpan(
-                    text=self.transcript.text[start:end],
-                    explanation=claim.explanation,
-                    severity=_severity(category, severity),
-                    start=start,
-                    end=end,
-                    category=category,
-                    located=Located.EXACT,
-                    evidence=self.context.evidence(claim.token),
-                    probability=_probability(category),
+                problem = _Problem(
+                    category, claim.explanation, severity=severity, words=claim.token
                 )
+                yield self._span(offset + claim.start, offset + claim.end, problem)
 
-    def _span(
-        self,
-        category: str,
-        explanation: str,
-        *,
-        count: int,
-        severity: int,
-        path: str = "",
-        part: str = "",
-        evidence: tuple[Evidence, ...] = (),
-    ) -> ErrorSpan:
-        """Return an error at a value of a call, or at the name of its tool."""
-        interval = self.transcript.interval(self.number, count, path)
+    def _marked(self, problem: _Problem, count: int) -> ErrorSpan:
+        """Return an error at a value of the call of this number, or at the name of its tool."""
+        interval = self.transcript.interval(self.number, count, problem.path)
         start, end = interval or self.transcript.interval(self.number, count) or (0, 1)
+        part = problem.part
         within = self.transcript.text.find(part, start, end) if part else -1
-        if within >= 0:
-            start, end = within, within + len(part)
+        return self._span(*((within, within + len(part)) if within >= 0 else (start, end)), problem)
+
+    def _span(self, start: int, end: int, problem: _Problem) -> ErrorSpan:
+        probability = _probability(problem.category)
+        is_grave = probability >= _EVEN  # not more likely a false alarm
         return ErrorSpan(
             text=self.transcript.text[start:end],
-            explanation=explanation,
-            severity=_severity(category, severity),
+            explanation=problem.explanation,
+            severity=problem.severity if is_grave else min(problem.severity, _SLIGHT),
             start=start,
             end=end,
-            category=category,
+            category=problem.category,
             located=Located.EXACT,
-            evidence=evidence,
-            probability=_probability(category),
+            evidence=problem.evidence or self.context.evidence(problem.words),
+            probability=probability,
         )
 
 

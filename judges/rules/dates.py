@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
 
-from spanjury.judges.text.lexicon import MONTHS
+from spanjury.judges.text.lexicon import MONTHS, WEEKDAYS
 
 _DATE = re.compile(
     r"\b(?:(?P<year>\d{4})[-/](?P<month>\d\d)[-/](?P<day>\d\d)"
@@ -17,11 +17,10 @@ _NAMED = re.compile(
     rf"|(?P<first>{_MONTH}) (?P<second>\d\d?)(?:st|nd|rd|th)?,? (?P<late>\d{{4}}))\b",
     re.IGNORECASE,
 )
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_SHORT_DAYS = tuple(day[:3] for day in _DAYS)
+_SHORT_DAYS = tuple(day[:3] for day in WEEKDAYS)
 _SCHEDULES = (
-    (re.compile(r"\b(?:week|work)days\b", re.IGNORECASE), frozenset(_DAYS[:5])),
-    (re.compile(r"\bweekends\b", re.IGNORECASE), frozenset(_DAYS[5:])),
+    (re.compile(r"\b(?:week|work)days\b", re.IGNORECASE), frozenset(WEEKDAYS[:5])),
+    (re.compile(r"\bweekends\b", re.IGNORECASE), frozenset(WEEKDAYS[5:])),
 )
 """Words for the days of a schedule; in "the weekend", as in the news, the day is open."""
 _DAY = r"\b(mon|tue|wed|thu|fri|sat|sun)[a-z]*"
@@ -57,7 +56,7 @@ def _readings(match: re.Match[str]) -> Iterator[tuple[str, ...]]:
             weekday = date(year, month, day).weekday()
         except ValueError:
             continue
-        yield MONTHS[month - 1], str(day), str(year), _DAYS[weekday]
+        yield MONTHS[month - 1], str(day), str(year), WEEKDAYS[weekday]
 
 
 @lru_cache(maxsize=4)
@@ -80,7 +79,7 @@ def weekdays(text: str) -> frozenset[str]:
             days |= meant
     for pair in _DAY_RANGE.findall(text):
         first, last = (_SHORT_DAYS.index(day.lower()) for day in pair)
-        days.update(_DAYS[(first + at) % 7] for at in range((last - first) % 7 + 1))
+        days.update(WEEKDAYS[(first + at) % 7] for at in range((last - first) % 7 + 1))
     for match in _NAMED.finditer(text):
         month = MONTHS.index((match["month"] or match["first"]).lower()) + 1
         try:
@@ -89,5 +88,5 @@ def weekdays(text: str) -> frozenset[str]:
             )
         except ValueError:
             continue
-        days.add(_DAYS[named.weekday()])
+        days.add(WEEKDAYS[named.weekday()])
     return frozenset(days)

@@ -22,8 +22,7 @@ from spanjury.judges.rules.names import Name
 from spanjury.judges.rules.numbers import Number
 from spanjury.judges.rules.places import Source
 from spanjury.judges.rules.quantities import Quantity, quantities, unit
-from spanjury.judges.rules.source_index import SENTENCES, index_source
-from spanjury.judges.rules.source_text import cut_source
+from spanjury.judges.rules.source_index import SENTENCES, cut_source, index_source
 from spanjury.judges.rules.support import SentenceSupport, Support
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, WEEKDAYS
 from spanjury.judges.text.sentences import sentence_intervals
@@ -148,7 +147,7 @@ def error_spans(
         for sentence in support.sentences
         for claim in sentence.claims
         if claim.number is not None
-        for at in range(*_interval(sentence, claim))
+        for at in range(*sentence.interval(claim))
     }
     against = [
         contradiction
@@ -217,10 +216,6 @@ def _has_apart(source: str, text: str) -> bool:
             return True
         at = source.find(text, at + 1)
     return False
-
-
-def _interval(sentence: SentenceSupport, claim: Claim) -> tuple[int, int]:
-    return sentence.words[claim.first].start, sentence.words[claim.stop - 1].end
 
 
 def _contradicted(contradiction: Contradiction) -> ErrorSpan:
@@ -330,21 +325,17 @@ def _explained(
     ]
     if finding.category != WORDING:
         return lacking[0]
-    quotes = ", ".join(f'"{_quote(sentence, claim, text=text)}"' for claim in claims)
+    quotes = ", ".join(f'"{text[slice(*sentence.interval(claim))]}"' for claim in claims)
     named = [each for claim, each in zip(exact, lacking, strict=True) if claim.number is None]
     evidence = tuple(piece for _, pieces in named for piece in pieces)
     return f"The source has none of this: {quotes}.", evidence
-
-
-def _quote(sentence: SentenceSupport, claim: Claim, *, text: str) -> str:
-    return text[sentence.words[claim.first].start : sentence.words[claim.stop - 1].end]
 
 
 def _lacking(
     sentence: SentenceSupport, claim: Claim, *, source: Source, text: str, prose: bool
 ) -> tuple[str, tuple[Evidence, ...]]:
     """Explain that the source lacks a claim, and what it says instead."""
-    quote = _quote(sentence, claim, text=text)
+    quote = text[slice(*sentence.interval(claim))]
     if claim.name is not None:
         return _misnamed(claim.name, quote=quote, source=source)
     if claim.number is None:

@@ -6,7 +6,7 @@ any error it is below.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -27,46 +27,9 @@ from spanjury.judges.core import (
     signature,
 )
 from spanjury.judges.core.code_digest import code_digest
-from spanjury.judges.rules.form_checks import (
-    articles,
-    broken_off,
-    debris,
-    disagreement,
-    doubled_marks,
-    lower_case_starts,
-    lower_i,
-    misheard,
-    missing_blanks,
-    misspelt,
-    repeated_passages,
-    shouting,
-    stray_blanks,
-    stuttering,
-    unclosed_quotes,
-    unpaired_brackets,
-)
+from spanjury.judges.rules.form_checks import CHECKS
 from spanjury.judges.rules.form_text import FormText, read_form
 from spanjury.judges.text.turns import in_turn
-
-CHECKS: tuple[Callable[[FormText], Iterator[ErrorSpan]], ...] = (
-    articles,
-    broken_off,
-    debris,
-    disagreement,
-    doubled_marks,
-    lower_case_starts,
-    lower_i,
-    misheard,
-    missing_blanks,
-    misspelt,
-    repeated_passages,
-    shouting,
-    stray_blanks,
-    stuttering,
-    unclosed_quotes,
-    unpaired_brackets,
-)
-"""Every check of the judge; add a new one here."""
 
 _MOST = 100  # maximum errors of one check: more hardly change the score
 

@@ -6,7 +6,7 @@ broken encodings, mark-up and models leave in a text, and repetition.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -50,15 +50,9 @@ _TITLE = 8  # maximum words of a text without a stop, such as a title or a short
 
 def stray_blanks(form: FormText) -> Iterator[ErrorSpan]:
     """Yield spaces before punctuation, unless the whole text has them."""
-    if form.tokenised:
-        return
-    for match in _STRAY.finditer(form.text):
-        yield form.mark(
-            *match.span(),
-            severity=1,
-            category="spacing",
-            explanation="A blank stands before the punctuation mark.",
-        )
+    if not form.tokenised:
+        explanation = "A blank stands before the punctuation mark."
+        yield from form.marks(_STRAY, severity=1, category="spacing", explanation=explanation)
 
 
 def missing_blanks(form: FormText) -> Iterator[ErrorSpan]:
@@ -76,15 +70,9 @@ def missing_blanks(form: FormText) -> Iterator[ErrorSpan]:
 
 def doubled_marks(form: FormText) -> Iterator[ErrorSpan]:
     """Yield incompatible adjacent marks, such as two commas or two full stops."""
-    if _SPACED_ELLIPSIS.search(form.text):
-        return
-    for match in _DOUBLED.finditer(form.text):
-        yield form.mark(
-            *match.span(),
-            severity=2,
-            category="punctuation",
-            explanation="Two punctuation marks stand there for one.",
-        )
+    if not _SPACED_ELLIPSIS.search(form.text):
+        explanation = "Two punctuation marks stand there for one."
+        yield from form.marks(_DOUBLED, severity=2, category="punctuation", explanation=explanation)
 
 
 def unpaired_brackets(form: FormText) -> Iterator[ErrorSpan]:
@@ -217,7 +205,7 @@ _DISAGREEMENT = re.compile(
 _BEFORE_PLURAL = re.compile(r"\b(?:of|between|around|beside|with|like|for|than|as|what) $")
 _SPELT = re.compile(r"(?<![\w'’./@#&-])[a-z]{5,}(?![\w'’@/&(-]|\.\w)")
 _MISHEARD = re.compile(r"\b(?:could|should|would|must) of\b(?! course)")
-_TWO_ARTICLES = re.compile(r"\b(?:the an?|an? the|a an|an a) (?=[a-z]{2})")
+_TWO_ARTICLES = re.compile(r"\b(?:the an?|an? the|a an|an a)(?= [a-z]{2})")
 _START = re.compile(r"[a-z]++(?![\w.@/:-]*[A-Z0-9_@/])(?=['’ ,])")
 _FULL_STOP = re.compile(r"[a-z]{3,}['\"”’)]*\s?\.$")
 _LONE_I = re.compile(r"(?<![\w.(\-/&'’\[*_])i(?=['’]\w|\s[a-z])")
@@ -263,21 +251,10 @@ def disagreement(form: FormText) -> Iterator[ErrorSpan]:
 
 def misheard(form: FormText) -> Iterator[ErrorSpan]:
     """Yield ``of`` for ``have``, and two articles for one."""
-    for match in _MISHEARD.finditer(form.text):
-        yield form.mark(
-            *match.span(),
-            severity=2,
-            category="grammar",
-            explanation='"of" stands for "have".',
-        )
-    for match in _TWO_ARTICLES.finditer(form.text):
-        yield form.mark(
-            match.start(),
-            match.end() - 1,
-            severity=3,
-            category="grammar",
-            explanation="Two articles stand before one word.",
-        )
+    explanation = '"of" stands for "have".'
+    yield from form.marks(_MISHEARD, severity=2, category="grammar", explanation=explanation)
+    explanation = "Two articles stand before one word."
+    yield from form.marks(_TWO_ARTICLES, severity=3, category="grammar", explanation=explanation)
 
 
 def misspelt(form: FormText) -> Iterator[ErrorSpan]:
@@ -319,13 +296,8 @@ def lower_case_starts(form: FormText) -> Iterator[ErrorSpan]:
 def lower_i(form: FormText) -> Iterator[ErrorSpan]:
     """Yield the word I in lower case, in a text that capitalises the first words of sentences."""
     if form.capitals:
-        for match in _LONE_I.finditer(form.text):
-            yield form.mark(
-                *match.span(),
-                severity=2,
-                category="casing",
-                explanation='The word "I" is written in lower case.',
-            )
+        explanation = 'The word "I" is written in lower case.'
+        yield from form.marks(_LONE_I, severity=2, category="casing", explanation=explanation)
 
 
 def shouting(form: FormText) -> Iterator[ErrorSpan]:
@@ -403,13 +375,9 @@ _KINDS = (
 def debris(form: FormText) -> Iterator[ErrorSpan]:
     """Yield all debris."""
     for kind in _KINDS:
-        for match in kind.pattern.finditer(form.text):
-            yield form.mark(
-                *match.span(),
-                severity=kind.severity,
-                category="debris",
-                explanation=kind.explanation,
-            )
+        yield from form.marks(
+            kind.pattern, severity=kind.severity, category="debris", explanation=kind.explanation
+        )
 
 
 _MAY_DOUBLE = frozenset(
@@ -529,3 +497,24 @@ def _is_sentence(form: FormText, at: int, *, length: int) -> bool:
     before = form.text[max(0, start - 3) : start].rstrip(" \"'“‘`")
     after = form.text[end : end + 3].lstrip()
     return before[-1:] in {".", "!", "?", "\n"} and after[:1] in {".", "!", "?"}
+
+
+CHECKS: tuple[Callable[[FormText], Iterator[ErrorSpan]], ...] = (
+    articles,
+    broken_off,
+    debris,
+    disagreement,
+    doubled_marks,
+    lower_case_starts,
+    lower_i,
+    misheard,
+    missing_blanks,
+    misspelt,
+    repeated_passages,
+    shouting,
+    stray_blanks,
+    stuttering,
+    unclosed_quotes,
+    unpaired_brackets,
+)
+"""Every check of the judge; add a new one here."""

@@ -1,7 +1,7 @@
 """A text prepared for the checks of its form."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from spanjury.judges.core import ErrorSpan, Located
@@ -56,6 +56,15 @@ class FormText:
             category=category,
             located=Located.EXACT,
         )
+
+    def marks(
+        self, pattern: re.Pattern[str], *, severity: int, category: str, explanation: str
+    ) -> Iterator[ErrorSpan]:
+        """Yield an error span for each match of `pattern`."""
+        for match in pattern.finditer(self.text):
+            yield self.mark(
+                *match.span(), severity=severity, category=category, explanation=explanation
+            )
 
     def between(self, left: Word, right: Word) -> str:
         """Return the text between two words."""

@@ -33,7 +33,7 @@ from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.evidence import CONTRADICTIONS, WORDING, error_spans
 from spanjury.judges.rules.places import Source, join_inputs
 from spanjury.judges.rules.source_index import index_source
-from spanjury.judges.rules.support import SentenceSupport, Support, find_support, of_sentence
+from spanjury.judges.rules.support import SentenceSupport, Support, find_support, of_sentences
 from spanjury.judges.text.languages import (
     NO_BLANKS,
     SAMPLE,
@@ -82,11 +82,6 @@ _NEAR_COPY = 0.05
 
 In 13 data sets, 4 of them with twins, 20 % of the right texts and 1 % of the wrong ones are near
 copies, with equal weight for each set."""
-
-_DOUBTED = 0.3
-"""Probability of an error in a sentence that joins or asserts more than the source (`doubts`).
-
-One in two of such twins written for training is wrong, and one in seven of such news summaries."""
 
 _UNVERIFIED = 0.3  # share of missing claims from which a sentence cannot be vouched for
 
@@ -215,7 +210,7 @@ class GroundingJudge:
             return abstention(obstacle)
         support = find_support(output, index_source(source.text))
         if support.supported < _FOREIGN:
-            obstacle = _unlike_languages(output, source.text)
+            obstacle = _other_language(unlike_languages(source.text, output))
             if obstacle:
                 return abstention(obstacle)
         reported, rest = error_spans(
@@ -230,7 +225,7 @@ class GroundingJudge:
         all_known = support.supported == 1.0 and not errors
         if all_known and probability > _NEAR_COPY and are_near_copies(output, source.inputs):
             probability = _NEAR_COPY
-        doubtful = [*_doubtful_sentences(output, source)] if support.prose and not is_reply else []
+        doubtful = [*doubts(output, source.inputs)] if support.prose and not is_reply else []
         return _scored(
             probability,
             reported,
@@ -303,21 +298,17 @@ def _different_scripts(output: str, source: str) -> str:
 
 def _foreign_passage(output: str, source: Source) -> str:
     """Return why a passage, which may have what the others lack, cannot be compared, or empty."""
+    written = folded_words(output[:SAMPLE])
     for name, text in passages_in(source.inputs).items():
-        obstacle = _different_scripts(output, text) or _different_languages(output, text)
+        languages = different_languages(folded_words(text[:SAMPLE]), written)
+        obstacle = _different_scripts(output, text) or _other_language(languages)
         if obstacle:
             return obstacle.replace("the input", name, 1)
     return ""
 
 
-def _unlike_languages(output: str, source: str) -> str:
-    """Return why an output with hardly any word of the source cannot be compared, or empty."""
-    languages = unlike_languages(source, output)
-    return f"the input is {languages[0]} and the output {languages[1]}" if languages else ""
-
-
-def _different_languages(output: str, source: str) -> str:
-    languages = different_languages(folded_words(source[:SAMPLE]), folded_words(output[:SAMPLE]))
+def _other_language(languages: tuple[str, str] | None) -> str:
+    """Return why texts in these languages cannot be compared, or empty if they are alike."""
     return f"the input is {languages[0]} and the output {languages[1]}" if languages else ""
 
 
@@ -362,19 +353,6 @@ def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
     return 1 - innocent * (1 - 1 / (1 + math.exp(-total)))
 
 
-def _doubtful_sentences(text: str, source: Source) -> Iterator[Unverified]:
-    """Yield the sentences of `text` that say more than the sentences of `source` they follow."""
-    for doubt in doubts(text, source.inputs):
-        yield Unverified(
-            start=doubt.start,
-            end=doubt.end,
-            text=text[doubt.start : doubt.end],
-            probability=_DOUBTED,
-            reason=doubt.reason,
-            is_binding=True,
-        )
-
-
 def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:
     """Yield the sentences of `text` with too many missing claims to vouch for them."""
     for sentence in support.sentences:
@@ -382,7 +360,7 @@ def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:
         if not lacking or len(lacking) < _UNVERIFIED * len(sentence.claims):
             continue
         start, end = sentence.words[0].start, sentence.words[-1].end
-        own = of_sentence(sentence, prose=support.prose)
+        own = of_sentences([sentence], prose=support.prose)
         missing = _different(text, sentence, lacking)
         yield Unverified(
             start=start,
@@ -396,10 +374,7 @@ def _unverified_sentences(text: str, support: Support) -> Iterator[Unverified]:
 
 def _different(text: str, sentence: SentenceSupport, claims: Iterable[Claim]) -> list[str]:
     """Return the distinct words of `claims` in `text`."""
-    return each_once(
-        text[sentence.words[claim.first].start : sentence.words[claim.stop - 1].end]
-        for claim in claims
-    )
+    return each_once(text[slice(*sentence.interval(claim))] for claim in claims)
 
 
 def _reason(lacking: int, claims: int) -> str:

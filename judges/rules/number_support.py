@@ -8,7 +8,7 @@ from itertools import combinations
 from math import isinf
 from types import MappingProxyType
 
-from spanjury.judges.rules.numbers import SHORT_SCALES, Number
+from spanjury.judges.rules.numbers import SHORT_SCALES, UNITS, Number
 from spanjury.judges.rules.quantities import (
     Quantity,
     hours_after_noon,
@@ -124,7 +124,6 @@ _MONTHS = frozenset(map(stem, MONTHS))
 _LAST_DAY = 31
 _NEAR = 60  # code points around the numbers of a sentence
 _TIME = frozenset(map(stem, ("year", "years", "aged", "age", "decade", "anniversary")))
-_COUNT_WORDS = "one two three four five six seven eight nine ten eleven twelve"
 _PART_WORDS = "half third quarter fifth sixth seventh eighth ninth tenth"
 _PARTS: Mapping[float, tuple[str, ...]] = MappingProxyType(
     {
@@ -138,7 +137,7 @@ _COUNTS: Mapping[str, int] = MappingProxyType(
     {
         "a": 1,
         "an": 1,
-        **{word: number for number, word in enumerate(_COUNT_WORDS.split(), start=1)},
+        **{word: number for word, number in UNITS.items() if number in range(1, 13)},
     }
 )
 _DENOMINATORS: Mapping[str, int] = MappingProxyType(
@@ -148,7 +147,7 @@ _FRACTION = re.compile(
     rf"\b({'|'.join(_COUNTS)})[ -]({'|'.join(_DENOMINATORS)})s?\b", re.IGNORECASE
 )
 _HALF = re.compile(r"\bhalf\b", re.IGNORECASE)
-_COUNT = rf"(?:[1-9]\d{{0,2}}|{'|'.join(_COUNT_WORDS.split())})"
+_COUNT = rf"(?:[1-9]\d{{0,2}}|{'|'.join([*_COUNTS][2:])})"
 _RATIO = re.compile(
     rf"\b({_COUNT})(?: \w+)? (?:in|out of|of)(?: every)? ({_COUNT})\b", re.IGNORECASE
 )

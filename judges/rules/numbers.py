@@ -1,13 +1,13 @@
 """Numbers stated by the numerals and number words of a text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, count
 from types import MappingProxyType
 
 from spanjury.judges.text.kept import KeptByWord
 
-_UNITS = MappingProxyType(
+UNITS = MappingProxyType(
     {
         word: value
         for value, word in enumerate(
@@ -16,6 +16,7 @@ _UNITS = MappingProxyType(
         )
     }
 )
+"""Word -> its number, 0 to 19."""
 _TENS = MappingProxyType(
     {
         word: 10 * value
@@ -25,34 +26,19 @@ _TENS = MappingProxyType(
         )
     }
 )
-_SCALES = MappingProxyType(
+_SCALES: Mapping[str, float] = MappingProxyType(
     {
-        "hundred": 1e2,
-        "thousand": 1e3,
-        "million": 1e6,
-        "billion": 1e9,
-        "trillion": 1e12,
         "dozen": 12.0,
-        "k": 1e3,
-        "m": 1e6,
-        "mn": 1e6,
-        "mln": 1e6,
-        "mill": 1e6,
-        "bn": 1e9,
-        "bln": 1e9,
-        "tn": 1e12,
-        "tausend": 1e3,
-        "mio": 1e6,
-        "millionen": 1e6,
-        "millions": 1e6,
-        "millones": 1e6,
-        "mrd": 1e9,
-        "milliarden": 1e9,
+        "hundred": 1e2,
+        **dict.fromkeys(("thousand", "k", "tausend"), 1e3),
+        **dict.fromkeys("million millions m mn mln mill mio millionen millones".split(), 1e6),  # noqa: SIM905
+        **dict.fromkeys(("billion", "bn", "bln", "mrd", "milliarden"), 1e9),
+        **dict.fromkeys(("trillion", "tn"), 1e12),
     }
 )
 SHORT_SCALES = frozenset(("k", "m", "mn", "mln", "mill", "bn", "bln", "tn"))
 """Scales that count only after numerals, and may be units: ``5 m``."""
-_STARTS = frozenset((*_UNITS, *_TENS, *_SCALES)) - SHORT_SCALES
+_STARTS = frozenset((*UNITS, *_TENS, *_SCALES)) - SHORT_SCALES
 _POINTS = frozenset(("point", "dot"))
 ORDINALS = MappingProxyType(
     {
@@ -167,8 +153,8 @@ def _decimals(folded: Sequence[str], point: int, *, value: float) -> tuple[float
     """Read the spelled digits after a spelled point; return the value and their end."""
     digits = ""
     at = point + 1
-    while at < len(folded) and (folded[at] in _UNITS or (folded[at] in _TENS and not digits)):
-        digits += str(_UNITS.get(folded[at], _TENS.get(folded[at], 0)))
+    while at < len(folded) and (folded[at] in UNITS or (folded[at] in _TENS and not digits)):
+        digits += str(UNITS.get(folded[at], _TENS.get(folded[at], 0)))
         at += 1
     return (value + float(f"0.{digits}"), at) if digits else (value, point)
 
@@ -176,9 +162,9 @@ def _decimals(folded: Sequence[str], point: int, *, value: float) -> tuple[float
 def _grown(word: str, current: float) -> float | None:
     """Return the number so far extended by `word`, or None if `word` begins another number."""
     below_hundred = current % 100
-    if word in _UNITS:
-        fits = not below_hundred or (below_hundred % 10 == 0 and 0 < _UNITS[word] < 10)  # noqa: PLR2004
-        return current + _UNITS[word] if fits and below_hundred != 10 else None  # noqa: PLR2004
+    if word in UNITS:
+        fits = not below_hundred or (below_hundred % 10 == 0 and 0 < UNITS[word] < 10)  # noqa: PLR2004
+        return current + UNITS[word] if fits and below_hundred != 10 else None  # noqa: PLR2004
     if word in _TENS:
         return None if below_hundred else current + _TENS[word]
     if word in _SCALES and word not in SHORT_SCALES:

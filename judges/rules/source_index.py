@@ -7,14 +7,16 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 from itertools import chain, pairwise
 from math import isinf
+from typing import NamedTuple
 
 from spanjury.judges.rules.dates import dates
 from spanjury.judges.rules.numbers import ORDINALS, numbers
 from spanjury.judges.rules.quantities import compounds, other_readings
-from spanjury.judges.rules.source_text import SourceText, cut_source
 from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
+from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.stems import STEMS, stem
+from spanjury.judges.text.words import folded_words
 
 _NEIGHBOURS = 16  # number of neighbours on either side of a number
 
@@ -44,6 +46,31 @@ SHORT = 1500
 _SIGNS = "".join(map(chr, range(1, 4 * SHORT)))
 
 _UNKNOWN = "\0"  # placeholder for every word that the source lacks
+
+
+class SourceText(NamedTuple):
+    """A text with its sentences.
+
+    Parameters
+    ----------
+    intervals
+        Half-open offsets of its sentences.
+    folded
+        The folded words of each sentence.
+    """
+
+    text: str
+    intervals: Sequence[tuple[int, int]]
+    folded: Sequence[Sequence[str]]
+
+
+def _cut(text: str) -> SourceText:
+    intervals = [*sentence_intervals(text)]
+    return SourceText(text, intervals, [folded_words(text[start:end]) for start, end in intervals])
+
+
+cut_source = KeptByText(_cut)
+"""Split a source into sentences and words; takes time and memory linear in its length."""
 
 
 class Sequences:

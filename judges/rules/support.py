@@ -7,7 +7,6 @@ numbers, dates and names; and `joined`, of the sequences of words that it has.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 from spanjury.judges.rules.claims import Claim, claims, may_have_asides, without_asides
 from spanjury.judges.rules.names import capital_nouns, tells_names
@@ -22,37 +21,9 @@ _EXACT = 2.0  # weight of a claim that is right or wrong: a number, a date, a na
 _LOOSE = 0.25  # weight of a word if the source is data, which has few words of its own
 
 
-class Joins(NamedTuple):
-    """Counts of the word sequences of a sentence; ``+`` adds those of several sentences.
-
-    Pairs and triples ignore function words. Each field has the number that the source contains and
-    the total.
-
-    Parameters
-    ----------
-    trigrams
-        Trigrams of words.
-    """
-
-    trigrams: tuple[int, int] = (0, 0)
-    pairs: tuple[float, int] = (0.0, 0)
-    triples: tuple[int, int] = (0, 0)
-
-    def __add__(self, other: "Joins") -> "Joins":  # type: ignore[override]  # no tuples are joined
-        return Joins(
-            trigrams=(
-                self.trigrams[0] + other.trigrams[0],
-                self.trigrams[1] + other.trigrams[1],
-            ),
-            pairs=(self.pairs[0] + other.pairs[0], self.pairs[1] + other.pairs[1]),
-            triples=(self.triples[0] + other.triples[0], self.triples[1] + other.triples[1]),
-        )
-
-    @property
-    def share(self) -> float:
-        """Mean share of the three that the source has, 0 to 1; 1 for those without any."""
-        kinds = (self.trigrams, self.pairs, self.triples)
-        return sum(held / made if made else 1.0 for held, made in kinds) / len(kinds)
+Joins = Sequence[tuple[float, int]]
+"""Trigrams of words, then pairs and triples without function words: how many of them the source
+has, and how many a sentence has."""
 
 
 def joins(folded: Sequence[str], index: SourceIndex) -> Joins:
@@ -62,10 +33,10 @@ def joins(folded: Sequence[str], index: SourceIndex) -> Joins:
     pairs = index.content_sequences.held(content, size=2)
     apart = [pair for pair, held in zip(pairwise(content), pairs, strict=True) if not held]
     together = sum(index.in_one_sentence(*pair) for pair in apart)
-    return Joins(
-        trigrams=(sum(index.sequences.held(stems, size=3)), max(0, len(stems) - 2)),
-        pairs=(len(pairs) - len(apart) + _SAME_SENTENCE * together, len(pairs)),
-        triples=(sum(index.content_sequences.held(content, size=3)), max(0, len(content) - 2)),
+    return (
+        (sum(index.sequences.held(stems, size=3)), max(0, len(stems) - 2)),
+        (len(pairs) - len(apart) + _SAME_SENTENCE * together, len(pairs)),
+        (sum(index.content_sequences.held(content, size=3)), max(0, len(content) - 2)),
     )
 
 
@@ -76,12 +47,16 @@ class SentenceSupport:
     Parameters
     ----------
     joins
-        Its joins; all 0 if the source is data.
+        Its joins; empty if the source is data.
     """
 
     words: Sequence[Word]
     claims: Sequence[Claim]
     joins: Joins
+
+    def interval(self, claim: Claim) -> tuple[int, int]:
+        """Return the offsets of a claim in the text."""
+        return self.words[claim.first].start, self.words[claim.stop - 1].end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,33 +93,25 @@ def find_support(text: str, index: SourceIndex) -> Support:
     sentences = [
         _sentence(piece, index, text=text, cased=cased, nouns=nouns) for piece in pieces if piece
     ]
-    made = Joins()
-    for sentence in sentences:
-        made += sentence.joins
+    return of_sentences(sentences, prose=index.prose)
+
+
+def of_sentences(sentences: Sequence[SentenceSupport], *, prose: bool) -> Support:
+    """Return the support of a text that consists of these sentences."""
     return Support(
-        supported=_supported_share(sentences, prose=index.prose),
-        joined=made.share if index.prose else None,
+        supported=_supported_share(sentences, prose=prose),
+        joined=_joined_share(sentences) if prose else None,
         sentences=sentences,
-    )
-
-
-def of_sentence(sentence: SentenceSupport, *, prose: bool) -> Support:
-    """Return the support of a text that consists of this sentence."""
-    return Support(
-        supported=_supported_share([sentence], prose=prose),
-        joined=sentence.joins.share if prose else None,
-        sentences=[sentence],
     )
 
 
 def _sentence(
     piece: Sequence[Word], index: SourceIndex, *, text: str, cased: bool, nouns: bool
 ) -> SentenceSupport:
-    made = joins([word.folded for word in piece], index) if index.prose else Joins()
     return SentenceSupport(
         words=piece,
         claims=list(claims(piece, index, text=text, cased=cased, nouns=nouns)),
-        joins=made,
+        joins=joins([word.folded for word in piece], index) if index.prose else (),
     )
 
 
@@ -157,6 +124,13 @@ def _supported_share(sentences: Sequence[SentenceSupport], *, prose: bool) -> fl
             total += weight * claim.size
             lost += 0.0 if claim.supported else weight * max(1, claim.lacking)
     return 1.0 - lost / total if total else 1.0
+
+
+def _joined_share(sentences: Sequence[SentenceSupport]) -> float:
+    """Return the mean share of each kind of joins that the source has; 1 for those without any."""
+    kinds = [*zip(*(sentence.joins for sentence in sentences), strict=True)]
+    counts = [(sum(held for held, _ in kind), sum(made for _, made in kind)) for kind in kinds]
+    return sum(held / made if made else 1.0 for held, made in counts) / max(1, len(counts))
 
 
 def _weight(claim: Claim, *, prose: bool) -> float:

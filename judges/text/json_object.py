@@ -2,13 +2,19 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 _OBJECT = re.compile(r"[^{]*(\{.*\})[^}]*", re.DOTALL)
 
 
-def object_in(reply: str) -> Mapping[str, object] | None:
+Pairs = Callable[[Sequence[tuple[str, object]]], Mapping[str, object]]
+"""Makes an object of its names and values; raises `ValueError` if they are none."""
+
+
+def object_in(reply: str, *, pairs: Pairs = dict) -> Mapping[str, object] | None:
     r"""Return the only JSON object in `reply`, or None if there is none or more than one.
+
+    `pairs` makes the objects.
 
     Examples
     --------
@@ -19,7 +25,7 @@ def object_in(reply: str) -> Mapping[str, object] | None:
     if match is None:
         return None
     try:
-        value = json.loads(match[1], strict=False)
+        value = json.loads(match[1], strict=False, object_pairs_hook=pairs)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, Mapping) else None

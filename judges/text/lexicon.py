@@ -19,24 +19,11 @@ FUNCTION_WORDS = frozenset(
 )
 """Words that carry grammar rather than facts, including verbs that report speech."""
 
-MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
+MONTHS = tuple(
+    """january february march april may june july august september october november
+    december""".split()  # noqa: SIM905 - so many read best so
 )
-
-WEEKDAYS = frozenset(
-    ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
-)
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 SAME = MappingProxyType(
     {
@@ -74,88 +61,18 @@ SAME = MappingProxyType(
 IRREGULAR = MappingProxyType(
     dict(
         pair.split(":")
-        for pair in [
-            "became:become",
-            "began:begin",
-            "begun:begin",
-            "bought:buy",
-            "broke:break",
-            "broken:break",
-            "brought:bring",
-            "built:build",
-            "came:come",
-            "caught:catch",
-            "children:child",
-            "chose:choose",
-            "chosen:choose",
-            "death:die",
-            "dead:die",
-            "died:die",
-            "dies:die",
-            "drew:draw",
-            "drawn:draw",
-            "drove:drive",
-            "driven:drive",
-            "fell:fall",
-            "fallen:fall",
-            "felt:feel",
-            "fought:fight",
-            "found:find",
-            "gave:give",
-            "given:give",
-            "goes:go",
-            "gone:go",
-            "grew:grow",
-            "grown:grow",
-            "heard:hear",
-            "held:hold",
-            "kept:keep",
-            "killed:kill",
-            "knew:know",
-            "known:know",
-            "left:leave",
-            "led:lead",
-            "lost:lose",
-            "loss:lose",
-            "made:make",
-            "men:man",
-            "met:meet",
-            "paid:pay",
-            "people:person",
-            "ran:run",
-            "rose:rise",
-            "risen:rise",
-            "saw:see",
-            "seen:see",
-            "sent:send",
-            "shot:shoot",
-            "sold:sell",
-            "sale:sell",
-            "sought:seek",
-            "spent:spend",
-            "spoke:speak",
-            "spoken:speak",
-            "stood:stand",
-            "stole:steal",
-            "stolen:steal",
-            "struck:strike",
-            "swore:swear",
-            "taken:take",
-            "took:take",
-            "taught:teach",
-            "thought:think",
-            "threw:throw",
-            "thrown:throw",
-            "went:go",
-            "wives:wife",
-            "women:woman",
-            "won:win",
-            "winner:win",
-            "wore:wear",
-            "wrote:write",
-            "written:write",
-            "years:year",
-        ]
+        for pair in """
+        became:become began:begin begun:begin bought:buy broke:break broken:break brought:bring
+        built:build came:come caught:catch children:child chose:choose chosen:choose death:die
+        dead:die died:die dies:die drew:draw drawn:draw drove:drive driven:drive fell:fall
+        fallen:fall felt:feel fought:fight found:find gave:give given:give goes:go gone:go grew:grow
+        grown:grow heard:hear held:hold kept:keep killed:kill knew:know known:know left:leave
+        led:lead lost:lose loss:lose made:make men:man met:meet paid:pay people:person ran:run
+        rose:rise risen:rise saw:see seen:see sent:send shot:shoot sold:sell sale:sell sought:seek
+        spent:spend spoke:speak spoken:speak stood:stand stole:steal stolen:steal struck:strike
+        swore:swear taken:take took:take taught:teach thought:think threw:throw thrown:throw went:go
+        wives:wife women:woman won:win winner:win wore:wear wrote:write written:write years:year
+        """.split()  # noqa: SIM905 - so many read best so
     )
 )
 """Irregular form -> the form from which its stem is made."""

@@ -104,11 +104,12 @@ def stating(text: str) -> str:
     >>> stating("Let me look. It opens at 9. Shall I book?").split()
     ['It', 'opens', 'at', '9.']
     """
-    kept = text
+    kept, done = [], 0
     for start, end in sentence_intervals(text):
         if _STATES_NOTHING.search(text[start:end]):
-            kept = kept[:start] + " " * (end - start) + kept[end:]
-    return kept
+            kept += [text[done:start], " " * (end - start)]
+            done = end
+    return "".join([*kept, text[done:]])
 
 
 def _replies(segment: Segment, trajectory: Trajectory) -> Iterator[tuple[Segment, int]]:

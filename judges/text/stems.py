@@ -3,27 +3,8 @@
 from spanjury.judges.text.kept import KeptByWord
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, IRREGULAR, SAME
 
-_ENDINGS = (
-    "ations",
-    "ation",
-    "ments",
-    "ment",
-    "ings",
-    "ing",
-    "ions",
-    "ion",
-    "ies",
-    "ied",
-    "ers",
-    "als",
-    "er",
-    "or",
-    "al",
-    "ed",
-    "es",
-    "ly",
-    "s",
-    "e",
+_ENDINGS = tuple(
+    "ations ation ments ment ings ing ions ion ies ied ers als er or al ed es ly s e".split()  # noqa: SIM905
 )
 _SHORTEST = 3  # minimum number of letters left without the ending
 

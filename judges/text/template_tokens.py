@@ -101,16 +101,14 @@ def unlisted(tokens: Iterable[str]) -> tuple[str, ...]:
     >>> unlisted(["<|im_end|>", "<think>", "<file_sep>", "user", "  ", "[:]"])
     ('<file_sep>',)
     """
-    return tuple(sorted({token for token in tokens if _is_mark(token) and _is_unlisted(token)}))
-
-
-def _is_mark(token: str) -> bool:
-    begins = not (token[:1].isalnum() or token[:1].isspace())
-    return begins and len(token) >= _SHORTEST and any(map(str.isalnum, token))
+    return tuple(sorted({token for token in tokens if _is_unlisted(token)}))
 
 
 def _is_unlisted(token: str) -> bool:
-    return _TOKEN.match(token) is None and _REASONING.match(token) is None
+    if token[:1].isalnum() or token[:1].isspace() or len(token) < _SHORTEST:
+        return False
+    is_known = _TOKEN.match(token) or _REASONING.match(token)
+    return not is_known and any(map(str.isalnum, token))
 
 
 @lru_cache(maxsize=32)

@@ -30,7 +30,7 @@ from rapidfuzz.process import cdist
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.edits.native import KERNELS, MOST_CHARACTERS
 from spanjury.judges.metrics.reductions import SummedRows
-from spanjury.judges.metrics.versions import version
+from spanjury.judges.metrics.signed import Signed, version
 
 _SHORT = 100  # maximum words of a text in which every shift is tried
 _TRIED = 50  # maximum shifts tried at a time in a longer text
@@ -238,17 +238,12 @@ def _long_words(words: Iterable[str], *, likeness: float) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ErrorRate(SummedRows):
+class _ErrorRate(SummedRows, Signed):
     """Edits of units per unit of the reference; an empty reference counts as one unit."""
 
     lowercase: bool = False
 
-    kind: ClassVar[str]
-
-    @property
-    def signature(self) -> str:
-        """The options, and the version of the library that counts edits."""
-        return signature(self.kind, lowercase=self.lowercase, rapidfuzz=version("rapidfuzz"))
+    libraries: ClassVar[tuple[str, ...]] = ("rapidfuzz",)
 
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return edits and the length of the reference in units."""

@@ -16,14 +16,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.judges.core import Sample, signature
+from spanjury.judges.core import Sample
 from spanjury.judges.metrics.checks import check_cells, check_least
 from spanjury.judges.metrics.edits.native import KERNELS, MOST_COST
+from spanjury.judges.metrics.signed import Signed
 from spanjury.judges.metrics.words.ids import Ids, character_ids, dense_ids, padded
 from spanjury.judges.metrics.words.tokens import is_blank
 
@@ -53,7 +54,7 @@ _CELLS = 300_000  # cells of a row, over all pairs that are compared at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Eed:
+class Eed(Signed):
     """EED from 0 (equal) to 1.
 
     Raises `ValueError` if a cost is negative.
@@ -74,20 +75,11 @@ class Eed:
     insertion: float = 1.0
     rho: float = 0.3
 
+    kind: ClassVar[str] = "eed"
+
     def __post_init__(self) -> None:
         for name in ("alpha", "deletion", "insertion", "rho"):
             check_least(name, getattr(self, name), least=0.0)
-
-    @property
-    def signature(self) -> str:
-        """The options."""
-        return signature(
-            "eed",
-            alpha=self.alpha,
-            deletion=self.deletion,
-            insertion=self.insertion,
-            rho=self.rho,
-        )
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return the distance of each output from its one reference.

@@ -27,7 +27,7 @@ from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.reductions import SummedRows
-from spanjury.judges.metrics.versions import version
+from spanjury.judges.metrics.signed import version
 
 _LONGEST, _FAR = 10, 50  # maximum words of a phrase, and maximum distance of a shift
 _TRIED = 1000  # maximum shifts; the search then ends and drops the current one

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import bleuscore
 import numpy as np
@@ -28,7 +28,7 @@ from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_choice, check_least
 from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.reductions import SummedRows
-from spanjury.judges.metrics.versions import version
+from spanjury.judges.metrics.signed import Signed, version
 from spanjury.judges.metrics.words.cuts import Cut, NumberedTexts, Plain, numbered, pairs_of
 from spanjury.judges.metrics.words.grams import (
     GramCounts,
@@ -205,7 +205,7 @@ def _precisions(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bleu(SummedRows):
+class Bleu(SummedRows, Signed):
     """BLEU from 0 to 1 with uniform weights; of a corpus from the sums of its counts.
 
     Raises `ValueError` if an option is none of its choices, or `max_order` is not positive.
@@ -226,22 +226,13 @@ class Bleu(SummedRows):
     smoothing: Smoothing = "none"
     tokenize: Tokenizer = "13a"
 
+    kind: ClassVar[str] = "bleu"
+    libraries: ClassVar[tuple[str, ...]] = ("bleuscore", "sacrebleu")
+
     def __post_init__(self) -> None:
         check_least("max_order", self.max_order, least=1)
         check_choice("smoothing", self.smoothing, choices=SMOOTHINGS)
         check_choice("tokenize", self.tokenize, choices=TOKENIZERS)
-
-    @property
-    def signature(self) -> str:
-        """The options, and the versions of the libraries that count."""
-        return signature(
-            "bleu",
-            max_order=self.max_order,
-            smoothing=self.smoothing,
-            tokenize=self.tokenize,
-            bleuscore=version("bleuscore"),
-            sacrebleu=version("sacrebleu"),
-        )
 
     def statistics(self, samples: Sequence[Sample], /) -> list[list[float]]:
         """Return lengths, matches and totals; see `match_rows`."""
@@ -317,7 +308,7 @@ _BETA = math.log(0.5) / math.log(1.5) ** 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nist:
+class Nist(Signed):
     """NIST of a corpus, with the conventions of NLTK.
 
     Each order counts the reference with the highest precision. The weight of an n-gram depends on
@@ -329,21 +320,12 @@ class Nist:
     max_order: int = 5
     tokenize: Tokenizer = "13a"
 
+    kind: ClassVar[str] = "nist"
+    libraries: ClassVar[tuple[str, ...]] = ("bleuscore", "sacrebleu")
+
     def __post_init__(self) -> None:
         check_least("max_order", self.max_order, least=1)
         check_choice("tokenize", self.tokenize, choices=TOKENIZERS)
-
-    @property
-    def signature(self) -> str:
-        """The options, and the versions of the tokenizers' libraries."""
-        return signature(
-            "nist",
-            lowercase=self.lowercase,
-            max_order=self.max_order,
-            tokenize=self.tokenize,
-            bleuscore=version("bleuscore"),
-            sacrebleu=version("sacrebleu"),
-        )
 
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
         """Return the score of all outputs together."""

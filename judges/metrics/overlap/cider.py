@@ -8,14 +8,15 @@ References
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanjury.judges.core import Sample, signature
+from spanjury.judges.core import Sample
 from spanjury.judges.metrics.checks import check_choice, check_least
 from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.signed import Signed
 from spanjury.judges.metrics.words.cuts import numbered
 from spanjury.judges.metrics.words.grams import GramCounts, gram_counts
 from spanjury.judges.metrics.words.ids import Ids
@@ -26,7 +27,7 @@ _BEST = 10.0  # [1] section 8 for CIDEr-D; its authors' program applies it to bo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cider:
+class Cider(Signed):
     """CIDEr from 0 to 10: cosine to the references, averaged over orders and references.
 
     Weights come from the references of the batch: with one sample all weights are 0. Raises
@@ -42,14 +43,11 @@ class Cider:
     max_order: int = 4
     tokenize: Units = "words"
 
+    kind: ClassVar[str] = "cider"
+
     def __post_init__(self) -> None:
         check_least("max_order", self.max_order, least=1)
         check_choice("tokenize", self.tokenize, choices=UNITS)
-
-    @property
-    def signature(self) -> str:
-        """The options."""
-        return signature("cider", max_order=self.max_order, tokenize=self.tokenize)
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score for each output; it depends on the references of all samples."""
@@ -58,7 +56,7 @@ class Cider:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CiderD:
+class CiderD(Signed):
     """CIDEr-D from 0 to 10: CIDEr that is robust to repeated words and different lengths.
 
     Parameters
@@ -71,18 +69,13 @@ class CiderD:
     sigma: float = 6.0
     tokenize: Units = "words"
 
+    kind: ClassVar[str] = "cider-d"
+
     def __post_init__(self) -> None:
         check_least("max_order", self.max_order, least=1)
         check_choice("tokenize", self.tokenize, choices=UNITS)
         if not self.sigma > 0.0:
             raise ValueError(f"sigma must be above 0, got {self.sigma!r}")
-
-    @property
-    def signature(self) -> str:
-        """The options."""
-        return signature(
-            "cider-d", max_order=self.max_order, sigma=self.sigma, tokenize=self.tokenize
-        )
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return one score for each output; it depends on the references of all samples."""

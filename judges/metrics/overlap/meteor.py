@@ -23,7 +23,7 @@ from spanjury.judges.core import ConfigError, Sample, signature
 from spanjury.judges.core.lazy import library
 from spanjury.judges.metrics.checks import check_choice, check_least
 from spanjury.judges.metrics.overlap.bleu import TOKENIZERS, Tokenizer, bleu_tokens
-from spanjury.judges.metrics.versions import version
+from spanjury.judges.metrics.signed import version
 from spanjury.judges.metrics.words.tokens import is_blank
 
 _DEBIAN = Path("/usr/share/wordnet")

@@ -10,7 +10,7 @@ References
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
 from typing import ClassVar, Literal, Self, get_args
 
@@ -27,7 +27,7 @@ from rouge_score_rs.tokenizers import (
 from spanjury.judges.core import Sample, signature
 from spanjury.judges.metrics.checks import check_cells, check_choice, check_least
 from spanjury.judges.metrics.corpus import Corpus
-from spanjury.judges.metrics.versions import version
+from spanjury.judges.metrics.signed import version
 from spanjury.judges.metrics.words.cuts import Cut, NumberedTexts, pairs_of, ranges
 from spanjury.judges.metrics.words.grams import batch_gram_counts
 from spanjury.judges.metrics.words.ids import Ids, padded, token_ids
@@ -83,6 +83,8 @@ class RougeOptions:
     script: Script = "english"
     stem: bool = False
 
+    kind: ClassVar[str]
+
     def __post_init__(self) -> None:
         check_choice("measure", self.measure, choices=MEASURES)
         check_choice("script", self.script, choices=SCRIPTS)
@@ -95,9 +97,15 @@ class RougeOptions:
         return replace(self, measure="f")
 
     @property
-    def measure_name(self) -> str:
-        """The measure for signatures, including how it chooses among references."""
-        return self.measure if self.measure == "f" else f"{self.measure}-of-best-f"
+    def signature(self) -> str:
+        """The options by name, and the version of the library that counts or cuts.
+
+        The measure says how it chooses among references.
+        """
+        options = {name: getattr(self, name) for name in sorted(each.name for each in fields(self))}
+        if self.measure != "f":
+            options["measure"] = f"{self.measure}-of-best-f"
+        return signature(self.kind, **options, rouge_score_rs=version("rouge-score-rs"))
 
     @property
     def cut_words(self) -> Cut:
@@ -117,25 +125,13 @@ class RougeOptions:
 
 _LONG = 4_000_000_000  # product of the lengths in characters above which the library slows down
 _MOST_CHARACTERS = 2_500_000_000  # limit of the product, at which ROUGE-Lsum takes up to 2 GB
-_Kind = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rouge1(RougeOptions):
     """ROUGE-1 from 0 to 1: single words, counted like rouge-score; see `RougeOptions`."""
 
-    kind: ClassVar[_Kind] = "rouge1"
-
-    @property
-    def signature(self) -> str:
-        """The options, and the version of the library that counts."""
-        return signature(
-            self.kind,
-            measure=self.measure_name,
-            script=self.script,
-            stem=self.stem,
-            rouge_score_rs=version("rouge-score-rs"),
-        )
+    kind: ClassVar[str] = "rouge1"
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return the overlap of each output with its one reference."""
@@ -161,14 +157,14 @@ class Rouge1(RougeOptions):
 class Rouge2(Rouge1):
     """ROUGE-2 from 0 to 1: pairs of adjacent words; options as for `Rouge1`."""
 
-    kind: ClassVar[_Kind] = "rouge2"
+    kind: ClassVar[str] = "rouge2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RougeL(Rouge1):
     """ROUGE-L from 0 to 1: the longest common subsequence; options as for `Rouge1`."""
 
-    kind: ClassVar[_Kind] = "rougeL"
+    kind: ClassVar[str] = "rougeL"
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return the overlap of each output with its one reference."""
@@ -193,7 +189,7 @@ class RougeLsum(Rouge1):
     Sentences are lines: a text without line breaks is one sentence. Options as for `Rouge1`.
     """
 
-    kind: ClassVar[_Kind] = "rougeLsum"
+    kind: ClassVar[str] = "rougeLsum"
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return the overlap of each output with its one reference.
@@ -233,22 +229,11 @@ class RougeS(RougeOptions):
     skip: int = 4
     unigrams: bool = False
 
+    kind: ClassVar[str] = "rouge-s"
+
     def __post_init__(self) -> None:
         RougeOptions.__post_init__(self)
         check_least("skip", self.skip, least=_UNLIMITED)
-
-    @property
-    def signature(self) -> str:
-        """The options, and the version of the tokenizer's library."""
-        return signature(
-            "rouge-s",
-            measure=self.measure_name,
-            script=self.script,
-            skip=self.skip,
-            stem=self.stem,
-            unigrams=self.unigrams,
-            rouge_score_rs=version("rouge-score-rs"),
-        )
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return the overlap of each output with its one reference."""
@@ -305,22 +290,12 @@ class RougeW(RougeOptions):
 
     weight: float = 1.2
 
+    kind: ClassVar[str] = "rouge-w"
+
     def __post_init__(self) -> None:
         RougeOptions.__post_init__(self)
         if not 1.0 <= self.weight <= _HEAVIEST:
             raise ValueError(f"weight must be from 1 to {_HEAVIEST}, got {self.weight!r}")
-
-    @property
-    def signature(self) -> str:
-        """The options, and the version of the tokenizer's library."""
-        return signature(
-            "rouge-w",
-            measure=self.measure_name,
-            script=self.script,
-            stem=self.stem,
-            weight=self.weight,
-            rouge_score_rs=version("rouge-score-rs"),
-        )
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return the overlap of each output with its one reference.

@@ -8,24 +8,23 @@ References
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from spanjury.judges.core import Sample, signature
+from spanjury.judges.core import Sample
 from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.signed import Signed
 from spanjury.judges.metrics.words.cuts import pairs_of
 from spanjury.judges.metrics.words.grams import batch_gram_counts
 from spanjury.judges.metrics.words.tokens import ANSWER_CUT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accuracy:
+class Accuracy(Signed):
     """1 for an output with the same words as the reference in the same order, else 0."""
 
-    @property
-    def signature(self) -> str:
-        """Its name, because it has no options."""
-        return signature("accuracy")
+    kind: ClassVar[str] = "accuracy"
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
         """Return 1 or 0 for each output and its one reference."""
@@ -39,48 +38,41 @@ class Accuracy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Precision:
+class Precision(Signed):
     """Share of the output's words that are in the reference, each at most as often as there."""
 
-    @property
-    def signature(self) -> str:
-        """Its name, because it has no options."""
-        return signature("precision")
+    kind: ClassVar[str] = "precision"
 
     def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return a share from 0 to 1 for each output and its one reference."""
-        counts = Corpus.of(samples).once(_counts)
-        return [_share(shared, of=ours, beside=theirs) for ours, theirs, shared in counts]
+        """Return a number from 0 to 1 for each output and its one reference."""
+        return [self._score(*counts) for counts in Corpus.of(samples).once(_counts)]
+
+    @staticmethod
+    def _score(output: int, reference: int, shared: int) -> float:
+        return _share(shared, of=output, beside=reference)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recall:
+class Recall(Precision):
     """Share of the reference's words that are in the output, each at most as often as there."""
 
-    @property
-    def signature(self) -> str:
-        """Its name, because it has no options."""
-        return signature("recall")
+    kind: ClassVar[str] = "recall"
 
-    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return a share from 0 to 1 for each output and its one reference."""
-        counts = Corpus.of(samples).once(_counts)
-        return [_share(shared, of=theirs, beside=ours) for ours, theirs, shared in counts]
+    @staticmethod
+    def _score(output: int, reference: int, shared: int) -> float:
+        return _share(shared, of=reference, beside=output)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class F1:
+class F1(Precision):
     """Harmonic mean of `Precision` and `Recall`."""
 
-    @property
-    def signature(self) -> str:
-        """Its name, because it has no options."""
-        return signature("f1")
+    kind: ClassVar[str] = "f1"
 
-    def score_segments(self, samples: Sequence[Sample], /) -> list[float]:
-        """Return a mean from 0 to 1 for each output and its one reference."""
-        counts = Corpus.of(samples).once(_counts)
-        return [_f1(shared, words=ours + theirs) for ours, theirs, shared in counts]
+    @staticmethod
+    def _score(output: int, reference: int, shared: int) -> float:
+        words = output + reference
+        return 2.0 * shared / words if words else 1.0
 
 
 def _counts(corpus: Corpus) -> list[tuple[int, int, int]]:
@@ -93,7 +85,3 @@ def _counts(corpus: Corpus) -> list[tuple[int, int, int]]:
 def _share(shared: int, *, of: int, beside: int) -> float:
     """Return the share of one side that the other contains; 1 if both are empty."""
     return shared / of if of and beside else float(not of and not beside)
-
-
-def _f1(shared: int, *, words: int) -> float:
-    return 2.0 * shared / words if words else 1.0

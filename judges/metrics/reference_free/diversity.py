@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from spanjury.judges.core import Sample, signature
+from spanjury.judges.core import Sample
 from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.signed import Signed
 from spanjury.judges.metrics.words.cuts import NumberedTexts
 from spanjury.judges.metrics.words.grams import Tokens, check_order, check_tokens, gram_counts
 from spanjury.judges.metrics.words.ids import Ids
@@ -22,7 +23,7 @@ _NO_MATCH = 0.1  # substitute for 0 matches: NLTK's smoothing "method1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistinctN:
+class DistinctN(Signed):
     """Share of distinct n-grams in a text or in a whole corpus [1]_.
 
     Parameters
@@ -40,16 +41,13 @@ class DistinctN:
     divisor: Divisor = "grams"
     tokens: Tokens = "words"
 
+    kind: ClassVar[str] = "distinct-n"
+
     def __post_init__(self) -> None:
         check_order(self.order)
         check_tokens(self.tokens)
         if self.divisor not in get_args(Divisor):
             raise ValueError(f"divisor must be one of {get_args(Divisor)}, got {self.divisor!r}")
-
-    @property
-    def signature(self) -> str:
-        """The options, and the version of the tokenization."""
-        return signature("distinct-n", order=self.order, divisor=self.divisor, tokens=self.tokens)
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the shares within each output, 0 to 1; one without words has 0."""
@@ -71,7 +69,7 @@ class DistinctN:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SelfBleu:
+class SelfBleu(Signed):
     """Mean BLEU of each output with all the others as its references, Zhu et al. (2018) [1]_.
 
     Time and memory grow with the words of the corpus, not with its pairs of outputs.
@@ -84,14 +82,11 @@ class SelfBleu:
     max_order: int = 4
     tokens: Tokens = "words-and-marks"
 
+    kind: ClassVar[str] = "self-bleu"
+
     def __post_init__(self) -> None:
         check_order(self.max_order, name="max_order")
         check_tokens(self.tokens)
-
-    @property
-    def signature(self) -> str:
-        """The options, and the version of the tokenization."""
-        return signature("self-bleu", max_order=self.max_order, tokens=self.tokens)
 
     def score_corpus(self, samples: Sequence[Sample], /) -> float:
         """Return the mean, 0 to 1: 0 for a single output, 1 for an output without words."""

@@ -13,8 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from spanjury.judges.core import Sample, signature
+from spanjury.judges.core import Sample
 from spanjury.judges.metrics.corpus import Corpus
+from spanjury.judges.metrics.signed import Signed
 from spanjury.judges.metrics.words.cuts import FEW, NumberedTexts, numbered, ranges
 from spanjury.judges.metrics.words.grams import Tokens, check_order, check_tokens, words_cut
 from spanjury.judges.metrics.words.ids import Ids, contained, in_order, ranked
@@ -24,20 +25,13 @@ _CROWDED = 20  # matches in the source per word of the output, above which a sou
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _OfWords:
+class _OfWords(Signed):
     """Base of metrics whose only option is the tokenization."""
 
     tokens: Tokens = "words-and-marks"
 
-    kind: ClassVar[str]
-
     def __post_init__(self) -> None:
         check_tokens(self.tokens)
-
-    @property
-    def signature(self) -> str:
-        """The options, and the version of the tokenization."""
-        return signature(self.kind, tokens=self.tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +213,7 @@ def _pairs_met(outputs: NumberedTexts, sources: NumberedTexts) -> tuple[Ids, Ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Abstractness:
+class Abstractness(Signed):
     """Share of an output's n-grams that do not occur in the source, See et al. (2017) [1]_.
 
     References
@@ -231,14 +225,11 @@ class Abstractness:
     order: int = 1
     tokens: Tokens = "words"
 
+    kind: ClassVar[str] = "abstractness"
+
     def __post_init__(self) -> None:
         check_order(self.order)
         check_tokens(self.tokens)
-
-    @property
-    def signature(self) -> str:
-        """The options, and the version of the tokenization."""
-        return signature("abstractness", order=self.order, tokens=self.tokens)
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the shares, 0 to 1; an output without words has 0."""

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from spanjury.judges.core import Sample, signature
+from spanjury.judges.core import Sample
 from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.reductions import SummedRows
+from spanjury.judges.metrics.signed import Signed
 from spanjury.judges.metrics.words.cuts import NumberedTexts
 from spanjury.judges.metrics.words.grams import Tokens, check_order, check_tokens, gram_counts
 from spanjury.judges.metrics.words.runs import output_words, run_counts
@@ -17,7 +18,7 @@ from spanjury.stats.arrays import FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repetitiveness:
+class Repetitiveness(Signed):
     """Share of an output's n-grams that occur earlier in it, Fu et al. (2021) [1]_.
 
     References
@@ -33,11 +34,6 @@ class Repetitiveness:
     def __post_init__(self) -> None:
         check_order(self.order)
         check_tokens(self.tokens)
-
-    @property
-    def signature(self) -> str:
-        """The options, and the version of the tokenization."""
-        return signature(self.kind, order=self.order, tokens=self.tokens)
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the shares, 0 to 1; an output without words has 1."""
@@ -66,7 +62,7 @@ class Aun(SummedRows, Repetitiveness):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unr:
+class Unr(Signed):
     """Share of distinct n-grams, averaged over the lengths 1 to `max_order`, Peyrard et al. [1]_.
 
     References
@@ -78,14 +74,11 @@ class Unr:
     max_order: int = 3
     tokens: Tokens = "words"
 
+    kind: ClassVar[str] = "unr"
+
     def __post_init__(self) -> None:
         check_order(self.max_order, name="max_order")
         check_tokens(self.tokens)
-
-    @property
-    def signature(self) -> str:
-        """The options, and the version of the tokenization."""
-        return signature("unr", max_order=self.max_order, tokens=self.tokens)
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return the mean shares, 0 to 1; an output without words has 0."""
@@ -95,7 +88,7 @@ class Unr:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nid:
+class Nid(Signed):
     """One minus the normalized entropy of an output's words, Xiao & Carenini (2020) [1]_.
 
     References
@@ -106,13 +99,10 @@ class Nid:
 
     tokens: Tokens = "words"
 
+    kind: ClassVar[str] = "nid"
+
     def __post_init__(self) -> None:
         check_tokens(self.tokens)
-
-    @property
-    def signature(self) -> str:
-        """The options, and the version of the tokenization."""
-        return signature("nid", tokens=self.tokens)
 
     def score_segments(self, samples: Sequence[Sample], /) -> Sequence[float]:
         """Return values from 0 to 1: 1 for an output without words, 0 for one of one word."""

@@ -11,7 +11,6 @@ from spanjury.judges.rules.alignment.tokens import Phrase, Token
 _SAME = 20  # worth of two equal tokens
 _ALIKE = 9  # worth of two numbers, two weekdays, two opposites: just below half of `_SAME`
 _MOVED = 5  # worth of two tokens that each occur elsewhere in the other sentence
-_DIAGONAL = 1  # worth of a pair that directly follows a pair
 _KINDS_ALIKE = frozenset(("number", "weekday", "month", "ordinal", "name"))
 _NONE: frozenset[str] = frozenset()
 _CELLS = 5000  # maximum pairs of tokens; longer sentences are hardly near copies

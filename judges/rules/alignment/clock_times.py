@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from spanjury.judges.rules.alignment.contradiction import Contradiction
-from spanjury.judges.rules.alignment.difference import Difference, contradiction
+from spanjury.judges.rules.alignment.contradiction import Contradiction, Difference, denial
 from spanjury.judges.rules.alignment.index import pieces
 from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.tokens import Token, phrase
@@ -97,7 +96,7 @@ def other_times(output: str, inputs: Mapping[str, str]) -> Iterator[Contradictio
                 difference = Difference(
                     own.start, own.end, other.start, other.end, "time", _SEVERITY
                 )
-                yield contradiction(
+                yield denial(
                     sentence.text,
                     sentence.start,
                     difference,

@@ -15,16 +15,20 @@ from typing import NamedTuple
 from spanjury.judges.core.span import Evidence
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
 from spanjury.judges.rules.alignment.clock_times import other_times
-from spanjury.judges.rules.alignment.contradiction import Contradiction, covered
-from spanjury.judges.rules.alignment.difference import Difference, contradiction, quoted
+from spanjury.judges.rules.alignment.contradiction import (
+    Contradiction,
+    Difference,
+    covered,
+    denial,
+    quoted,
+)
 from spanjury.judges.rules.alignment.directions import turned_directions
 from spanjury.judges.rules.alignment.exchanges import exchanges
-from spanjury.judges.rules.alignment.figures import figures
+from spanjury.judges.rules.alignment.figures import figures, other_units
 from spanjury.judges.rules.alignment.index import (
     Search,
-    index_sentences,
-    is_copied,
     pieces,
+    searched,
 )
 from spanjury.judges.rules.alignment.kinds import other_kinds
 from spanjury.judges.rules.alignment.names import other_names, replaced_names, speakers
@@ -32,7 +36,6 @@ from spanjury.judges.rules.alignment.polarity import polarity
 from spanjury.judges.rules.alignment.record import records
 from spanjury.judges.rules.alignment.record_claims import record_claims
 from spanjury.judges.rules.alignment.tokens import Phrase, phrase
-from spanjury.judges.rules.alignment.units import other_units
 
 _JOINT = re.compile(
     r"(?:[,;] (?:although|and|because|but|or|since|so|though|whereas|while)\b(?! not\b)|;) *"
@@ -69,20 +72,14 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
     >>> [(each.category, each.text, each.explanation) for each in found]
     [('negation', 'will close', "The source says 'will not close'.")]
     """
-    sentences = [(start, output[start:end]) for start, end in pieces(output)]
-    sources = {name: index_sentences(text) for name, text in inputs.items() if text.strip()}
-    compared = {
-        start: phrase(text) for start, text in sentences if not is_copied(text, sources.values())
-    }
-    sought = {token.key for each in compared.values() for token in each.tokens}
-    searches = {name: source.search(sought) for name, source in sources.items() if sought}
+    compared, searches = searched(output, inputs)
     data = {name: text for name, text in inputs.items() if records(text).records}
     problems: list[Contradiction] = []
-    for start, text in sentences:
+    for start, end in pieces(output):
         if start in compared:
             problems += _of_sentence(compared[start], start, searches=searches)
         for name, source in data.items():
-            problems += _of_record(text, start, name=name, source=source)
+            problems += _of_record(output[start:end], start, name=name, source=source)
     # A time is marked as a whole, and not its minutes alone.
     problems = _with_others([*other_times(output, inputs)], problems)
     problems = _with_others(problems, turned_directions(output, inputs))
@@ -130,11 +127,9 @@ def _of_sentence(
     """
     whole = list(_of_phrase(sentence, start, searches=searches))
     clauses = [
-        contradiction
+        each
         for first, last in _clauses(sentence.text)
-        for contradiction in _of_phrase(
-            phrase(sentence.text[first:last]), start + first, searches=searches
-        )
+        for each in _of_phrase(phrase(sentence.text[first:last]), start + first, searches=searches)
     ]
     return _with_others(whole, clauses)
 
@@ -156,7 +151,7 @@ def _of_phrase(
     """Yield the contradictions of a sentence or a clause of the output."""
     if len(sentence.tokens) < _LEAST:
         return
-    keys = _keys(sentence)
+    keys = sentence.words
     if any(search.holds(sentence.text, keys) for search in searches.values()):
         return
     matches = sorted(
@@ -174,7 +169,7 @@ def _of_phrase(
             return  # a sentence without differences confirms it
         first = first or differences
     for each in _apart(first):
-        yield contradiction(
+        yield denial(
             sentence.text,
             start,
             each,
@@ -189,17 +184,11 @@ def _matches(
 ) -> Iterator[_Match]:
     """Yield the sentences of the sources that `sentence` with such `keys` nearly repeats."""
     for name, search in searches.items():
-        source = search.source
-        for number in search.nearest(keys, least=_SHARED * len(keys), limit=_CANDIDATES):
-            begin, stop = source.intervals[number]
-            comparison = compare(sentence, phrase(source.text[begin:stop]))
+        least = _SHARED * len(keys)
+        for begin, near in search.nearest(keys, least=least, limit=_CANDIDATES):
+            comparison = compare(sentence, near)
             if comparison.main_cover() >= _COVER:
                 yield _Match(name, search, begin, comparison)
-
-
-def _keys(sentence: Phrase) -> list[str]:
-    """Return the keys to search for a sentence by, in order of first occurrence."""
-    return list(dict.fromkeys(token.key for token in sentence.tokens if token.kind != "number"))
 
 
 def _faults(match: _Match, searches: Collection[Search]) -> list[Difference]:

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from spanjury.judges.core.span import Evidence
-from spanjury.judges.rules.alignment.contradiction import Contradiction
+from spanjury.judges.rules.alignment.contradiction import Contradiction, contradiction
 from spanjury.judges.rules.alignment.index import pieces
 from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.lexicon import PREPOSITIONS
@@ -90,7 +89,15 @@ def turned_directions(output: str, inputs: Mapping[str, str]) -> Iterator[Contra
             (theirs,) = [each for each in other.movements if _is_contrary(each, movement)][:1]
             dates = {token.key for token in sentence.tokens if token.kind in _DATING}
             if dates.issubset(other.phrase.keys):
-                yield _contradiction(start, movement, sentence=sentence, other=other, theirs=theirs)
+                yield contradiction(
+                    output,
+                    (start + movement.verb.start, start + movement.verb.end),
+                    category="antonym",
+                    severity=_SEVERITY,
+                    name=other.name,
+                    source=inputs[other.name],
+                    passage=(other.start + theirs.noun.start, other.start + theirs.verb.end),
+                )
                 break
 
 
@@ -154,25 +161,4 @@ def _is_contrary(theirs: _Movement, movement: _Movement) -> bool:
         theirs.is_clause
         and theirs.rises != movement.rises
         and (theirs.noun.key, theirs.modifier) == (movement.noun.key, movement.modifier)
-    )
-
-
-def _contradiction(
-    start: int, movement: _Movement, *, sentence: Phrase, other: _Sentence, theirs: _Movement
-) -> Contradiction:
-    verb = movement.verb
-    passage = other.phrase.text[theirs.noun.start : theirs.verb.end]
-    return Contradiction(
-        start=start + verb.start,
-        end=start + verb.end,
-        text=sentence.text[verb.start : verb.end],
-        category="antonym",
-        severity=_SEVERITY,
-        explanation=f"The source says '{' '.join(passage.split())}'.",
-        evidence=Evidence(
-            input=other.name,
-            start=other.start + theirs.noun.start,
-            end=other.start + theirs.verb.end,
-            text=passage,
-        ),
     )

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from spanjury.judges.rules.alignment.aligner import Comparison, Link
-from spanjury.judges.rules.alignment.difference import Difference
+from spanjury.judges.rules.alignment.contradiction import Difference
 from spanjury.judges.rules.alignment.lexicon import BE, DETERMINERS, JOINING, SYMMETRIC
 from spanjury.judges.rules.alignment.tokens import Token
 

@@ -13,9 +13,9 @@ from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.lexicon import LIGHT
 from spanjury.judges.rules.alignment.opposites import NEGATIVE_FORMS
 from spanjury.judges.rules.alignment.record import records
-from spanjury.judges.rules.alignment.tokens import Token
+from spanjury.judges.rules.alignment.tokens import Phrase, Token, phrase
 from spanjury.judges.rules.numbers import numbers
-from spanjury.judges.rules.source_text import cut_source
+from spanjury.judges.rules.source_index import cut_source
 from spanjury.judges.text.kept import KeptByText, KeptByWord
 from spanjury.judges.text.sentences import sentence_intervals
 from spanjury.judges.text.words import folded_words
@@ -118,14 +118,18 @@ class Search:
                 return True
         return False
 
-    def nearest(self, keys: Sequence[str], *, least: float, limit: int) -> list[int]:
-        """Return the indices of sentences with at least `least` of `keys`, the most first."""
+    def nearest(
+        self, keys: Sequence[str], *, least: float, limit: int
+    ) -> Iterator[tuple[int, Phrase]]:
+        """Yield the sentences with at least `least` of `keys`, most first, and their offsets."""
         votes: Counter[int] = Counter()
         for name in keys:
             if name in self.where:
                 votes.update(self.where[name])
         enough = [number for number, count in votes.items() if count >= least]
-        return sorted(enough, key=votes.__getitem__, reverse=True)[:limit]
+        for number in sorted(enough, key=votes.__getitem__, reverse=True)[:limit]:
+            start, end = self.source.intervals[number]
+            yield start, phrase(self.source.text[start:end])
 
 
 def _indexed(text: str) -> Sentences:
@@ -182,10 +186,23 @@ def _copy_of(sentence: str) -> int:
     return hash(bare(" ".join(sentence.split())))
 
 
-def is_copied(text: str, sources: Iterable[Sentences]) -> bool:
-    """Return whether a source contains the sentence verbatim, up to the width of white space."""
-    copied = _copy_of(text)
-    return any(copied in source.copies for source in sources)
+def searched(output: str, inputs: Mapping[str, str]) -> tuple[dict[int, Phrase], dict[str, Search]]:
+    """Return the sentences of `output` that are no copies, by offset, and searches for their words.
+
+    A copy is in an input verbatim, up to the width of white space. The searches are by the name of
+    the input; there are none if no sentence has a word.
+    """
+    sources = {name: index_sentences(text) for name, text in inputs.items() if text.strip()}
+    copies = [source.copies for source in sources.values()]
+    sentences = ((start, output[start:end]) for start, end in pieces(output))
+    hashed = ((start, text, _copy_of(text)) for start, text in sentences)
+    own = {
+        start: phrase(text)
+        for start, text, copy in hashed
+        if not any(copy in held for held in copies)
+    }
+    sought = {key for sentence in own.values() for key in sentence.keys}
+    return own, {name: source.search(sought) for name, source in sources.items() if sought}
 
 
 def pieces(text: str) -> Iterator[tuple[int, int]]:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 
 from spanjury.judges.rules.alignment.aligner import Comparison
-from spanjury.judges.rules.alignment.difference import Difference
+from spanjury.judges.rules.alignment.contradiction import Difference
 from spanjury.judges.rules.alignment.index import Search
 from spanjury.judges.rules.alignment.keys import excluding
 from spanjury.judges.rules.alignment.tokens import Token

@@ -94,8 +94,3 @@ SYMMETRIC = frozenset(
     )
 )
 """Words around which names may be exchanged without a change of meaning."""
-
-ORDINALS = frozenset(
-    "first second third fourth fifth sixth seventh eighth ninth tenth".split()  # noqa: SIM905
-)
-"""Ordinals in words."""

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from spanjury.judges.rules.alignment.aligner import Comparison
-from spanjury.judges.rules.alignment.difference import Difference, is_only_difference
+from spanjury.judges.rules.alignment.contradiction import Difference, is_only_difference
 from spanjury.judges.rules.alignment.index import Search, Sentences, wording
 from spanjury.judges.rules.alignment.lexicon import DETERMINERS, REPORTING
 from spanjury.judges.rules.alignment.tokens import Phrase, Token

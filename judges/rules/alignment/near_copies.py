@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from spanjury.judges.rules.alignment.aligner import Comparison, compare
-from spanjury.judges.rules.alignment.index import index_sentences, is_copied, pieces
+from spanjury.judges.rules.alignment.index import pieces, searched
 from spanjury.judges.rules.alignment.lexicon import REVERSING
-from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, lexemes, phrase
+from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, lexemes
 
 _CANDIDATES = 3  # sentences of an input that a sentence is compared with
 
@@ -95,24 +95,17 @@ def are_near_copies(output: str, inputs: Mapping[str, str]) -> bool:
     >>> are_near_copies("The old library closes.", {"News": "The old library closes if it rains."})
     False
     """
-    sources = [index_sentences(text) for text in inputs.values() if text.strip()]
-    texts = [output[start:end] for start, end in pieces(output)]
-    own = [text for text in texts if not is_copied(text, sources)]
-    if not own:
-        return bool(texts)
-    sentences = [phrase(text) for text in own]
-    sought = {key for sentence in sentences for key in sentence.keys}
-    searches = [source.search(sought) for source in sources]
-    for sentence in sentences:
-        keys = list(dict.fromkeys(token.key for token in sentence.tokens if token.kind != "number"))
+    own, searches = searched(output, inputs)
+    for sentence in own.values():
+        keys = sentence.words
         near = (
-            phrase(search.source.text[slice(*search.source.intervals[number])])
-            for search in searches
-            for number in search.nearest(keys, least=len(keys), limit=_CANDIDATES)
+            source
+            for search in searches.values()
+            for _, source in search.nearest(keys, least=len(keys), limit=_CANDIDATES)
         )
         if not any(_is_near_copy(sentence, source) for source in near):
             return False
-    return True
+    return bool(own) or any(pieces(output))
 
 
 def _is_near_copy(sentence: Phrase, source: Phrase) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from spanjury.judges.rules.alignment.aligner import Comparison
-from spanjury.judges.rules.alignment.difference import Difference, difference, is_firm, loose
+from spanjury.judges.rules.alignment.contradiction import Difference, difference, is_firm, loose
 from spanjury.judges.rules.alignment.lexicon import (
     BLURRING,
     LIGHT,

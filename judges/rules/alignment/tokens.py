@@ -15,10 +15,9 @@ from spanjury.judges.rules.alignment.lexicon import (
     LIGHT,
     NEGATORS,
     OF_RULES,
-    ORDINALS,
 )
 from spanjury.judges.rules.alignment.opposites import NEGATIVE_FORMS
-from spanjury.judges.rules.numbers import SHORT_SCALES, Number, begins_number, numbers
+from spanjury.judges.rules.numbers import ORDINALS, SHORT_SCALES, Number, begins_number, numbers
 from spanjury.judges.text.kept import KeptByText, KeptByWord
 from spanjury.judges.text.lexicon import MONTHS, SAME, WEEKDAYS
 from spanjury.judges.text.words import fold_word
@@ -79,6 +78,8 @@ _BREAK = "|"  # not a word, so that no number is read across punctuation
 
 _STOPS = frozenset(',;:?!.()"“”')
 
+_TENTH = 10  # the highest ordinal that is told from a word
+
 
 Lexeme = tuple[int, int, str, str]
 """Start and end in the sentence, the written form, and the folded form of a word or mark."""
@@ -137,6 +138,11 @@ class Phrase:
     denies: bool
     passive: bool
     rules: AbstractSet[str]
+
+    @property
+    def words(self) -> list[str]:
+        """The keys to search for it by, in order of first occurrence: those of no numbers."""
+        return list(dict.fromkeys(token.key for token in self.tokens if token.kind != "number"))
 
 
 def lexemes(text: str) -> list[Lexeme]:
@@ -222,7 +228,7 @@ def _kind(meant: str) -> Kind:
         return "weekday"
     if meant in _MONTHS:
         return "month"
-    return "ordinal" if meant in ORDINALS else "word"
+    return "ordinal" if ORDINALS.get(meant, _TENTH + 1) <= _TENTH else "word"
 
 
 _SENSES = KeptByWord(_sense)

@@ -155,7 +155,7 @@ def _is_near(value: float, other: float) -> bool:
 def is_money(path: str, *, name: str, description: str) -> bool:
     """Return whether the argument at `path` of the tool called `name` is a sum of money."""
     parts = words_of(path)
-    verbs = {stem(part) for part in words_of(f"$.{name}")}
+    verbs = {stem(part) for part in words_of(name)}
     is_paid = bool(verbs & _PAYS) or bool(_SPOKEN.search(description))
     return bool(parts & (_MONEY | _CENTS) - _RATES) or (bool(parts & _SUMS) and is_paid)
 

@@ -80,7 +80,6 @@ _ACTS = frozenset(
 _CLAUSE = re.compile(r"[,:](?!\d)|[;()]|\band\b|\bbut\b|\bwhile\b|\n|\.(?=\s|$)")
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-]|[.,]\d)")
 _VALUE = re.compile(r"(?<![\w.,/@-])(?=[A-Za-z-]*\d)[A-Za-z0-9]+(?:[-./_:,][A-Za-z0-9]+)*(?![\w@])")
-_WITH_UNIT = re.compile(r"(?<![\w.,-])(\d+(?:,\d{3})*(?:\.\d+)?) ?([^\W\d_]+)")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _DATE_LIKE = re.compile(
     rf"\b\d{{4}}-\d\d-\d\d\b|\b\d\d?(?:st|nd|rd|th)? (?:of )?{_MONTH}(?: \d{{4}})?"
@@ -117,11 +116,8 @@ def false_successes(trajectory: Trajectory, number: int) -> Iterator[Claim]:
         if admits(text, f"{name} {token}"):
             return
         stems = action_stems(name)
-        for start, end in sentence_intervals(text):
-            sentence = text[start:end]
+        for start, end, sentence in statements(text):
             own = {*map(stem, folded_words(sentence))}
-            if sentence.rstrip().endswith("?"):
-                continue
             if _SUCCESS.search(sentence) or stems & own or is_action(name):
                 explanation = (
                     f"The call of {name} failed and was not repeated with success, and the answer"
@@ -154,9 +150,7 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
         for name in called
         for part in (*action_stems(name), *folded_words(_described(trajectory, name)))
     }
-    for start, end in sentence_intervals(text):
-        if text[start:end].rstrip().endswith("?"):
-            continue
+    for start, end, _ in statements(text):
         if _CONTACTED.search(text, start, end) and not done & _LINKED[0]:
             yield Claim(
                 start, end, "The answer says that someone was contacted, and no call did this."
@@ -192,6 +186,13 @@ def is_reading_again(trajectory: Trajectory, call: ToolCall) -> bool:
 
 def _described(trajectory: Trajectory, name: str) -> str:
     return next((tool.description for tool in trajectory.tools if tool.name == name), "")
+
+
+def statements(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the half-open offsets and the text of each sentence that is no question."""
+    for start, end in sentence_intervals(text):
+        if not text[start:end].rstrip().endswith("?"):
+            yield start, end, text[start:end]
 
 
 def clauses(text: str) -> Iterator[tuple[int, int]]:
@@ -242,14 +243,14 @@ def _is_batch(trajectory: Trajectory, count: int) -> bool:
 
 def action_stems(name: str) -> set[str]:
     """Return stems of the verbs and nouns that describe the action of a tool."""
-    parts = {stem(part) for part in words_of(f"$.{name}")}
+    parts = {stem(part) for part in words_of(name)}
     verbs = parts - _READS
     return verbs | {other for group in _LINKED if group & verbs for other in group}
 
 
 def is_reading(name: str) -> bool:
     """Return whether a tool only looks something up, judging by its name."""
-    return bool(_READS & {stem(part) for part in words_of(f"$.{name}")})
+    return bool(_READS & {stem(part) for part in words_of(name)})
 
 
 def is_action(name: str) -> bool:

@@ -12,7 +12,6 @@ from spanjury.judges.rules.call_checks.context import (
     Context,
     Record,
     number_of,
-    parsed,
     squeezed,
     tokens_in,
     tokens_of,
@@ -186,8 +185,7 @@ def exchanged(arguments: Mapping[str, object], context: Context) -> Iterator[tup
             re.search(rf"\b{word}\b(?: (?:the|my))? {re.escape(value)}\b", last, re.IGNORECASE)
             for word, value in (("from", end), ("to", start))
         )
-        made = [parsed(own) for own in context.own if own.startswith("{")]
-        ways = [(call.get(first), call.get(second)) for call in made if isinstance(call, Mapping)]
+        ways = [(call.get(first), call.get(second)) for call in context.called]
         is_back = _BACK.search(last) and (start, end) in ways and (end, start) not in ways
         if swapped or is_back:
             yield f"$.{first}", start
@@ -267,9 +265,8 @@ def _choosing(text: str, *, records: Sequence[Record], context: Context) -> str:
     )
     searched = {
         squeezed(str(leaf))
-        for own in context.own
-        if own.startswith("{")
-        for path, leaf in json_leaves(parsed(own))
+        for call in context.called
+        for path, leaf in json_leaves(call)
         if not (words_of(path) & _BY_NAME and counts[squeezed(str(leaf))] == 1)
     }
     unbound = _BOUND.sub(" ", text)
@@ -359,9 +356,7 @@ def _without_feature(  # noqa: PLR0917
 
 def _is_proposed(record: Record, siblings: Sequence[Record], context: Context) -> bool:
     """Return whether the agent had proposed the record, so that the user agreed to it."""
-    return any(
-        _mentions(record, siblings, text) for text in context.own if not text.startswith("{")
-    )
+    return any(_mentions(record, siblings, text) for text in context.replies)
 
 
 def _not_extreme(  # noqa: PLR0917

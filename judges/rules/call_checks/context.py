@@ -48,6 +48,10 @@ class Context:
         Header -> text of the turns of others, as in the inputs of the segment.
     own
         Texts that the agent itself wrote before, including arguments.
+    replies
+        Those of them that are no arguments.
+    called
+        The arguments of its calls before, if they are JSON objects.
     asked
         Texts of the user, in order.
     records
@@ -58,9 +62,18 @@ class Context:
 
     sources: Mapping[str, str]
     own: tuple[str, ...]
+    replies: tuple[str, ...]
+    called: tuple[Mapping[str, object], ...] = field(compare=False)
     asked: tuple[str, ...]
     records: tuple[Record, ...] = field(default=(), compare=False)
     objects: tuple[Mapping[str, object], ...] = field(default=(), compare=False)
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """The texts of others that are no results: instructions and turns of the user."""
+        return tuple(
+            text for header, text in self.sources.items() if not header.startswith("Result")
+        )
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -70,7 +83,7 @@ class Context:
     @property
     def conversation(self) -> tuple[str, ...]:
         """Texts of user and agent, the user's first."""
-        return (*self.asked, *(text for text in self.own if not text.startswith("{")))
+        return (*self.asked, *self.replies)
 
     def evidence(self, token: str) -> tuple[Evidence, ...]:
         """Return the last occurrence of `token` in a source; empty if no source has it."""
@@ -96,6 +109,8 @@ def contexts(trajectory: Trajectory) -> Iterator[tuple[int, Context]]:
         if turn.role != "assistant":
             continue
         before = trajectory.turns[: number - 1]
+        own = [earlier for earlier in before if earlier.role == "assistant"]
+        calls = (arguments_of(call) for earlier in own for call in earlier.calls)
         yield (
             number,
             Context(
@@ -106,11 +121,12 @@ def contexts(trajectory: Trajectory) -> Iterator[tuple[int, Context]]:
                 },
                 own=tuple(
                     text
-                    for earlier in before
-                    if earlier.role == "assistant"
+                    for earlier in own
                     for text in (earlier.text, *(call.arguments for call in earlier.calls))
                     if text
                 ),
+                replies=tuple(earlier.text for earlier in own if earlier.text),
+                called=tuple(arguments for arguments in calls if arguments is not None),
                 asked=tuple(earlier.text for earlier in before if earlier.role == "user"),
                 records=tuple(records),
                 objects=tuple(objects),

@@ -4,15 +4,9 @@ import re
 from collections.abc import Iterator
 from types import MappingProxyType
 
-HOURS = MappingProxyType(
-    {
-        word: hour
-        for hour, word in enumerate(
-            "one two three four five six seven eight nine ten eleven twelve".split(),  # noqa: SIM905
-            1,
-        )
-    }
-)
+from spanjury.judges.rules.numbers import UNITS
+
+HOURS = MappingProxyType({word: hour for word, hour in UNITS.items() if hour in range(1, 13)})
 """Word -> hour on a dial."""
 _TENS = MappingProxyType(
     {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "ninety": 90}

@@ -109,8 +109,7 @@ def broken(
     """
     yield from _above_result(arguments, context)
     yield from _excluded(arguments, context)
-    texts = [text for header, text in context.sources.items() if not header.startswith("Result")]
-    for match in _limits(texts, asked=context.asked):
+    for match in _limits(context.spoken, asked=context.asked):
         over = [*_above(arguments, context, match)]
         yield from over or _priced_above(outcome, context, match)
     for text in context.asked:
@@ -119,11 +118,10 @@ def broken(
 
 def _is_proposed(value: object, text: str, context: Context) -> bool:
     """Return whether the agent named `value` to the user after `text`, a turn of the user."""
-    replies = [own for own in context.own if not own.startswith("{")]
-    first = context.asked.index(text) if text in context.asked[:-1] else len(replies)
+    first = context.asked.index(text) if text in context.asked[:-1] else len(context.replies)
     return any(
         squeezed(str(value)) in tokens_of(reply) or value in numerals((reply,)).stated
-        for reply in replies[first:]
+        for reply in context.replies[first:]
     )
 
 
@@ -158,12 +156,12 @@ def out_of_order(  # noqa: PLR0917
         for call in [trajectory.caller_of(count)]
         if call
     }
-    for header, text in context.sources.items():
-        if header.startswith("Result"):
-            continue
-        steps = [(match.group(), match[1], match[2]) for match in _STEPS.finditer(text)]
-        steps += [(match.group(), match[2], match[1]) for match in _AFTER.finditer(text)]
-        steps += [(match.group(), match[1], match[2]) for match in _THEN.finditer(text)]
+    for text in context.spoken:
+        steps = [
+            (match.group(), match[first], match[second])
+            for pattern, first, second in ((_STEPS, 1, 2), (_AFTER, 2, 1), (_THEN, 1, 2))
+            for match in pattern.finditer(text)
+        ]
         for words, *parts in steps:
             first, second = (
                 [tool for word in folded_words(part) if (tool := _tool_for(word, tools))]
@@ -181,11 +179,9 @@ def is_untold(name: str, context: Context) -> str:
 
     They name the tool, or any action of the agent.
     """
-    if any(not text.startswith("{") for text in context.own):
-        return ""
     own = action_stems(name)
-    for header, text in context.sources.items():
-        for match in _TELL_FIRST.finditer(text) if not header.startswith("Result") else ():
+    for text in () if context.replies else context.spoken:
+        for match in _TELL_FIRST.finditer(text):
             act = next(filter(None, match.groups()))
             words = [stem(word) for word in folded_words(act) if word not in FUNCTION_WORDS]
             is_any = words[:1] in _ANYTHING and is_action(name)
@@ -208,7 +204,7 @@ def _tool_for(word: str, tools: Sequence[str]) -> str | None:
     """Return the only tool whose name has a form of `word`; None if there is not exactly one."""
     wanted = {stem(word.lower())}
     wanted |= DESTRUCTIVE if wanted & DESTRUCTIVE else set()
-    fitting = [name for name in tools if wanted & {stem(part) for part in words_of(f"$.{name}")}]
+    fitting = [name for name in tools if wanted & {stem(part) for part in words_of(name)}]
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -225,7 +221,7 @@ def _above(
         return is_above and not _is_proposed(value, match.string, context)
 
     def counts(name: str, value: float = math.nan) -> bool:
-        parts = words_of(f"$.{name}")
+        parts = words_of(name)
         is_bound = bool(parts & _BOUNDS) and value <= _NEAR * limit
         return (
             bool(parts & _MONEY)
@@ -296,7 +292,7 @@ def _above_result(arguments: Mapping[str, object], context: Context) -> Iterator
         limits = [
             number
             for key, leaf in leaves.items()
-            if words_of(f"$.{key}") & _BOUNDS and (number := number_of(leaf)) is not None
+            if words_of(key) & _BOUNDS and (number := number_of(leaf)) is not None
         ]
         texts = {leaf for leaf in leaves.values() if isinstance(leaf, str)}
         same = texts & {value for value in arguments.values() if isinstance(value, str)}

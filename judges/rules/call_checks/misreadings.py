@@ -271,7 +271,7 @@ def _tables(trajectory: Trajectory, number: int) -> Iterator[list[_Row]]:
 def _within(value: object) -> Iterator[list[_Row]]:
     if isinstance(value, Mapping):
         fields = [
-            _row(leaf, names=(" ".join(words_of(f"$.{key}")) if len(key) > 2 else key,))  # noqa: PLR2004
+            _row(leaf, names=(" ".join(words_of(key)) if len(key) > 2 else key,))  # noqa: PLR2004
             for key, leaf in value.items()
             if number_of(leaf) is not None and not key.isdecimal()
         ]

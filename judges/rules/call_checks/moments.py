@@ -14,9 +14,8 @@ from itertools import combinations
 
 from spanjury.judges.rules.call_checks.lengths import COUNT, HOURS, count_of, lengths
 from spanjury.judges.rules.dates import dates as dates_in_digits
-from spanjury.judges.text.lexicon import MONTHS
+from spanjury.judges.text.lexicon import MONTHS, WEEKDAYS
 
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS) + "|sept"
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _SHORT_YEAR = re.compile(r"(?<![\d.:/-])(\d\d?)([./])(\d\d?)\2(\d\d)(?![\d.:/-]*\d)")
@@ -35,14 +34,14 @@ _MONTH_FIRST = re.compile(
 _BARE_DAY = re.compile(r"\b(\d\d?)(?:st|nd|rd|th)\b|\bthe (\d\d?)(?= |[.,?!]|$)")
 _MONTH_DAY = re.compile(r"(?<![\w-])(\d\d)-(\d\d)(?![\w-])")
 _WEEKDAY = re.compile(
-    rf"\b({'|'.join(_DAYS)}|mon|tue|tues|wed|thu|thurs|fri|sat|sun)s?\b", re.IGNORECASE
+    rf"\b({'|'.join(WEEKDAYS)}|mon|tue|tues|wed|thu|thurs|fri|sat|sun)s?\b", re.IGNORECASE
 )
 _DATE_NEXT = re.compile(
     rf"\)?,? (?:the )?(?:\d{{4}}-|\d\d?(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|(?:{_MONTH})\b)",
     re.IGNORECASE,
 )
 _DAY_BEFORE = re.compile(
-    rf"\b({'|'.join(_DAYS)}) (?:before|after|following|preceding)\b", re.IGNORECASE
+    rf"\b({'|'.join(WEEKDAYS)}) (?:before|after|following|preceding)\b", re.IGNORECASE
 )
 _ORDINAL_WEEK = re.compile(
     r"\b(?:first|second|third|fourth|last|every) \w+day\b|\bmonths?\b", re.IGNORECASE
@@ -326,7 +325,7 @@ def moments(texts: tuple[str, ...]) -> Moments:
         offsets=frozenset(_offsets(whole)),
         has_steps=bool(steps or shifts),
         soon=frozenset(weekday for weekday, _ in weekdays if weekday not in beyond),
-        beside=frozenset(_DAYS.index(day.lower()) for day in _DAY_BEFORE.findall(whole)),
+        beside=frozenset(WEEKDAYS.index(day.lower()) for day in _DAY_BEFORE.findall(whole)),
         is_wide=bool(_ORDINAL_WEEK.search(whole)),
         is_open=bool(_UNREAD.search(whole)) or len({*_FOREIGN.findall(lower)}) > 1,
     )
@@ -423,7 +422,7 @@ def _weekdays(text: str) -> Iterator[tuple[int, bool]]:
         if _DATE_NEXT.match(text, match.end()):
             continue
         beside = text[max(0, match.start() - _BESIDE) : match.end() + _BESIDE]
-        weekday = next(n for n, day in enumerate(_DAYS) if day.startswith(match[1].lower()[:3]))
+        weekday = next(n for n, day in enumerate(WEEKDAYS) if day.startswith(match[1].lower()[:3]))
         yield weekday, bool(_BEYOND.search(beside)) or match.group().lower().endswith("days")
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, permutations
+from itertools import combinations
 from types import MappingProxyType
 
 from spanjury.judges.core.transcript import json_leaves
@@ -47,19 +47,8 @@ _WORDS = (
     (r"\b(?:cents?|percent|%)", (100.0, 0.01)),
 )
 _SCALES = (
-    0.01,
-    100.0,
-    0.001,
-    1000.0,
-    60.0,
-    1 / 60,
-    1 / 60000,
-    24.0,
-    1 / 24,
-    7.0,
-    12.0,
-    1 / 12,
-    1 / 7,
+    *(0.01, 100.0, 0.001, 1000.0, 60.0, 1 / 60, 1 / 60000),
+    *(24.0, 1 / 24, 7.0, 12.0, 1 / 12, 1 / 7),
 )
 _UNITS = (1.609344, 0.3048, 0.453592, 28.3495, 2.54, 3.78541, 0.914, 3.6, 0.45359237)
 """Metric sizes of American units, and km/h per metre a second."""
@@ -150,10 +139,8 @@ class Numerals:
             return
         for a, b in combinations(amounts, 2):
             yield from (a + b, abs(a - b), a * b, a * b / 100, a * b / 1000, a * b / 60, 10 * a * b)
-            yield from (a / b for _ in "." if b)
-            yield from (b / a for _ in "." if a)
-            yield from (100 * a / b for _ in "." if b)
-            yield from (100 * b / a for _ in "." if a)
+            yield from (a / b, 100 * a / b) if b else ()
+            yield from (b / a, 100 * b / a) if a else ()
             yield from (a * (1 + b / 100), a * (1 - b / 100), b * (1 + a / 100), b * (1 - a / 100))
 
     def _triples(self, value: float) -> Iterator[float]:
@@ -167,32 +154,25 @@ class Numerals:
         for a, b, c in combinations(self.amounts, 3):
             yield from (a + b + c, a * b * c, a + b - c, a + c - b, b + c - a)
             for first, second, third in ((a, b, c), (a, c, b), (b, c, a)):
-                product = first * second
+                product, total, gap = first * second, first + second, abs(first - second)
                 yield from (product + third, abs(product - third), product / 100 + third)
-                yield from (product * (1 + third / 100), product * (1 - third / 100))
-                yield from (abs(first - second) * third, abs(first - second) * third / 100)
-                yield from (
-                    (first + second) * (1 - third / 100),
-                    (first + second) * (1 + third / 100),
-                )
-                yield from ((first + second) * third, product / 60 * third, product / 1000 * third)
+                for amount in (product, total):
+                    yield from (amount * (1 + third / 100), amount * (1 - third / 100))
+                yield from (gap * third, gap * third / 100, total * third)
+                yield from (product / 60 * third, product / 1000 * third)
                 if third:
                     yield product / third
-        for a, b, c, d in combinations(self.amounts[:12], 4):
-            yield from (a + b + c + d, a * b + c * d, a * c + b * d, a * d + b * c)
-            yield from (x + y / 100 for x, y in permutations((a * b, c * d), 2))
-            yield from (x + y / 100 for x, y in permutations((a * c, b * d), 2))
-            yield from (x + y / 100 for x, y in permutations((a * d, b * c), 2))
-            for w, x, y, z in (
-                (a, b, c, d),
-                (a, c, b, d),
-                (b, c, a, d),
-                (a, d, b, c),
-                (b, d, a, c),
-                (c, d, a, b),
-            ):
-                yield from (abs(w - x) * y + z, abs(w - x) * z + y)
-                yield from (abs(w - x) * y / 100 + z, abs(w - x) * z / 100 + y)
+        yield from self._quadruples()
+
+    def _quadruples(self) -> Iterator[float]:
+        for a, b, c, d in combinations(self.amounts[:_MOST_SCALED], 4):
+            yield a + b + c + d
+            for (w, x), (y, z) in (((a, b), (c, d)), ((a, c), (b, d)), ((a, d), (b, c))):
+                left, right = w * x, y * z
+                yield from (left + right, left + right / 100, right + left / 100)
+                for gap, first, second in ((abs(w - x), y, z), (abs(y - z), w, x)):
+                    yield from (gap * first + second, gap * second + first)
+                    yield from (gap * first / 100 + second, gap * second / 100 + first)
 
 
 @lru_cache(maxsize=128)

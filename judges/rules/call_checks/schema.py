@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -60,7 +61,7 @@ def breaches(value: object, schema: Mapping[str, object]) -> list[Breach]:
     >>> [(breach.path, breach.missing) for breach in breaches({"n": "2"}, schema)]
     [('$', 'day'), ('$.n', '')]
     """
-    return list(_Schema(schema).breaches(value, schema, "$"))
+    return list(_breaches(value, schema, "$", root=schema))
 
 
 def resolved(schema: object, root: Mapping[str, object]) -> Mapping[str, object]:
@@ -77,55 +78,52 @@ def resolved(schema: object, root: Mapping[str, object]) -> Mapping[str, object]
     return {}
 
 
-class _Schema:
-    """A schema with everything that it may refer to."""
+def _breaches(
+    value: object, schema: object, path: str, *, root: Mapping[str, object], depth: int = 0
+) -> Iterator[Breach]:
+    if schema is False:
+        yield Breach(path, "The schema allows no such argument.")
+    rules = resolved(schema, root)
+    if not rules or depth > _MOST:
+        return
+    own = [*_own(value, rules, path)]
+    yield from own
+    if any(breach.path == path and not breach.missing for breach in own):
+        return
+    within = partial(_breaches, root=root, depth=depth + 1)
+    yield from _inner(value, rules, path, within=within)
+    for part in _listed(rules, "allOf"):
+        yield from within(value, part, path)
+    for key in ("anyOf", "oneOf"):
+        options = [[*within(value, part, path)] for part in _listed(rules, key)]
+        if options and all(options):
+            yield min(options, key=len)[0]
 
-    def __init__(self, root: Mapping[str, object]) -> None:
-        self._root = root
 
-    def breaches(  # noqa: PLR0917
-        self, value: object, schema: object, path: str, depth: int = 0
-    ) -> Iterator[Breach]:
-        if schema is False:
-            yield Breach(path, "The schema allows no such argument.")
-        rules = resolved(schema, self._root)
-        if not rules or depth > _MOST:
-            return
-        own = [*_own(value, rules, path)]
-        yield from own
-        if any(breach.path == path and not breach.missing for breach in own):
-            return
-        yield from self._inner(value, rules, path, depth)
-        for part in _listed(rules, "allOf"):
-            yield from self.breaches(value, part, path, depth + 1)
-        for key in ("anyOf", "oneOf"):
-            options = [
-                [*self.breaches(value, part, path, depth + 1)] for part in _listed(rules, key)
-            ]
-            if options and all(options):
-                yield min(options, key=len)[0]
-
-    def _inner(  # noqa: PLR0917
-        self, value: object, rules: Mapping[str, object], path: str, depth: int
-    ) -> Iterator[Breach]:
-        if isinstance(value, Mapping):
-            properties = rules.get("properties")
-            declared = properties if isinstance(properties, Mapping) else {}
-            others = rules.get("additionalProperties", True)
-            for key, held in value.items():
-                inner = f"{path}.{key}" if str(key).isidentifier() else f"{path}[{json.dumps(key)}]"
-                if key in declared:
-                    yield from self.breaches(held, declared[key], inner, depth + 1)
-                elif others is False:
-                    choices = ", ".join(map(str, declared)) or "none"
-                    yield Breach(inner, f"The tool has no argument {key!r}; it takes {choices}.")
-                else:
-                    yield from self.breaches(held, others, inner, depth + 1)
-        elif isinstance(value, list):
-            for number, held in enumerate(value):
-                yield from self.breaches(
-                    held, rules.get("items", True), f"{path}[{number}]", depth + 1
-                )
+def _inner(
+    value: object,
+    rules: Mapping[str, object],
+    path: str,
+    *,
+    within: Callable[[object, object, str], Iterator[Breach]],
+) -> Iterator[Breach]:
+    """Yield what is wrong in the contents of a value; `within` reads a part of it."""
+    if isinstance(value, Mapping):
+        properties = rules.get("properties")
+        declared = properties if isinstance(properties, Mapping) else {}
+        others = rules.get("additionalProperties", True)
+        for key, held in value.items():
+            inner = f"{path}.{key}" if str(key).isidentifier() else f"{path}[{json.dumps(key)}]"
+            if key in declared:
+                yield from within(held, declared[key], inner)
+            elif others is False:
+                choices = ", ".join(map(str, declared)) or "none"
+                yield Breach(inner, f"The tool has no argument {key!r}; it takes {choices}.")
+            else:
+                yield from within(held, others, inner)
+    elif isinstance(value, list):
+        for number, held in enumerate(value):
+            yield from within(held, rules.get("items", True), f"{path}[{number}]")
 
 
 def _own(value: object, rules: Mapping[str, object], path: str) -> Iterator[Breach]:
@@ -138,9 +136,9 @@ def _own(value: object, rules: Mapping[str, object], path: str) -> Iterator[Brea
         yield Breach(path, f"The schema asks for {_article(expected)} here, not {_kind(value)}.")
         return
     options = rules.get("enum")
-    if isinstance(options, list) and value not in options:
+    if isinstance(options, list) and not any(_is_same(value, option) for option in options):
         yield Breach(path, f"The value must be one of {', '.join(map(str, options))}.")
-    if "const" in rules and value != rules["const"]:
+    if "const" in rules and not _is_same(value, rules["const"]):
         yield Breach(path, f"The value must be {rules['const']!r}.")
     if isinstance(value, str):
         yield from _text(value, rules, path)
@@ -154,6 +152,11 @@ def _own(value: object, rules: Mapping[str, object], path: str) -> Iterator[Brea
                 yield Breach(path, explanation, missing=str(name))
     elif isinstance(value, list):
         yield from _sizes(len(value), rules, path, keys=("minItems", "maxItems"), of="items")
+
+
+def _is_same(value: object, other: object) -> bool:
+    """Return whether two values of JSON are equal; true is not 1."""
+    return value == other and isinstance(value, bool) is isinstance(other, bool)
 
 
 def _text(value: str, rules: Mapping[str, object], path: str) -> Iterator[Breach]:

@@ -6,7 +6,7 @@ from datetime import date
 
 from spanjury.judges.core.trajectory import Trajectory
 from spanjury.judges.core.transcript import json_leaves
-from spanjury.judges.rules.call_checks.answers import Claim, admits
+from spanjury.judges.rules.call_checks.answers import Claim, admits, statements
 from spanjury.judges.rules.call_checks.context import (
     Context,
     arguments_of,
@@ -75,10 +75,7 @@ def unsupported(trajectory: Trajectory, number: int, context: Context) -> Iterat
         "\n".join(texts).replace("_", " ") for texts in (sources.values(), context.texts)
     )
     starts = {stem(word)[:4] for word in folded_words(before)}
-    for start, end in sentence_intervals(text):
-        sentence = text[start:end]
-        if sentence.rstrip().endswith("?"):
-            continue
+    for start, end, sentence in statements(text):
         for given, source in _BENEFITS:
             if given.search(sentence) and not source.search(whole):
                 yield Claim(start, end, "No result or instruction mentions this benefit.")
@@ -99,10 +96,7 @@ def contrary(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     """Yield statements in reply `number` that contradict the results since the user's last turn."""
     text = trajectory.turns[number - 1].text
     results = [*_results(trajectory, number)]
-    for start, end in sentence_intervals(text):
-        sentence = text[start:end]
-        if sentence.rstrip().endswith("?"):
-            continue
+    for start, end, sentence in statements(text):
         is_denial = _DENIES.search(sentence) and not _APART.search(sentence)
         if is_denial and results and all(map(_is_full, results)):
             mentioned = squeezed(text)

@@ -256,7 +256,7 @@ class _Own:
     @property
     def _names(self) -> bool:
         """True if the tool gives things a name of the agent's choice."""
-        return bool({stem(part) for part in words_of(f"$.{self.name}")} & _NAMING)
+        return bool({stem(part) for part in words_of(self.name)} & _NAMING)
 
     @property
     def _is_bound(self) -> bool:
@@ -266,7 +266,7 @@ class _Own:
         """Yield a choice of the schema if the user names another one instead."""
         options = self.schema.get("enum")
         asked = " ".join(self.context.asked)
-        own = {stem(part) for part in words_of(f"$.{self.tool.name if self.tool else ''}")}
+        own = {stem(part) for part in words_of(self.tool.name if self.tool else "")}
         stems = [part for part in map(stem, folded_words(asked)) if part not in own]
         named = [
             option
@@ -365,8 +365,8 @@ class _Own:
             for values in (*(r.values for r in self.context.records), *self.context.objects)
             for key, leaf in values.items()
             if (number := number_of(leaf)) is not None
-            and {*map(stem, words_of(f"$.{key}"))} & {*counted}
-            and ("per" in words_of(f"$.{key}")) is is_rate
+            and {*map(stem, words_of(key))} & {*counted}
+            and ("per" in words_of(key)) is is_rate
         ]
 
     def _swapped(self, value: float) -> str:

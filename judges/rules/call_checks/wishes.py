@@ -56,7 +56,7 @@ _MORE_PEOPLE = re.compile(
 
 
 def words_of(path: str) -> frozenset[str]:
-    """Return the words in the name of an argument.
+    """Return the words in the name of a tool, or in that of the argument at a path.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def omitted(
     for name, schema in properties.items() if isinstance(properties, Mapping) else ():
         if name in arguments or not isinstance(schema, Mapping) or schema.get("type") != "boolean":
             continue
-        wanted = wish(words_of(f"$.{name}"), context.asked)
+        wanted = wish(words_of(name), context.asked)
         if wanted is not None and wanted is not schema.get("default", False):
             yield name, wanted
 
@@ -132,9 +132,8 @@ def forbidden(name: str, context: Context) -> str:
 def is_unasked(name: str, context: Context) -> bool:
     """Return whether a tool removes something for good although no turn mentions such a wish."""
     first = stem(_HUMP.split(name)[0].lower())
-    asked = [text for header, text in context.sources.items() if not header.startswith("Result")]
-    asked += [text for text in context.own if not text.startswith("{")]
-    return first in DESTRUCTIVE and not any(map(_TAKES_AWAY.search, asked))
+    texts = (*context.spoken, *context.replies)
+    return first in DESTRUCTIVE and not any(map(_TAKES_AWAY.search, texts))
 
 
 def party_sizes(context: Context) -> list[float]:

@@ -12,6 +12,7 @@ from spanjury.judges.rules.call_checks.amounts import amounts
 from spanjury.judges.rules.call_checks.lengths import lengths
 from spanjury.judges.rules.call_checks.moments import _in_words
 from spanjury.judges.rules.call_checks.numerals import _listed
+from spanjury.judges.rules.call_checks.schema import breaches
 from spanjury.judges.rules.calls import CallsJudge
 from spanjury.judges.tasks import Catalogue
 
@@ -684,6 +685,21 @@ async def test_an_action_that_wants_a_reply_first_does_not_come_at_once(
     )
     agreed = (Turn(role="assistant", text="Cancel it?"), Turn(role="user", text="Yes."))
     assert not await marks("calls", asked, *agreed, call, system=system)
+
+
+@pytest.mark.parametrize("schema", [{"enum": [0, 1]}, {"const": 1}])
+def test_true_is_not_the_number_one_of_a_schema(schema: Mapping[str, object]) -> None:
+    assert breaches(value=True, schema=schema)
+    assert not breaches(value=1, schema=schema)
+
+
+async def test_arguments_that_begin_with_a_blank_are_no_reply_to_the_user() -> None:
+    looked = ToolCall(call_id="", name="search_rooms", arguments=' {"town": "Brill"}')
+    asked = Turn(role="user", text="Cancel the room in Brill.")
+    search = Turn(role="assistant", calls=(looked,))
+    turns = (asked, search, LISTED, calling("cancel_room", {}))
+    errors = await marks("constraints", *turns, system="Tell guests before you cancel.")
+    assert errors == [("wrong order", "cancel_room")]
 
 
 async def test_the_second_of_two_steps_comes_first_where_the_first_is_ruled_out() -> None:

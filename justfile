@@ -5,7 +5,7 @@ uv := env("UV", "uv")
 export PYTHONDONTWRITEBYTECODE := ""
 # Tools that only one recipe needs: their versions stand here, what they need is of the date in pyproject.toml.
 mkdocs := "NO_MKDOCS_2_WARNING=1 " + uv + " run --quiet --no-sync --with mkdocs-material==9.8.2 mkdocs"
-doctests := "--doctest-modules --doctest-ignore-import-errors"
+everything := "--doctest-modules --doctest-ignore-import-errors tests judges orchestration adapters perturbations stats"
 
 _list:
     @just --list --unsorted
@@ -44,19 +44,14 @@ test: lint layers
 [parallel]
 test-all: set-up && e2e frameworks neighbours core site
     #!/usr/bin/env bash
-    set -uo pipefail
-    # Each half imports and collects its own files only, and types are checked while tests wait.
-    rest="pytest -n 2 --dist loadfile --no-loadscope-reorder --tier rest {{ doctests }}" kept="not e2e and not ray"
-    {{ just_executable() }} types & types=$!
-    $rest -m "$kept" --ignore tests/orchestration/frameworks tests/orchestration orchestration & half=$!
-    $rest -m "$kept" --ignore tests/orchestration tests judges adapters perturbations stats & others=$!
-    failed=0
-    for each in $types $half $others; do wait $each || failed=1; done
-    exit $failed
+    set -euo pipefail
+    {{ just_executable() }} types & types=$!    # in the time that tests wait for servers and processes
+    pytest -n 4 --dist loadfile --no-loadscope-reorder --tier rest -m "not e2e and not ray" --ignore tests/orchestration/frameworks {{ everything }}
+    wait $types
 
 # All tests but the embedded model's and Ray's, and which lines none of them reaches
 coverage: set-up
-    pytest -n auto --dist loadfile --tier all -m "not e2e and not ray" --cov --cov-report=term --cov-fail-under=95 {{ doctests }} tests judges orchestration adapters perturbations stats
+    pytest -n auto --dist loadfile --tier all -m "not e2e and not ray" --cov --cov-report=term --cov-fail-under=95 {{ everything }}
 
 # Run the whole pipeline on a real model behind a real server, and on a cluster of Ray
 e2e: set-up

@@ -49,13 +49,7 @@ def names(text: str) -> tuple[Name, ...]:
     full name occurs in the text.
     """
     mask = masked(text)
-    firsts = {sentence.start for sentence in sentences(text)}
-    firsts.update(match.end() for match in _OPENING.finditer(mask))
-    firsts.update(
-        match.start("word")
-        for match in _AFTER_SPEAKER.finditer(mask)
-        if match["word"].lower().replace("’", "'") in lists("known")["openers"]
-    )
+    firsts = openings(text)
     inner = {m.group() for m in _NAME_WORD.finditer(mask) if m.start() not in firsts}
     mentions = [
         _name(text, words, titled=titled)
@@ -68,6 +62,19 @@ def names(text: str) -> tuple[Name, ...]:
         name._replace(sort="person") if name.sort == "other" and name.text in surnames else name
         for name in mentions
     )
+
+
+def openings(text: str) -> set[int]:
+    """Return where sentences, list items, direct speech and what a speaker says begin."""
+    mask = masked(text)
+    starts = {sentence.start for sentence in sentences(text)}
+    starts.update(match.end() for match in _OPENING.finditer(mask))
+    starts.update(
+        match.start("word")
+        for match in _AFTER_SPEAKER.finditer(mask)
+        if match["word"].lower().replace("’", "'") in lists("known")["openers"]
+    )
+    return starts
 
 
 def _runs(mask: str) -> Iterator[list[re.Match[str]]]:

@@ -110,6 +110,9 @@ def outcomes(rule: Perturbation, text: str, **options: object) -> set[str]:
         (swap_roles, "He was praised by the mayor.", {"The mayor was praised by him."}),
         (swap_roles, "He said that she left him.", {"He said that he left her."}),
         (swap_roles, "Anna left the house of her aunt.", None),
+        (swap_roles, "France and Spain signed the treaty.", None),
+        (swap_roles, "Later Anna left the house.", {"Later the house left Anna."}),
+        (swap_roles, "He carried the man home.", {"The man carried him home."}),
     ],
 )
 def test_one_strike_has_these_outcomes(

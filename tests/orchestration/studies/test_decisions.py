@@ -295,6 +295,20 @@ def test_three_texts_decide_nothing() -> None:
     assert set(verdicts(findings).values()) == {"undecided"}
 
 
+def test_one_damaged_source_has_no_interval() -> None:
+    clean = spread(3, 5, texts=20)
+    findings = examined(clean, {"negated": lower(clean, 1), "seldom negated": [1.0] + [NAN] * 19})
+    one, many = (detected(findings, name) for name in ("seldom negated", "negated"))
+    for figure in ("caught_10", "of_clean_10", "auroc", "mean_drop"):
+        estimate, of_many = getattr(one, figure), getattr(many, figure)
+        assert not math.isnan(estimate.value)
+        assert math.isnan(estimate.low)
+        assert math.isnan(estimate.high)
+        assert not math.isnan(of_many.low)
+    (contrast,) = findings.findings[1].contrasts
+    assert math.isnan(contrast.interval[0])
+
+
 def test_without_harmless_changes_the_page_says_that_clean_texts_alone_were_counted() -> None:
     assert "clean texts alone" in " ".join(cautions(examined(CLEAN, {"negated": DAMAGED})))
     both = examined(CLEAN, {"negated": DAMAGED, "reworded": CLEAN})

@@ -75,6 +75,19 @@ def test_the_number_of_an_item_belongs_to_its_sentence() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She sings as well as he does, and he went so far as to say it.",
+        "It rained again and again, whether or not he was in the house.",
+        "The currently used one was carried out of the house immediately after it.",
+    ],
+)
+def test_phrases_with_two_senses_are_not_paraphrased(text: str) -> None:
+    with pytest.raises(NothingToDamageError, match="too few phrases"):
+        harmless_paraphrase.damage(Case(text=text), generator_for(1, "rule", "id"))
+
+
 def test_words_of_certainty_begin_no_question() -> None:
     case = Case(text="Who has won? The mayor said that he was the one.")
     for seed in SEEDS:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -213,6 +214,8 @@ def test_a_judge_that_marks_spans_has_to_touch_the_damage(
     assert verdicts(findings)["negated"] == verdict
     first = decisions_json(findings)[0]
     assert first["claims_spans"] is bool(spans)
+    page = report_markdown(discernment_report(findings, examinee=JUDGE, data="", recipe=""))
+    assert bool(re.search(r"\d% \(\d+%\)", page)) is bool(spans)
 
 
 def test_a_place_that_is_missed_makes_a_small_drop_no_larger() -> None:

@@ -269,7 +269,7 @@ def test_english_is_let_through(text: str) -> None:
     ],
 )
 def test_other_languages_are_not(text: str) -> None:
-    with pytest.raises(NothingToDamageError, match="not English|no word"):
+    with pytest.raises(NothingToDamageError, match=r"not English\D*$|no word"):
         require_english(text)
 
 

@@ -26,7 +26,7 @@ with lazily():
     from spanjury.orchestration.report import json as values
     from spanjury.orchestration.report import metric_card, numbers
     from spanjury.orchestration.services.judging import metrics as service
-    from spanjury.orchestration.wiring import metrics
+    from spanjury.orchestration.wiring import metrics, results
 
 Json = Annotated[bool, Flag("Print JSON instead of a table.")]
 MetricTexts = Annotated[
@@ -194,6 +194,8 @@ def score(
         columns=texts.column,
         limit=texts.limit,
     )
+    if output is not None:
+        results.check_kept(output, texts.data, *texts.reference, texts.source)
     scored = _measured(service.prepare(job), workers=workers, output=output, quiet=no_progress)
     intervals = corpus.corpus_intervals(scored.scores)
     rows = [

@@ -114,4 +114,5 @@ def _wilson(share: float, size: float, *, z: float) -> tuple[float, float]:
     scale = 1 + z**2 / size
     centre = (share + z**2 / (2 * size)) / scale
     reach = z / scale * float(np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2)))
-    return max(0.0, centre - reach), min(1.0, centre + reach)
+    # Exact where rounding leaves 3e-17 of 0.
+    return min(share, max(0.0, centre - reach)), max(share, min(1.0, centre + reach))

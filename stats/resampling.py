@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from spanjury.stats.arrays import FloatArray, checked_share
 from spanjury.stats.weighted import Weighted, on_sample
@@ -168,10 +169,24 @@ def two_sided_p(resampled: Resampled) -> FloatArray:
     return np.where(defined > 0, p, np.nan)
 
 
-def estimates(resampled: Resampled, *, confidence: float = 0.95) -> list[Estimate]:
-    """Return each effect with its `percentile_interval`, cell by cell."""
+def estimates(
+    resampled: Resampled, *, confidence: float = 0.95, items: ArrayLike = 2
+) -> list[Estimate]:
+    """Return each effect with its `percentile_interval`, cell by cell.
+
+    `items` is the number of items that each cell has data of. A cell of one item has no interval:
+    every draw repeats that item, which shows nothing about others.
+
+    Examples
+    --------
+    >>> drawn = Resampled(np.array([0.5, 0.5]), np.full((9, 2), 0.5))
+    >>> [[*each] for each in estimates(drawn, items=[8, 1])]
+    [[0.5, 0.5, 0.5], [0.5, nan, nan]]
+    """
     bounds = percentile_interval(resampled, confidence=confidence)
-    cells = np.stack([resampled.estimate, *bounds], axis=-1).reshape(-1, 3)
+    several = np.asarray(items) > 1
+    bounded = (np.where(several, bound, np.nan) for bound in bounds)
+    cells = np.stack([resampled.estimate, *bounded], axis=-1).reshape(-1, 3)
     return [Estimate(*cell) for cell in cells.tolist()]
 
 

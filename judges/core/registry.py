@@ -98,14 +98,17 @@ class Registry(Generic[P_co]):
     beside
         A group whose names users write in the same place, as metrics beside judges. Our names there
         are ours here, too.
+    reserved
+        Further names that are ours there, such as commands beside exams.
     """
 
     group: str
     beside: str = ""
+    reserved: frozenset[str] = frozenset()
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of the plugins, sorted, without those of ours in the group beside."""
-        return tuple(sorted({point.name for point in self._points()} - self._taken()))
+        """Return the names of the plugins, sorted, without those of ours beside the group."""
+        return tuple(sorted({point.name for point in self._points()} - self._taken().keys()))
 
     def plugins(self) -> tuple[Plugin, ...]:
         """Return every plugin, sorted by name and package, without loading any."""
@@ -136,8 +139,8 @@ class Registry(Generic[P_co]):
 
     def _problem(self, plugin: Plugin) -> BrokenPlugin | None:
         try:
-            if plugin.name in self._taken():
-                owner = f"a {_kind(self.beside)} of {OUR_PACKAGE}"
+            if noun := self._taken().get(plugin.name):
+                owner = f"a {noun} of {OUR_PACKAGE}"
                 reason = f"the name {plugin.name!r} belongs to {owner}, which is used"
                 return BrokenPlugin(plugin=plugin, reason=reason, shadowed=True)
             chosen = self._described(self._chosen(plugin.name))
@@ -153,7 +156,7 @@ class Registry(Generic[P_co]):
 
     def _chosen(self, name: str) -> EntryPoint:
         """Return the entry point that the name belongs to."""
-        claims = [point for point in self._points() if name in {point.name} - self._taken()]
+        claims = [point for point in self._points() if name in {point.name} - self._taken().keys()]
         if not claims:
             choices = choices_for(name, self.names())
             raise PluginError(f"there is no {_kind(self.group)} {name!r}; {choices}")
@@ -165,10 +168,11 @@ class Registry(Generic[P_co]):
             )
         return candidates[0]
 
-    def _taken(self) -> set[str]:
-        """Return our names in the group beside this one."""
+    def _taken(self) -> Mapping[str, str]:
+        """Return our names in the places beside this group -> the noun of each."""
         points = _declared(tuple(sys.path)).get(self.beside, ())
-        return {point.name for point in points if self._described(point).is_ours}
+        ours = {point.name for point in points if self._described(point).is_ours}
+        return dict.fromkeys(ours, _kind(self.beside)) | dict.fromkeys(self.reserved, "command")
 
     def _points(self) -> Iterator[EntryPoint]:
         return iter(_declared(tuple(sys.path)).get(self.group, ()))

@@ -133,6 +133,28 @@ class RowMetric(MergeableMetric, Protocol):
         ...
 
 
+def rows_over_references(
+    metric: RowMetric, samples: Sequence[Sample], *, card: MetricCard, reduction: Choice
+) -> Iterator[tuple[float, ...]]:
+    """Yield one row of counts for each sample, so that a corpus is scored from sums.
+
+    It is the row of the reference whose score counts, and of equal ones that of the first. For the
+    mean it is the mean of the rows.
+    """
+    reduce = _reducing(reduction, card=card)
+    rows = iter(metric.statistics(Corpus.of(samples).once(all_pairs)))
+    for sample in samples:
+        run = list(islice(rows, len(sample.references)))
+        if reduction == "mean":
+            yield tuple(map(statistics.fmean, zip(*run, strict=True)))
+            continue
+        scores = metric.score_rows(run)
+        best = reduce(list(scores))
+        yield tuple(
+            next((row for row, score in zip(run, scores, strict=True) if score == best), run[0])
+        )
+
+
 class SummedRows(ABC):
     """A metric that scores rows of counts, and a corpus by the sum of its rows."""
 

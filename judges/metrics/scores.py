@@ -23,7 +23,11 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.metrics.corpus import Corpus
 from spanjury.judges.metrics.named import NamedMetric
-from spanjury.judges.metrics.reductions import RowMetric, over_references
+from spanjury.judges.metrics.reductions import (
+    RowMetric,
+    over_references,
+    rows_over_references,
+)
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import Weighted, mean_drop
@@ -157,13 +161,14 @@ def _measured(named: NamedMetric, samples: Sequence[Sample]) -> Part:
 
 
 def _over_references(named: NamedMetric, samples: Sequence[Sample]) -> Part:
-    """Score each output against several references, reduced as the metric's options say.
-
-    The score of the corpus is then the mean of the segments, since sums have one reference each.
-    """
-    assert isinstance(named.metric, SegmentMetric)  # all metrics of one reference score segments
-    segments = over_references(named.metric, samples, card=named.card, reduction=named.over_refs)
-    return Part(segments=tuple(segments), statistics=None, whole=None)
+    """Score each output against several references, reduced as the metric's options say."""
+    metric, card, reduction = named.metric, named.card, named.over_refs
+    assert isinstance(metric, SegmentMetric)  # all metrics of one reference score segments
+    segments = over_references(metric, samples, card=card, reduction=reduction)
+    rows = None
+    if isinstance(metric, RowMetric):
+        rows = tuple(rows_over_references(metric, samples, card=card, reduction=reduction))
+    return Part(segments=tuple(segments), statistics=rows, whole=None)
 
 
 def put_together(named: NamedMetric, parts: Sequence[Part]) -> MetricScores:

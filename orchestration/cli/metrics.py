@@ -1,5 +1,6 @@
 """`spanjury metrics`: list metrics, show their cards, and score texts."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -8,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from spanjury.judges.core import ConfigError, MetricCard, choices_for, shown, stamped
+from spanjury.judges.core import ConfigError, MetricCard, MetricError, choices_for, shown, stamped
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
 from spanjury.orchestration.cli.exits import INTERRUPTED, say
@@ -26,7 +27,7 @@ with lazily():
     from spanjury.orchestration.report import metric_card
     from spanjury.orchestration.report import tables as figures
     from spanjury.orchestration.services.judging import metrics as service
-    from spanjury.orchestration.wiring import metrics
+    from spanjury.orchestration.wiring import metrics, results
 
 MetricTexts = Annotated[
     Path, typer.Argument(help="Texts: JSONL, CSV, TSV, TXT, Parquet, a folder or hf:….")
@@ -193,6 +194,8 @@ def score(
         columns=texts.column,
         limit=texts.limit,
     )
+    if output is not None:
+        results.check_kept(output, texts.data, *texts.reference, texts.source)
     scored = _measured(prepared, workers=workers, output=output, quiet=no_progress)
     intervals = corpus.corpus_intervals(scored.scores)
     rows = [
@@ -217,7 +220,7 @@ class _Row:
 
     metric: str
     system: str = ""
-    score: float | None
+    score: float
     interval: tuple[float, float] | None = None
     better: str = ""
     signature: str = ""
@@ -265,7 +268,12 @@ def _rows(
     )
     if by_system:
         for system, rows in sorted(_by_system(scored).items()):
-            yield _Row(metric=scores.named.name, system=system, score=scores.corpus_of(rows))
+            try:
+                score = scored.corpus_of(scores, rows)
+            except MetricError as error:
+                say(f"no {scores.named.name} of system {system}: {error}")
+                score = math.nan
+            yield _Row(metric=scores.named.name, system=system, score=score)
 
 
 def _by_system(scored: "service.Scored") -> dict[str, list[int]]:

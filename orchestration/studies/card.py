@@ -118,9 +118,11 @@ class Card:
         first, *others = self.records
         for other in others:
             if not _judges(first) & _judges(other):
+                names = [", ".join(record.seats) for record in (first, other)]
+                differ = " (settings or versions differ)" if names[0] == names[1] else ""
                 raise ConfigError(
                     "a card is of one judge, and these exams have none in common: "
-                    f"{first.signature} and {other.signature}"
+                    f"{first.exam} of {names[0]} and {other.exam} of {names[1]}{differ}"
                 )
 
     @property

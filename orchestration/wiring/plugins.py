@@ -29,7 +29,16 @@ AGGREGATIONS: Registry[Aggregation] = Registry("spanjury.aggregations")
 CONSOLIDATORS: Registry[Callable[..., object]] = Registry("spanjury.consolidators")
 PERTURBATIONS: Registry[object] = Registry("spanjury.perturbations")
 ATTACKS: Registry[object] = Registry("spanjury.attacks")
-EXAMS: Registry[object] = Registry("spanjury.exams")
+EXAMS: Registry[object] = Registry(
+    "spanjury.exams",
+    # Other commands of `spanjury exam`, and other functions of `spanjury.exams`.
+    reserved=frozenset(
+        (
+            *("calibrate", "card", "compare", "compare-exams", "meta", "pairs", "panel-cascade"),
+            *("panel-study", "perturb", "rank", "span-bench"),
+        )
+    ),
+)
 EXPLANATION_PERTURBATIONS: Registry[object] = Registry("spanjury.explanation_perturbations")
 METRICS: Registry[Callable[..., object]] = Registry("spanjury.metrics")
 METRIC_CARDS: Registry[object] = Registry("spanjury.metric_cards")

@@ -4,13 +4,26 @@ from pathlib import Path
 
 from spanjury.adapters.files.reading.rows import write_segments
 from spanjury.adapters.files.results.results import ResultWriter, result_line, result_row
+from spanjury.judges.core import ConfigError
 
 __all__ = [
+    "check_kept",
     "open_results",
     "result_line",
     "result_row",
     "write_segments",
 ]
+
+
+def check_kept(output: Path, *data: object) -> None:
+    """Raise `ConfigError` if `output` is a file of `data`, which would be lost.
+
+    Data that is no existing file, such as rows or the name of a set, cannot be.
+    """
+    paths = [Path(each) for each in data if isinstance(each, str | Path)]
+    for path in paths:
+        if path.exists() and output.exists() and output.samefile(path):
+            raise ConfigError(f"{output} is the file that is read: name another with -o")
 
 
 def open_results(path: Path) -> ResultWriter:

@@ -9,7 +9,7 @@ from spanjury.perturbations.perturbation import Case, NothingToDamageError, case
 from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
 from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.names import names
-from spanjury.perturbations.text.places import picked
+from spanjury.perturbations.text.places import LIST_NUMBER, picked
 
 _NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w/:-]|[.,]\d)")
 
@@ -44,7 +44,8 @@ def borrow_name(case: Case, rng: Generator) -> list[Edit]:
 def borrow_number(case: Case, rng: Generator) -> list[Edit]:
     """Replace one number by another that is in the inputs and not in the text."""
     source = "\n".join(case.inputs.values())
-    own = list(_NUMBER.finditer(case.text))
+    items = {item.start(1) for item in LIST_NUMBER.finditer(case.text)}
+    own = [match for match in _NUMBER.finditer(case.text) if match.start() not in items]
     own_numbers = {match.group() for match in own}
     others = sorted({match.group() for match in _NUMBER.finditer(source)} - own_numbers)
     if not own or not others:

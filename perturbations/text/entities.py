@@ -1,8 +1,9 @@
 """Names that are exchanged or invented, and nouns replaced by words of no dictionary."""
 
 import re
-from collections.abc import Sequence
-from itertools import combinations
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import accumulate, islice, pairwise
 
 from numpy.random import Generator
 
@@ -11,8 +12,15 @@ from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL, fact_perturbation
 from spanjury.perturbations.text.clusters import masked
 from spanjury.perturbations.text.language import require_english
-from spanjury.perturbations.text.names import Name, names
-from spanjury.perturbations.text.places import Choice, chosen, fitted, picked, require_count
+from spanjury.perturbations.text.names import Name, Sort, names
+from spanjury.perturbations.text.places import (
+    Choice,
+    chosen,
+    fitted,
+    picked,
+    require_count,
+    too_few,
+)
 from spanjury.perturbations.text.wordlists import lists
 
 # A word is a noun if it follows a determiner and precedes something that cannot follow an
@@ -28,6 +36,8 @@ _NOUN = re.compile(
     r"|(?P<learned>[a-z]{4,}(?:tion|ment|ness|ity|sis|ase|gen|cyte|logy|graphy|ence|ance|ism)s?))\b"
 )
 _SINGULAR_IN_S = ("ss", "us", "is")
+_JOINED = re.compile(r"(?:['’]s?\b)?(?:[\s,;/&•*-]|\b(?:and|or|nor|as well as)\b)*")
+"""Text between two names of an enumeration."""
 
 
 @fact_perturbation
@@ -52,10 +62,11 @@ def swap_entities(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
     """Exchange `k` pairs of mentions of different names of the same kind; two edits a pair."""
     require_english(text)
     require_count(k)
-    pairs = _pairs(names(text), rng)
-    chosen(len(pairs), rng, k=k, what="pairs of different names of one sort")
+    pairs = [*islice(_pairs(text, rng), k)]
+    if len(pairs) < k:
+        raise too_few("pairs of different names of one sort", available=len(pairs), needed=k)
     edits = []
-    for left, other in pairs[:k]:
+    for left, other in pairs:
         edits.append(Edit(start=left.start, end=left.end, text=other.text))
         edits.append(Edit(start=other.start, end=other.end, text=left.text))
     return edits
@@ -75,22 +86,31 @@ def _invented(name: Name) -> tuple[str, ...]:
     return invented["acronyms" if name.sort == "acronym" else "surnames"]
 
 
-def _pairs(mentions: Sequence[Name], rng: Generator) -> list[tuple[Name, Name]]:
-    """Pair off mentions at random: of the same kind, and without a common word."""
-    words = {name.text: frozenset(name.text.split()) for name in mentions}
-    possible = [
-        (left, other)
-        for left, other in combinations(mentions, 2)
-        if left.sort == other.sort and words[left.text].isdisjoint(words[other.text])
-    ]
-    pairs: list[tuple[Name, Name]] = []
-    taken: set[int] = set()
-    for index in rng.permutation(len(possible)).tolist():
-        first, other = possible[index]
-        if taken.isdisjoint((first.start, other.start)):
-            pairs.append((first, other))
-            taken.update((first.start, other.start))
-    return pairs
+def _pairs(text: str, rng: Generator) -> Iterator[tuple[Name, Name]]:
+    """Pair off the names of a text at random: of the same kind, and without a common word.
+
+    Names of one enumeration are not paired, since ``Bob and Ann left`` says what ``Ann and Bob
+    left`` says.
+    """
+    mentions = names(text)
+    begins = (not _JOINED.fullmatch(text, a.end, b.start) for a, b in pairwise(mentions))
+    enumerations = [*accumulate(begins, initial=0)]
+    waiting: defaultdict[Sort, dict[str, list[int]]] = defaultdict(dict)
+    for index in rng.permutation(len(mentions)).tolist():
+        name = mentions[index]
+        partners = (
+            (alike, at)
+            for other, alike in waiting[name.sort].items()
+            if set(name.text.split()).isdisjoint(other.split())
+            for at in alike
+            if enumerations[at] != enumerations[index]
+        )
+        alike, at = next(partners, (None, index))
+        if alike is None:
+            waiting[name.sort].setdefault(name.text, []).append(index)
+        else:
+            alike.remove(at)
+            yield mentions[at], name
 
 
 @text_perturbation(

@@ -47,5 +47,5 @@ def _objection(text: str) -> str:
     english = sum(word in _ENGLISH for word in words)
     foreign = sum(word in _FOREIGN for word in words)
     if english <= foreign and (foreign or len(words) >= _FEW):
-        return f"the text is not English: {english} English function words, {foreign} of others"
+        return "the text is not English as far as its function words show"
     return ""

@@ -12,7 +12,17 @@ from spanjury.perturbations.text.wordlists import lists
 Sort = Literal["person", "place", "organisation", "acronym", "other"]
 
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ]"
-_NAME_WORD = re.compile(rf"\b(?:{_CAPITAL}[’'])?{_CAPITAL}[\w&]*(?:-\w+)*|\b{_CAPITAL}\.(?= [A-Z])")
+_NAME_WORD = re.compile(
+    rf"\b(?:(?:St|Mt|Ft)\.(?= {_CAPITAL})|(?:{_CAPITAL}[’'])?{_CAPITAL}[\w&]*(?:-\w+)*)"
+)
+# Before a word whose capital proves nothing: the mark of a list item, heading or quotation, or the
+# beginning of direct speech or emphasis.
+_OPENING = re.compile(
+    r"(?:^(?:[^\S\n]*(?:[-*•#>]+|\d{1,3}[.)])(?=\s))+\s*[\"“‘'«*_]*"
+    r"|(?:^|[.,:;!?…][\"”’)]*\s)[\"“‘'«*_]+)(?=\w)",
+    re.MULTILINE,
+)
+_AFTER_SPEAKER = re.compile(r"^[^\n:]{1,30}:[^\S\n]+(?P<word>[\w’']+)", re.MULTILINE)
 _JOINED = re.compile(r" (?:(?:of|de|van|von|bin|al) )?")
 _LOCATING = re.compile(r"\b(?:in|near|across|outside) $")
 _REACH = 10  # code points before a name that contain such a word
@@ -32,24 +42,39 @@ class Name(NamedTuple):
 def names(text: str) -> tuple[Name, ...]:
     """Find the names of `text`, in order.
 
-    Names are recognized by their capitals. So a word that begins a sentence counts only if it is a
-    known name, part of a longer name, or capitalized elsewhere, too. Nationalities, days and months
-    do not count. The kind follows from titles, known given names and places, and endings such as
-    ``University``. A surname is that of a person if the full name occurs in the text.
+    Names are recognized by their capitals. So a word that begins a sentence, a list item or direct
+    speech counts only if it is a known name, part of a longer name, or capitalized elsewhere, too.
+    Nationalities, days, months and single letters do not count. The kind follows from titles, known
+    given names and places, and endings such as ``University``. A surname is that of a person if the
+    full name occurs in the text.
     """
     mask = masked(text)
-    firsts = {sentence.start for sentence in sentences(text)}
+    firsts = openings(text)
     inner = {m.group() for m in _NAME_WORD.finditer(mask) if m.start() not in firsts}
     mentions = [
         _name(text, words, titled=titled)
         for run in _runs(mask)
         for words, titled in _pieces(run, firsts, inner)
+        if words[-1].end() - words[0].start() > 1
     ]
     surnames = {name.text.split()[-1] for name in mentions if name.sort == "person"}
     return tuple(
         name._replace(sort="person") if name.sort == "other" and name.text in surnames else name
         for name in mentions
     )
+
+
+def openings(text: str) -> set[int]:
+    """Return where sentences, list items, direct speech and what a speaker says begin."""
+    mask = masked(text)
+    starts = {sentence.start for sentence in sentences(text)}
+    starts.update(match.end() for match in _OPENING.finditer(mask))
+    starts.update(
+        match.start("word")
+        for match in _AFTER_SPEAKER.finditer(mask)
+        if match["word"].lower().replace("’", "'") in lists("known")["openers"]
+    )
+    return starts
 
 
 def _runs(mask: str) -> Iterator[list[re.Match[str]]]:

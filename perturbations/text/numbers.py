@@ -11,7 +11,7 @@ from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.text.aspects import fact_perturbation
 from spanjury.perturbations.text.clusters import masked
 from spanjury.perturbations.text.language import require_english
-from spanjury.perturbations.text.places import Choice, cased_like, fitted, struck
+from spanjury.perturbations.text.places import LIST_NUMBER, Choice, cased_like, fitted, struck
 from spanjury.perturbations.text.wordlists import exchanges
 
 _MONTHS = (
@@ -53,14 +53,15 @@ _LONGEST_SHIFT = 15  # years
 
 @fact_perturbation
 def change_number(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
-    """Change the value of `k` numbers, in digits or words; dates stay the same."""
+    """Change the value of `k` numbers, in digits or words, but not of dates and list items."""
     require_english(text)
     mask = masked(text)
-    dates = {index for date in _dates(mask) for index in range(date.start, date.end)}
+    kept = {index for date in _dates(mask) for index in range(date.start, date.end)}
+    kept.update(item.start(1) for item in LIST_NUMBER.finditer(mask))
     choices = [
         Choice(*match.span(), tuple(_other_values(match.group())))
         for match in _NUMERAL.finditer(mask)
-        if match.start() not in dates
+        if match.start() not in kept
     ]
     for match in _NUMBER_WORD.finditer(mask):
         word = match.group()

@@ -7,21 +7,15 @@ from typing import NamedTuple
 from spanjury.judges.text import sentences
 from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.text.clusters import masked
+from spanjury.perturbations.text.wordlists import lists
 
 _BLANKLESS = tuple("。！？।」』")  # ends of sentences that are not followed by a space
 _TOKENISED = re.compile(r"\w [.,!?](?:\s|$)")
 _CLOSING = re.compile(r"(?<=\w)(?=[.,:;!?]+(?:[\s)]|$))")
 _FIRST = re.compile(r"(?P<first>[A-Z]\w+)(?: (?P<second>[A-Z]\w))?")
-# Words capitalized only because they begin a sentence: not names.
-_NO_NAME = re.compile(
-    r"(?:the|an?|this|that|these|those|it|its|he|his|she|her|they|their|we|our|you|your|my|there"
-    r"|here|in|on|at|by|for|from|with|after|before|since|during|under|over|as|if|when|while"
-    r"|although|though|because|once|until|unless|to|of|and|but|or|so|yet|not|no|all|some|many"
-    r"|most|more|few|several|both|each|every|one|two|three|four|five|what|who|how|where|why|which"
-    r"|such|another|other|only|even|just|also|then|now|it[’']s|he[’']s|she[’']s|they[’']re)\b"
-    r"(?=[ ,])",
-    re.IGNORECASE,
-)
+_FIRST_WORD = re.compile(r"[\w’']+(?=[ ,])")
+_NO_SENTENCE = re.compile(r"[\W_]*(?:\b(?:\d{1,3}|[A-Za-z])[.)])?[\W_]*")
+"""The number of a list item, or signs only, as under the head of a table."""
 
 
 class Passage(NamedTuple):
@@ -33,15 +27,25 @@ class Passage(NamedTuple):
 
 
 def passages(text: str) -> list[Passage]:
-    """Return the sentences of `text`, without splitting a grapheme cluster."""
+    """Return the sentences of `text`, without splitting a grapheme cluster.
+
+    The number of a list item belongs to the sentence after it, and so does a line of signs.
+    """
     mask = masked(text)
     cut: list[Passage] = []
     for sentence in sentences(mask):
         start, end = sentence.start, sentence.end
-        if cut and mask[start] != text[start]:  # it begins with a part of the previous one
+        splits_cluster = mask[start] != text[start]
+        if cut and (splits_cluster or _is_number(text, cut[-1])):
             start = cut.pop().start
         cut.append(Passage(start, end, text[start:end]))
     return cut
+
+
+def _is_number(text: str, passage: Passage) -> bool:
+    """Return whether `passage` is only the number or the signs that begin a line."""
+    begins_line = not text[: passage.start].rpartition("\n")[2].strip()
+    return begins_line and bool(_NO_SENTENCE.fullmatch(passage.text))
 
 
 def inserted_after(text: str, existing: Sequence[Passage], added: str, *, index: int) -> Edit:
@@ -62,16 +66,20 @@ def continued(text: str, passage: Passage) -> str:
     """Return an English sentence as it continues after other words; empty if that is unclear.
 
     A first word that begins many sentences loses its capital. A name keeps it: a word that is
-    capitalized inside the text, too, or that precedes another capitalized word.
+    capitalized inside the text, too, or that precedes another capitalized word. A question does not
+    continue after a statement.
 
     Examples
     --------
-    >>> text = "The rain fell. Ann left. Then Ann sang. Nothing came of it."
+    >>> text = "The rain fell. Ann left. Then Ann sang. Snow fell."
     >>> [continued(text, passage) for passage in passages(text)]
     ['the rain fell.', 'Ann left.', 'then Ann sang.', '']
     """
     sentence = passage.text
-    if _NO_NAME.match(sentence):
+    if sentence.endswith("?"):
+        return ""
+    word = _FIRST_WORD.match(sentence)
+    if word and word.group().lower().replace("’", "'") in lists("known")["openers"]:
         return sentence[0].lower() + sentence[1:]
     first = _FIRST.match(sentence)
     if first is None:

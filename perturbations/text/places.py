@@ -17,6 +17,9 @@ from spanjury.perturbations.text.clusters import TAIL, masked
 WORD = re.compile(r"\w+(?:['’.,-]\w+)*")
 """A word or number of a masked text, with the signs inside it."""
 
+LIST_NUMBER = re.compile(r"^[^\S\n]*(\d{1,3})[.)](?=\s)", re.MULTILINE)
+"""The number of a list item, which counts nothing: a new one makes no statement wrong."""
+
 _RARE = re.compile("[^\x00-\xff]")  # what is in no table
 _ARTICLE = re.compile(r"\b([aA]n?)\s+$")
 _ARTICLE_REACH = 8  # code points before a word in which its article must begin

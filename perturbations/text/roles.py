@@ -11,7 +11,7 @@ from spanjury.perturbations.edits import Edit
 from spanjury.perturbations.perturbation import text_perturbation
 from spanjury.perturbations.text.aspects import FORM, GROUNDING, OVERALL
 from spanjury.perturbations.text.language import require_english
-from spanjury.perturbations.text.names import names
+from spanjury.perturbations.text.names import names, openings
 from spanjury.perturbations.text.places import chosen
 from spanjury.perturbations.text.verbs import BE, Token, finite_verbs, tokens, verbs
 
@@ -20,13 +20,15 @@ _SUBJECT_FORMS = MappingProxyType({form: subject for subject, form in _OBJECT_FO
 _DETERMINERS = frozenset("a an the his her its their our my your".split())  # noqa: SIM905
 _NO_NOUNS = frozenset(
     """about after again ahead all along also and as at away back because before but by during for
-    from     had has have he her him his how i if in into is it its just last later of off on
+    from     had has have he her him his home how i if in into is it its just last later of off on
     or out over she     since so than that their them then there they this through to today
     too twice under until up     us was we were what when where which while who whom why will
     with without would     yesterday you""".split()  # noqa: SIM905 - a list this long reads best so
 )
 _NO_ACTIONS = frozenset(("agree", "become", "believe", "hope", "say", "seem", "think", "wish"))
+_JOINED = re.compile(r"(?:,|,? (?:and|or|nor)) \Z")
 _POSSESSIVE = re.compile(" ?['’]")
+_REACH = 6  # code points before a subject that may join it to another
 _LONGEST = 3  # words of a phrase without its determiner
 
 
@@ -54,10 +56,11 @@ def swap_roles(text: str, rng: Generator, *, k: int = 1) -> list[Edit]:
         if subject.start >= (pairs[-1][1].end if pairs else 0):
             pairs.append((subject, other))
     drawn = chosen(len(pairs), rng, k=k, what="verbs between a subject and an object")
+    begins = openings(text)
     edits = []
     for subject, other in (pairs[index] for index in drawn):
         new = other.subject
-        if text[subject.start].isupper():
+        if subject.start in begins and text[subject.start].isupper():
             new = new[0].upper() + new[1:]
         edits.append(Edit(start=subject.start, end=subject.end, text=new))
         edits.append(Edit(start=other.start, end=other.end, text=subject.object))
@@ -78,7 +81,9 @@ class _Phrases:
         """Yield the subject and object of each verb that has both, in order."""
         for at, after in sorted(self._verbs()):
             subject, other = self._before(at), self._after(after)
-            if subject and other and subject.object.lower() != other.object.lower():
+            if not subject or not other or self._goes_on(subject):
+                continue
+            if subject.object.lower() != other.object.lower():
                 yield subject, other
 
     def _verbs(self) -> Iterator[tuple[int, int]]:
@@ -123,6 +128,11 @@ class _Phrases:
         if first.lower in _SUBJECT_FORMS:
             return self._phrase(first.start, first.end)
         return None
+
+    def _goes_on(self, subject: _Phrase) -> bool:
+        """Return whether `subject` is only the rest of a subject, as in ``Ann and Bob won``."""
+        joined = _JOINED.search(self._text, max(0, subject.start - _REACH), subject.start)
+        return joined is not None and joined.start() in self._ends
 
     def _nouns(self, start: int, end: int) -> bool:
         """Return whether these words, joined by spaces, may all belong to one phrase."""

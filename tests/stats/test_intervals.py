@@ -49,6 +49,13 @@ def test_none_of_many_is_bounded_by_the_number_of_clusters() -> None:
     assert 0.02 < many.high < 0.05
 
 
+def test_the_bounds_of_none_and_all_are_exact() -> None:
+    for clusters in range(2, 40):
+        trials = np.full(clusters, 11)
+        assert clustered_proportion(np.zeros(clusters), trials).low == 0
+        assert clustered_proportion(trials, trials).high == 1
+
+
 def test_a_single_success_tells_no_more_than_none() -> None:
     none = clustered_proportion(np.zeros(100), np.full(100, 40))
     single = clustered_proportion(np.arange(100) == 7, np.full(100, 40))

@@ -16,7 +16,7 @@ from spanjury.orchestration.services.judging.exam_texts import read_texts, texts
 from spanjury.orchestration.services.judging.session import open_session
 from spanjury.orchestration.studies.discernment.exam import generated_pairs
 from spanjury.orchestration.wiring.config import ModelConfig
-from spanjury.orchestration.wiring.results import write_segments
+from spanjury.orchestration.wiring.results import check_kept, write_segments
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.perturbations.recipe import find_recipe
 
@@ -91,8 +91,10 @@ class Perturb:
     async def write(self, output: Path) -> tuple[int, Mapping[tuple[str, str], int]]:
         """Write each damaged text as a row; return how many, and how many were `skipped`.
 
-        Raise as `answer` does, and `StoreError` if rows cannot be written.
+        Raise as `answer` does, `ConfigError` if `output` is the file that is read, and `StoreError`
+        if rows cannot be written.
         """
+        check_kept(output, self.data)
         skipped: Counter[tuple[str, str]] = Counter()
         damaged = await self._damaged_texts(skipped)
         return write_segments(output, damaged), skipped

@@ -513,9 +513,10 @@ def from_python(
 @cache
 def functions_of_plugins(name: str) -> "tuple[Callable[..., object], ...]":
     """Return the function `name` of a plugin's exam, ``aNAME`` to await; empty without one."""
-    for exam, index in ((name, 1), (name.removeprefix("a"), 0)):
-        if exam in plugins.EXAMS.names():
-            return (from_python(find_study(exam), name=exam)[index],)
+    names = {exam.replace("-", "_"): exam for exam in plugins.EXAMS.names()}
+    for function, index in ((name, 1), (name.removeprefix("a"), 0)):
+        if exam := names.get(function):
+            return (from_python(find_study(exam), name=function)[index],)
     return ()
 
 

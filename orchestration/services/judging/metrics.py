@@ -80,8 +80,20 @@ class Scored:
     """A measured file: its segments, and the scores by each metric."""
 
     segments: tuple[Segment, ...]
+    samples: tuple[Sample, ...]
     scores: tuple[MetricScores, ...]
     skipped: tuple[Skipped, ...] = ()
+
+    def corpus_of(self, scores: MetricScores, rows: Sequence[int]) -> float:
+        """Return the corpus score of some rows; a metric of whole corpora measures them again.
+
+        Raise `MetricError` if it fails.
+        """
+        score = scores.corpus_of(rows)
+        if score is None:
+            part = measured(scores.named, [self.samples[row] for row in rows])
+            score = put_together(scores.named, [part]).corpus
+        return score
 
 
 def score_metric(
@@ -152,7 +164,12 @@ class Prepared:
 
     def scored(self, scores: Sequence[MetricScores]) -> Scored:
         """Return the measured file with the scores so far."""
-        return Scored(segments=self.segments, scores=tuple(scores), skipped=self.skipped)
+        return Scored(
+            segments=self.segments,
+            samples=self.samples,
+            scores=tuple(scores),
+            skipped=self.skipped,
+        )
 
 
 def prepare(

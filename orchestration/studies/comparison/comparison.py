@@ -358,8 +358,9 @@ def _compared(effects: Resampled, apart: FloatArray, *, owner: NDArray[np.intp])
     difference = Resampled(
         np.array([first - second]), (effects.draws[:, 0] - effects.draws[:, 1])[:, np.newaxis]
     )
-    (estimate,) = estimates(difference)
     by_source = cluster_sums(apart, owner)
+    sources = int(np.count_nonzero(~np.isnan(by_source)))
+    (estimate,) = estimates(difference, items=sources)
     p = float(np.fmax(two_sided_p(difference)[0], exact_p(by_source)))
     return Compared(
         first=first,
@@ -370,7 +371,7 @@ def _compared(effects: Resampled, apart: FloatArray, *, owner: NDArray[np.intp])
         p=p,
         adjusted=p,
         texts=int(np.count_nonzero(~np.isnan(apart))),
-        sources=int(np.count_nonzero(~np.isnan(by_source))),
+        sources=sources,
         preference=preference_of(estimate.value, p=p),
     )
 

@@ -34,6 +34,7 @@ _BETTER = {"falls": "discerns more", "unchanged": "moves less"}
 _NAMES = {Preference.FIRST: "A", Preference.SECOND: "B"}
 _NAMED = 5
 """So many names are listed, and the others are counted."""
+_MARKS = "*: the aspect was damaged. p: adjusted by Holm for all rows."
 _READING = prose(
     "Differences are A minus B, with 95 % intervals: sources are resampled, the same ones for both "
     "judges, with all their texts, conditions and aspects. *Caught*: each judge has a cut-off, "
@@ -66,7 +67,7 @@ def comparison_report(
             ),
             Section(
                 "Where scores should fall, or may: P(drop) - P(rise)",
-                [_table(may_fall), Paragraph("*: the aspect was damaged.", only="terminal")],
+                [_table(may_fall), Paragraph(_MARKS, only="terminal")],
             ),
             Section(
                 "Where scores should stay: P(drop) + P(rise), lower is better", [_table(steady)]

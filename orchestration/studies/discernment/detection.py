@@ -303,8 +303,9 @@ def _mean_caught(resampled: Resampled, caught: NDArray[np.bool_]) -> Estimate:
 def _detection(
     name: str, aspect: AspectScores, figures: Resampled, *, column: int, scale: Scale
 ) -> Detection:
-    strict, usual, of_clean, auroc, drop = estimates(figures)
     scores, owner = aspect.changed[column], aspect.owner
+    sources = np.unique(owner[~np.isnan(scores)]).size
+    strict, usual, of_clean, auroc, drop = estimates(figures, items=sources)
     scored = scores[~np.isnan(scores)]
     return Detection(
         aspect=name,

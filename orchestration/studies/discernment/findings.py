@@ -146,9 +146,8 @@ def contrasts(
         rng=rng,
         draws=settings.draws,
     )
-    for row, ((aspect, scale), drop) in enumerate(
-        zip(scales.items(), estimates(drawn), strict=True)
-    ):
+    drops = estimates(drawn, items=np.count_nonzero(~np.isnan(sums), axis=-1))
+    for row, ((aspect, scale), drop) in enumerate(zip(scales.items(), drops, strict=True)):
         test = method.test(sums[row])
         effects = difference_effects(differences[row])
         spared = expected(aspect) == "unchanged"

@@ -37,11 +37,12 @@ from spanjury.orchestration.studies.discernment.conclusions import (
     targeted,
     worst_net_drop,
 )
-from spanjury.orchestration.studies.discernment.detection import WrittenTwins
+from spanjury.orchestration.studies.discernment.detection import Marking, WrittenTwins
 from spanjury.orchestration.studies.discernment.findings import Contrast, Finding, Findings
 from spanjury.orchestration.studies.discernment.summary import cautions
 from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.judging import Examinee, of_sources
+from spanjury.stats.spans.localisation import Localisation
 
 _SHARE, _SIGNED = ".0%", "+.2f"
 _NOTHING = None, None, None
@@ -91,9 +92,9 @@ _DECISIONS = prose(
     "harmlessly changed texts are below; of a harmless change (=) these are false alarms. *At "
     "10 % of clean*: the same, the cut-off set by clean texts alone. *AUROC*: the chance that a "
     "damaged text scores lower than one that is not worse; of a harmless change, than a clean one. "
-    "*Hits*: places of damage that a new span on this aspect touches. *Drop*: in steps of the "
-    "scale. *Still top*: share that keeps the best label. *D* is the paper's figure: how sure it "
-    "is that scores fall, not how far."
+    "*Hits*: places of damage that a new span on this aspect touches; none if it never marks any "
+    "there. *Drop*: in steps of the scale. *Still top*: share that keeps the best label. *D* is "
+    "the paper's figure: how sure it is that scores fall, not how far."
 )
 _VERDICTS = prose(
     "*Discerned*: scores fall (D of 1 or more), and more texts are caught than the 10 % of chance, "
@@ -264,10 +265,7 @@ def _decision_entries(row: DecisionRow) -> Iterator[Entry]:
     yield spread("caught at 10 %", detection.caught_10 if detection else None, _SHARE)
     yield spread("at 10 % of clean", detection.of_clean_10 if detection else None, _SHARE)
     yield spread("AUROC", detection.auroc if detection else None, ".2f")
-    spans = marking.localisation if marking else None
-    chance = f"({figure(spans.chance, _SHARE)})" if spans and spans.places else ""
-    hits = Cell(spans.hit_rate if spans else None, _SHARE, note=chance)
-    yield right("hits (by chance)", hits)
+    yield right("hits (by chance)", _hits(marking))
     yield spread("drop", detection.mean_drop if detection else None, _SIGNED)
     yield right("still top", detection.still_top if detection else None, _SHARE)
     yield right("D", contrast.discernment if contrast else None)
@@ -281,10 +279,22 @@ def _summary_entries(row: DecisionRow) -> Iterator[Entry]:
     yield right("10%", detection.caught_10.value if detection else None, _SHARE)
     yield right("clean", detection.of_clean_10.value if detection else None, _SHARE)
     yield right("AUROC", detection.auroc.value if detection else None, ".2f")
-    yield right("hits", marking.localisation.hit_rate if marking else None, _SHARE)
+    yield right("hits", _hits(marking).value, _SHARE)
     yield right("drop", detection.mean_drop.value if detection else None, _SIGNED)
     yield right("top", detection.still_top if detection else None, _SHARE)
     yield _verdict(row.conclusion, max_width=13)
+
+
+def _hits(marking: Marking | None) -> Cell:
+    """Return the share of damaged places that are marked; none for a judge that marks nothing."""
+    if marking is None or not marking.claims_spans:
+        return Cell(None)
+    return _hit_rate(marking.localisation)
+
+
+def _hit_rate(spans: Localisation) -> Cell:
+    chance = f"({figure(spans.chance, _SHARE)})" if spans.places else ""
+    return Cell(spans.hit_rate, _SHARE, note=chance)
 
 
 def _overall(findings: Findings) -> list[Block]:
@@ -316,7 +326,7 @@ def _conditions(findings: Findings) -> Table:
 def _condition_entries(finding: Finding) -> Iterator[Entry]:
     spans = finding.localisation
     effects = "; ".join(f"{each.aspect} {_net_drop(each).text}" for each in targeted(finding))
-    hits = Cell(spans.hit_rate, _SHARE, note=f"({figure(spans.chance, _SHARE)})")
+    marks = any(marking.claims_spans for marking in finding.markings)
     yield left("condition", finding.condition)
     yield left("damaged by", finding.written_by or "rule")
     yield left("level", finding.level)
@@ -328,7 +338,7 @@ def _condition_entries(finding: Finding) -> Iterator[Entry]:
     yield right("joint D", finding.joint)
     yield right("contrast", finding.target_contrast, _SIGNED)
     yield left("damaged aspects: P(drop) - P(rise)", effects or None)
-    yield right("hits (by chance)", hits)
+    yield right("hits (by chance)", _hit_rate(spans) if marks else None)
     yield right("precision", spans.precision, _SHARE)
     yield _verdict(conclusion(finding))
 

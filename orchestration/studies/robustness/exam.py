@@ -51,6 +51,11 @@ class Count(NamedTuple):
     hits: int
     of: int
 
+    @property
+    def share(self) -> float:
+        """Share of the cases; NaN without any."""
+        return self.hits / self.of if self.of else math.nan
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

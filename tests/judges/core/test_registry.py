@@ -116,6 +116,14 @@ def test_a_name_of_ours_in_the_group_beside_stays_ours(plugins: Path) -> None:
     assert problem.reason == "the name 'thing' belongs to a metric of spanjury, which is used"
 
 
+def test_a_name_of_a_command_is_no_plugins(plugins: Path) -> None:
+    distribution(plugins, "a-stranger", "card = third_party:thing", "own = third_party:thing")
+    registry: Registry[object] = Registry(GROUP, reserved=frozenset({"card"}))
+    assert registry.names() == ("own",)
+    (problem,) = registry.broken()
+    assert problem.reason == "the name 'card' belongs to a command of spanjury, which is used"
+
+
 def test_a_plugin_that_exits_when_it_is_imported_costs_itself(plugins: Path) -> None:
     (plugins / "exits.py").write_text("raise SystemExit('goodbye')\n")
     distribution(plugins, "one", "ends = exits:thing", "thing = third_party:thing")

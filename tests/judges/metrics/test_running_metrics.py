@@ -10,6 +10,7 @@ from anyio import create_task_group, move_on_after
 from fakes.metrics import Broken, Overlap, Process, Share, Whole, card
 
 from spanjury.judges.core import DataError, Metric, MetricCard, MetricError, Sample
+from spanjury.judges.metrics.edits.character import Wer
 from spanjury.judges.metrics.named import NamedMetric, Over, check_samples
 from spanjury.judges.metrics.scores import (
     MetricScores,
@@ -80,6 +81,35 @@ def test_the_requested_one_of_several_references_counts(over: Over, score: float
     metric = NamedMetric(name="it", metric=Overlap(), card=card(references="one"), over_refs=over)
     assert measured(metric, [Sample(output="abc", references=("abc", "xyz"))]).segments == (score,)
     assert metric.signature.endswith(f"|over_refs:{over}")
+
+
+WER = replace(card(references="one"), direction="lower", high=math.inf)
+
+
+@pytest.mark.parametrize(("over", "rate"), [("best", 3 / 15), ("mean", 6 / 17), ("worst", 9 / 18)])
+def test_a_corpus_with_several_references_is_scored_from_sums(over: Over, rate: float) -> None:
+    metric = NamedMetric(name="it", metric=Wer(), card=WER, over_refs=over)
+    wrong = ("x y z a b c", "p q r s t u")
+    samples = [
+        Sample(output="a b c d e f g h i", references=("a b c d e f g h i",)),
+        Sample(output="x y z", references=("x y z", *wrong)),
+        Sample(output="p q", references=("x y z", "x y z")),
+    ]
+    for sample in samples[:1], samples[1:]:
+        assert measured(metric, sample).statistics is not None
+    scores = put_together(metric, [measured(metric, samples)])
+    assert scores.corpus == pytest.approx(rate)
+
+
+def test_a_reference_given_twice_changes_no_score() -> None:
+    outputs, references = ["a b c d e f g h i j", "x"], ["a b c d e f g h i k", "y z"]
+    metric = NamedMetric(name="it", metric=Wer(), card=WER)
+    for copies in (1, 2):
+        samples = [
+            Sample(output=o, references=(r,) * copies)
+            for o, r in zip(outputs, references, strict=True)
+        ]
+        assert put_together(metric, [measured(metric, samples)]).corpus == 3 / 12
 
 
 def test_parts_of_a_corpus_are_scored_from_its_sums() -> None:

@@ -9,6 +9,10 @@ import pytest
 from fakes.command import spanjury
 from fakes.rows import summary
 
+from spanjury import exams
+from spanjury.judges.core import ConfigError
+from spanjury.orchestration.wiring import plugins
+
 CODE = '''
 class Sync:
     """Assess without async."""
@@ -42,6 +46,8 @@ STRANGE = {
         "late = exams_of_a_stranger:Late",
         "folders = exams_of_a_stranger:Folder",
         "outputs = exams_of_a_stranger:Output",
+        "card = exams_of_a_stranger:Late",
+        "very-late = exams_of_a_stranger:Late",
     ],
     "spanjury.statistics": ["no-test = strange:no_test"],
     "spanjury.aggregations": ["mean = strange:no_test"],
@@ -105,6 +111,22 @@ def test_the_default_panel_is_ours_whatever_plugins_a_stranger_has() -> None:
     done = spanjury("evaluate", "rows.jsonl", "--json", "--no-memory")
     row = json.loads(done.stdout.splitlines()[0])
     assert row["seats"][0]["signature"].startswith("grounding|")
+
+
+def test_an_exam_takes_no_name_of_a_command_or_function_of_ours() -> None:
+    functions = {name for name in exams.__all__ if f"a{name}" in exams.__all__}
+    ours = {name.replace("_", "-") for name in functions} - {*plugins.EXAMS.names()}
+    assert ours | {"card"} == plugins.EXAMS.reserved
+    done = spanjury("doctor")
+    reason = "the name 'card' belongs to a command of spanjury, which is used"
+    assert reason in " ".join(done.output.split())
+
+
+def test_the_function_of_an_exam_has_underscores_for_hyphens() -> None:
+    very_late = exams.__getattr__("very_late")
+    assert callable(very_late)
+    with pytest.raises(ConfigError, match="depth 3"):
+        very_late(exams.DEMO, depth=3)
 
 
 def test_judges_lists_what_is_broken_with_its_package_and_the_reason() -> None:

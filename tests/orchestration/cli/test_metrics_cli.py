@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fakes.command import spanjury
 
-from spanjury.orchestration.services.judging.metrics import read_metric_scores
+from spanjury.orchestration.services.judging.metrics import read_metric_scores, score_metric
 
 TEXT = "the old bridge was closed because two of its pillars had cracked"
 WORDS = TEXT.split()
@@ -83,6 +83,20 @@ def test_scores_of_systems_are_given_on_request() -> None:
     systems = {one["system"]: one["score"] for one in done["metrics"]}
     assert systems["s0"] == 1.0
     assert systems["s0"] > systems["s2"] > systems["s4"]
+
+
+def test_a_metric_of_whole_corpora_measures_each_system() -> None:
+    rows = [("one", "It rained."), ("one", "It rained."), ("two", "It rained."), ("two", "Go on.")]
+    lines = [
+        json.dumps({"id": str(number), "system": system, "output": output})
+        for number, (system, output) in enumerate(rows)
+    ]
+    Path("systems.jsonl").write_text("\n".join(lines))
+    flags = ("--metric", "self-bleu", "--by-system", "--json")
+    done = json.loads(spanjury("metrics", "score", "systems.jsonl", *flags).stdout)
+    systems = {one["system"]: one["score"] for one in done["metrics"]}
+    assert systems["one"] == score_metric("self-bleu", ["It rained."] * 2).corpus
+    assert systems["one"] > systems["two"]
 
 
 def test_without_references_the_metrics_that_need_some_say_so_or_are_skipped() -> None:

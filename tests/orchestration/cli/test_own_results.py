@@ -133,6 +133,23 @@ def test_a_file_that_no_run_keeps_is_not_overwritten_unless_it_is_named(
     assert len(RESULTS.read_text().splitlines()) == 4
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("evaluate", "mine.jsonl", *FLAGS),
+        ("evaluate", "mine.jsonl", *FLAGS, "--no-memory"),
+        ("perturb", "mine.jsonl", "--recipe", "flaws"),
+        ("metrics", "score", "mine.jsonl", "--metric", "nid"),
+        ("metrics", "score", "other.jsonl", "--metric", "wer", "--reference", "mine.jsonl"),
+    ],
+)
+def test_data_is_not_overwritten_by_what_is_made_of_it(command: tuple[str, ...]) -> None:
+    before = Path("mine.jsonl").read_text()
+    done = spanjury(*command, "-o", "./mine.jsonl", code=2)
+    assert "mine.jsonl is the file that is read: name another with -o" in done.stderr
+    assert Path("mine.jsonl").read_text() == before
+
+
 def test_results_that_were_edited_are_not_overwritten() -> None:
     evaluate("mine")
     RESULTS.write_text(RESULTS.read_text() + "\n")

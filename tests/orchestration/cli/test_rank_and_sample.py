@@ -253,7 +253,7 @@ def test_bad_input_of_a_sample_is_one_clear_line(tmp_path: Path, judge: Judge) -
     said = {
         ("-n", "25", "-o", "s.jsonl"): "has 24 texts: 25 are more than there are",
         ("-n", "5", "--aspect", "fluency", "-o", "s.jsonl"): "fluency was not judged",
-        ("-n", "5", "-o", "run.jsonl"): "is the file of the run's texts",
+        ("-n", "5", "-o", "run.jsonl"): "is the file that is read",
         ("-n", "5", "--for", "disagreement", "-o", "s.jsonl"): "scored by two seats",
     }
     for flags, words in said.items():

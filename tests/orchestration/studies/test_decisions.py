@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -213,6 +214,8 @@ def test_a_judge_that_marks_spans_has_to_touch_the_damage(
     assert verdicts(findings)["negated"] == verdict
     first = decisions_json(findings)[0]
     assert first["claims_spans"] is bool(spans)
+    page = report_markdown(discernment_report(findings, examinee=JUDGE, data="", recipe=""))
+    assert bool(re.search(r"\d% \(\d+%\)", page)) is bool(spans)
 
 
 def test_a_place_that_is_missed_makes_a_small_drop_no_larger() -> None:
@@ -293,6 +296,20 @@ def test_fifteen_texts_state_ten_percent_and_not_five() -> None:
 def test_three_texts_decide_nothing() -> None:
     findings = examined([4.0] * 3, {"negated": [2.0] * 3, "reworded": [2.0] * 3})
     assert set(verdicts(findings).values()) == {"undecided"}
+
+
+def test_one_damaged_source_has_no_interval() -> None:
+    clean = spread(3, 5, texts=20)
+    findings = examined(clean, {"negated": lower(clean, 1), "seldom negated": [1.0] + [NAN] * 19})
+    one, many = (detected(findings, name) for name in ("seldom negated", "negated"))
+    for figure in ("caught_10", "of_clean_10", "auroc", "mean_drop"):
+        estimate, of_many = getattr(one, figure), getattr(many, figure)
+        assert not math.isnan(estimate.value)
+        assert math.isnan(estimate.low)
+        assert math.isnan(estimate.high)
+        assert not math.isnan(of_many.low)
+    (contrast,) = findings.findings[1].contrasts
+    assert math.isnan(contrast.interval[0])
 
 
 def test_without_harmless_changes_the_page_says_that_clean_texts_alone_were_counted() -> None:

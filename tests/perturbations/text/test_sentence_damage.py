@@ -63,6 +63,38 @@ CASE = Case(
 STORY = "The dam broke at noon. The mayor thanked the crew."
 
 
+def test_the_number_of_an_item_belongs_to_its_sentence() -> None:
+    text = "Do this:\n1. Open it.\n2. Wait for 5. Then close it.\n\n| a | b |\n|---|---|\n| c | d |"
+    assert [passage.text for passage in passages(text)] == [
+        "Do this:",
+        "1. Open it.",
+        "2. Wait for 5.",
+        "Then close it.",
+        "| a | b |",
+        "|---|---|\n| c | d |",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She sings as well as he does, and he went so far as to say it.",
+        "It rained again and again, whether or not he was in the house.",
+        "The currently used one was carried out of the house immediately after it.",
+    ],
+)
+def test_phrases_with_two_senses_are_not_paraphrased(text: str) -> None:
+    with pytest.raises(NothingToDamageError, match="too few phrases"):
+        harmless_paraphrase.damage(Case(text=text), generator_for(1, "rule", "id"))
+
+
+def test_words_of_certainty_begin_no_question() -> None:
+    case = Case(text="Who has won? The mayor said that he was the one.")
+    for seed in SEEDS:
+        damaged = confident_tone.damage(case, generator_for(seed, "rule", "id")).text
+        assert damaged.startswith("Who has won? ")
+
+
 def done(rule: Perturbation, text: str, seed: int = 1, **options: object) -> Damage:
     return rule.damage(Case(text=text), generator_for(seed, "rule", "a"), **options)
 

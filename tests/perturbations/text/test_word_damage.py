@@ -110,6 +110,9 @@ def outcomes(rule: Perturbation, text: str, **options: object) -> set[str]:
         (swap_roles, "He was praised by the mayor.", {"The mayor was praised by him."}),
         (swap_roles, "He said that she left him.", {"He said that he left her."}),
         (swap_roles, "Anna left the house of her aunt.", None),
+        (swap_roles, "France and Spain signed the treaty.", None),
+        (swap_roles, "Later Anna left the house.", {"Later the house left Anna."}),
+        (swap_roles, "He carried the man home.", {"The man carried him home."}),
     ],
 )
 def test_one_strike_has_these_outcomes(
@@ -168,11 +171,53 @@ def test_names_of_one_sort_change_places() -> None:
     assert outcomes(swap_entities, text) == expected
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Paul, Rita and Tom agreed on the plan.",
+        "France and Germany signed it.",
+        "Neither Intel nor Zelora has said that it would.",
+        "He named the guests:\n- Ann Lee\n- Bob Ray",
+    ],
+)
+def test_names_of_an_enumeration_do_not_change_places(text: str) -> None:
+    with pytest.raises(NothingToDamageError, match="too few pairs"):
+        outcomes(swap_entities, text)
+
+
+def test_a_name_leaves_an_enumeration_for_a_place_of_its_own() -> None:
+    expected = {"Ann and Carla met Bob in the hall.", "Carla and Bob met Ann in the hall."}
+    assert outcomes(swap_entities, "Ann and Bob met Carla in the hall.") == expected
+
+
+def test_names_of_a_book_are_paired_at_once() -> None:
+    text = "In the end Ann saw the house of Bob. " * 20_000
+    damage = swap_entities.damage(Case(text=text), generator_for(1, "rule", "id"), k=2)
+    assert len(damage.edits) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('He said: "Everything is fine." "Nobody left," Ann said.', ["Ann"]),
+        ("Ann: Are you in?\nBob: No, I am in Zorbau.", ["Ann", "Bob", "Zorbau"]),
+        ("- Open the lid\n1. Drive to Rome\n**Note** that Bob left.", ["Rome", "Bob"]),
+        ("It was -5 °C in St. Louis.", ["St. Louis"]),
+        ('In the film "Frozen" she met Ann.', ["Frozen", "Ann"]),
+    ],
+)
+def test_a_capital_at_a_beginning_is_no_name(text: str, expected: list[str]) -> None:
+    assert [name.text for name in names(text)] == expected
+
+
 def test_a_changed_number_is_written_alike() -> None:
     result = outcomes(change_number, "It cost 1,250.75 in all.")
     assert result == {f"It cost {digit},250.75 in all." for digit in range(2, 10)}
     assert outcomes(change_number, "It weighs 0.05 kg.") >= {"It weighs 0.02 kg."}
     assert "He has eleven cats." in outcomes(change_number, "He has ten cats.")
+    items = "This is the list:\n1. He has cats.\n  2) It rained."
+    with pytest.raises(NothingToDamageError, match="too few numbers"):
+        outcomes(change_number, items)
 
 
 def test_a_changed_date_is_a_date() -> None:
@@ -224,7 +269,7 @@ def test_english_is_let_through(text: str) -> None:
     ],
 )
 def test_other_languages_are_not(text: str) -> None:
-    with pytest.raises(NothingToDamageError, match="not English|no word"):
+    with pytest.raises(NothingToDamageError, match=r"not English\D*$|no word"):
         require_english(text)
 
 

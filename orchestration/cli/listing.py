@@ -4,7 +4,6 @@ On a terminal a line is cut at its width, but names never are. Elsewhere each li
 cells separated by tabs, without headings, for use with `cut`, `grep` and `sort`.
 """
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -15,6 +14,7 @@ import typer
 from spanjury.judges.core import ConfigError, nearest_name, one_line
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
+from spanjury.orchestration.cli.exits import standard_output
 
 with lazily():
     from rich import cells
@@ -78,13 +78,13 @@ def print_listing(listing: Listing, flags: ListFlags) -> None:
         console.print_json(rows if listing.records is None else listing.records)
     elif flags.long:
         console.print_table(listing.headings, listing.rows)
-    elif sys.stdout.isatty():
+    elif standard_output().isatty():
         screen = console.CleanConsole(soft_wrap=True)
         for line in brief_lines(listing, width=screen.width):
             screen.print(Text(line.text, style=line.style))
     else:
         for row in listing.rows:
-            typer.echo("\t".join(map(one_line, row)))
+            typer.echo("\t".join(map(one_line, row)), file=standard_output())
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import typer
 from spanjury.judges.core import ConfigError, MetricCard, choices_for, shown, stamped
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
-from spanjury.orchestration.cli.exits import INTERRUPTED, say
+from spanjury.orchestration.cli.exits import INTERRUPTED, say, standard_output
 from spanjury.orchestration.cli.flags.data import Columns, RowLimit
 from spanjury.orchestration.cli.flags.run import NoProgress
 from spanjury.orchestration.cli.listing import ListFlags, Listing, Word, matching, print_listing
@@ -86,7 +86,7 @@ def card(
     """Print the card of a metric: what it measures, its formula, its bounds, its limits."""
     chosen = metrics.find_card(name)
     if markdown:
-        typer.echo(shown(metric_card.card_page(chosen)), nl=False)
+        typer.echo(shown(metric_card.card_page(chosen)), file=standard_output(), nl=False)
         return
     lacking = metrics.availability(chosen)
     if json:

@@ -22,7 +22,7 @@ from spanjury.orchestration.studies.agreement.people import (
     people_on_aspect,
     read_texts,
 )
-from spanjury.orchestration.studies.agreement.scorers import Ratings, input_of, ratings
+from spanjury.orchestration.studies.agreement.scorers import Ratings, ratings
 from spanjury.orchestration.studies.agreement.spans.findings import SpanTask
 from spanjury.orchestration.studies.agreement.spans.measures import (
     Gold,
@@ -31,6 +31,7 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     gold_of,
 )
 from spanjury.orchestration.studies.estimates import DEFAULTS, Settings, grouped
+from spanjury.orchestration.studies.sources import source_of
 from spanjury.orchestration.wiring.marks import ANNOTATORS
 
 FEWEST_TEXTS = 5
@@ -204,7 +205,7 @@ def _collected(
             for text in texts
         },
         sources={
-            _name(aspect, text): input_of(text)
+            _name(aspect, text): source_of(text)
             for aspect, texts in by_aspect.items()
             for text in texts
         },

@@ -216,6 +216,15 @@ def test_a_form_without_bare_scores_and_unfinished_marks_says_so(
     assert "5 marks were imported" in call(tmp_path, "marks", "import", "run", name).stderr
 
 
+def test_a_file_that_no_form_ends_in_is_not_written(tmp_path: Path, run: MarkedRun) -> None:
+    put_marks(run, agreeing(1))
+    refused = call(tmp_path, "marks", "export", "run", "-o", "marks.csv", code=2)
+    assert "ends in .factgenie.jsonl, .mqm.tsv, .jsonl, or --form" in refused.stderr
+    assert not (tmp_path / "marks.csv").exists()
+    call(tmp_path, "marks", "export", "run", "-o", "marks.csv", "--form", "rows")
+    assert json.loads((tmp_path / "marks.csv").read_text())["human"]
+
+
 def test_an_unfinished_row_does_not_say_that_no_error_was_found(
     tmp_path: Path, run: MarkedRun
 ) -> None:

@@ -406,6 +406,31 @@ def test_a_record_that_is_described_well_is_left_alone(source: str, output: str)
     assert contradictions_of(output, source) == []
 
 
+WRITTEN = "The report was written by Lena Hoff and published in March."
+
+
+def test_another_full_name_is_found_in_a_copy() -> None:
+    (each,) = contradictions_of(
+        "The report was written by Omar Diaz and published in March.", WRITTEN
+    )
+    assert (each.category, each.text) == ("other name", "Omar Diaz")
+    assert each.explanation == "The source says 'Lena Hoff'."
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        (WRITTEN, WRITTEN),
+        ("The report was written by Omar Diaz and published in March.", f"{WRITTEN} Diaz edited."),
+        ("The report was written by Lena Diaz and published in March.", WRITTEN),
+        ("The report was written with Omar Diaz and published in March.", WRITTEN),
+        ("The report was written by Omar Diaz in March.", WRITTEN),
+    ],
+)
+def test_a_full_name_that_may_be_right_is_left_alone(output: str, source: str) -> None:
+    assert contradictions_of(output, source) == []
+
+
 NESTED = json.dumps(
     [
         {

@@ -14,7 +14,7 @@ from spanjury.stats.arrays import (
     one_axis,
     safe_divide,
 )
-from spanjury.stats.resampling import Resampled, bootstrap, percentile_interval
+from spanjury.stats.resampling import bootstrap, percentile_interval
 from spanjury.stats.weighted import Weighted
 
 IntArray = NDArray[np.int64]
@@ -119,8 +119,9 @@ def rater_redundancy(
 
     size = int(where.max()) + 1 if where.size else 1
     drawn = bootstrap(every_pair, items=size, rng=rng, draws=draws)
-    number = Resampled(
-        _effective(drawn.estimate, len(scores)), _effective(drawn.draws, len(scores))
+    number = drawn._replace(
+        estimate=_effective(drawn.estimate, len(scores)),
+        draws=_effective(drawn.draws, len(scores)),
     )
     bounds = percentile_interval(drawn, confidence=confidence)
     ends = percentile_interval(number, confidence=confidence)

@@ -61,6 +61,8 @@ PATIENCE = 5
 
 _LONGEST_PAUSE = 10.0  # seconds between probes; the first pause is 1 s, each doubles
 _UNANSWERED = (TransientModelError, UnusableModelError)
+_PAYMENT_REQUIRED = 402
+_PAY = "its provider wants to be paid: check the credit of the account, and its limits"
 
 log = EventLog()
 
@@ -350,10 +352,9 @@ class Circuit:
         error, pause = failure_of(state), tenacity.wait_exponential(max=_LONGEST_PAUSE)(state)
         if isinstance(error, UnusableModelError):
             if not self._has_answered or self._refusals >= ALIKE:
-                self._guard.fail(
-                    f"model {self._name} cannot be used: {error}; check its name, its key and its"
-                    " address"
-                )
+                is_unpaid = error.status == _PAYMENT_REQUIRED
+                advice = _PAY if is_unpaid else "check its name, its key and its address"
+                self._guard.fail(f"model {self._name} cannot be used: {error}; {advice}")
             return pause
         longest = self._guard.max_outage
         left, asked = since + longest - self._guard.clock(), asked_wait(error)

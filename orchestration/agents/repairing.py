@@ -54,8 +54,8 @@ from spanjury.orchestration.wiring.config import PanelConfig
 
 _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
 _UNUSABLE = (ModelAuthenticationError, ModelNotFoundError)
-_NEVER = frozenset({401, 403, 404})
-"""HTTP statuses of a wrong key or name, with which every request fails."""
+_NEVER = frozenset({401, 402, 403, 404})
+"""HTTP statuses of a wrong key or name or an unpaid account, with which every request fails."""
 _FAILING = 500
 """HTTP statuses from this one on may be transient, as are those of a busy server."""
 _BUSY = frozenset({408, 425, 429})

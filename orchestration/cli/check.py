@@ -21,7 +21,15 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
-from spanjury.orchestration.cli.exits import COVERAGE, ERROR, GATE, INTERRUPTED, LIMIT, say
+from spanjury.orchestration.cli.exits import (
+    COVERAGE,
+    ERROR,
+    GATE,
+    INTERRUPTED,
+    LIMIT,
+    say,
+    standard_output,
+)
 from spanjury.orchestration.cli.flags.data import (
     Aspects,
     AspectsFiles,
@@ -155,7 +163,7 @@ def check(
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
     if json:
-        typer.echo(report.to_json(indent=2))
+        typer.echo(report.to_json(indent=2), file=standard_output())
     else:
         _show([report])
     if _summed_up([report]).unanswered:

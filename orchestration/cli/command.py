@@ -36,7 +36,7 @@ from typer.models import ParameterInfo
 
 from spanjury.judges.core import PluginError
 from spanjury.judges.core.notices import noticed_by
-from spanjury.orchestration.cli.exits import exits, say
+from spanjury.orchestration.cli.exits import exits, reserved_output, say
 from spanjury.orchestration.services.exams.flag import Flag as Flag  # noqa: PLC0414  commands take it from here
 
 _PYDANTICS = "Value error, "
@@ -246,7 +246,7 @@ class DeferredCommand(TyperCommand):
 
     def make_context(self, *args: Any, **extra: Any) -> Any:  # noqa: ANN401  as above
         """Return the context of the command itself."""
-        with exits():
+        with exits(), reserved_output():
             expanded = self.expanded()
         return expanded.make_context(*args, **extra)
 
@@ -280,7 +280,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def run(**values: object) -> None:
-        with exits(), noticed_by(say):
+        with exits(), reserved_output(), noticed_by(say):
             function(
                 **{
                     parameter.name: _value(parameter.name, hints[parameter.name], values)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from spanjury.judges.core import shown, shown_json
 from spanjury.judges.core.lazy import lazily
-from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.exits import say, standard_output
 
 with lazily():
     from spanjury.orchestration.cli import report_view as reports
@@ -27,7 +27,12 @@ class CleanConsole(Console):
 
     def __init__(self, *, stderr: bool = False, soft_wrap: bool = False) -> None:
         super().__init__(
-            stderr=stderr, soft_wrap=soft_wrap, highlight=False, markup=False, emoji=False
+            file=None if stderr else standard_output(),
+            stderr=stderr,
+            soft_wrap=soft_wrap,
+            highlight=False,
+            markup=False,
+            emoji=False,
         )
 
     @property

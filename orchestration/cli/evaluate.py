@@ -387,6 +387,7 @@ def resume(  # noqa: PLR0913  groups of flags
     )
     runs.check_changed_copy(again, folder)
     planned = job_session.plan_job(again, gate)
+    runs.check_lost_texts(again, folder, planned=planned)
     job_session.JobSession(
         again,
         planned,
@@ -425,6 +426,7 @@ def rescore(
     )
     runs.check_changed_copy(job, folder)
     planned = job_session.plan_job(job, gate)
+    runs.check_lost_texts(job, folder, planned=planned)
     session = job_session.JobSession(
         job, planned, show=show, gate=gate, results_of=None if output else folder
     )

@@ -1,7 +1,10 @@
-"""Exit codes, and the mapping of errors to them."""
+"""Exit codes, the mapping of errors to them, and the output of a command."""
 
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
+from typing import TextIO
 
 import typer
 
@@ -34,6 +37,25 @@ def exits() -> Iterator[None]:
     except EvaluationError as error:
         say(f"spanjury: {error}")
         raise typer.Exit(ERROR) from error
+
+
+_OUTPUT: ContextVar[TextIO | None] = ContextVar("output", default=None)
+
+
+@contextmanager
+def reserved_output() -> Iterator[None]:
+    """Reserve standard output for `standard_output`; a plugin's prints go to standard error."""
+    token = _OUTPUT.set(standard_output())
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _OUTPUT.reset(token)
+
+
+def standard_output() -> TextIO:
+    """Return the standard output of the command."""
+    return _OUTPUT.get() or sys.stdout
 
 
 _NAMED = 10

@@ -5,7 +5,6 @@ it is a table. Elsewhere each line is complete: cells separated by tabs, without
 with `cut`, `grep` and `sort`.
 """
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -16,6 +15,7 @@ import typer
 from spanjury.judges.core import ConfigError, nearest_name, one_line
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
+from spanjury.orchestration.cli.exits import standard_output
 from spanjury.orchestration.cli.flags.data import AspectsFiles, Task
 
 with lazily():
@@ -87,13 +87,13 @@ def print_listing(listing: Listing, flags: ListFlags) -> None:
         console.print_json(rows if listing.records is None else listing.records)
     elif flags.long:
         console.print_table(listing.headings, listing.rows)
-    elif sys.stdout.isatty():
+    elif standard_output().isatty():
         screen = console.CleanConsole(soft_wrap=True)
         for line in brief_lines(listing, width=screen.width):
             screen.print(Text(line.text, style=line.style))
     else:
         for row in listing.rows:
-            typer.echo("\t".join(map(one_line, row)))
+            typer.echo("\t".join(map(one_line, row)), file=standard_output())
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import typer
 from spanjury.judges.core import ConfigError, counted
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
-from spanjury.orchestration.cli.exits import say
+from spanjury.orchestration.cli.exits import say, standard_output
 from spanjury.orchestration.cli.flags.data import AspectsFiles, Columns, FileLimit, RowLimit, Task
 from spanjury.orchestration.cli.flags.panel import PanelFlags, Seed, WriterFlags
 from spanjury.orchestration.cli.flags.run import Html, LimitFlags, LogFlags
@@ -116,7 +116,7 @@ def spans(
     if bench.json:
         console.print_json(report.values)
     elif bench.markdown:
-        typer.echo(report.to_markdown(), nl=False)
+        typer.echo(report.to_markdown(), file=standard_output(), nl=False)
     else:
         console.print_report(report.document)
     with progress.working("writing the report", quiet=show.no_progress):

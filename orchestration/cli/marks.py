@@ -33,7 +33,7 @@ with lazily():
     from spanjury.orchestration.studies.agreement import people
     from spanjury.orchestration.wiring import config as configs
 
-_ENDINGS = {".factgenie.jsonl": "factgenie", ".mqm.tsv": "mqm"}
+_ENDINGS = {".factgenie.jsonl": "factgenie", ".mqm.tsv": "mqm", ".jsonl": "rows"}
 
 TextsFlag = Annotated[
     Path | None,
@@ -62,11 +62,14 @@ def list_marks(*, run: RunOrResults) -> None:
 def export(
     *,
     run: RunOrResults,
-    output: Annotated[Path, Flag("File to write.", "FILE", also="-o")],
+    output: Annotated[
+        Path,
+        Flag("File to write: .jsonl, .factgenie.jsonl or .mqm.tsv.", "FILE", also="-o"),
+    ],
     form: Annotated[
         str | None,
         Flag(
-            "Format: rows, factgenie or mqm; by default what FILE ends with, otherwise rows.",
+            "Format, whatever the name of the file: rows, factgenie or mqm.",
             "FORM",
         ),
     ] = None,
@@ -78,10 +81,10 @@ def export(
     data: TextsFlag = None,
 ) -> None:
     """Export people's marks as rows of data, factgenie lines or an MQM table."""
+    form = form or _form_of(output)
     read = marked_run.read_readings(marked_run.MarkedRun(run, data=data), without_damaged=True)
     chosen = read.chosen(annotators=annotator, with_unfinished=unfinished)
-    endings = (word for ending, word in _ENDINGS.items() if output.name.endswith(ending))
-    written = exporting.write_marks(output, chosen, form=form or next(endings, "rows"))
+    written = exporting.write_marks(output, chosen, form=form)
     marks = counted(written.marks, "mark is", "marks are")
     say(f"{marks} in {output}, in {counted(written.lines, 'line')}")
     if without := len(chosen) - written.marks:
@@ -99,6 +102,17 @@ def export(
             f"{read.other_versions} marks belong to texts, or versions of texts, that the data lack"
         )
     _end_if_damaged(read.damaged)
+
+
+def _form_of(output: Path) -> str:
+    """Return the form that the name of a file ends with; raise `ConfigError` if it is unknown."""
+    for ending, form in _ENDINGS.items():
+        if output.name.endswith(ending):
+            return form
+    raise ConfigError(
+        f"cannot export marks to {output}: expected a name that ends in {', '.join(_ENDINGS)}, or"
+        " --form"
+    )
 
 
 def import_marks(

@@ -12,7 +12,7 @@ import typer
 from spanjury.judges.core import ConfigError, MetricCard, MetricError, choices_for, shown, stamped
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
-from spanjury.orchestration.cli.exits import INTERRUPTED, say
+from spanjury.orchestration.cli.exits import INTERRUPTED, say, standard_output
 from spanjury.orchestration.cli.flags.data import Columns, RowLimit
 from spanjury.orchestration.cli.flags.run import NoProgress, TableAsJson
 from spanjury.orchestration.cli.lists import ListFlags, Listing, Word, matching, print_listing
@@ -87,7 +87,7 @@ def card(
     """Print the card of a metric: what it measures, its formula, its bounds, its limits."""
     chosen = metrics.find_card(name)
     if markdown:
-        typer.echo(shown(metric_card.card_page(chosen)), nl=False)
+        typer.echo(shown(metric_card.card_page(chosen)), file=standard_output(), nl=False)
         return
     lacking = metrics.availability(chosen)
     if json:
@@ -186,6 +186,8 @@ def score(
 
     Without --metric, every metric is run that the data and this machine allow.
     """
+    if output is not None:
+        results.check_kept(output, texts.data, *texts.reference, texts.source)
     prepared = service.prepare(
         texts.data,
         metrics=texts.metric,
@@ -194,8 +196,6 @@ def score(
         columns=texts.column,
         limit=texts.limit,
     )
-    if output is not None:
-        results.check_kept(output, texts.data, *texts.reference, texts.source)
     scored = _measured(prepared, workers=workers, output=output, quiet=no_progress)
     intervals = corpus.corpus_intervals(scored.scores)
     rows = [

@@ -13,7 +13,7 @@ import typer
 from spanjury.judges.core import ConfigError, StoreError, counted
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag
-from spanjury.orchestration.cli.exits import ERROR, INTERRUPTED, say, say_each
+from spanjury.orchestration.cli.exits import ERROR, INTERRUPTED, say, say_each, standard_output
 from spanjury.orchestration.cli.flags.data import RunOrResults
 from spanjury.orchestration.cli.lists import ListFlags, Listing, print_listing
 
@@ -238,7 +238,7 @@ def _show(chosen: "Sequence[run_list.RunEntry]") -> None:
 
 def _agreed(chosen: "Sequence[run_list.RunEntry]") -> bool:
     """Ask for confirmation; exit if the question is interrupted."""
-    sys.stdout.flush()
+    standard_output().flush()
     try:
         return typer.confirm(f"delete {runs_and_space(chosen)} for good?", err=True)
     except typer.Abort:
@@ -315,7 +315,7 @@ def export(
             f" datasets.load_from_disk({str(folder)!r})"
         )
     elif target is None:
-        count = chosen.to_stream(typer.get_binary_stream("stdout"))
+        count = chosen.to_stream(standard_output().buffer)
     else:
         count = chosen.to_file(target)
         say(f"{counted(count, f'{noun} is', f'{noun}s are')} in {target}")

@@ -1,7 +1,6 @@
 """`spanjury watch`: judge live traffic, and report changes."""
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,7 +11,7 @@ from platformdirs import user_state_path
 from spanjury.judges.core import ConfigError, shown
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.cli.command import Flag, Flags
-from spanjury.orchestration.cli.exits import GATE, say
+from spanjury.orchestration.cli.exits import GATE, say, standard_output
 from spanjury.orchestration.cli.flags.data import Aspects, AspectsFiles, Columns, Task
 from spanjury.orchestration.cli.flags.panel import PanelFlags
 from spanjury.orchestration.cli.flags.run import HOST, PORT, LogFile
@@ -244,8 +243,7 @@ class _Printer:
     def emit(self, report: "drift.Window | drift.Alert") -> None:
         """Print a window or an alert without buffering, since a reader may wait for it."""
         line = json.dumps(report.as_row(), ensure_ascii=False) if self._as_json else str(report)
-        typer.echo(shown(line))
-        sys.stdout.flush()
+        typer.echo(shown(line), file=standard_output())  # which flushes
         if isinstance(report, drift.Alert) and self._exits_on_alert:
             self.is_alert = True
             self.stop_token.request("an alert was given")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 import msgspec
@@ -420,8 +421,8 @@ class Meter:
         """Add the usage of a call; stop the run if a limit is reached."""
         self._add(usage, price=price, maker=maker)
         for bound in self._bounds:
-            if not bound.is_budget and (spent := self._used(bound)) >= bound.most:
-                self._stop(_reached(spent, bound))
+            if not bound.is_budget and self._used(bound) >= bound.most:
+                self._stop(partial(self._reached, bound))
 
     def _add(self, usage: Usage, *, price: TokenPrice | None, maker: str) -> None:
         self.usage += usage
@@ -451,14 +452,20 @@ class Meter:
     def _reason_to_stop(self) -> str:
         return "" if self.stop_token is None else self.stop_token.reason
 
-    def _stop(self, reason: str) -> None:
+    def _reached(self, bound: Bound) -> str:
+        used = in_words(self._used(bound), bound.unit)
+        verb = "is" if used == "1 call" else "are"
+        most = f"${bound.most:g}" if bound.unit == "dollars" else f"{bound.most:g}"
+        return f"{used} {verb} spent, and {most} is the {'budget' if bound.is_budget else 'limit'}"
+
+    def _stop(self, reason: str | Callable[[], str]) -> None:
         if self.stop_token is not None:
             self.stop_token.request(reason)
 
     def _refusal(self, bound: Bound | None, most: Spending) -> OverBudgetError | RunStoppedError:
         if bound is None or self._reason_to_stop:
             return RunStoppedError(self._reason_to_stop)
-        reason = _reached(self._used(bound), bound)
+        reason = self._reached(bound)
         if self._used(bound) < bound.most:
             reason += f": the next call may take {in_words(most.of(bound.unit), bound.unit)}"
         if bound.is_budget:
@@ -485,13 +492,6 @@ class Meter:
                 calls, tokens, dollars = kept.get(name, (0, 0, 0.0))
                 kept[name] = calls + spent.calls, tokens + spent.tokens, dollars + spent.dollars
         return _ENCODER.encode(kept)
-
-
-def _reached(spent: float, bound: Bound) -> str:
-    used = in_words(spent, bound.unit)
-    verb = "is" if used == "1 call" else "are"
-    most = f"${bound.most:g}" if bound.unit == "dollars" else f"{bound.most:g}"
-    return f"{used} {verb} spent, and {most} is the {'budget' if bound.is_budget else 'limit'}"
 
 
 @dataclass(slots=True)

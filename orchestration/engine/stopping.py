@@ -35,7 +35,7 @@ class StopToken:
     """
 
     def __init__(self) -> None:
-        self.reason = ""
+        self._reason: str | Callable[[], str] = ""
         self.interrupted = False
         self.failure: RunFailedError | None = None
         self._grace = math.inf
@@ -44,20 +44,26 @@ class StopToken:
     @property
     def is_requested(self) -> bool:
         """True if no further row is to be begun, and no further call sent."""
-        return bool(self.reason)
+        return bool(self._reason)
 
-    def request(self, reason: str, *, grace: float = math.inf) -> None:
+    @property
+    def reason(self) -> str:
+        """The reason of the first request, for the user; empty before it."""
+        return self._reason if isinstance(self._reason, str) else self._reason()
+
+    def request(self, reason: str | Callable[[], str], *, grace: float = math.inf) -> None:
         """Request the stop; the first reason is kept.
 
         Parameters
         ----------
         reason
-            Why, for the user; not empty.
+            Why, for the user; not empty. A function returns it as it is now, such as what is spent
+            while calls under way end.
         grace
             Seconds that work under way may still take before it is cancelled; the shortest of all
             requests counts.
         """
-        self.reason = self.reason or reason
+        self._reason = self._reason or reason
         self._grace = min(self._grace, grace)
         self._limit()
 

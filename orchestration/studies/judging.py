@@ -18,7 +18,6 @@ from spanjury.judges.core import (
     RunStoppedError,
     Segment,
     counted,
-    fingerprint,
 )
 from spanjury.orchestration.engine.batch import each, evaluate
 from spanjury.orchestration.engine.panel import Panel
@@ -141,12 +140,6 @@ def judgement_of(report: Report) -> Judgement:
         outcome=report.outcome,
         spans=tuple(span.interval for span in report.spans if span.interval is not None),
     )
-
-
-def source_of(segment: Segment) -> str:
-    """Return a name of what a text was made from, the same for all texts with these inputs."""
-    inputs = [part for item in sorted(segment.inputs.items()) for part in item]
-    return fingerprint(*inputs) if inputs else fingerprint(segment.segment_id)
 
 
 def of_sources(texts: int, sources: int) -> str:

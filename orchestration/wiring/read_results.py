@@ -15,6 +15,7 @@ from spanjury.adapters.files.results.result_rows import (
     ResultSpans,
     SeatWork,
     read_reported_rows,
+    read_result_names,
     read_result_scores,
     read_result_spans,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "SeatWork",
     "marked_segments",
     "read_reported_rows",
+    "read_result_names",
     "read_result_scores",
     "read_result_spans",
 ]

@@ -17,6 +17,7 @@ from spanjury.stats.effects import difference_effects, scale_effects
 from spanjury.stats.resampling import (
     Resampled,
     bootstrap,
+    expanded_tail,
     jackknife,
     percentile_interval,
     two_sided_p,
@@ -58,7 +59,7 @@ def test_the_interval_of_two_items_is_that_of_all_four_draws() -> None:
     assert drawn.estimate == 0.5
     shares = [np.mean(drawn.draws == mean) for mean in (0, 0.5, 1)]
     assert shares == pytest.approx([0.25, 0.5, 0.25], abs=0.02)  # 4 standard errors
-    assert bounds(drawn, confidence=0.4) == (0.5, 0.5)
+    assert bounds(drawn, confidence=0.1) == (0.5, 0.5)
     assert bounds(drawn) == (0, 1)
 
 
@@ -127,6 +128,21 @@ def test_no_effect_is_denied_as_seldom_as_the_level_says() -> None:
     exams = rng.choice([-1.0, 0.0, 1.0], size=(400, 60))
     p = [two_sided_p(bootstrap(net_drop(e), items=60, rng=rng, draws=400)) for e in exams]
     assert 0.02 < np.mean(np.array(p) <= 0.05) < 0.09  # 3 standard errors about .055
+
+
+@given(tail=st.floats(0.001, 0.4), items=st.integers(2, 400))
+def test_expanded_percentiles_are_those_of_students_quantiles(tail: float, items: int) -> None:
+    bound = stats.t.isf(tail, items - 1) * math.sqrt(items / (items - 1))
+    assert expanded_tail(tail, items=items) == pytest.approx(stats.norm.sf(bound), rel=1e-6)
+
+
+@pytest.mark.parametrize(("items", "least"), [(5, 0.90), (8, 0.93), (10, 0.93)])
+def test_intervals_of_few_items_cover_nearly_as_often_as_they_say(items: int, least: float) -> None:
+    rng = default_rng(3)  # plain percentiles cover 0.84, 0.90 and 0.91
+    samples = rng.normal(size=(600, items))
+    drawn = (bootstrap(mean_drop(each), items=items, rng=rng, draws=1000) for each in samples)
+    covers = [low <= 0 <= high for low, high in map(bounds, drawn)]
+    assert least < np.mean(covers) < 0.975
 
 
 def test_one_item_shows_nothing_about_others() -> None:

@@ -77,6 +77,11 @@ class ResultName(BaseModel):
         return self.id, self.system, self.task
 
 
+def read_result_names(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the id and the system of each row of a results file; raise as `read_results` does."""
+    return ((row.id, row.system) for _, row in read_results(path, ResultName))
+
+
 class SeatRow(BaseModel):
     """One seat's part of a result row."""
 

@@ -31,7 +31,12 @@ from spanjury.judges.rules.alignment.index import (
     searched,
 )
 from spanjury.judges.rules.alignment.kinds import other_kinds
-from spanjury.judges.rules.alignment.names import other_names, replaced_names, speakers
+from spanjury.judges.rules.alignment.names import (
+    other_full_names,
+    other_names,
+    replaced_names,
+    speakers,
+)
 from spanjury.judges.rules.alignment.polarity import polarity
 from spanjury.judges.rules.alignment.record import records
 from spanjury.judges.rules.alignment.record_claims import record_claims
@@ -215,7 +220,9 @@ def _differences(match: _Match, searches: Collection[Search]) -> Iterator[Differ
     yield from speakers(comparison, match.search.source)
     yield from replaced_names(comparison, match.search)
     yield from other_kinds(comparison, searches)
-    yield from other_names(comparison, [search.source.text for search in searches])
+    texts = [search.source.text for search in searches]
+    yield from other_names(comparison, texts)
+    yield from other_full_names(comparison, texts)
 
 
 def _is_said_elsewhere(match: _Match, difference: Difference, searches: Iterable[Search]) -> bool:

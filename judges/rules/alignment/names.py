@@ -14,6 +14,7 @@ from spanjury.judges.rules.names import COUNTRIES
 
 _SPEAKER = 5  # severities
 _NAME = 4
+_WORDS = 2  # minimum words of a full name
 _WITNESSES = 3  # minimum equal tokens near a name
 _CLOSE = 0.6  # minimum share of the output's tokens in the source's sentence
 _MOST = 0.7  # minimum share of a quote that must be equal
@@ -112,6 +113,34 @@ def other_names(comparison: Comparison, sources: Collection[str]) -> Iterator[Di
             yield Difference(
                 claimed.start, claimed.end, given.start, given.end, "other name", _NAME
             )
+
+
+def other_full_names(comparison: Comparison, sources: Collection[str]) -> Iterator[Difference]:
+    """Yield a name of several words that the inputs do not hold, in place of another such name.
+
+    All other words of the two sentences are the same.
+    """
+    output, source = comparison.output, comparison.source
+    unlike = [link for link in comparison.links if not link.same]
+    count = len(unlike)
+    if count < _WORDS or not len(output.tokens) == len(source.tokens) == comparison.equal() + count:
+        return
+    first, last = unlike[0], unlike[-1]
+    claimed = output.tokens[first.left : last.left + 1]
+    given = source.tokens[first.right : last.right + 1]
+    if not len(claimed) == len(given) == count or comparison.equal() < _WITNESSES:
+        return
+    if any(token.kind != "name" for token in (*claimed, *given)) or any(
+        token.before for token in (*claimed[1:], *given[1:])
+    ):
+        return
+    if not _same_words(claimed[0].before, given[0].before):
+        return
+    words = [output.text[token.start : token.end].lower() for token in claimed]
+    if not any(word in text.lower() for word in words for text in sources):
+        yield Difference(
+            claimed[0].start, claimed[-1].end, given[0].start, given[-1].end, "other name", _NAME
+        )
 
 
 def _is_part(tokens: Sequence[Token], at: int) -> bool:

@@ -67,10 +67,21 @@ class Record:
     ----------
     group
         Records of one group are of the same kind: objects of one list, rows of one table.
+    nested
+        The fields of objects in it, if their keys occur once among all of its fields.
+    is_nested
+        Whether it is in another object, and not in a list.
     """
 
     group: int
     fields: Sequence[Field]
+    nested: Sequence[Field] = ()
+    is_nested: bool = False
+
+    @property
+    def all_fields(self) -> Sequence[Field]:
+        """Its own fields, then those of objects in it."""
+        return (*self.fields, *self.nested)
 
     @property
     def name(self) -> Field | None:
@@ -94,11 +105,14 @@ class Records:
 
     Parameters
     ----------
+    only
+        The record that the others are in, or the only one; None if there are several.
     names, values
         `index` of a name or a value -> the fields that have it.
     """
 
     records: Sequence[Record]
+    only: Record | None
     names: Mapping[str, Sequence[Entry]]
     values: Mapping[str, Sequence[Entry]]
 
@@ -111,12 +125,14 @@ def _read(text: str) -> Records:
     values: dict[str, list[Entry]] = {}
     for record in parsed:
         name = record.name
-        for field in record.fields:
+        for field in record.all_fields:
             for index in (names, values) if field is name else (values,):
                 held = index.setdefault(field.index, [])
                 if len(held) < _POSTINGS:
                     held.append(Entry(record, field))
-    return Records(records=parsed, names=names, values=values)
+    whole = [record for record in parsed if not record.is_nested or len(parsed) == 1]
+    only = whole[0] if len(whole) == 1 else None
+    return Records(records=parsed, only=only, names=names, values=values)
 
 
 records = KeptByText(_read)
@@ -136,12 +152,23 @@ def _objects(text: str) -> Iterator[Record]:
     yield from _Objects(text).records()
 
 
+@dataclass(slots=True, kw_only=True)
+class _Opened:
+    """An object or a list that is being read; `named` of its fields, 0 or 1, are its own key."""
+
+    mark: str
+    number: int
+    fields: list[Field]
+    named: int
+    nested: list[Field]
+
+
 class _Objects:
     """The objects of a JSON text, collected while it is read."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._open: list[tuple[str, list[Field], int]] = []
+        self._open: list[_Opened] = []
         self._opened = 0
         self._key: re.Match[str] | None = None
         self._string: re.Match[str] | None = None
@@ -153,13 +180,28 @@ class _Objects:
             if mark in _OPENING:
                 self._begin(mark)
             elif mark in {"}", "]"}:
-                kind, fields, _ = self._open.pop()
-                if kind == "{":
-                    yield Record(group=self._open[-1][2] if self._open else 0, fields=tuple(fields))
+                ended = self._open.pop()
+                if ended.mark == "{":
+                    yield self._record(ended)
             elif mark == ":":
                 self._key = self._string
             elif mark != ",":
                 self._value(match)
+
+    def _record(self, ended: "_Opened") -> Record:
+        """Return an object that has ended, and give its fields to the object that it is in."""
+        around = self._open[-1] if self._open else None
+        keys = Counter(field.key for field in (*ended.fields, *ended.nested))
+        nested = tuple(field for field in ended.nested if keys[field.key] == 1)
+        is_nested = around is not None and around.mark == "{"
+        if around is not None and is_nested:
+            around.nested += [*ended.fields[ended.named :], *ended.nested]
+        return Record(
+            group=around.number if around else 0,
+            fields=tuple(ended.fields),
+            nested=nested,
+            is_nested=is_nested,
+        )
 
     def _begin(self, mark: str) -> None:
         fields = []
@@ -167,11 +209,14 @@ class _Objects:
             fields.append(self._field(self._key, self._key, key="name"))
         self._key = None
         self._opened += 1
-        self._open.append((mark, fields, self._opened))
+        opened = _Opened(
+            mark=mark, number=self._opened, fields=fields, named=len(fields), nested=[]
+        )
+        self._open.append(opened)
 
     def _value(self, match: re.Match[str]) -> None:
         if self._key is not None and self._open:
-            self._open[-1][1].append(self._field(self._key, match))
+            self._open[-1].fields.append(self._field(self._key, match))
             self._key = None
         self._string = match
 

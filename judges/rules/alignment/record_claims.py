@@ -62,7 +62,7 @@ def record_claims(sentence: Phrase, records: Records) -> Iterator[Claimed]:
         return
     if len(records.records) > 1 and _BLURRING.isdisjoint(_words(sentence)):
         yield from _borrowed(sentence, record, records=records)
-    for field in record.fields:
+    for field in record.all_fields:
         yield from _denied(sentence, field)
 
 
@@ -75,13 +75,13 @@ def _words(sentence: Phrase) -> set[str]:
 
 
 def _named(sentence: Phrase, records: Records) -> Record | None:
-    """Return the only record that the sentence names, or the only one that exists."""
-    if len(records.records) == 1:
-        return records.records[0]
+    """Return the only record that the sentence names, or the one that all others are in."""
     names = {index for index, _ in _sequences(sentence) if index in records.names}
     longest = [
         index for index in names if not any(index in other and index != other for other in names)
     ]
+    if not longest:
+        return records.only
     entries = records.names[longest[0]] if len(longest) == 1 else ()
     return entries[0].record if len(entries) == 1 else None
 
@@ -106,7 +106,7 @@ def _interval_of(sentence: Phrase, value: str) -> tuple[int, int] | None:
 
 def _borrowed(sentence: Phrase, record: Record, *, records: Records) -> Iterator[Claimed]:
     """Yield the values of other records that the sentence states of the record it names."""
-    own = {field.key: field for field in record.fields}
+    own = {field.key: field for field in record.all_fields}
     name = record.name
     for (start, end), entry in _stated(sentence, records):
         given = own.get(entry.field.key)
@@ -116,7 +116,7 @@ def _borrowed(sentence: Phrase, record: Record, *, records: Records) -> Iterator
             continue
         value = sentence.text[start:end]
         if _interval_of(sentence, given.value) or any(
-            _holds(field, value) for field in record.fields
+            _holds(field, value) for field in record.all_fields
         ):
             continue
         if _is_of(sentence, entry, records=records):

@@ -50,7 +50,7 @@ class BoundedBodies:
         headers = Headers(scope=scope)
         most = limits.batch_body if path == BATCHES else limits.body
         if problem := _problem_of(headers, path, most=most):
-            await _discard(receive)
+            await discard(receive)
             raise problem
         if path == BATCHES or (path == STREAM and has_lines(headers)):
             await self._app(scope, receive, send)
@@ -79,7 +79,7 @@ async def stream_body(receive: Receive, *, most: int, seconds: float) -> AsyncIt
         has_ended = not message.get("more_body", False)
         if received > most:
             if not has_ended:
-                await _discard(receive)
+                await discard(receive)
             raise ProblemError("body-too-large", f"{most} bytes may be sent", headers=CLOSE)
         if piece:
             yield piece
@@ -143,8 +143,8 @@ async def read_on(pieces: AsyncIterator[bytes]) -> None:
             pass
 
 
-async def _discard(receive: Receive) -> None:
-    """Do the same for a body that is not read in pieces, or no longer."""
+async def discard(receive: Receive) -> None:
+    """Drop the rest of a body that is not read in pieces, or no longer, for a while."""
     received = 0
     with move_on_after(_DISCARD_SECONDS):
         while received < _DISCARDED:

@@ -20,7 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 from spanjury.judges.core import DataError
 from spanjury.orchestration.servers.http.answers import ReportEvent, SentenceEvent
 from spanjury.orchestration.servers.http.asked import StreamRequest
-from spanjury.orchestration.servers.http.bodies import CLOSE, STREAM, has_lines, sound_json
+from spanjury.orchestration.servers.http.bodies import CLOSE, STREAM, discard, has_lines, sound_json
 from spanjury.orchestration.servers.http.checks import (
     PROBLEMS,
     requested,
@@ -62,12 +62,15 @@ class GrowingBody:
         message = await self._receive()
         piece: bytes = message.get("body", b"")
         self._received += len(piece)
+        has_more = bool(message.get("more_body", False))
         if self._received > self._limits.body:
+            if has_more:
+                await discard(self._receive)
             detail = f"{self._limits.body} bytes may be sent"
             raise ProblemError("body-too-large", detail, headers=CLOSE)
         if piece:
             self._pieces.append(piece)
-        self._has_ended = self._has_ended or not message.get("more_body", False)
+        self._has_ended = self._has_ended or not has_more
         self._news.set()
         return message
 
@@ -86,6 +89,8 @@ class GrowingBody:
         try:
             return StreamRequest.model_validate({"output": "", **_object(sound_json(line))})
         except (DataError, ValidationError, ValueError) as error:
+            if not self._has_ended:
+                await discard(self._receive)
             raise ProblemError("body-invalid", f"line 1: {error}", headers=CLOSE) from error
 
     async def texts(self, begun: str) -> AsyncIterator[str]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from spanjury.judges.core import ConfigError, DataError, fingerprint
+from spanjury.judges.core import ConfigError, DataError
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import SEED, FileStudy, Parameter, from_python
+from spanjury.orchestration.studies.sources import known_source_of
 
 with lazily():
     from spanjury.orchestration.report import json
@@ -15,7 +16,6 @@ with lazily():
     from spanjury.orchestration.services.judging import scorers
     from spanjury.orchestration.services.people import marked_texts
     from spanjury.orchestration.services.people.marks import marked_run
-    from spanjury.orchestration.studies.agreement import scorers as agreement
     from spanjury.orchestration.studies.comparison import comparison, runs, tables
 
 
@@ -122,10 +122,10 @@ acompare_exams, compare_exams = from_python(CompareExams, name="compare_exams")
 
 
 def _sources(path: Path, *, data: Path | None) -> Mapping[str, str]:
-    """Return the input of each text of a run; empty if the texts are unknown."""
+    """Return the source of each text of a run; empty if the texts are unknown."""
     segments = marked_run.MarkedRun(path, data=data).segments()
-    inputs = ((segment.segment_id, agreement.known_input_of(segment)) for segment in segments)
-    return {text: fingerprint(source) for text, source in inputs if source is not None}
+    sources = ((segment.segment_id, known_source_of(segment)) for segment in segments)
+    return {text: source for text, source in sources if source is not None}
 
 
 def _scores(exam: object) -> "study_report.ExamScores":

@@ -9,13 +9,13 @@ from typing import Annotated, ClassVar, NamedTuple
 from spanjury.judges.core import ConfigError, DataError, unstamped
 from spanjury.judges.core.lazy import lazily
 from spanjury.orchestration.services.exams.study import MarkedStudy, Parameter, from_python
+from spanjury.orchestration.studies.sources import known_source_of
 
 with lazily():
     from spanjury.orchestration.services.exams import pairs, study_report, terms
     from spanjury.orchestration.services.people import marked_texts, sampled
     from spanjury.orchestration.services.people.marks import marked_run
     from spanjury.orchestration.studies import estimates
-    from spanjury.orchestration.studies.agreement import scorers
     from spanjury.orchestration.studies.pairs import comparing
     from spanjury.orchestration.studies.pairs import ranking as pair_ranking
     from spanjury.orchestration.studies.ranking import findings, score_table, tables
@@ -253,10 +253,7 @@ class _Reader:
             yield _Row(text.row.id, text.row.aspect, ranked, text.row.signature)
 
     def _bare(self, run: "marked_run.MarkedRun", run_name: str) -> Iterator[_Row]:
-        own = {
-            sampled.text_name(segment): scorers.known_input_of(segment)
-            for segment in run.segments()
-        }
+        own = {sampled.text_name(segment): known_source_of(segment) for segment in run.segments()}
         rows = list(read_results.read_result_scores(run.results))
         sources = [own.get((row.segment_id, row.system)) for row in rows]
         if None in sources:

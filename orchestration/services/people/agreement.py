@@ -31,7 +31,6 @@ from spanjury.orchestration.studies.agreement.scorers import (
     Ratings,
     Scorer,
     Settings,
-    input_of,
     rated_aspects,
     ratings,
 )
@@ -52,6 +51,7 @@ from spanjury.orchestration.studies.agreement.spans.measures import (
     renamed,
 )
 from spanjury.orchestration.studies.estimates import Settings as SpanSettings
+from spanjury.orchestration.studies.sources import source_of
 from spanjury.orchestration.wiring.read_results import ResultSpans, SeatWork, read_result_spans
 
 T = TypeVar("T")
@@ -132,7 +132,7 @@ def span_tasks(
     """
     by_id = {segment.segment_id: segment for segment in segments}
     groups = {segment.segment_id: segment.system for segment in segments if segment.system}
-    sources = {segment.segment_id: input_of(segment) for segment in segments}
+    sources = {segment.segment_id: source_of(segment) for segment in segments}
     marking = [
         annotator
         for annotator in annotators

@@ -27,13 +27,13 @@ from spanjury.orchestration.services.people.sampled import (
     text_name,
 )
 from spanjury.orchestration.services.viewing.sources import KnownAspects, ViewedRun, find_runs
-from spanjury.orchestration.studies.agreement.scorers import known_input_of
 from spanjury.orchestration.studies.sampling import (
     chance_of,
     left_out_note,
     unequal_chances_note,
     which_count,
 )
+from spanjury.orchestration.studies.sources import known_source_of
 from spanjury.orchestration.wiring.read_results import ReportedRow, read_reported_rows
 
 RowKey = tuple[str, str, str]
@@ -68,7 +68,7 @@ class People:
 
     def source(self, row: ReportedRow) -> str | None:
         """Return the input of a text, from the run's text or else from people's."""
-        sources = map(known_input_of, self._segments_of(row))
+        sources = map(known_source_of, self._segments_of(row))
         return next((source for source in sources if source is not None), None)
 
     def chance(self, row: ReportedRow) -> float | None:

@@ -11,7 +11,6 @@ import numpy as np
 from spanjury.judges.core import ConfigError, DataError, Scale, Segment
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun, MarkedText
 from spanjury.orchestration.services.people.sampled import TextName, by_name, text_name
-from spanjury.orchestration.studies.agreement.scorers import input_of
 from spanjury.orchestration.studies.sampling import (
     INCLUSION,
     SAMPLING,
@@ -23,6 +22,7 @@ from spanjury.orchestration.studies.sampling import (
     mean_over_aspects,
     novelty,
 )
+from spanjury.orchestration.studies.sources import source_of
 from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
 from spanjury.orchestration.wiring.results import check_kept, write_segments
 from spanjury.stats.arrays import FloatArray
@@ -139,7 +139,7 @@ def features_of(
         quality=quality,
         spread=spread,
         novelty=novelty(
-            [segment.output for segment in segments], [input_of(segment) for segment in segments]
+            [segment.output for segment in segments], [source_of(segment) for segment in segments]
         ),
     )
 

@@ -196,7 +196,7 @@ class ClusterStop(StopToken):
         self._note = ""
         self._tell: Callable[[str], None] = _ignore
 
-    def request(self, reason: str, *, grace: float = math.inf) -> None:
+    def request(self, reason: str | Callable[[], str], *, grace: float = math.inf) -> None:
         """Stop all workers; the first reason is kept."""
         super().request(reason, grace=grace)
         self._note = stop_note(self.reason, grace=grace)

@@ -6,6 +6,7 @@ import platform
 import re
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import Distribution, distributions
@@ -17,21 +18,25 @@ from spanjury.judges.core import (
     VERSION,
     Aspect,
     ConfigError,
+    DataError,
     Segment,
     StoreError,
+    counted,
     fingerprint,
     hide,
     is_secret_name,
 )
 from spanjury.judges.core.lazy import Once, lazily
-from spanjury.orchestration.services.judging.job import Job
+from spanjury.orchestration.services.judging.job import Job, Plan, pairs
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.panel_files import with_todays_models
 from spanjury.orchestration.wiring.results import check_kept
-from spanjury.orchestration.wiring.runs import RunFolder, is_kept_by_a_run, runs_home
+from spanjury.orchestration.wiring.runs import RunFolder, is_kept_by_a_run, part_of, runs_home
 
 with lazily():
     import pydantic
+
+    from spanjury.orchestration.wiring import read_results
 
 CLUSTER = "cluster"
 """The part of a manifest that only runs on a cluster have: its machines, and its shards."""
@@ -247,6 +252,29 @@ def check_changed_copy(job: Job, folder: RunFolder) -> None:
         raise ConfigError(
             f"{path} has changed since the run wrote it, and would be overwritten: name another"
             " file with -o"
+        )
+
+
+def check_lost_texts(job: Job, folder: RunFolder, *, planned: Plan) -> None:
+    """Raise `ConfigError` if the run has results of texts that its data no longer hold.
+
+    The new results, which contain only texts of the data, would replace them.
+    """
+    path = folder.results if folder.results.is_file() else part_of(folder.results)
+    if job.output.absolute() != folder.results.absolute() or not path.is_file():
+        return
+    lost: dict[tuple[str, str], None] = {}
+    with suppress(DataError):  # rows from a damaged one on are lost already, and made again
+        for name in read_results.read_result_names(path):
+            lost[name] = None
+    for segment, _ in pairs(job, planned=planned):
+        lost.pop((segment.segment_id, segment.system), None)
+    if lost:
+        texts = counted(len(lost), "text")
+        raise ConfigError(
+            f"{path} has results of {texts} that {job.data} no longer holds, the first"
+            f" {next(iter(lost))[0]!r}: put the rows back, or write the results of the others to"
+            " another file with -o"
         )
 
 

@@ -34,7 +34,6 @@ from spanjury.orchestration.studies.agreement.findings import (
     SeatTable,
     seat_agreement,
 )
-from spanjury.orchestration.studies.agreement.scorers import input_of
 from spanjury.orchestration.studies.agreement.spans.measures import (
     PairFinding,
     annotator_pairs,
@@ -48,6 +47,7 @@ from spanjury.orchestration.studies.estimates import (
     grouped,
     numbered,
 )
+from spanjury.orchestration.studies.sources import source_of
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.proportions import Proportion, share_by_source
 from spanjury.stats.raters.agreement import cohen_kappa, krippendorff_alpha
@@ -111,7 +111,7 @@ def people_on_aspect(
     ).reshape(len(names), len(segments))
     table = SeatTable(run="", seats=names, scores=scores[:, np.newaxis])
     both = np.count_nonzero(~np.isnan(scores), axis=0) > 1
-    owner, _ = numbered([*map(input_of, segments)])
+    owner, _ = numbered([*map(source_of, segments)])
     return PeopleOnAspect(
         aspect=aspect,
         annotators=names,

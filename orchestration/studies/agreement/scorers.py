@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spanjury.judges.core import Segment
 from spanjury.orchestration.studies.estimates import LEVEL, holm_adjusted
+from spanjury.orchestration.studies.sources import source_of
 from spanjury.stats.arrays import FloatArray
 from spanjury.stats.correlations.correlation import Method
 from spanjury.stats.correlations.grouping import Level, level_correlation
@@ -121,7 +122,7 @@ def ratings(segments: Sequence[Segment], scorers: Sequence[Scorer], *, aspect: s
     if not kept:
         raise ValueError(f"no person rated {aspect!r}")
     outputs = [text for text, _ in kept]
-    grid = Grid.of([text.system for text in outputs], map(input_of, outputs))
+    grid = Grid.of([text.system for text in outputs], map(source_of, outputs))
     about = tuple(scorer for scorer in scorers if scorer.aspect in {"", aspect})
     human = grid.table([score for _, score in kept])
     signs = [-1.0 if scorer.lower_is_better else 1.0 for scorer in about]
@@ -137,25 +138,6 @@ def ratings(segments: Sequence[Segment], scorers: Sequence[Scorer], *, aspect: s
         scorers=about,
         scores=np.array(scores).reshape(len(about), *human.shape),
     )
-
-
-def input_of(segment: Segment) -> str:
-    """Return the input that an output is of: its document's id, or else the texts themselves.
-
-    A text without either counts as its own input.
-    """
-    known_input = known_input_of(segment)
-    return segment.segment_id if known_input is None else known_input
-
-
-def known_input_of(segment: Segment) -> str | None:
-    """Return the input that an output is of; None where nothing says it."""
-    for key in ("doc_id", "input_id"):
-        if key in segment.meta:
-            return str(segment.meta[key])
-    if segment.inputs:
-        return "\n".join(f"{header}\n{text}" for header, text in segment.inputs.items())
-    return None
 
 
 Proximity = Literal["nearest", "not told apart", "behind", "untested"]

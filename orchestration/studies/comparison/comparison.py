@@ -315,7 +315,7 @@ def _catches(
     drawn = draw(stacked([stacked([pair[judge].effect() for pair in cells]) for judge in (0, 1)]))
     flags = np.array([[cell.flags() for cell in pair] for pair in cells])
     apart = flags[:, 0] - flags[:, 1]
-    mean = Resampled(drawn.estimate.mean(axis=-1), mean_of_defined(drawn.draws))
+    mean = drawn._replace(estimate=drawn.estimate.mean(axis=-1), draws=mean_of_defined(drawn.draws))
     stays = np.zeros(len(cells), dtype=bool)
     compared = _one_by_one(drawn, apart, owner=shared.owner, stays=stays)
     contrasts = zip([shared.contrasts[n] for n in stated], compared, strict=True)
@@ -355,8 +355,9 @@ def _compared(effects: Resampled, apart: FloatArray, *, owner: NDArray[np.intp])
     `owner`: number of each text's source.
     """
     first, second = (float(effect) for effect in effects.estimate)
-    difference = Resampled(
-        np.array([first - second]), (effects.draws[:, 0] - effects.draws[:, 1])[:, np.newaxis]
+    difference = effects._replace(
+        estimate=np.array([first - second]),
+        draws=(effects.draws[:, 0] - effects.draws[:, 1])[:, np.newaxis],
     )
     by_source = cluster_sums(apart, owner)
     sources = int(np.count_nonzero(~np.isnan(by_source)))
@@ -386,7 +387,11 @@ def _one_by_one(
     `stays`: shape ``(contrasts,)``: where the smaller effect is the better one.
     """
     rows = [
-        _compared(Resampled(drawn.estimate[:, n], drawn.draws[:, :, n]), each, owner=owner)
+        _compared(
+            drawn._replace(estimate=drawn.estimate[:, n], draws=drawn.draws[:, :, n]),
+            each,
+            owner=owner,
+        )
         for n, each in enumerate(apart)
     ]
     adjusted = holm_adjusted([row.p for row in rows]).tolist()

@@ -276,8 +276,9 @@ def detections(
                 _detection(
                     name,
                     aspect,
-                    Resampled(
-                        resampled.estimate[row, :, column], resampled.draws[:, row, :, column]
+                    resampled._replace(
+                        estimate=resampled.estimate[row, :, column],
+                        draws=resampled.draws[:, row, :, column],
                     ),
                     column=column,
                     scale=scales[name],
@@ -297,7 +298,8 @@ def _mean_caught(resampled: Resampled, caught: NDArray[np.bool_]) -> Estimate:
     if not defined.any():
         return Estimate()
     means = mean_of_defined(drawn[:, defined])  # a draw may lack all texts of a condition
-    return estimates(Resampled(np.mean(values[defined], keepdims=True), means[:, np.newaxis]))[0]
+    mean = np.mean(values[defined], keepdims=True)
+    return estimates(resampled._replace(estimate=mean, draws=means[:, np.newaxis]))[0]
 
 
 def _detection(

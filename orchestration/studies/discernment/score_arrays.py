@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from spanjury.judges.core import Aspect, Outcome, Result, Segment, fingerprint
 from spanjury.orchestration.studies.estimates import numbered
-from spanjury.orchestration.studies.judging import Judgement, judgement_of, source_of
+from spanjury.orchestration.studies.judging import Judgement, judgement_of
+from spanjury.orchestration.studies.sources import source_of
 from spanjury.perturbations.pairs import Condition, PerturbedPair
 from spanjury.perturbations.perturbation import Effect, Perturbation
 

@@ -61,9 +61,11 @@ def _on_numbers(findings: Findings) -> Iterator[str]:
     most = findings.sources * ONE_FLIP
     texts = of_sources(findings.segments, findings.sources)
     if most < 1:
+        apart = "; texts with equal inputs that are of different sources need a `doc_id` each"
         yield (
             f"{texts} cannot show anything: even if every score fell, D by the exact test would"
-            f" be {most:.2f}."
+            f" be {most:.2f}. Take texts of {math.ceil(1 / ONE_FLIP)} sources or more"
+            f"{apart if findings.sources < findings.segments else ''}."
         )
     elif findings.sources < _FEW:
         yield f"{texts} are few: an effect that is not shown may well be there."

@@ -49,8 +49,8 @@ from spanjury.orchestration.studies.judging import (
     JudgedText,
     in_order,
     require_distinct,
-    source_of,
 )
+from spanjury.orchestration.studies.sources import source_of
 from spanjury.perturbations.explanation.generated import generated_twin
 from spanjury.perturbations.explanation.perturbation import (
     ErrorList,

@@ -31,9 +31,9 @@ from spanjury.judges.core import (
 from spanjury.orchestration.engine.comparing import PairSeat
 from spanjury.orchestration.engine.families import FamilyWatch
 from spanjury.orchestration.engine.stopping import StopToken
-from spanjury.orchestration.studies.agreement.scorers import known_input_of
 from spanjury.orchestration.studies.estimates import grouped
 from spanjury.orchestration.studies.judging import Examinee, in_order
+from spanjury.orchestration.studies.sources import known_source_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,9 +163,8 @@ class _Source(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The id of the document if there is one, else the digest."""
-        is_id = "\n" not in self.name and len(self.name) <= _LONGEST_ID
-        return self.name if is_id else self.digest
+        """The id of the document if there is one and it is short, else the digest."""
+        return self.name if len(self.name) <= _LONGEST_ID else self.digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +185,7 @@ class Entries:
         by_source: dict[_Source, dict[str, Segment]] = {}
         systems: dict[str, None] = {}
         for segment in segments:
-            name = known_input_of(segment)
+            name = known_source_of(segment)
             if name is None:
                 continue
             systems.setdefault(segment.system)

@@ -484,8 +484,8 @@ def weighed(
     if not settings.draws:
         return Estimate(value)
     rng = default_rng(settings.seed)
-    draws = bootstrap(agreement, items=sources, rng=rng, draws=settings.draws).draws
-    return estimates(Resampled(np.asarray(value), draws))[0]
+    drawn = bootstrap(agreement, items=sources, rng=rng, draws=settings.draws)
+    return estimates(drawn._replace(estimate=np.asarray(value)))[0]
 
 
 def estimate_cell(estimate: Estimate, spec: str = VALUE) -> Cell:

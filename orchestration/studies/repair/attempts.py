@@ -16,7 +16,8 @@ from spanjury.judges.text.words import words
 from spanjury.orchestration.engine.text_repair.loop import Repaired
 from spanjury.orchestration.engine.text_repair.places import edited_segment, edits_of
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
-from spanjury.orchestration.studies.judging import judgement_of, overlapping, source_of
+from spanjury.orchestration.studies.judging import judgement_of, overlapping
+from spanjury.orchestration.studies.sources import source_of
 from spanjury.perturbations.edits import Damage, Edit, edits_between
 
 _HALF = 0.5

@@ -11,7 +11,8 @@ from spanjury.judges.core import Aspect, Outcome, PerturbationError, Segment
 from spanjury.judges.core.transcript import segment_of
 from spanjury.orchestration.studies.discernment.score_arrays import digest_of
 from spanjury.orchestration.studies.estimates import grouped
-from spanjury.orchestration.studies.judging import Judgement, overlapping, source_of
+from spanjury.orchestration.studies.judging import Judgement, overlapping
+from spanjury.orchestration.studies.sources import source_of
 from spanjury.perturbations.attacks.attack import (
     Attack,
     AttackCase,

@@ -129,6 +129,34 @@ def test_the_function_of_an_exam_has_underscores_for_hyphens() -> None:
         very_late(exams.DEMO, depth=3)
 
 
+LOUD = """
+from spanjury import Report
+
+print("imported")
+
+
+class Loud:
+    signature = "loud|version:1"
+
+    async def assess(self, segment, aspect):
+        print("assessed", segment.segment_id)
+        return Report(score=3.0)
+"""
+
+
+def test_what_a_plugin_prints_does_not_reach_standard_output(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(LOUD)
+    install(tmp_path, "loud", {"spanjury.judges": ["loud = loud:Loud"]})
+    importlib.invalidate_caches()
+    flags = ("--judge", "loud", "--aspect", "fluency", "--json")
+    rows = spanjury("evaluate", "rows.jsonl", "--no-memory", *flags)
+    assert [json.loads(line)["id"] for line in rows.stdout.splitlines()] == ["a"]
+    assert "imported\nassessed a\n" in rows.stderr
+    checked = spanjury("check", "-", *flags, piped="It is here.")
+    assert json.loads(checked.stdout)["results"][0]["score"] == 3.0
+    assert "assessed standard input\n" in checked.stderr
+
+
 def test_judges_lists_what_is_broken_with_its_package_and_the_reason() -> None:
     done = spanjury("judges")
     text = " ".join(done.output.replace("│", " ").split())

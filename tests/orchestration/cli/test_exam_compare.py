@@ -48,7 +48,7 @@ def test_the_terminal_says_which_judge_discerns_or_moves_more() -> None:
     done = compare("keen", "dull")
     data = " ".join(done.stdout.split())
     assert "A: keen B: dull" in data
-    assert "A discerns more: A +0.75, B +0.25, difference +0.50 [+0.30, +0.70]" in data
+    assert "A discerns more: A +0.75, B +0.25, difference +0.50 [+0.25, +0.75]" in data
     assert "B moves" in data  # the rest of the cell is on its next line
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert not list(Path().glob("**/comparison*"))
@@ -57,7 +57,7 @@ def test_the_terminal_says_which_judge_discerns_or_moves_more() -> None:
 def test_a_page_and_json_are_written_where_a_folder_is_named() -> None:
     compare("keen", "dull", "-o", "out/here", "--draws", "2000", "--seed", "3")
     page = Path("out/here/comparison.md").read_text()
-    figures = "20 | 20 | +0.75 | +0.25 | +0.50 [+0.30, +0.70]"
+    figures = "20 | 20 | +0.75 | +0.25 | +0.50 [+0.25, +0.75]"
     for line in (
         "- A: `panel|keen`, in `keen`",
         "- B, dull: `dull|temperature:0`",

@@ -81,9 +81,16 @@ def assert_nothing_was_burnt(folder: Path, *, rows: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [(401, "bad key {authorization}"), (404, "The model does not exist")]
+    ("status", "said", "advice"),
+    [
+        (401, "bad key {authorization}", "check its name, its key and its address"),
+        (402, "Insufficient credits", "its provider wants to be paid: check the credit"),
+        (404, "The model does not exist", "check its name, its key and its address"),
+    ],
 )
-def test_an_unusable_model_costs_a_call_and_no_row(tmp_path: Path, status: int, said: str) -> None:
+def test_an_unusable_model_costs_a_call_and_no_row(
+    tmp_path: Path, status: int, said: str, advice: str
+) -> None:
     judged_rows(tmp_path, count=2000)
     refused = failure(status, said)
     with CountingServer(lambda _, __: refused, lambda _, __: refused) as server:
@@ -94,7 +101,7 @@ def test_an_unusable_model_costs_a_call_and_no_row(tmp_path: Path, status: int, 
     line = complaint(errors)
     assert line.startswith("model openai-compatible/judge cannot be used: openai-compatible/judge")
     assert f"status {status}" in line
-    assert "check its name, its key and its address" in line
+    assert advice in line
     assert "sk-of-a-test" not in errors
     judged_rows(tmp_path, count=20)
     assert_nothing_was_burnt(tmp_path, rows=20)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from spanjury.adapters.runs.marks_store import backup_of
 from spanjury.judges.core import ErrorSpan
 from spanjury.orchestration.cli.segment_view import marked_text
-from spanjury.orchestration.services.people.marks.mark import Mark
+from spanjury.orchestration.services.people.marks.mark import Mark, MarkedSpan
 from spanjury.orchestration.services.people.marks.marked_run import MarkedRun
 
 QUICK = ("--draws", "0", "--no-progress")
@@ -216,6 +216,15 @@ def test_a_form_without_bare_scores_and_unfinished_marks_says_so(
     assert "5 marks were imported" in call(tmp_path, "marks", "import", "run", name).stderr
 
 
+def test_a_file_that_no_form_ends_in_is_not_written(tmp_path: Path, run: MarkedRun) -> None:
+    put_marks(run, agreeing(1))
+    refused = call(tmp_path, "marks", "export", "run", "-o", "marks.csv", code=2)
+    assert "ends in .factgenie.jsonl, .mqm.tsv, .jsonl, or --form" in refused.stderr
+    assert not (tmp_path / "marks.csv").exists()
+    call(tmp_path, "marks", "export", "run", "-o", "marks.csv", "--form", "rows")
+    assert json.loads((tmp_path / "marks.csv").read_text())["human"]
+
+
 def test_an_unfinished_row_does_not_say_that_no_error_was_found(
     tmp_path: Path, run: MarkedRun
 ) -> None:
@@ -226,6 +235,31 @@ def test_an_unfinished_row_does_not_say_that_no_error_was_found(
     assert row["meta"]["marks"] == [
         {"annotator": "anna", "aspect": "consistency", "is_done": False}
     ]
+
+
+def test_unfinished_marks_in_exported_rows_count_as_nobodys_judgement(
+    tmp_path: Path, run: MarkedRun
+) -> None:
+    output = run.texts[0].segment.output
+    span = MarkedSpan(start=0, end=2, text=output[:2], severity=3)
+    begun = {("anna", 0, "consistency"): Mark(score=1, spans=(span,))}
+    put_marks(run, begun | {("ben", 0, "consistency"): Mark(score=5, is_done=True)})
+    call(tmp_path, "marks", "export", "run", "-o", "all.jsonl", "--unfinished")
+    (row,) = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+    assert row["human"] == {"consistency": {"ben": 5.0}}
+    assert row["spans"] == []
+    assert row["meta"]["marks"][0] == {
+        "annotator": "anna",
+        "aspect": "consistency",
+        "is_done": False,
+        "score": 1.0,
+        "spans": [{"start": 0, "end": 2, "text": output[:2], "severity": 3}],
+    }
+    for path in (run.marks, backup_of(run.marks)):
+        path.unlink()
+    call(tmp_path, "marks", "import", "run", "all.jsonl")
+    call(tmp_path, "marks", "export", "run", "-o", "again.jsonl", "--unfinished")
+    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "all.jsonl").read_bytes()
 
 
 def test_one_annotators_marks_are_exported_alone(tmp_path: Path, run: MarkedRun) -> None:

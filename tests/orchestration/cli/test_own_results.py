@@ -83,6 +83,33 @@ def test_a_run_with_another_file_for_its_results_has_them_in_its_folder_too() ->
     spanjury("rescore", "run")
 
 
+@pytest.mark.parametrize("command", ["resume", "rescore"])
+def test_results_of_rows_that_the_data_lost_are_not_dropped(command: str) -> None:
+    evaluate("mine", "--run-dir", "run")
+    results = Path("run/results.jsonl").read_bytes()
+    rows = Path("mine.jsonl").read_text().splitlines(keepends=True)
+    Path("mine.jsonl").write_text("".join(rows[:2]))
+    said = spanjury(command, "run", code=2).stderr
+    assert "results of 2 texts that" in said
+    assert "no longer holds, the first 'mine-2': put the rows back" in said
+    assert Path("run/results.jsonl").read_bytes() == results
+    spanjury(command, "run", "-o", "others.jsonl")
+    assert ids(spanjury("export", "others.jsonl").stdout) == MINE[:2]
+    assert Path("run/results.jsonl").read_bytes() == results
+    Path("mine.jsonl").write_text("".join(rows))
+    spanjury(command, "run")
+    assert Path("run/results.jsonl").read_bytes() == results
+
+
+def test_rows_that_a_stopped_run_had_judged_are_not_dropped() -> None:
+    with LoopbackServer(GOOD) as server:
+        evaluate("mine", *asking(server), "--max-calls", "2", "--run-dir", "run", code=4)
+        rows = Path("mine.jsonl").read_text().splitlines(keepends=True)
+        Path("mine.jsonl").write_text("".join(rows[1:]))
+        said = spanjury("resume", "run", code=2).stderr
+    assert "results.jsonl.part has results of 1 text that" in said
+
+
 def test_a_file_that_the_user_named_and_a_run_did_not_reach_may_be_replaced_by_its_resume() -> None:
     Path("named.jsonl").write_text("mine\n")
     os.utime("named.jsonl", (0, 0))

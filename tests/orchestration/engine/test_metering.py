@@ -30,7 +30,7 @@ from spanjury.judges.core import (
     UnusableModelError,
     Usage,
 )
-from spanjury.orchestration.engine.metering import AskedBy, Limits, Meter, paid_by
+from spanjury.orchestration.engine.metering import SEATS, AskedBy, Limits, Meter, paid_by
 from spanjury.orchestration.engine.seats import Seat, seat_report
 from spanjury.orchestration.engine.spending import Spending
 from spanjury.orchestration.engine.stopping import StopToken
@@ -102,6 +102,18 @@ async def test_the_call_that_reaches_a_limit_stops_the_run(limits: Limits, reaso
     assert stop_token.reason == reason
     with pytest.raises(RunStoppedError, match="is the limit"):
         await model.complete(REQUEST)
+
+
+async def test_the_reason_of_a_stop_counts_calls_that_end_after_it() -> None:
+    stop_token = StopToken()
+    meter = Meter(limits=Limits(max_tokens=200), stop_token=stop_token)
+    most = Spending(1, 100, 0.0)
+    for _ in range(2):
+        await meter.reserve(most)
+    await meter.settle(most, Usage(calls=1, prompt=250), price=None, maker=SEATS)
+    assert stop_token.reason == "250 tokens are spent, and 200 is the limit"
+    await meter.settle(most, Usage(calls=1, prompt=60), price=None, maker=SEATS)
+    assert stop_token.reason == "310 tokens are spent, and 200 is the limit"
 
 
 async def test_a_call_that_may_exceed_a_limit_is_not_sent() -> None:

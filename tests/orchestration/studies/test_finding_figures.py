@@ -374,6 +374,7 @@ def test_one_source_shows_nothing_however_many_texts_it_has() -> None:
     findings = findings_of(KEEN, texts_each=40)
     assert verdicts(findings)[0] is Conclusion.UNDECIDED
     assert "40 texts of 1 source cannot show anything" in page(findings)
+    assert "Take texts of 5 sources or more; texts with equal inputs that are" in page(findings)
     assert np.isnan(findings.findings[0].contrasts[0].interval).all()
 
 
@@ -440,7 +441,11 @@ def test_missing_scores_are_counted_and_taken_at_their_worst() -> None:
 
 @pytest.mark.parametrize(
     ("segments", "caution"),
-    [(1, "1 text cannot show anything"), (4, "D by the exact test would be 0.93"), (20, "are few")],
+    [
+        (1, "1 text cannot show anything"),
+        (4, "would be 0.93. Take texts of 5 sources or more."),
+        (20, "are few"),
+    ],
 )
 def test_few_texts_are_warned_of(segments: int, caution: str) -> None:
     assert any(caution in text for text in cautions(findings_of(KEEN, segments=segments)))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spanjury.judges.core import ConfigError, DataError, ErrorSpan, Segment
+from spanjury.orchestration.services.people.marks.mark import MarkedSpan
 from spanjury.orchestration.services.people.marks.marked_run import (
     MarkedRun,
     Reading,
@@ -86,9 +87,11 @@ def marked_texts(readings: Iterable[Reading], *, form: str) -> Iterator[Segment]
 
 
 def _row_text(readings: Sequence[Reading]) -> Segment:
+    """Return a text whose scores and spans are those of finished marks, which studies count."""
     spans = [
-        _named(span.error_span(reading.annotator), aspect=reading.aspect)
+        _filled(span, annotator=reading.annotator, aspect=reading.aspect)
         for reading in readings
+        if reading.mark.is_done
         for span in reading.mark.spans
     ]
     bare, looked = bare_text(readings[0].text.segment), _who_looked(readings)
@@ -110,12 +113,14 @@ def _scores(readings: Sequence[Reading]) -> dict[str, dict[str, float]]:
     scores: dict[str, dict[str, float]] = {}
     for aspect in readings[0].text.aspects:
         for reading in readings:
-            if reading.aspect == aspect and reading.mark.score is not None:
-                scores.setdefault(aspect, {})[reading.annotator] = reading.mark.score
+            score = reading.mark.score
+            if reading.aspect == aspect and reading.mark.is_done and score is not None:
+                scores.setdefault(aspect, {})[reading.annotator] = score
     return scores
 
 
-def _named(span: ErrorSpan, *, aspect: str) -> dict[str, object]:
+def _filled(span: MarkedSpan, **about: str) -> dict[str, object]:
+    """Return the fields of a span that hold something, and what else is said about it."""
     row: dict[str, object] = {
         "start": span.start,
         "end": span.end,
@@ -123,8 +128,7 @@ def _named(span: ErrorSpan, *, aspect: str) -> dict[str, object]:
         "severity": span.severity,
         "category": span.category,
         "explanation": span.explanation,
-        "annotator": span.found_by[0],
-        "aspect": aspect,
+        **about,
     }
     return {key: value for key, value in row.items() if value not in {None, ""}}
 
@@ -135,7 +139,13 @@ def _about(reading: Reading) -> dict[str, object]:
         about["note"] = reading.mark.note
     if reading.mark.scores_only:
         about["scores_only"] = True
-    return about if reading.mark.is_done else about | {"is_done": False}
+    if not reading.mark.is_done:
+        about["is_done"] = False
+        if reading.mark.score is not None:
+            about["score"] = reading.mark.score
+        if reading.mark.spans:
+            about[SPANS] = [_filled(span) for span in reading.mark.spans]
+    return about
 
 
 def _joined_text(readings: Sequence[Reading], *, form: str) -> Segment:

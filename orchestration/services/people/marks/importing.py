@@ -1,5 +1,6 @@
 """Import marked texts into a run; what fits none of its rows is reported, never guessed."""
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -70,8 +71,11 @@ class Sheet:
             who, aspect = str(about.get("annotator", "")), str(about.get("aspect", ""))
             mark = self._add(who, aspect, what=f"a mark of {who or 'someone'}")
             if mark is not None:
+                begun = _begun(about)
                 self._marks[who, aspect] = replace(
                     mark,
+                    score=begun.score,
+                    spans=begun.spans,
                     note=str(about.get("note", "")),
                     is_done=about.get("is_done") is not False,
                     scores_only=about.get("scores_only") is True,
@@ -146,6 +150,14 @@ class Sheet:
     def _only_reader(self) -> str:
         readers = self._readers()
         return readers[0] if len(readers) == 1 else ""
+
+
+def _begun(about: Mapping[str, object]) -> Mark:
+    """Return the score and the spans of an unfinished mark, which are not the row's own."""
+    spans = [
+        {"start": None, "end": None, "text": "", **span} for span in _objects(about.get(SPANS))
+    ]
+    return mark_of_json(json.dumps({"score": about.get("score"), SPANS: spans}))
 
 
 def _objects(value: object) -> Sequence[Mapping[str, object]]:

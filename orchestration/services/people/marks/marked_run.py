@@ -28,7 +28,7 @@ from spanjury.orchestration.studies.agreement.people import (
     Verdict,
     kept_spans,
 )
-from spanjury.orchestration.studies.agreement.scorers import input_of
+from spanjury.orchestration.studies.sources import source_of
 from spanjury.orchestration.wiring.marks import (
     MARKS_NAME,
     MarkKey,
@@ -323,7 +323,7 @@ def _all(
                 yield SpanVerdict(
                     aspect=reading.aspect,
                     judge=judge,
-                    source=input_of(reading.text.segment),
+                    source=source_of(reading.text.segment),
                     verdict=verdict,
                 )
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanjury.judges.core import ConfigError, ErrorSpan, Segment
-from spanjury.orchestration.studies.agreement.scorers import input_of
 from spanjury.orchestration.studies.estimates import Effects, Settings, estimates, numbered
+from spanjury.orchestration.studies.sources import source_of
 from spanjury.stats.resampling import Estimate
 from spanjury.stats.spans.gamma import Gamma, gamma
 from spanjury.stats.spans.span_agreement import (
@@ -111,7 +111,7 @@ def gold_of(segments: Iterable[Segment]) -> Gold:
         spans[segment.segment_id] = marked
         readers[segment.segment_id] = readers_of(marked, named)
         lengths[segment.segment_id] = len(segment.output)
-        sources[segment.segment_id] = input_of(segment)
+        sources[segment.segment_id] = source_of(segment)
     return Gold(spans, readers, lengths, sources)
 
 

@@ -1,5 +1,6 @@
 """Contradictions by alignment: each category beside sentences that only look like one."""
 
+import json
 from time import process_time
 
 import pytest
@@ -402,6 +403,84 @@ def test_a_value_of_the_next_record_is_found(source: str, output: str, words: st
     ],
 )
 def test_a_record_that_is_described_well_is_left_alone(source: str, output: str) -> None:
+    assert contradictions_of(output, source) == []
+
+
+WRITTEN = "The report was written by Lena Hoff and published in March."
+
+
+def test_another_full_name_is_found_in_a_copy() -> None:
+    (each,) = contradictions_of(
+        "The report was written by Omar Diaz and published in March.", WRITTEN
+    )
+    assert (each.category, each.text) == ("other name", "Omar Diaz")
+    assert each.explanation == "The source says 'Lena Hoff'."
+
+
+@pytest.mark.parametrize(
+    ("output", "source"),
+    [
+        (WRITTEN, WRITTEN),
+        ("The report was written by Omar Diaz and published in March.", f"{WRITTEN} Diaz edited."),
+        ("The report was written by Lena Diaz and published in March.", WRITTEN),
+        ("The report was written with Omar Diaz and published in March.", WRITTEN),
+        ("The report was written by Omar Diaz in March.", WRITTEN),
+    ],
+)
+def test_a_full_name_that_may_be_right_is_left_alone(output: str, source: str) -> None:
+    assert contradictions_of(output, source) == []
+
+
+NESTED = json.dumps(
+    [
+        {
+            "name": "Blue Spice",
+            "costs": {"price": 20, "tip": None},
+            "rules": {"dogs_allowed": True},
+        },
+        {"name": "Red Rose", "costs": {"price": 35, "tip": None}, "rules": {"dogs_allowed": False}},
+    ]
+)
+CAFE = json.dumps(
+    {
+        "name": "Blue Door",
+        "attributes": {"outdoor_seating": False, "parking": {"garage": False, "street": True}},
+        "upstairs": {"smoking": False},
+        "downstairs": {"smoking": True},
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "words"),
+    [
+        (NESTED, "The price at Red Rose is 20.", "20"),
+        (NESTED, "Dogs are allowed at Red Rose.", "Dogs are allowed"),
+        (NESTED, "Dogs are not allowed at Blue Spice.", "Dogs are not allowed"),
+        (CAFE, "Blue Door has outdoor seating.", "outdoor seating"),
+        (CAFE, "The cafe has no street parking.", "no street"),
+    ],
+)
+def test_a_value_in_an_object_belongs_to_the_object_around_it_too(
+    source: str, output: str, words: str
+) -> None:
+    (each,) = contradictions_of(output, source)
+    assert (each.category, each.text) == ("record", words)
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        (NESTED, "The price at Red Rose is 35."),
+        (NESTED, "Dogs are allowed at Blue Spice."),
+        (CAFE, "Blue Door has no outdoor seating."),
+        (CAFE, "There is street parking."),
+        (CAFE, "Smoking is allowed at Blue Door."),  # the key occurs twice
+        (json.dumps({"hotel": {"name": "Inn"}, "spa": {"wifi": False}}), "The hotel has wifi."),
+        (json.dumps({"hotel": {"name": "Inn"}, "spa": {"wifi": False}}), "The lobby has wifi."),
+    ],
+)
+def test_a_value_in_an_object_of_something_else_is_left_alone(source: str, output: str) -> None:
     assert contradictions_of(output, source) == []
 
 

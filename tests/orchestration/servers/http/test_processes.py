@@ -1,5 +1,6 @@
 """The service as a process: killed, ended, crowded, kept waiting, and left by its clients."""
 
+import itertools
 import json
 import signal
 import socket
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import partial
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -320,6 +322,29 @@ def test_a_refused_body_is_answered_once_its_client_has_sent_it(
     with serving(tmp_path) as served, served.client() as client:
         answer = client.post("/v1/batches", content=body, headers={"Content-Type": kind})
     assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "status"),
+    [
+        (b"{no JSON\n", "body-invalid", 422),
+        (b"{" + b"x" * 5_000_000, "body-too-large", 413),
+    ],
+    ids=["first line", "size"],
+)
+def test_a_refused_stream_is_answered_once_its_client_has_sent_it(
+    tmp_path: Path, line: bytes, kind: str, status: int
+) -> None:
+    chunks = itertools.chain([line], itertools.repeat(b'"text"\n' * 10_000, 400))
+    headers = {"Content-Type": "application/x-ndjson"}
+    with serving(tmp_path) as served:  # httpx would not mind a reset connection
+        client = HTTPConnection("127.0.0.1", served.port, timeout=30)
+        client.request("POST", "/v1/check/stream", chunks, headers, encode_chunked=True)
+        with client.getresponse() as answer:
+            problem = json.load(answer)
+        client.close()
+    assert problem["status"] == status
+    assert problem["type"].endswith(kind)
 
 
 def test_a_client_that_goes_away_while_it_sends_a_batch_leaves_nothing(tmp_path: Path) -> None:

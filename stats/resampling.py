@@ -178,7 +178,7 @@ def percentile_interval(resampled: Resampled, *, confidence: float = 0.95) -> In
 def expanded_tail(tail: float, *, items: int) -> float:
     """Return the share of draws of 2 or more normal items beyond Student's bound for `tail`.
 
-    Without scipy, which takes longer to import than most intervals to compute.
+    Without scipy, which is not among the packages that judging and viewing need.
     """
     low, high = 0.0, math.pi / 2
     for _ in range(_HALVINGS):

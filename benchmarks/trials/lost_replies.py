@@ -75,8 +75,8 @@ RULES = {
     "a metric's rules": (
         "precision",
         "judges/metrics/overlap/token_overlap.py",
-        "return [_share(shared, of=ours, beside=theirs) for ours, theirs, shared in counts]",
-        "return [0.125 for _ in counts]",
+        "return _share(shared, of=output, beside=reference)",
+        "return 0.125",
     ),
 }
 PROMPTS = {

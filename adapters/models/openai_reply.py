@@ -206,24 +206,25 @@ def read_reply(body: object, request: ChatRequest, *, source: str) -> Reply:
         raise TransientModelError(
             f"{source}: the server's reply is not a chat completion: {error}"
         ) from None
-    written = sum(len(message.content) for message in request.messages)
-    if _is_cut(written, tokens=reply.usage.prompt):
+    if _is_cut(request, tokens=reply.usage.prompt):
         raise PermanentModelError(
-            f"{source}: the server read {reply.usage.prompt:,} tokens of a prompt of {written:,}"
-            " characters, and cut the rest: give it a larger context, in Ollama by"
-            f" OLLAMA_CONTEXT_LENGTH ({TOO_LONG})"
+            f"{source}: the server read only {reply.usage.prompt:,} tokens of the prompt, and cut"
+            " the rest: give it a larger context, in Ollama by OLLAMA_CONTEXT_LENGTH"
+            f" ({TOO_LONG})"
         )
     return reply
 
 
-def _is_cut(characters: int, *, tokens: int) -> bool:
+def _is_cut(request: ChatRequest, *, tokens: int) -> bool:
     """Return whether a prompt was cut to the server's context, which Ollama does without an error.
 
     The count is then that of the context, or of half of it and a few tokens, and too low for the
-    text.
+    text. A run of blanks counts once, since it may be one token.
     """
-    is_context = tokens >= _LEAST_LEFT and tokens % _CONTEXT_UNIT < _FEW
-    return is_context and characters > tokens * _MOST_PER_TOKEN
+    if tokens < _LEAST_LEFT or tokens % _CONTEXT_UNIT >= _FEW:
+        return False
+    words = [word for message in request.messages for word in message.content.split()]
+    return sum(map(len, words)) + len(words) > tokens * _MOST_PER_TOKEN
 
 
 class _ShapeError(ValueError):

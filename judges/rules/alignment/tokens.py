@@ -78,7 +78,7 @@ _BREAK = "|"  # not a word, so that no number is read across punctuation
 
 _STOPS = frozenset(',;:?!.()"“”')
 
-_TENTH = 10  # the highest ordinal that is told from a word
+_TENTH = 10  # ordinals above it count as words
 
 
 Lexeme = tuple[int, int, str, str]

@@ -53,7 +53,7 @@ def draw_scores(
             axis.set_ylabel(level)
         most = np.nanmax([*scores, *by_experts, 1.0])
         axes[-1].set_xlim(0, 1.12 * most)  # room for the numbers beside the bars
-        axes[-1].set_xlabel("D (1: p = .05)")
+        axes[-1].set_xlabel("D (1: p = 0.05)")
         figure.align_ylabels(axes)
         handles, names = axes[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside upper center", ncols=len(names))

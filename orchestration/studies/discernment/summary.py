@@ -161,7 +161,7 @@ _KEYS = {"skipped": "left_out", "contrasts": "cells", "target_contrast": "contra
 _DISTURBED = "share of harmless conditions that disturb the judge"
 _STEADY = "share of harmless conditions shown to leave scores alone"
 _MEASURES: Mapping[str, str] = {
-    "discernment.average": "D, averaged over levels of damage; 1 is p = .05",
+    "discernment.average": "D, averaged over levels of damage; 1 is p = 0.05",
     "discernment.minimum": "the lowest D of all conditions",
     "discernment.weighted": "average D with experts' weights of the aspects",
     "discernment.effect": "P(drop) - P(rise), the mean over damaged aspects of all conditions; -1"

@@ -1,7 +1,7 @@
 """Files of models in Hugging Face's format, and batching by length; needs no torch."""
 
 import hashlib
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,9 +29,14 @@ def packaged_weights(package: str, *, engine: str, install: str) -> Path:
 
 
 def model_digest(folder: Path, *, suffixes: Container[str]) -> str:
-    """Return a digest of the files with these suffixes; large files are sampled at even steps."""
+    """Return a digest of the files with these suffixes, as `files_digest` does."""
+    return files_digest(sorted(path for path in folder.iterdir() if path.suffix in suffixes))
+
+
+def files_digest(files: Iterable[Path]) -> str:
+    """Return a digest of names, sizes and contents; large files are sampled at even steps."""
     digest = hashlib.sha256()
-    for file in sorted(path for path in folder.iterdir() if path.suffix in suffixes):
+    for file in files:
         size = file.stat().st_size
         digest.update(f"{file.name}:{size}:".encode())
         with file.open("rb") as stream:

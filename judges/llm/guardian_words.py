@@ -29,7 +29,7 @@ class Marks:
         Beginnings of lines that count as labels; they are changed by ``> `` before them.
     """
 
-    tags: re.Pattern[str]
+    tags: re.Pattern[str] = re.compile(r"(?!)")  # matches nothing
     labels: re.Pattern[str]
 
     def changed_in(self, text: str) -> str:

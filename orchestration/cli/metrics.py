@@ -187,7 +187,7 @@ def score(
     Without --metric, every metric is run that the data and this machine allow.
     """
     if output is not None:
-        results.check_kept(output, texts.data, *texts.reference, texts.source)
+        results.check_output(output, texts.data, *texts.reference, texts.source)
     prepared = service.prepare(
         texts.data,
         metrics=texts.metric,

@@ -251,6 +251,5 @@ def _with_own_judge(seat: SeatConfig) -> SeatConfig:
 
 
 def _usual_options(name: str) -> ModelOptions:
-    if name == EMBEDDED:
-        return _EMBEDDED
-    return {LOCAL: _IN_A_FOLDER, VLLM: _BY_VLLM}.get(name.partition("/")[0], _USUAL)
+    own = {EMBEDDED: _EMBEDDED, LOCAL: _IN_A_FOLDER, VLLM: _BY_VLLM}
+    return own.get(name.partition("/")[0], _USUAL)

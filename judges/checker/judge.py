@@ -40,6 +40,7 @@ from spanjury.judges.core import (
     Aspect,
     CheckedPairs,
     Checker,
+    CheckerLimits,
     ClaimPair,
     ClaimSupport,
     ErrorSpan,
@@ -82,10 +83,10 @@ class CheckerJudge:
         The checker, with a model of its own or a chat model.
     threshold
         Probability of an error, above 0, from which a claim is an error, and from which a word of
-        it is marked if the checker has probabilities for words.
+        it is marked if the checker has probabilities for words; None for the checker's own, or 0.5.
     vouched
         Probability of an error, above 0, from which a claim below the threshold is reported as
-        unverified.
+        unverified; None for the checker's own, or 0.3.
     passages
         Maximum number of passages to check a claim with, those that share most words with it.
         0 for all.
@@ -117,8 +118,8 @@ class CheckerJudge:
     )
 
     checker: Checker | AskedChecker
-    threshold: float = 0.5
-    vouched: float = 0.3
+    threshold: float | None = None
+    vouched: float | None = None
     passages: int = 8
     passage_tokens: int = 0
     passage_sentences: int = 0
@@ -129,8 +130,8 @@ class CheckerJudge:
     max_spans: int = 8
 
     def __post_init__(self) -> None:
-        for name in ("threshold", "vouched"):
-            if not 0.0 < (probability := getattr(self, name)) <= 1.0:
+        for name, probability in self._limits._asdict().items():
+            if not 0.0 < probability <= 1.0:
                 raise ValueError(f"{name} must be above 0 and at most 1, got {probability!r}")
         for name in ("passages", "passage_tokens", "passage_sentences", "max_spans"):
             if (number := getattr(self, name)) < 0:
@@ -144,8 +145,7 @@ class CheckerJudge:
         return signature(
             "checker",
             checker=self.checker.signature,
-            threshold=self.threshold,
-            vouched=self.vouched,
+            **self._limits._asdict(),
             passages=self.passages,
             passage_tokens=self.passage_tokens,
             passage_sentences=self.passage_sentences,
@@ -182,24 +182,33 @@ class CheckerJudge:
             return checked.unscored
         claims = checked.claims
         wrongs = [claim.error_probability for claim in claims]
+        threshold, vouched = self._limits
         return Findings(
             error_probability=max(wrongs) if self.pool == "worst" else fsum(wrongs) / len(wrongs),
             is_stated=all(claim.is_stated for claim in claims),
             spans=[
                 span
                 for claim in claims
-                if claim.error_probability >= self.threshold
-                for span in _error_spans(claim, output, inputs, threshold=self.threshold)
+                if claim.error_probability >= threshold
+                for span in _error_spans(claim, output, inputs, threshold=threshold)
             ],
             unverified=[
                 _unverified(claim, output)
                 for claim in claims
-                if self.vouched <= claim.error_probability < self.threshold
+                if vouched <= claim.error_probability < threshold
             ],
             read=len(claims),
             note=checked.note,
             reply=checked.reply,
             usage=checked.usage,
+        )
+
+    @property
+    def _limits(self) -> CheckerLimits:
+        own = getattr(self.checker, "limits", CheckerLimits())
+        return CheckerLimits(
+            threshold=own.threshold if self.threshold is None else self.threshold,
+            vouched=own.vouched if self.vouched is None else self.vouched,
         )
 
     def _sources(self, segment: Segment, aspect: Aspect) -> Mapping[str, str]:
@@ -264,9 +273,10 @@ class CheckerJudge:
     ) -> "_Checked":
         """Mark the deciding phrase in each wrong claim without words."""
         findings, output = checked.claims, segment.output
+        threshold = self._limits.threshold
         candidates = [
             phrases(output, (finding.start, finding.end))
-            if finding.error_probability >= self.threshold and not finding.words
+            if finding.error_probability >= threshold and not finding.words
             else []
             for finding in findings
         ]
@@ -286,7 +296,7 @@ class CheckerJudge:
             deciding = [
                 _Word(start=start, end=end, wrong=finding.error_probability)
                 for (start, end), answer in zip(shorter, rest, strict=True)
-                if self.threshold
+                if threshold
                 > _error_probability(
                     answer.supported, answer.contradicted, subtracts=self.subtract_contradiction
                 )

@@ -31,6 +31,7 @@ from spanjury.judges.core.chat import (
 from spanjury.judges.core.checking import (
     Calibration,
     CheckedPairs,
+    CheckerLimits,
     ClaimPair,
     ClaimSupport,
     ClaimUnit,
@@ -184,6 +185,7 @@ __all__ = [
     "ChatRequest",
     "CheckedPairs",
     "Checker",
+    "CheckerLimits",
     "ClaimPair",
     "ClaimSupport",
     "ClaimUnit",

@@ -13,6 +13,16 @@ ClaimUnit = Literal["sentence", "text", "answer"]
 each word, or a whole answer that it judges at once."""
 
 
+class CheckerLimits(NamedTuple):
+    """Probabilities of an error from which a claim is an error, and from which it is unverified.
+
+    A checker may have its own as its property ``limits``.
+    """
+
+    threshold: float = 0.5
+    vouched: float = 0.3
+
+
 class ClaimPair(NamedTuple):
     """A passage of a source, and the claim that it may support."""
 

@@ -31,6 +31,7 @@ from spanjury.judges.core import (
     ChatModel,
     ChatRequest,
     CheckedPairs,
+    CheckerLimits,
     ClaimPair,
     ClaimSupport,
     ClaimUnit,
@@ -65,6 +66,9 @@ _QUOTED = re.compile(r"[\"“]([^\"“”\n]{3,300})[\"”]")
 _THOUGHT = re.compile(r"<think(?:ing)?>(.*?)</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 
 
+_USUAL_LIMITS = CheckerLimits()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Form:
     """The form of prompts and answers that models were trained on.
@@ -89,6 +93,8 @@ class _Form:
         Licence of the models if it forbids commercial use; else empty.
     examples
         TOML file of answered examples, which precede the question; empty for none.
+    limits
+        Limits for models that were asked in this form.
     """
 
     system: str = ""
@@ -104,8 +110,14 @@ class _Form:
     marks: Marks
     licence: str = ""
     examples: str = ""
+    limits: CheckerLimits = _USUAL_LIMITS
 
 
+_PLAIN_LIMITS = CheckerLimits(threshold=0.45, vouched=0.15)
+"""Limits of a model that was not trained for the question, and that supports too readily.
+
+Of 336 sentences of ``training/reader``, Qwen2.5-Coder-1.5B-Instruct puts 4 % of the right ones
+above the first and 5 % of the wrong ones below the second."""
 _GRANITE = "granite"
 GuardianForm = Literal["granite", "bespoke", "lynx", "plain"]
 """Name of the form: that of Granite Guardian, Bespoke-MiniCheck or Lynx, or for any chat model."""
@@ -168,6 +180,7 @@ _FORMS: Mapping[str, _Form] = {
         wrong="false",
         marks=Marks(labels=re.compile(r"^(?=(?:Document|Statement):)", re.MULTILINE)),
         examples="guardian-plain-examples.toml",
+        limits=_PLAIN_LIMITS,
     ),
 }
 
@@ -272,6 +285,11 @@ class Guardian:
     def apart(self) -> tuple[str, ...]:
         """The question, if the form has a variable for it."""
         return self._form.apart
+
+    @property
+    def limits(self) -> CheckerLimits:
+        """The limits of the form."""
+        return self._form.limits
 
     def room(self) -> int:
         """Return the maximum number of tokens of a passage and a claim together."""

@@ -34,7 +34,7 @@ from spanjury.judges.llm.material import NO_MATERIAL, Material
 from spanjury.judges.llm.own_fields import OwnFields, left_open, own_fields, quotation
 from spanjury.judges.llm.parsed import ParsedError, ParsedReply
 from spanjury.judges.llm.quoted_evidence import NO_INPUTS, Inputs, parsed_evidence
-from spanjury.judges.text import Locator
+from spanjury.judges.text import Locator, is_fence_line
 
 PARSER_VERSION = 3
 """Raised whenever a reply may be read differently than before; part of signatures."""
@@ -325,14 +325,15 @@ def located_errors(
     """Return `errors` in order, located in `output`, and in its parts `first` if they can be.
 
     Words without quotation marks that are not in the text may only describe the location of the
-    error: they are put before the explanation, and do not count as a false quotation. Evidence is
-    looked up in `inputs`.
+    error: they are put before the explanation, and do not count as a false quotation. An error on
+    a line of the prompt around the texts is left out. Evidence is looked up in `inputs`.
     """
     locator = Locator(output, first=first)
     return tuple(
         inputs.with_evidence(span, error) if error.evidence else span
         for error in errors
         for span in [_located(locator, error)]
+        if not (span.start is None and is_fence_line(error.quote))
     )
 
 

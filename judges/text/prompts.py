@@ -20,6 +20,7 @@ _LONGEST_NAME = 60
 _MOST_WORDS = 4  # a longer header could be an instruction
 _HEADING_WORDS = 7  # "Source of the answer, passage 12": a name followed by our own words
 _SHORTEST = 4
+_FENCE_LINE = re.compile(rf"(?:{_MARK.pattern}\s*)?[^\n:]{{1,{_LONGEST_NAME}}}: (?:begin|end)")
 _VARIABLE = re.compile(r"\$([a-z_]+)")
 
 
@@ -84,6 +85,17 @@ def fence_apart(*groups: Mapping[str, str]) -> tuple[Fenced, ...]:
         Fenced(text="\n\n".join(blocks[start:end]), marks=marks[start:end])
         for start, end in pairwise(ends)
     )
+
+
+def is_fence_line(line: str) -> bool:
+    """Return whether `line` is one that `fence` writes around a text, with or without its mark.
+
+    Examples
+    --------
+    >>> is_fence_line("Article: begin"), is_fence_line("The article begins")
+    (True, False)
+    """
+    return _FENCE_LINE.fullmatch(line.strip()) is not None
 
 
 def named_plainly(texts: Mapping[str, str], *, most_words: int = _MOST_WORDS) -> dict[str, str]:

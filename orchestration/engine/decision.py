@@ -390,10 +390,12 @@ def _by_spans(
 
 
 def _by_doubts(seats: Iterable[SeatReport]) -> Iterator[tuple[Decision, DecisionBasis]]:
-    """Yield unsure if a seat lists an unverified sentence that is too likely to have an error."""
-    doubts = (part.probability for seat in seats for part in seat.report.unverified)
-    if (likely := max(doubts, default=0.0)) >= VOUCHED:
-        reason = f"A sentence is not verified: the probability of an error in it is {likely:.2f}."
+    """Yield unsure if a seat lists an unverified sentence, whatever its probability of an error."""
+    doubts = [part.probability for seat in seats for part in seat.report.unverified]
+    if doubts:
+        reason = (
+            f"A sentence is not verified: the probability of an error in it is {max(doubts):.2f}."
+        )
         yield Decision.UNSURE, DecisionBasis(ground=Ground.SPANS, reason=reason)
 
 

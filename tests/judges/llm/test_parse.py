@@ -484,6 +484,16 @@ def test_a_score_within_a_line_counts_only_without_one_on_a_line_of_its_own() ->
     assert parse(f"{within}\n\nOverall score: Poor", scale=SCALE).score == 2
 
 
+@pytest.mark.parametrize("line", ["Article: begin", "[0a1b2c3d4e5f] Summary: end"])
+def test_a_line_of_the_prompt_around_the_texts_is_no_error_of_the_text(line: str) -> None:
+    error = ParsedError(quote=line, explanation="It is not mentioned.", severity=5, quoted=True)
+    kept = ParsedError(quote="a bridge", explanation="There is none.", severity=3)
+    (span,) = located_errors((error, kept), output="There is a bridge.")
+    assert span.text == "a bridge"
+    (said,) = located_errors((error,), output=f"The log says:\n{line}")
+    assert said.text == line
+
+
 def test_only_words_in_quotation_marks_count_as_a_false_quotation() -> None:
     quoted = ParsedError(quote="a tunnel", explanation="There is none.", severity=3)
     described = ParsedError(

@@ -67,7 +67,7 @@ async def open_embedded(name: str, *, options: ModelOptions) -> AsyncIterator[Ch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Setting:
-    """What a server is started with.
+    """Settings of a server.
 
     Parameters
     ----------

@@ -104,12 +104,11 @@ def _setting(file: str) -> _Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Server:
-    """The address and key of a running server; it runs until `engine` is dropped."""
+    """The address and key of a running server."""
 
     base_url: str
     key: str = field(repr=False)
     weights: Path
-    engine: Any = field(repr=False)
 
 
 class _ProcessServers:
@@ -118,28 +117,29 @@ class _ProcessServers:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = Counter[_Setting]()
-        self._servers: dict[_Setting, _Server] = {}
+        # A server runs until the reference to its engine is dropped.
+        self._running: dict[_Setting, tuple[Any, _Server]] = {}
 
     def acquire(self, setting: _Setting) -> _Server:
         """Return the running server; blocks while it starts."""
         with self._lock:
-            if setting not in self._servers:
-                self._servers[setting] = _start(setting)
+            if setting not in self._running:
+                self._running[setting] = _start(setting)
             self._users[setting] += 1
-            return self._servers[setting]
+            return self._running[setting][1]
 
     def release(self, setting: _Setting) -> None:
         """Release the server; the last user stops it, which blocks."""
         with self._lock:
             self._users[setting] -= 1
             if not self._users[setting]:
-                del self._servers[setting]
+                del self._running[setting]
 
 
 _PROCESS = _ProcessServers()
 
 
-def _start(setting: _Setting) -> _Server:
+def _start(setting: _Setting) -> tuple[Any, _Server]:
     """Start a server; it accepts requests once this returns."""
     engine = library(_ENGINE, extra="embedded")
     key = secrets.token_urlsafe(24)
@@ -156,9 +156,8 @@ def _start(setting: _Setting) -> _Server:
         server = engine.Server(params)
     except RuntimeError as error:
         raise ConfigError(f"{setting.weights.name} cannot be served: {error}") from error
-    return _Server(
-        base_url=f"{server.listening_address}/v1", key=key, weights=setting.weights, engine=server
-    )
+    address = f"{server.listening_address}/v1"
+    return server, _Server(base_url=address, key=key, weights=setting.weights)
 
 
 def _model(server: _Server, *, timeout: float) -> ChatModel:

@@ -187,7 +187,7 @@ _FORMS: Mapping[str, _Form] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guardian:
-    """Ask about each claim: a model trained to check facts, or any chat model in one word.
+    """Ask a chat model about each claim: one trained to check facts, or any other in one word.
 
     Raises `ValueError` if an option does not suit the form, a number is out of range, or a file
     is invalid.

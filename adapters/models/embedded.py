@@ -155,7 +155,9 @@ def _start(setting: _Setting) -> tuple[Any, _Server]:
     try:
         server = engine.Server(params)
     except RuntimeError as error:
-        raise ConfigError(f"{setting.weights.name} cannot be served: {error}") from error
+        raise ConfigError(
+            f"{setting.weights.name} cannot be served as a model in GGUF: {error}"
+        ) from error
     address = f"{server.listening_address}/v1"
     return server, _Server(base_url=address, key=key, weights=setting.weights)
 

@@ -128,7 +128,7 @@ async def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp")
     file = tmp_path / "notes.gguf"
     file.write_text("no weights")
-    with pytest.raises(ConfigError, match=r"notes\.gguf cannot be served"):
+    with pytest.raises(ConfigError, match=r"notes\.gguf cannot be served as a model in GGUF"):
         async with open_embedded(f"embedded/{file}", options=OPTIONS):
             pytest.fail("opened")
 

@@ -138,7 +138,9 @@ async def test_any_model_answers_in_one_word_after_answered_examples() -> None:
     assert [role for role, _ in examples] == ["user", "assistant"] * 6
     assert [answer for role, answer in examples if role == "assistant"].count("True") == 3
     assert role == "user"
-    assert f"{SOURCE}\n\nStatement: The bridge opened in 1935." in question
+    asked = "\n".join(turns(server, number)[-1][1] for number in range(2))  # in either order
+    for sentence in ("The bridge opened in 1935.", "Ann Lee built it."):
+        assert f"{SOURCE}\n\nStatement: {sentence}\n" in asked
     assert all(text.split("\n")[0] == question.split("\n")[0] for _, text in examples[::2])
     assert report.error_probability == pytest.approx(0.75)
     assert {(span.start, span.end) for span in report.spans} == {(0, 26), (27, 44)}

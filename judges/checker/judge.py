@@ -61,6 +61,7 @@ from spanjury.judges.text.turns import LONG, in_turn
 
 _BATCH = 16  # pairs checked between two points at which the work can be cancelled
 _LEAST_ROOM = 2  # one token of a passage and one of a claim
+_UNKNOWN = 0.5  # the probability of an error where none is stated
 _SEVERITY = 4  # fixed, because a checker does not say how much an error matters
 Pool = Literal["worst", "mean"]
 """Probability of an error in a text: that of its worst claim, or the mean over its claims."""
@@ -130,8 +131,8 @@ class CheckerJudge:
     max_spans: int = 8
 
     def __post_init__(self) -> None:
-        for name, probability in self._limits._asdict().items():
-            if not 0.0 < probability <= 1.0:
+        for name in ("threshold", "vouched"):
+            if not 0.0 < (probability := getattr(self._limits, name)) <= 1.0:
                 raise ValueError(f"{name} must be above 0 and at most 1, got {probability!r}")
         for name in ("passages", "passage_tokens", "passage_sentences", "max_spans"):
             if (number := getattr(self, name)) < 0:
@@ -145,7 +146,8 @@ class CheckerJudge:
         return signature(
             "checker",
             checker=self.checker.signature,
-            **self._limits._asdict(),
+            threshold=self._limits.threshold,
+            vouched=self._limits.vouched,
             passages=self.passages,
             passage_tokens=self.passage_tokens,
             passage_sentences=self.passage_sentences,
@@ -180,22 +182,22 @@ class CheckerJudge:
         checked = await self._checked(inputs, segment=segment, aspect=aspect)
         if checked.unscored is not None:
             return checked.unscored
-        claims = checked.claims
-        wrongs = [claim.error_probability for claim in claims]
-        threshold, vouched = self._limits
+        claims, limits = checked.claims, self._limits
+        wrongs = [claim.probability_in(limits) for claim in claims]
         return Findings(
             error_probability=max(wrongs) if self.pool == "worst" else fsum(wrongs) / len(wrongs),
             is_stated=all(claim.is_stated for claim in claims),
             spans=[
                 span
                 for claim in claims
-                if claim.error_probability >= threshold
-                for span in _error_spans(claim, output, inputs, threshold=threshold)
+                if claim.error_probability >= limits.threshold
+                for span in _error_spans(claim, output, inputs, threshold=limits.threshold)
             ],
             unverified=[
-                _unverified(claim, output)
+                _unverified(claim, output, limits=limits)
                 for claim in claims
-                if vouched <= claim.error_probability < threshold
+                if claim.error_probability < limits.threshold
+                and claim.probability_in(limits) >= limits.vouched
             ],
             read=len(claims),
             note=checked.note,
@@ -206,7 +208,7 @@ class CheckerJudge:
     @property
     def _limits(self) -> CheckerLimits:
         own = getattr(self.checker, "limits", CheckerLimits())
-        return CheckerLimits(
+        return own._replace(
             threshold=own.threshold if self.threshold is None else self.threshold,
             vouched=own.vouched if self.vouched is None else self.vouched,
         )
@@ -360,6 +362,15 @@ class _Finding:
     is_stated: bool
     explanation: str
 
+    def is_only_said(self, limits: CheckerLimits) -> bool:
+        """Return whether the model calls it supported in words that `limits` do not trust."""
+        is_supported = self.error_probability < limits.threshold
+        return is_supported and not (self.is_stated or limits.trusts_words)
+
+    def probability_in(self, limits: CheckerLimits) -> float:
+        """Return the probability of an error; one half if it is unknown."""
+        return _UNKNOWN if self.is_only_said(limits) else self.error_probability
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Checked:
@@ -497,11 +508,14 @@ def _likelihoods(token: Token, words: Sequence[_Word]) -> Likelihoods:
     return Likelihoods(supported=1.0 - wrong, contradicted=wrong, absent=0.0)
 
 
-def _unverified(finding: _Finding, output: str) -> Unverified:
+def _unverified(finding: _Finding, output: str, *, limits: CheckerLimits) -> Unverified:
+    reason = f"The best passage supports it with probability {finding.supported:.2f} only."
+    if finding.is_only_said(limits):
+        reason = "The model calls it supported, and its server states no probability."
     return Unverified(
         start=finding.start,
         end=finding.end,
         text=output[finding.start : finding.end],
-        probability=finding.error_probability,
-        reason=f"The best passage supports it with probability {finding.supported:.2f} only.",
+        probability=finding.probability_in(limits),
+        reason=reason,
     )

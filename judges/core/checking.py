@@ -14,13 +14,23 @@ each word, or a whole answer that it judges at once."""
 
 
 class CheckerLimits(NamedTuple):
-    """Probabilities of an error from which a claim is an error, and from which it is unverified.
+    """Limits by which a checker's answers become errors and doubts.
 
     A checker may have its own as its property ``limits``.
+
+    Parameters
+    ----------
+    threshold
+        Probability of an error, above 0, from which a claim is an error.
+    vouched
+        Probability of an error, above 0, from which a claim below the threshold is unverified.
+    trusts_words
+        Whether a claim is verified if the model calls it supported and states no probability.
     """
 
     threshold: float = 0.5
     vouched: float = 0.3
+    trusts_words: bool = True
 
 
 class ClaimPair(NamedTuple):

@@ -64,9 +64,12 @@ _THOUGHT_TOKENS = 2048
 _SHOWN = 600  # characters of a model's reasons
 _QUOTED = re.compile(r"[\"“]([^\"“”\n]{3,300})[\"”]")
 _THOUGHT = re.compile(r"<think(?:ing)?>(.*?)</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-
-
 _USUAL_LIMITS = CheckerLimits()
+_PLAIN_LIMITS = CheckerLimits(threshold=0.45, vouched=0.15, trusts_words=False)
+"""Limits of a model that was not trained for the question, and that supports too readily.
+
+Of 336 sentences of ``training/reader``, Qwen2.5-Coder-1.5B-Instruct puts 4 % of the right ones
+above the first and 5 % of the wrong ones below the second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +116,6 @@ class _Form:
     limits: CheckerLimits = _USUAL_LIMITS
 
 
-_PLAIN_LIMITS = CheckerLimits(threshold=0.45, vouched=0.15)
-"""Limits of a model that was not trained for the question, and that supports too readily.
-
-Of 336 sentences of ``training/reader``, Qwen2.5-Coder-1.5B-Instruct puts 4 % of the right ones
-above the first and 5 % of the wrong ones below the second."""
 _GRANITE = "granite"
 GuardianForm = Literal["granite", "bespoke", "lynx", "plain"]
 """Name of the form: that of Granite Guardian, Bespoke-MiniCheck or Lynx, or for any chat model."""

@@ -22,6 +22,7 @@ with lazily():
     from spanjury.orchestration.services.viewing import sources as viewed
     from spanjury.orchestration.wiring import cluster
     from spanjury.orchestration.wiring import read_results as exports
+    from spanjury.orchestration.wiring import results as written
     from spanjury.orchestration.wiring import runs as run_folders
 
 _KILO = 1000
@@ -384,5 +385,6 @@ def merge(
     """Join the results of the shards of a run, in the order of the rows."""
     shards = cluster.find_parts(parts)
     target = output or shards[0].whole
+    written.check_output(target)
     rows = cluster.merge_parts(shards, target)
     say(f"{rows} rows of {len(shards)} shards are in {target}")

@@ -16,6 +16,7 @@ from spanjury.judges.core import (
     AskedChecker,
     ChatModel,
     Checker,
+    CheckerLimits,
     ClaimUnit,
     Consolidator,
     CorpusMetric,
@@ -92,6 +93,9 @@ def checked_checker(made: object, name: str) -> Checker | AskedChecker:
             f"{what} lacks unit, room, count_tokens or check, or apart and ask in place"
             f" of check: {made!r}"
         )
+    limits: object = getattr(made, "limits", CheckerLimits())
+    if not isinstance(limits, CheckerLimits):
+        raise PluginError(f"{what}: its limits must be CheckerLimits, got {limits!r}")
     unit: object = made.unit
     if unit not in get_args(ClaimUnit):
         units = ", ".join(get_args(ClaimUnit))

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from spanjury.judges.core import (
     Aspect,
     ChatRequest,
     ConfigError,
+    Decision,
     DeferredError,
     Outcome,
     Report,
@@ -150,7 +152,7 @@ async def test_the_examples_can_be_left_out_of_the_form_that_has_them() -> None:
     with LoopbackServer(plain("True")) as server:
         report = await assessed("guardian:plain:examples=false", server)
     assert [role for role, _ in turns(server)] == ["system", "user"]
-    assert report.score == 5
+    assert report.outcome is Outcome.SCORED
     with pytest.raises(ConfigError, match="form bespoke has no examples"):
         await assessed("guardian:bespoke:examples=false", server)
 
@@ -173,6 +175,28 @@ async def test_a_model_that_was_not_trained_for_it_is_believed_less(
         report = await assessed(f"guardian:plain{options}", server, segment=said)
     assert (len(report.spans), len(report.unverified)) == (marked, unverified)
     assert report.error_probability == pytest.approx(wrong)
+
+
+async def test_a_true_without_a_probability_does_not_vouch_for_a_sentence() -> None:
+    said = Segment(segment_id="s", output="Ann Lee built it.", inputs={"Article": SOURCE})
+    model = ModelConfig(name="openai-compatible/guard", attempts=1)
+    with LoopbackServer(plain("True")) as server:
+        models = [replace(model, base_url=server.base_url)]
+        config = panel_config(judges=["guardian:plain"], models=models)
+        async with open_configured_panel(config) as panel:
+            result = await panel.assess(said, ASPECT)
+    (doubt,) = result.seats[0].report.unverified
+    assert doubt.probability == 0.5
+    assert "states no probability" in doubt.reason
+    assert result.seats[0].report.error_probability is None
+    assert (result.score, result.decision) == (3, Decision.UNSURE)
+
+
+async def test_a_false_without_a_probability_is_an_error() -> None:
+    with LoopbackServer(plain("False")) as server:
+        report = await assessed("guardian:plain", server)
+    assert len(report.spans) == 2
+    assert report.unverified == ()
 
 
 async def test_a_source_cannot_write_a_statement_of_its_own() -> None:

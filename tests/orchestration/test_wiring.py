@@ -278,6 +278,10 @@ def test_a_folder_that_follows_the_name_is_the_checkers(tmp_path: object) -> Non
     assert seat.options == {"folder": str(tmp_path), "passages": 2}
 
 
+class _Tuple(FakeChecker):
+    limits = (0.5, 0.3)
+
+
 class _Paragraphs(FakeChecker):
     @property
     def signature(self) -> str:
@@ -290,6 +294,7 @@ class _Paragraphs(FakeChecker):
         (object(), "lacks a signature"),
         (FakeChecker(unit="page"), "unit must be one of sentence, text, answer, got 'page'"),  # type: ignore[arg-type]
         (_Paragraphs(), "signature must be a text that is not empty"),
+        (_Tuple(), "limits must be CheckerLimits"),
     ],
 )
 def test_what_is_no_checker_is_refused_at_the_door(made: object, message: str) -> None:

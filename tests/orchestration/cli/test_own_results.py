@@ -183,6 +183,7 @@ def test_rows_are_not_written_into_a_file_that_is_named_a_table(ending: str) -> 
         ("evaluate", "mine.jsonl", *FLAGS),
         ("perturb", "mine.jsonl", "--recipe", "flaws"),
         ("metrics", "score", "mine.jsonl", "--metric", "nid"),
+        ("watch", "mine.jsonl", "--once", "--state-dir", "watch"),
     )
     for command in commands:
         done = spanjury(*command, "-o", f"out{ending}", code=2)

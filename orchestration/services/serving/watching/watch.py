@@ -63,7 +63,7 @@ from spanjury.orchestration.services.serving.watching.drift import (
 from spanjury.orchestration.services.serving.watching.sampling import Sampling
 from spanjury.orchestration.wiring.config import PanelConfig
 from spanjury.orchestration.wiring.panels import open_configured_panel
-from spanjury.orchestration.wiring.results import result_line
+from spanjury.orchestration.wiring.results import check_output, result_line
 from spanjury.orchestration.wiring.runs import open_memory
 from spanjury.orchestration.wiring.traffic import (
     Arrival,
@@ -443,9 +443,11 @@ async def open_watch(
 
     Once `stop_token` is requested, no call is sent, and traces that need one stay on disk.
 
-    Raise `ConfigError` if a name is unknown or a key is missing, and `StoreError` if the folder
-    cannot be used, or another watch uses it.
+    Raise `ConfigError` if a name is unknown, a key is missing or the output is named a table, and
+    `StoreError` if the folder cannot be used, or another watch uses it.
     """
+    if plan.output is not None:
+        check_output(plan.output)
     async with AsyncExitStack() as stack:
         try:
             plan.folder.mkdir(parents=True, exist_ok=True)

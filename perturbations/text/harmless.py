@@ -1,5 +1,6 @@
 """Changes that should leave every score the same: contractions, numerals, phrases, layout."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -14,6 +15,8 @@ from spanjury.perturbations.text.language import require_english
 from spanjury.perturbations.text.places import Choice, cased_like, chosen, fitted, struck
 from spanjury.perturbations.text.wordlists import lists
 
+_CODE = re.compile(r"(?P<fence>`{3,}).*?(?:(?P=fence)|\Z)|`[^`\n]+`", re.DOTALL)
+_NOT_PROSE = "\ufffc"  # neither a word character, nor white space, nor a mark
 _BLANK = re.compile(r"(?<=\S) (?=\S)")
 _CURLY = {"“": '"', "”": '"', "‘": "'", "’": "'"}
 _MARK = re.compile(r"(?P<curly>[“”‘’])|(?P<straight>[\"'])|\.\.\.|…| - | — | – |(?<=\w)—(?=\w)")
@@ -32,7 +35,7 @@ _ASKED = r"(?! (?:I|you|we|they|he|she|it|the|there|this|that)\b)"
 @text_perturbation(family="invariance", level="character", spares={"*"})
 def whitespace(text: str, rng: Generator, *, k: int = 3) -> list[Edit]:
     """Double `k` of the spaces between words."""
-    ends = [blank.end() for blank in _BLANK.finditer(masked(text))]
+    ends = [blank.end() for blank in _BLANK.finditer(_prose(text))]
     drawn = chosen(len(ends), rng, k=k, what="single blanks between words")
     return [Edit(start=ends[index], end=ends[index], text=" ") for index in drawn.tolist()]
 
@@ -41,7 +44,8 @@ def whitespace(text: str, rng: Generator, *, k: int = 3) -> list[Edit]:
 def punctuation_style(text: str, _: Generator) -> list[Edit]:
     """Change the style of quotation marks, apostrophes, dashes and dots: curly or straight.
 
-    All of them are changed, since a text in two styles would be worse.
+    All of them are changed, since a text in two styles would be worse. Code in backticks stays as
+    it is, and so does JSON, in which curly marks would be errors.
     """
     edits = list(_redrawn(text))
     if not edits:
@@ -49,8 +53,20 @@ def punctuation_style(text: str, _: Generator) -> list[Edit]:
     return edits
 
 
+def _prose(text: str) -> str:
+    """Return the masked `text` without its code: nothing in JSON and in backticks can match."""
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            json.loads(text)
+        except ValueError:
+            pass
+        else:
+            return _NOT_PROSE * len(text)
+    return _CODE.sub(lambda code: _NOT_PROSE * len(code.group()), masked(text))
+
+
 def _redrawn(text: str) -> Iterator[Edit]:
-    mask = masked(text)
+    mask = _prose(text)
     curly = any(mark in mask for mark in _CURLY)
     for match in _MARK.finditer(mask):
         quote = match.group()

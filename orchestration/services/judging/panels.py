@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, field, fields, replace
+from os import PathLike
 from pathlib import Path
 
 from anyio import CancelScope, Event
@@ -199,8 +200,8 @@ def panel_config(
     Raises
     ------
     ConfigError
-        If the panel file cannot be read, a judge's options are invalid, or a panel is combined with
-        judges or models.
+        If the panel file cannot be read, a judge's options are invalid, a panel is combined with
+        judges or models, or is none of the types above.
     """
     seats = (judges,) if isinstance(judges, str | SeatConfig | Judge) else tuple(judges)
     asked = (models,) if isinstance(models, str | ModelConfig) else tuple(models)
@@ -208,8 +209,13 @@ def panel_config(
         raise ConfigError("a panel has its judges and models: name no others")
     if isinstance(panel, PanelConfig):
         return panel
-    if panel is not None:
+    if isinstance(panel, str | PathLike):
         return read_panel_file(Path(panel))
+    if panel is not None:
+        raise ConfigError(
+            "a panel is a PanelConfig, an open panel or the path of a panel file, got"
+            f" {type(panel).__name__}"
+        )
     return PanelConfig(seats=tuple(map(_seat, seats)), models=asked)
 
 

@@ -277,6 +277,11 @@ def test_a_panel_and_judges_are_not_named_together() -> None:
         spanjury.check("A.", panel=PanelConfig(), judges="form")
 
 
+def test_a_panel_of_another_type_is_an_error_that_names_the_right_ones() -> None:
+    with pytest.raises(spanjury.EvaluationError, match="path of a panel file, got dict"):
+        spanjury.check("A.", panel={"seats": ["form"]})  # type: ignore[arg-type]
+
+
 def result(*scores: float | None, decision: Decision | None = None) -> Result:
     seats = tuple(
         SeatReport(

@@ -412,10 +412,18 @@ def test_blanks_between_words_are_doubled() -> None:
         ("an 'honour ' - it 's said", "an ‘honour ’ – it ’s said"),
         ("late—too late", "late – too late"),
         ("“6' 2 is tall”", '"6\' 2 is tall"'),
+        ("It's `print('a')`\n```\nx = 'b'", "It’s `print('a')`\n```\nx = 'b'"),
     ],
 )
 def test_punctuation_is_drawn_the_other_way(text: str, other: str) -> None:
     assert changed(punctuation_style, text) == other
+
+
+@pytest.mark.parametrize("rule", [punctuation_style, whitespace])
+def test_json_is_not_restyled(rule: Perturbation) -> None:
+    with pytest.raises(NothingToDamageError):
+        changed(rule, '{"motto": "it\'s a late start"}')
+    assert changed(rule, "{it's not a JSON object, so it's prose}")
 
 
 @pytest.mark.parametrize("rule", [bandwagon_claim, authority_claim, prompt_injection])

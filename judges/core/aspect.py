@@ -37,6 +37,8 @@ class Task:
     whole
         Canonical headers of inputs that are one text, even if a list stands under a header that
         names passages in other tasks, such as the turns of a dialogue under ``Context``.
+    questions
+        Canonical headers of inputs that ask for something and are no evidence for the text.
     aliases
         Other names of the task.
     default_aspects
@@ -50,6 +52,7 @@ class Task:
         default_factory=lambda: MappingProxyType({"Input": ()})
     )
     whole: tuple[str, ...] = field(default=(), metadata=NOT_IN_KEYS)
+    questions: tuple[str, ...] = field(default=(), metadata=NOT_IN_KEYS)
     aliases: tuple[str, ...] = ()
     default_aspects: tuple[str, ...] = ()
 
@@ -158,6 +161,18 @@ class Aspect:
             header: text
             for header, text in inputs.items()
             if self.task.canonical_header(header) in allowed
+        }
+
+    def evidence(self, inputs: Mapping[str, str]) -> dict[str, str]:
+        """Return the `inputs` that a judge of this aspect may read, without the questions.
+
+        A text is not supported by the question that it answers.
+        """
+        questions = self.task.questions
+        return {
+            header: text
+            for header, text in self.view(inputs).items()
+            if not questions or self.task.canonical_header(header) not in questions
         }
 
     def lacking(self, inputs: Mapping[str, str]) -> tuple[str, ...]:

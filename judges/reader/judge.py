@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
@@ -39,8 +40,9 @@ from spanjury.judges.core import (
 from spanjury.judges.core.code_digest import code_digest
 from spanjury.judges.reader.tuning import LEAST, Tuning, sentence_evidence
 from spanjury.judges.reader.windows import Kind, SentenceWindow, sentence_readings
-from spanjury.judges.text.tokens import Token, is_negation
+from spanjury.judges.text.tokens import Token, is_negation, tokens
 from spanjury.judges.text.turns import LONG, all_in_turns
+from spanjury.judges.text.without_claims import absences, blanked, without_marks
 from spanjury.judges.text.words import each_once
 
 
@@ -68,8 +70,8 @@ class ReaderJudge:
     """
 
     blind_spots: ClassVar[str] = (
-        "what follows only from many places of the input together, from arithmetic, or from "
-        "knowledge of the world; it reads English, each sentence beside some 130 words"
+        "conclusions that combine many passages of the input, arithmetic, and world knowledge; it "
+        "reads English, and compares each sentence with about 130 words of the input"
     )
 
     encoder: WindowReader
@@ -102,11 +104,14 @@ class ReaderJudge:
 
     async def examine(self, segment: Segment, aspect: Aspect) -> Findings | Report:
         """Read the sentences in batches, in a thread; cancellable between the batches."""
-        output, inputs = segment.output, aspect.view(segment.inputs)
+        output, inputs = segment.output, aspect.evidence(segment.inputs)
         if unable := obstacle(output, inputs, aspect):
             return unable
+        asked = [
+            text for header, text in aspect.view(segment.inputs).items() if header not in inputs
+        ]
         # Reading even a short text takes long, so every text goes to a thread.
-        parts = await all_in_turns(partial(self._parts, output, inputs), length=LONG + 1)
+        parts = await all_in_turns(partial(self._parts, output, inputs, asked), length=LONG + 1)
         return Findings(
             error_probability=self.tuning.probability(max(part.evidence for part in parts)),
             spans=[span for part in parts for span in part.spans],
@@ -115,15 +120,26 @@ class ReaderJudge:
             copied=sum(part.copied for part in parts),
         )
 
-    def _parts(self, output: str, inputs: Mapping[str, str]) -> Iterator["_Part"]:
-        """Yield the findings in each batch of sentences."""
-        for batch in sentence_readings(self.encoder, output, inputs):
+    def _parts(
+        self, output: str, inputs: Mapping[str, str], asked: Sequence[str]
+    ) -> Iterator["_Part"]:
+        """Yield the findings in each batch of sentences; words of a question are not made up."""
+        claimed = blanked(without_marks(output), absences(output) if asked else ())
+        words = {token.stem for question in asked for token in tokens(question) if token.is_content}
+        for batch in sentence_readings(self.encoder, claimed, inputs):
             part = _Part(read=len(batch.readings), copied=batch.copied)
             for window, reading in batch.readings:
                 likely = sentence_evidence(reading)
                 part.evidence = max(part.evidence, likely)
                 errors = list(
-                    error_spans(window, reading, output=output, inputs=inputs, tuning=self.tuning)
+                    error_spans(
+                        window,
+                        reading,
+                        output=output,
+                        inputs=inputs,
+                        tuning=self.tuning,
+                        asked=words,
+                    )
                 )
                 part.spans += errors
                 probability = self.tuning.probability(likely)
@@ -204,26 +220,31 @@ def error_spans(
     output: str,
     inputs: Mapping[str, str],
     tuning: Tuning,
+    asked: AbstractSet[str] = frozenset(),
 ) -> Iterator[ErrorSpan]:
     """Yield the errors of a sentence, in order; none if it is not suspicious enough.
 
-    `output` and `inputs` are the texts to which the offsets of sentence and passages refer.
+    `output` and `inputs` are the texts to which the offsets of sentence and passages refer. A run
+    of content words whose stems are all in `asked` is no error.
     """
     if not tuning.is_suspect(sentence_evidence(reading)):
         return
-    tokens = sentence.tokens
-    negated = sum(map(is_negation, tokens)) % 2 == 1
+    words = sentence.tokens
+    negated = sum(map(is_negation, words)) % 2 == 1
     for run, near in marked_runs(sentence, reading, threshold=tuning.threshold):
+        content = [word for word in words[run.first : run.stop] if word.is_content]
+        if content and all(word.stem in asked for word in content):
+            continue
         turned = near is not None and near.turned != negated
         yield error_span(
             run,
             near,
-            tokens=tokens,
+            tokens=words,
             output=output,
             inputs=inputs,
-            severity=_severity(run, tokens, sentence.window.kinds, turned=turned),
+            severity=_severity(run, words, sentence.window.kinds, turned=turned),
             is_evidence=run.category == CONTRADICTED
-            or (near is not None and is_about_same(near, run, tokens)),
+            or (near is not None and is_about_same(near, run, words)),
         )
 
 
@@ -308,12 +329,13 @@ def _severity(run: Run, tokens: Sequence[Token], kinds: Sequence[int], *, turned
 
 def _reason(lacking: int, *, of: int, telling: bool) -> str:
     if lacking == of == 1:
-        return "Its only content word is missing from the passages read beside it."
+        return "Its only content word does not occur in the source passages compared with it."
     if lacking:
-        verb = "is" if lacking == 1 else "are"
+        verb = "does" if lacking == 1 else "do"
         return (
-            f"{lacking} of its {of} content words {verb} missing from the passages read beside it."
+            f"{lacking} of its {of} content words {verb} not occur in the source passages compared"
+            " with it."
         )
     if telling:
-        return "A word that bears on its sense is missing from the passages read beside it."
-    return "All its words are in the source, but the reader is not sure that they say the same."
+        return "A word that changes its meaning does not occur in the source passages."
+    return "All its words occur in the source, but the reader is not sure of the same meaning."

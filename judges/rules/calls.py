@@ -66,8 +66,13 @@ from spanjury.judges.rules.call_checks.context import (
     tokens_of,
     tool_of,
 )
-from spanjury.judges.rules.call_checks.limits import broken, is_untold, out_of_order, refused
-from spanjury.judges.rules.call_checks.misreadings import misread, untouched
+from spanjury.judges.rules.call_checks.limits import (
+    broken,
+    out_of_order,
+    refusal_of,
+    untold_words,
+)
+from spanjury.judges.rules.call_checks.misreadings import misnumbered, misread, untouched
 from spanjury.judges.rules.call_checks.schema import breaches
 from spanjury.judges.rules.call_checks.statements import (
     contrary,
@@ -75,7 +80,7 @@ from spanjury.judges.rules.call_checks.statements import (
     unsupported,
 )
 from spanjury.judges.rules.call_checks.values import Untraced, untraced
-from spanjury.judges.rules.call_checks.wishes import forbidden, is_unasked, omitted
+from spanjury.judges.rules.call_checks.wishes import forbidden, is_unasked, omitted, times_asked
 from spanjury.judges.text.replies import rescored
 from spanjury.judges.text.turns import in_turn
 
@@ -161,8 +166,8 @@ class CallsJudge:
     """
 
     blind_spots: ClassVar[str] = (
-        "whether a tool fits what the user wants, what an answer leaves out, and wrong statements "
-        "without a value that could be traced; it reads English"
+        "unsuitable tools, omissions in answers, and wrong statements without a value to trace; it "
+        "reads English only"
     )
 
     max_spans: int = 8
@@ -185,7 +190,7 @@ class CallsJudge:
         """Check the calls and the replies of a trajectory."""
         trajectory = segment.trajectory
         if trajectory is None:
-            return abstention("the output is no trajectory of an agent")
+            return abstention("the output is not an agent trajectory")
         if aspect.kind not in {"action", "grounding"}:
             return not_about(aspect, "what an agent does")
         check = partial(self._check, trajectory, aspect)
@@ -205,7 +210,7 @@ class CallsJudge:
         counted = IN_ANSWERS if aspect.kind == "grounding" else in_calls
         errors = [error for error in _errors(trajectory) if error.category in counted]
         if aspect.kind == "grounding" and not errors:
-            return abstention("no value in the answers is without a source")
+            return abstention("every value in the answers has a source")
         innocent = math.prod(1 - (error.probability or 0.0) for error in errors)
         probability = 1 - (1 - _REST) * innocent
         calls = sum(len(turn.calls) for turn in trajectory.turns)
@@ -285,7 +290,7 @@ class _Turn:
             explanation = f"There is no tool {call.name!r}; the tools are {names}."
             yield _Problem(UNKNOWN_TOOL, explanation, severity=5)
         if arguments is None:
-            yield _Problem(SCHEMA, "The arguments are no JSON object.", path="$", severity=5)
+            yield _Problem(SCHEMA, "The arguments are not a JSON object.", path="$", severity=5)
             return
         for breach in breaches(arguments, tool.parameters) if tool else ():
             path = breach.path if breach.path != "$" or arguments else ""
@@ -293,7 +298,7 @@ class _Turn:
             yield _Problem(category, breach.explanation, path=path, missing=breach.missing)
         for name, wanted in omitted(arguments, tool, self.context) if tool else ():
             preference = "wants" if wanted else "does not want"
-            explanation = f"The user {preference} {name!r}, and the call leaves it to the default."
+            explanation = f"The user {preference} {name!r}, but the call leaves it at the default."
             yield _Problem(MISSING, explanation, path="$", missing=name)
         others = [
             other.arguments
@@ -314,16 +319,16 @@ class _Turn:
     ) -> Iterator[_Problem]:
         """Yield values for which the user, or the result, has another one."""
         for path, text, field, own in mislabelled(arguments, self.context):
-            explanation = f"The result has {own} here, and {text} for {field!r}."
+            explanation = f"In the result, this field is {own}; {text} is its {field!r}."
             yield _Problem(OTHER_RECORD, explanation, path=path, words=own)
         for path, value, words in superseded(arguments, self.context):
             explanation = f"The user corrected {value}: {words!r}."
             yield _Problem(SUPERSEDED, explanation, path=path, words=words)
         for path, value in exchanged(arguments, self.context):
-            explanation = f"The user goes to {value}, and not from it."
+            explanation = f"The user wants {value} as the end, not as the start."
             yield _Problem(OTHER_RECORD, explanation, path=path)
         for choice in mistaken(arguments, self.context, others=others):
-            explanation = f"Another entry was meant, {choice.better}: {choice.why}."
+            explanation = f"The right entry is {choice.better}: {choice.why}."
             yield _Problem(OTHER_RECORD, explanation, path=choice.path, words=choice.better)
 
     def _outcome(self, call: ToolCall) -> object:
@@ -340,22 +345,22 @@ class _Turn:
         later = self._later(value.path, count) if value.kind in {"id", "address"} else ()
         near = value.nearest
         if later:
-            explanation = "The value is used before the result that gives it."
+            explanation = "The value is used before the result that contains it."
             yield _Problem(EARLY, explanation, path=value.path, evidence=later)
         elif value.kind == "choice":
-            explanation = f"The user named {near!r}, another choice of this argument."
+            explanation = f"The user named {near!r}, another allowed value of this argument."
             yield _Problem(OTHER_CHOICE, explanation, path=value.path, words=near)
         elif value.grade in {"slip", "unit"}:
             explanation = (
-                f"It is nearly {near!r}, which was given or follows."
+                f"It differs slightly from {near!r}, which was given or can be derived."
                 if value.grade == "slip"
-                else f"The user gave {near!r}, which is another unit."
+                else f"The user gave {near!r}, which has another unit."
             )
             yield _Problem(ALTERED, explanation, path=value.path, part=value.text, words=near)
         elif value.grade == "strange":
             beside = f" The nearest is {near!r}." if self.context.evidence(near) else ""
             explanation = (
-                f"The {value.kind} was not given by anyone: no turn, result or description has it."
+                f"The {value.kind} has no origin: no turn, result or description contains it."
                 f"{beside}"
             )
             yield _Problem(UNTRACED, explanation, path=value.path, part=value.text, words=near)
@@ -383,13 +388,13 @@ class _Turn:
         """Yield a call of a tool that the user forbids, or that removes something unasked."""
         words = forbidden(call.name, self.context)
         if words:
-            yield _Problem(UNWANTED, f"The user says {words!r}.", severity=5, words=words)
-        refusal = refused(arguments_of(call) or {}, self.context)
+            yield _Problem(UNWANTED, f"The user forbids this: {words!r}.", severity=5, words=words)
+        refusal = refusal_of(arguments_of(call) or {}, self.context)
         if refusal and not is_reading(call.name):
             field, token = refusal
-            yield _Problem(LIMIT, f"The check before says that {field!r} is false.", words=token)
+            yield _Problem(LIMIT, f"The preceding check returned {field!r} as false.", words=token)
         if not words and is_unasked(call.name, self.context) and not self._undoes(call):
-            explanation = "This takes something away for good, and no turn asks for that."
+            explanation = "This removes something permanently, and no turn asks for that."
             yield _Problem(UNWANTED, explanation)
 
     def _undoes(self, call: ToolCall) -> bool:
@@ -413,35 +418,45 @@ class _Turn:
             step = out_of_order(self.trajectory, self.number, call.name, self.context)
             if step:
                 first, words = step
-                yield _Problem(ORDER, f"{first} must come before: {words!r}.", words=words)
-            words = is_untold(call.name, self.context)
+                yield _Problem(ORDER, f"{first} must be called first: {words!r}.", words=words)
+            words = untold_words(call.name, self.context)
             if words:
-                explanation = f"The user must be answered first: {words!r}."
+                explanation = f"The agent must reply to the user first: {words!r}."
                 yield _Problem(ORDER, explanation, words=words)
-        if self._is_repeated(count, call) and not is_reading_again(self.trajectory, call):
-            explanation = "The same call was made just before, and it had succeeded."
-            yield _Problem(REPEATED, explanation)
+        waiting, made = self._repetitions(count, call)
+        wanted = times_asked(arguments_of(call) or {}, self.context)
+        if not waiting + made or is_reading_again(self.trajectory, call):
+            return
+        if waiting + made >= wanted:
+            explanation = (
+                "The same call was made just before and succeeded."
+                if made
+                else "This turn makes the same call more than once, without a result in between."
+            )
+            yield _Problem(REPEATED, explanation, severity=4 if made else _SLIGHT)
 
-    def _is_repeated(self, count: int, call: ToolCall) -> bool:
-        """Return whether the same call was made since the user spoke, with no failure after it.
+    def _repetitions(self, count: int, call: ToolCall) -> tuple[int, int]:
+        """Return how often the same call precedes this one: in its turn, and in earlier turns.
 
-        For a lookup, only the last turn with calls counts.
+        Calls before the user spoke or before a failure do not count, and before a lookup only those
+        of the last turn with calls do.
         """
         arguments = arguments_of(call)
-        turn = self.trajectory.turns[self.number - 1]
-        if any(_alike(call, earlier, arguments) for earlier in turn.calls[: count - 1]):
-            return True
+
+        def alike(calls: Sequence[ToolCall]) -> int:
+            return sum(_alike(call, other, arguments) for other in calls)
+
+        waiting = alike(self.trajectory.turns[self.number - 1].calls[: count - 1])
+        made = 0
         for number in range(self.number - 1, 0, -1):
             earlier = self.trajectory.turns[number - 1]
-            if earlier.role == "user":
-                return False
-            if earlier.role == "tool" and is_failure(self.trajectory, number):
-                return False
-            if any(_alike(call, other, arguments) for other in earlier.calls):
-                return True
+            is_failed = earlier.role == "tool" and is_failure(self.trajectory, number)
+            if earlier.role == "user" or is_failed:
+                break
+            made += alike(earlier.calls)
             if earlier.calls and not is_action(call.name):
-                return False
-        return False
+                break
+        return waiting, made
 
     def reply(self) -> Iterator[ErrorSpan]:
         """Yield the errors in the turn's text to the user."""
@@ -451,15 +466,21 @@ class _Turn:
             (FALSE_SUCCESS, hidden_failures(self.trajectory, self.number), 4),
             (UNDONE, claimed_actions(self.trajectory, self.number), 4),
             (MISREAD, misread(self.trajectory, self.number), 4),
+            (MISREAD, misnumbered(self.trajectory, self.number), 4),
             (MISREAD, contrary(self.trajectory, self.number), 4),
             (UNSTATED, unstated_values(self.trajectory, self.number, self.context), 4),
             (UNSTATED, unstated_lengths(self.trajectory, self.number, self.context), 4),
             (UNSTATED, unsupported(self.trajectory, self.number, self.context), 4),
         )
-        interval = self.transcript.interval(self.number)
-        offset = interval[0] if interval else 0
+        own = self.transcript.interval(self.number)
+        offset = own[0] if own else 0
+        misread_at: set[tuple[int, int]] = set()
         for category, claims, severity in checks:
             for claim in claims:
+                interval = (claim.start, claim.end)
+                if category == UNSTATED and interval in misread_at:
+                    continue
+                misread_at |= {interval} if category == MISREAD else set()
                 problem = _Problem(
                     category, claim.explanation, severity=severity, words=claim.token
                 )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from math import isinf
+from math import inf, isinf
 from typing import Literal, NamedTuple
 
 from spanjury.judges.rules.alignment.lexicon import OF_RULES
@@ -19,7 +19,8 @@ from spanjury.judges.rules.number_support import (
     may_be_time,
 )
 from spanjury.judges.rules.numbers import Number, numbers
-from spanjury.judges.rules.quantities import quantities, with_decimals
+from spanjury.judges.rules.phones import is_known, phones
+from spanjury.judges.rules.quantities import quantities, unit, with_decimals
 from spanjury.judges.rules.source_index import SourceIndex
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, SAME, WEEKDAYS
 from spanjury.judges.text.stems import STEMS, stem
@@ -72,6 +73,8 @@ class Claim(NamedTuple):
         Whether a number is supported only as one of the source's, hedged or with fewer digits.
     size, lacking
         Number of its words that count, and of those that the source lacks.
+    lead
+        Number of code points before its first word that belong to it: the plus of +49 30 1234567.
     """
 
     first: int
@@ -86,6 +89,7 @@ class Claim(NamedTuple):
     rounded: bool = False
     size: int = 1
     lacking: int = 0
+    lead: int = 0
 
 
 def claims(
@@ -102,9 +106,11 @@ def claims(
     nouns
         Whether nouns have capitals, too, as in German.
     """
-    begun = _dated(words, index, text=text)
+    begun = _dated(words, index, text=text) | _called(words, index, text=text)
+    requests = set()
     for name in find_names(words, text=text, source=index.text, cased=cased, nouns=nouns):
-        claim = _name_claim(words, name, index)
+        requests.add(name.request)
+        claim = _name_claim(words, name, index, text=text)
         begun.setdefault(claim.first, claim)
     taken = {at for claim in begun.values() for at in range(claim.first, claim.stop)}
     folded = [word.folded for word in words]
@@ -119,7 +125,7 @@ def claims(
             stop = whole.stop
     stop = 0
     for at, word in enumerate(words):
-        if at < stop:
+        if at < stop or at in requests:
             continue
         claim_here = begun.get(at) or _word_claim(word, index, at=at)
         if claim_here:
@@ -151,6 +157,31 @@ def _dated(words: Sequence[Word], index: SourceIndex, *, text: str) -> dict[int,
     return by_word
 
 
+def _called(words: Sequence[Word], index: SourceIndex, *, text: str) -> dict[int, Claim]:
+    """Look up telephone numbers; return them by the index of their first word."""
+    by_word: dict[int, Claim] = {}
+    start, end = words[0].start, words[-1].end
+    for match in phones(text[max(0, start - 1) : end]):
+        at = max(0, start - 1) + match.start()
+        covered = [n for n, word in enumerate(words) if at <= word.start < at + len(match.group())]
+        if not covered:
+            continue
+        first, stop = covered[0], covered[-1] + 1
+        supported = is_known(match.group(), index.text) or all(
+            stem(word.folded) in index.where for word in words[first:stop]
+        )
+        by_word[first] = Claim(
+            first=first,
+            stop=stop,
+            sort="number",
+            number=Number(first=first, stop=stop, value=inf, spelled=False),
+            supported=supported,
+            lacking=int(not supported),
+            lead=words[first].start - at,
+        )
+    return by_word
+
+
 def _word_claim(word: Word, index: SourceIndex, *, at: int) -> Claim | None:
     folded = word.folded
     if folded in FUNCTION_WORDS:
@@ -169,14 +200,28 @@ def _word_claim(word: Word, index: SourceIndex, *, at: int) -> Claim | None:
     )
 
 
-def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex) -> Claim:
+def _past_model(words: Sequence[Word], stop: int, *, text: str) -> int:
+    """Return the end of a name with the number that a hyphen joins to it: RX-200."""
+    while stop < len(words) and _is_joined(words[stop - 1], words[stop], text=text):
+        stop += 1
+    return stop
+
+
+def _is_joined(word: Word, following: Word, *, text: str) -> bool:
+    """Return whether a hyphen, or nothing, separates two words of which one is a number."""
+    between = text[word.end : following.start]
+    is_number = word.text[0].isdecimal() or following.text[0].isdecimal()
+    return between == "-" or (not between and is_number)
+
+
+def _name_claim(words: Sequence[Word], name: Name, index: SourceIndex, *, text: str) -> Claim:
     stands, lacking = standing(name, index)
     first = (
         words.index(lacking[0], name.first, name.stop) if stands is Standing.UNKNOWN else name.first
     )
     return Claim(
         first=first,
-        stop=name.stop,
+        stop=_past_model(words, name.stop, text=text) if stands is Standing.UNKNOWN else name.stop,
         sort="name",
         name=name,
         supported=stands is Standing.PRESENT,
@@ -203,7 +248,8 @@ def _number_claim(
     if not supported and not isinf(number.value):
         rounded = is_rounded(words, index, number=number)
         supported = rounded or is_computed(words, index, number=number, text=text)
-    year = numeral.text.isdecimal() and _YEARS[0] <= number.value < _YEARS[1]
+    in_years = numeral.text.isdecimal() and _YEARS[0] <= number.value < _YEARS[1]
+    year = in_years and unit(words, number, text=text) == "year"
     return Claim(
         first=number.first,
         stop=number.stop,

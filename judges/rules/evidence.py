@@ -21,7 +21,7 @@ from spanjury.judges.rules.name_support import called_otherwise
 from spanjury.judges.rules.names import Name
 from spanjury.judges.rules.numbers import Number
 from spanjury.judges.rules.places import Source
-from spanjury.judges.rules.quantities import Quantity, quantities, unit
+from spanjury.judges.rules.quantities import CURRENCIES, Quantity, quantities, unit
 from spanjury.judges.rules.source_index import SENTENCES, cut_source, index_source
 from spanjury.judges.rules.support import SentenceSupport, Support
 from spanjury.judges.text.lexicon import FUNCTION_WORDS, MONTHS, WEEKDAYS
@@ -102,6 +102,8 @@ Findings with a share below 1/2, such as words of the source in a new order, are
 
 _SHARED = 3  # minimum content words that two sentences on the same topic share
 
+_ALONG = 2  # the same if the source's has a number near the one that is missing
+
 _SHARE = 0.5  # minimum share of the sentence's content words, apart from the missing ones
 
 _LONGEST = 600  # maximum characters of a sentence that is useful as evidence
@@ -123,7 +125,7 @@ class _Finding:
         words = self.sentence.words
         if self.whole:
             return words[0].start, words[-1].end
-        return words[self.claims[0].first].start, words[self.claims[-1].stop - 1].end
+        return self.sentence.interval(self.claims[0])[0], words[self.claims[-1].stop - 1].end
 
 
 def error_spans(
@@ -318,7 +320,7 @@ def _explained(
     if finding.whole:
         supported = sum(claim.supported for claim in claims)
         counted = f"of the {len(claims)} names, numbers and content words of this sentence"
-        return f"The source has {supported or 'none'} {counted}.", ()
+        return f"The source contains {supported or 'none'} {counted}.", ()
     exact = [*filter(_is_exact, claims)]
     lacking = [
         _lacking(sentence, claim, source=source, text=text, prose=support.prose) for claim in exact
@@ -328,7 +330,9 @@ def _explained(
     quotes = ", ".join(f'"{text[slice(*sentence.interval(claim))]}"' for claim in claims)
     named = [each for claim, each in zip(exact, lacking, strict=True) if claim.number is None]
     evidence = tuple(piece for _, pieces in named for piece in pieces)
-    return f"The source has none of this: {quotes}.", evidence
+    if len(claims) == 1:
+        return f"{quotes} does not occur in the source.", evidence
+    return f"None of these occurs in the source: {quotes}.", evidence
 
 
 def _lacking(
@@ -341,16 +345,17 @@ def _lacking(
     if claim.number is None:
         days = _other_days(quote, source=source)
         named = ", ".join(f'"{day.text}"' for day in days)
-        has = f", which has {named}" if named else ""
+        has = f", which mentions {named}" if named else ""
         return f'"{quote}" does not occur in the source{has}.', days
     opening = (
         f'The {"year" if claim.sort == "date" else "number"} "{quote}" does not occur in the source'
     )
     field = None if prose else _field(sentence, source=source)
     if field is not None:
-        return f"{opening}, which has {field.text}.", (field,)
+        return f"{opening}; the source has {field.text}.", (field,)
     counted = unit(sentence.words, claim.number, text=text)
-    stems = {STEMS[word.folded] for word in sentence.words} - FUNCTION_WORDS
+    others = [*sentence.words[: claim.first], *sentence.words[claim.stop :]]
+    stems = {stem(word.folded) for word in others} - FUNCTION_WORDS - CURRENCIES - {counted}
     nearest = _nearest(claim.number, counted, stems=stems, source=source)
     if nearest is None:
         return f"{opening}.", ()
@@ -375,8 +380,9 @@ def _nearest(
 ) -> Quantity | None:
     """Return the source's number that most likely corresponds to `number`.
 
-    Numbers with the same unit come first, then those whose sentence has most of `stems`, the words
-    around `number`, then the nearest. Numbers many times as large or small are excluded.
+    It has the same unit, in a sentence with one of `stems`, the words around `number`; or its
+    sentence is on the same topic, with most of them. Numbers many times as large or small are
+    excluded.
     """
     value = number.value
     near = [
@@ -384,15 +390,18 @@ def _nearest(
         for quantity in quantities(source.text)
         if value / _NEAR <= quantity.value <= value * _NEAR
     ]
-    alike = [quantity for quantity in near if counted and quantity.unit == counted] or near
-    intervals = [*sentence_intervals(source.text)] if len(alike) > 1 else []
-
-    def distance(quantity: Quantity) -> tuple[int, float]:
-        words = folded_words(source.text[slice(*intervals[quantity.sentence])]) if intervals else ()
-        shared = len(stems & {STEMS[word] for word in words})
-        return -shared, abs(quantity.value - value)
-
-    return min(alike, key=distance, default=None)
+    intervals = [*sentence_intervals(source.text)] if near else []
+    shared = {
+        at: len(stems & {STEMS[word] for word in folded_words(source.text[slice(*intervals[at])])})
+        for at in {quantity.sentence for quantity in near}
+    }
+    alike = [each for each in near if counted and each.unit == counted and shared[each.sentence]]
+    enough = max(_ALONG, _SHARE * len(stems))
+    return min(
+        alike or [each for each in near if shared[each.sentence] >= enough],
+        key=lambda each: (-shared[each.sentence], abs(each.value - value)),
+        default=None,
+    )
 
 
 def _misnamed(name: Name, *, quote: str, source: Source) -> tuple[str, tuple[Evidence, ...]]:
@@ -405,7 +414,7 @@ def _misnamed(name: Name, *, quote: str, source: Source) -> tuple[str, tuple[Evi
     similar = _similar(quote, source=source)
     if similar is None:
         return f"{opening}.", ()
-    return f'{opening}; there is "{similar.text}".', (similar,)
+    return f'{opening}; the most similar is "{similar.text}".', (similar,)
 
 
 def _similar(quote: str, *, source: Source) -> Evidence | None:

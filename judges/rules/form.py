@@ -67,8 +67,8 @@ class FormJudge:
     """
 
     blind_spots: ClassVar[str] = (
-        "whatever takes an understanding of the text: a word that exists and is the wrong one, "
-        "clumsy style, bad order, and grammar beyond a few slips of English"
+        "errors that require understanding the text: a wrong but correctly spelled word, clumsy "
+        "style, bad order, and grammar beyond a few common slips of English"
     )
 
     max_spans: int = 8
@@ -155,9 +155,9 @@ def _summary(errors: Sequence[ErrorSpan], *, words: int) -> str:
 def _habits(form: FormText) -> Iterator[str]:
     """Yield a note on each habit that the text keeps throughout."""
     if form.tokenised:
-        yield "Blanks stand before punctuation throughout, which is taken for a habit."
+        yield "Spaces precede punctuation throughout, so this is not counted as an error."
     if not form.capitals:
-        yield "Sentences begin in lower case throughout, which is taken for a habit."
+        yield "Sentences begin in lower case throughout, so this is not counted as an error."
 
 
 def _without_nested(spans: Sequence[ErrorSpan]) -> list[ErrorSpan]:

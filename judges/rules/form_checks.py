@@ -51,7 +51,7 @@ _TITLE = 8  # maximum words of a text without a stop, such as a title or a short
 def stray_blanks(form: FormText) -> Iterator[ErrorSpan]:
     """Yield spaces before punctuation, unless the whole text has them."""
     if not form.tokenised:
-        explanation = "A blank stands before the punctuation mark."
+        explanation = "There is a space before the punctuation mark."
         yield from form.marks(_STRAY, severity=1, category="spacing", explanation=explanation)
 
 
@@ -64,14 +64,14 @@ def missing_blanks(form: FormText) -> Iterator[ErrorSpan]:
             at + 1,
             severity=1,
             category="spacing",
-            explanation="No blank stands after the punctuation mark.",
+            explanation="There is no space after the punctuation mark.",
         )
 
 
 def doubled_marks(form: FormText) -> Iterator[ErrorSpan]:
     """Yield incompatible adjacent marks, such as two commas or two full stops."""
     if not _SPACED_ELLIPSIS.search(form.text):
-        explanation = "Two punctuation marks stand there for one."
+        explanation = "There are two punctuation marks instead of one."
         yield from form.marks(_DOUBLED, severity=2, category="punctuation", explanation=explanation)
 
 
@@ -128,7 +128,7 @@ def _quote(form: FormText, start: int) -> ErrorSpan:
         start + 1,
         severity=2,
         category="unpaired mark",
-        explanation="The quotation marks do not come in pairs.",
+        explanation="The quotation marks are not paired.",
     )
 
 
@@ -143,7 +143,7 @@ def broken_off(form: FormText) -> Iterator[ErrorSpan]:
         last = _last_word(sentence)
         bare = sentence.text.rstrip(_CLOSERS)
         if last in _NEVER_LAST and bare.endswith(".") and not bare.endswith(".."):
-            yield _mark(form, sentence, last=last, severity=4, why="no sentence ends on it")
+            yield _mark(form, sentence, last=last, severity=4, why="no sentence ends with it")
     if form.sentences and form.is_whole:
         yield from _open_end(form, form.sentences[-1])
 
@@ -155,11 +155,11 @@ def _open_end(form: FormText, sentence: Sentence) -> Iterator[ErrorSpan]:
     if not last or bare[-1] in _STOPS:
         return
     if bare[-1] in _GOES_ON:
-        yield _mark(form, sentence, last=bare[-1], severity=3, why="the sentence goes on after it")
+        yield _mark(form, sentence, last=bare[-1], severity=3, why="the sentence should continue")
     elif last in _DANGLING:
         yield _mark(form, sentence, last=last, severity=4, why="the sentence is not finished")
     elif bare[-1].isalnum() and _expects_stop(form, sentence):
-        yield _mark(form, sentence, last=last, severity=2, why="the stop is missing")
+        yield _mark(form, sentence, last=last, severity=2, why="the full stop is missing")
 
 
 def _expects_stop(form: FormText, sentence: Sentence) -> bool:
@@ -251,9 +251,9 @@ def disagreement(form: FormText) -> Iterator[ErrorSpan]:
 
 def misheard(form: FormText) -> Iterator[ErrorSpan]:
     """Yield ``of`` for ``have``, and two articles for one."""
-    explanation = '"of" stands for "have".'
+    explanation = '"of" should be "have".'
     yield from form.marks(_MISHEARD, severity=2, category="grammar", explanation=explanation)
-    explanation = "Two articles stand before one word."
+    explanation = "There are two articles before one word."
     yield from form.marks(_TWO_ARTICLES, severity=3, category="grammar", explanation=explanation)
 
 
@@ -343,7 +343,7 @@ _KINDS = (
     _Kind(
         pattern=re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+"),
         severity=3,
-        explanation="Control characters stand in the text.",
+        explanation="The text contains control characters.",
     ),
     _Kind(
         pattern=re.compile(
@@ -351,7 +351,7 @@ _KINDS = (
             r"|<\|\w{1,30}\|>",
         ),
         severity=4,
-        explanation="A token of a model's vocabulary stands in the text.",
+        explanation="The text contains a special token of a language model.",
     ),
     _Kind(
         pattern=re.compile(
@@ -412,7 +412,7 @@ def stuttering(form: FormText) -> Iterator[ErrorSpan]:
             last.end,
             severity=3,
             category="repetition",
-            explanation=f'"{phrase}" stands there {(stop - at) // length} times in a row.',
+            explanation=f'"{phrase}" occurs {(stop - at) // length} times in a row.',
         )
         at = stop
 
@@ -473,7 +473,7 @@ def repeated_passages(form: FormText) -> Iterator[ErrorSpan]:
                 form.words[copied_to - 1].end,
                 severity=4 if sentence else 3,
                 category="repetition",
-                explanation=f"These {length} words stood there before, in the same order.",
+                explanation=f"These {length} words repeat an earlier passage.",
             )
 
 

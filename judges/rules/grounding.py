@@ -1,7 +1,7 @@
 """A judge of whether the inputs support a text; it counts words, and uses no model."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -28,7 +28,8 @@ from spanjury.judges.core.passages import passages_in
 from spanjury.judges.rules.alignment.contradictions import contradictions
 from spanjury.judges.rules.alignment.doubts import doubts
 from spanjury.judges.rules.alignment.near_copies import are_near_copies
-from spanjury.judges.rules.call_checks.numerals import computed_in, is_given
+from spanjury.judges.rules.alignment.questions import absence_doubt, question_doubts
+from spanjury.judges.rules.call_checks.arithmetic import computed_in, is_given
 from spanjury.judges.rules.claims import Claim
 from spanjury.judges.rules.evidence import CONTRADICTIONS, WORDING, error_spans
 from spanjury.judges.rules.places import Source, join_inputs
@@ -44,6 +45,7 @@ from spanjury.judges.text.languages import (
 from spanjury.judges.text.non_answers import EMPTY, NonAnswer, coded, non_answer
 from spanjury.judges.text.replies import by_reply, rescored
 from spanjury.judges.text.turns import in_turn
+from spanjury.judges.text.without_claims import absences, blanked, without_marks
 from spanjury.judges.text.words import each_once, folded_words
 
 _QUICKER = 4  # the source is read this many times as fast as the output
@@ -116,8 +118,8 @@ class GroundingJudge:
     """
 
     blind_spots: ClassVar[str] = (
-        "meaning: errors in words of their own, and errors made of the input's own words in a "
-        "sentence that repeats none of the input's"
+        "errors of meaning: reworded errors, and errors that recombine words of the input in a "
+        "new sentence"
     )
 
     max_spans: int = 8
@@ -184,7 +186,13 @@ class GroundingJudge:
         if not source.text.strip():
             return abstention("there is no input to compare with")
         compare = partial(
-            self._compare, segment.output, source, aspect=aspect, spans=spans, is_reply=is_reply
+            self._compare,
+            segment.output,
+            source,
+            questions=inputs.keys() - aspect.evidence(segment.inputs).keys(),
+            aspect=aspect,
+            spans=spans,
+            is_reply=is_reply,
         )
         return await in_turn(compare, length=_length(segment.output, source.text))
 
@@ -193,14 +201,18 @@ class GroundingJudge:
         output: str,
         source: Source,
         *,
+        questions: Collection[str] = (),
         aspect: Aspect,
         spans: tuple[ErrorSpan, ...] | None = None,
         is_reply: bool = False,
     ) -> Report:
         """Score `output` by its errors; `spans`, if given, replace the reported ones.
 
-        The reply of an agent may join statements of different turns and results.
+        The inputs called `questions` neither support nor contradict, but their words are not made
+        up. The reply of an agent may join statements of different turns and results.
         """
+        asked = [source.inputs[header] for header in questions]
+        evidence = {name: text for name, text in source.inputs.items() if name not in questions}
         obstacle = (
             coded(output)
             or _different_scripts(output, source.text)
@@ -208,7 +220,9 @@ class GroundingJudge:
         )
         if obstacle:
             return abstention(obstacle)
-        support = find_support(output, index_source(source.text))
+        lacking = absences(output) if asked else []
+        claimed = blanked(without_marks(output), lacking)
+        support = find_support(claimed, index_source(source.text))
         if support.supported < _FOREIGN:
             obstacle = _other_language(unlike_languages(source.text, output))
             if obstacle:
@@ -218,14 +232,16 @@ class GroundingJudge:
             support,
             source=source,
             limit=self.max_spans,
-            contradictions=contradictions(output, source.inputs),
+            contradictions=contradictions(claimed, evidence),
         )
         errors = (*reported, *rest)
         probability = error_probability(support, errors)
         all_known = support.supported == 1.0 and not errors
-        if all_known and probability > _NEAR_COPY and are_near_copies(output, source.inputs):
+        if all_known and probability > _NEAR_COPY and are_near_copies(claimed, evidence):
             probability = _NEAR_COPY
-        doubtful = [*doubts(output, source.inputs)] if support.prose and not is_reply else []
+        doubtful = [*doubts(claimed, evidence)] if support.prose and not is_reply else []
+        doubtful += question_doubts(claimed, evidence, asked)
+        doubtful += (absence_doubt(output, interval) for interval in lacking)
         return _scored(
             probability,
             reported,
@@ -290,7 +306,7 @@ def _different_scripts(output: str, source: str) -> str:
     """Return why the words of two texts cannot be compared because of their scripts, or empty."""
     written, given = script(output), script(source)
     if written in NO_BLANKS:
-        return f"the output is in {written}, whose words no blanks tell apart"
+        return f"the output is in {written}, which has no spaces between words"
     if written and given and written != given:
         return f"the output is in {written} script and the input in {given}"
     return ""
@@ -314,14 +330,17 @@ def _other_language(languages: tuple[str, str] | None) -> str:
 
 def _rationale(support: Support, spans: Sequence[ErrorSpan]) -> str:
     if not support.sentences:
-        return "There are no words that the source would have to support."
+        return "The text has no words that need support from the source."
     errors = (
-        f"{counted(len(spans), 'place')} without support." if spans else "No place without support."
+        f"{counted(len(spans), 'unsupported passage')}." if spans else "No unsupported passage."
     )
-    share = f"The source has {support.supported:.0%} of what is said (numbers, dates, names doubly)"
+    share = (
+        f"The source supports {support.supported:.0%} of the content"
+        " (numbers, dates and names count twice)"
+    )
     if support.joined is None:
-        return f"{errors} {share}; it is data, so that the choice of words hardly counts."
-    return f"{errors} {share} and {support.joined:.0%} of the sequences of words."
+        return f"{errors} {share}. The source is data, so other words have little weight."
+    return f"{errors} {share} and contains {support.joined:.0%} of the word sequences."
 
 
 def error_probability(support: Support, spans: Sequence[ErrorSpan]) -> float:
@@ -379,6 +398,6 @@ def _different(text: str, sentence: SentenceSupport, claims: Iterable[Claim]) ->
 
 def _reason(lacking: int, claims: int) -> str:
     if lacking == claims == 1:
-        return "Its only content word is missing from the source."
-    verb = "is" if lacking == 1 else "are"
-    return f"{lacking} of its {claims} content words {verb} missing from the source."
+        return "Its only content word does not occur in the source."
+    verb = "does" if lacking == 1 else "do"
+    return f"{lacking} of its {claims} content words {verb} not occur in the source."

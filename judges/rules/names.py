@@ -24,7 +24,8 @@ TITLES = frozenset(
 
 COMMON_CAPITALS = frozenset(
     """TV CEO CFO COO CTO DNA PM AM OK ID IT PC UK US USA EU UN MP MPs PhD DVD CD FAQ PDF URL API
-    AI HR PR VIP YoY II III IV VI VII VIII IX XI XII UNK SEP PAD CLS""".split()  # noqa: SIM905
+    AI HR PR VIP YoY KB MB GB TB II III IV VI VII VIII IX XI XII UNK SEP PAD
+    CLS""".split()  # noqa: SIM905
 )
 """Words in capitals that are used as common words, and numerals."""
 
@@ -65,6 +66,13 @@ COUNTRIES = MappingProxyType(_countries())
 """Country, or its people -> the other words for them."""
 
 
+_REQUESTS = frozenset(
+    """ask book buy call choose click consult contact dial download email e-mail enter find follow
+    install invite join meet message notify open order phone press read ring see select tell thank
+    try use visit watch write""".split()  # noqa: SIM905
+)
+"""Verbs that begin a request."""
+
 PARTICLES = frozenset(
     "of de del della der den van von la le al el bin ibn da do dos y".split()  # noqa: SIM905
 )
@@ -97,11 +105,14 @@ class Name:
         Half-open range of its words within their sentence.
     parts
         Its words without titles and function words.
+    request
+        Index of the capitalised verb before it that begins a request; None if there is none.
     """
 
     first: int
     stop: int
     parts: tuple[Word, ...]
+    request: int | None = None
 
 
 def tells_names(sentences: Sequence[Sequence[Word]]) -> bool:
@@ -206,16 +217,15 @@ def _name(
     sentence: Sequence[Word], first: int, stop: int, *, text: str, source: str, cased: bool
 ) -> Name | None:
     """Return the name in a run of capitals, or None if it is not a name."""
+    request = first if _begins_request(sentence, first, stop, text=text) else None
+    first += request is not None
     while first < stop and leads(sentence[first]):
         first += 1
     if first == stop or _is_shouted(sentence[first:stop]):
         return None
     if not cased:
         stop = first + (2 if _goes_on(sentence, first, source=source) else 1)
-    begin = sentence[first].start
-    before = text[max(0, begin - 3) : begin]
-    weak = first == 0 or (before.rstrip(" ")[-1:] in _WEAK and not _CLOSED.search(before))
-    if weak and stop == first + 1 and not _names_alone(sentence[first]):
+    if _is_weak(sentence, first, text) and stop == first + 1 and not _names_alone(sentence[first]):
         return None
     parts = tuple(
         word
@@ -225,7 +235,20 @@ def _name(
         and word.folded not in TITLES
         and not word.text[0].isdecimal()
     )
-    return Name(first=first, stop=stop, parts=parts) if parts else None
+    return Name(first=first, stop=stop, parts=parts, request=request) if parts else None
+
+
+def _begins_request(sentence: Sequence[Word], first: int, stop: int, *, text: str) -> bool:
+    """Return whether a run of capitals begins with a verb: Contact Karl Meier."""
+    is_verb = first + 1 < stop and sentence[first].folded in _REQUESTS
+    return is_verb and _is_weak(sentence, first, text)
+
+
+def _is_weak(sentence: Sequence[Word], at: int, text: str) -> bool:
+    """Return whether any word would have a capital at this position."""
+    begin = sentence[at].start
+    before = text[max(0, begin - 3) : begin]
+    return at == 0 or (before.rstrip(" ")[-1:] in _WEAK and not _CLOSED.search(before))
 
 
 def _names_a_person(sentence: Sequence[Word], at: int, name: Name) -> bool:

@@ -8,6 +8,7 @@ from math import isinf
 from types import MappingProxyType
 
 from spanjury.judges.rules.numbers import Number, numbers
+from spanjury.judges.rules.units import MATERIAL
 from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.sentences import sentence_intervals
@@ -27,10 +28,13 @@ _CURRENCIES = MappingProxyType(
         "gbp": "pound",
     }
 )
+CURRENCIES = frozenset((*map(stem, _CURRENCIES), *_CURRENCIES.values()))
+"""Stems of words for currencies."""
 _YEARS = (1500, 2100)
+_GLUE = frozenset(("", " ", "-", "\u00a0"))  # between a number and its unit
 _MAY_HOLD = re.compile(
     r"\d|\b(?:t(?:wo|hree|en|welve|wenty|hirty)|fo(?:ur|rty)|fi(?:ve|fty)|six|seven|eight|nine"
-    r"|eleven|hundred|thousand|million|billion|dozen)",
+    r"|eleven|hundred|thousand|million|billion|dozen|one and a half)",
     re.IGNORECASE,
 )
 # Matches only at the first digit of a run; otherwise a long run would take quadratic time.
@@ -38,7 +42,8 @@ _COMPOUND = re.compile("(?<!\\d)\\d++(?:(?:\\. |[.,:/'’\u00a0\u202f -])\\d++)+
 _TORN = re.compile(r"(?<![\d.,])(\d+)\. (\d{1,2})(?!\d|\.\d)")  # split by a sentence splitter
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}),(\d{1,2})(?![\d]|,\d)")
 _GROUPING = re.compile(r"(?<![\d.,])([1-9]\d{0,2}(?:[.'’\u00a0\u202f ]\d{3})+)(?![\d]|[.,]\d)")
-_DECIMALS = re.compile(r"\d{1,3},\d{1,2}")
+_DECIMALS = re.compile(r"\d{1,3}(?:\.\d{3})*,\d{1,2}")
+_GROUPED = re.compile(r"(?<![\d.,])([1-9]\d{0,2}(?:\.\d{3})+),(\d\d?)(?![\d]|[.,]\d)")
 _FRACTION = re.compile(r"(?<![\d/])([1-9])/([2-9]|10)(?![\d/])")
 _CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-4])([:.])([0-5]\d)(?![\d:]|\.\d)")
 _JOINED = re.compile(r"(?<![\d:/])\d+(?:[:/]\d+)+|(?<!\d)\d{4}-\d\d-\d\d(?!\d)|(?<!\w)[A-Z]+-\d+")
@@ -66,6 +71,11 @@ class Quantity:
     value: float
     unit: str
     sentence: int
+
+
+def is_date(quantity: Quantity) -> bool:
+    """Return whether a quantity is probably a year of the calendar."""
+    return quantity.unit == "year" and _YEARS[0] <= quantity.value < _YEARS[1]
 
 
 def compounds(text: str) -> str:
@@ -106,6 +116,8 @@ def other_readings(text: str) -> Iterator[float]:
         yield float(f"{whole}.{rest}")
     for whole, rest in _TORN.findall(text):
         yield float(f"{whole}.{rest}")
+    for whole, rest in _GROUPED.findall(text):
+        yield float(f"{whole.replace('.', '')}.{rest}")
     for group in _GROUPING.findall(text):
         yield float(re.sub(r"\D", "", group))
     for over, under in _FRACTION.findall(text):
@@ -145,9 +157,11 @@ def unit(words: Sequence[Word], number: Number, *, text: str, offset: int = 0) -
     previous = words[number.first - 1].folded if number.first else ""
     if previous in _CURRENCIES:
         return _CURRENCIES[previous]
-    if first.text.isdecimal() and _YEARS[0] <= number.value < _YEARS[1]:
-        return "year"
     following = words[number.stop : number.stop + 2]
+    if first.text.isdecimal() and _YEARS[0] <= number.value < _YEARS[1]:
+        measured = following and following[0].folded in MATERIAL
+        if not measured or text[first.end - offset : following[0].start - offset] not in _GLUE:
+            return "year"
     for word in following:
         if word.folded not in FUNCTION_WORDS and not word.text[0].isdecimal():
             return stem(_CURRENCIES.get(word.folded, word.folded))
@@ -162,7 +176,7 @@ def with_decimals(words: Sequence[Word], number: Number, *, text: str) -> Number
     start, end = words[number.first].start, beyond[0].end
     if not _DECIMALS.fullmatch(text, start, end) or text[end : end + 2].strip(" .")[:1] == ",":
         return number
-    value = float(text[start:end].replace(",", "."))
+    value = float(text[start:end].replace(".", "").replace(",", "."))
     return Number(first=number.first, stop=number.stop + 1, value=value, spelled=False)
 
 

@@ -56,7 +56,7 @@ class SentenceSupport:
 
     def interval(self, claim: Claim) -> tuple[int, int]:
         """Return the offsets of a claim in the text."""
-        return self.words[claim.first].start, self.words[claim.stop - 1].end
+        return self.words[claim.first].start - claim.lead, self.words[claim.stop - 1].end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,7 @@ _TASK_KEYS = (
     "default_aspects",
     "input_headers",
     "whole",
+    "questions",
     "aspects",
 )
 
@@ -319,8 +320,8 @@ def _lines(aspect: Aspect) -> Iterator[str]:
 def _read_task(table: Table, *, former: Task | None) -> Task:
     """Return the task that a ``[tasks.NAME]`` table declares, on top of the `former` task, if any.
 
-    The table's aliases, headers and `whole` are added to the former task's; other keys replace
-    them. Raises `ConfigError` if a key is unknown, missing or of the wrong form.
+    The table's aliases, headers, `whole` and `questions` are added to the former task's; other keys
+    replace them. Raises `ConfigError` if a key is unknown, missing or of the wrong form.
     """
     table.only(*_TASK_KEYS)
     base = former or Task(name=table.name.strip(), description="")
@@ -334,7 +335,10 @@ def _read_task(table: Table, *, former: Task | None) -> Task:
     )
     _check_headers(task, table)
     whole = (*base.whole, *_headers(table, "whole", task=task))
-    return replace(task, whole=tuple(dict.fromkeys(whole)))
+    questions = (*base.questions, *_headers(table, "questions", task=task))
+    return replace(
+        task, whole=tuple(dict.fromkeys(whole)), questions=tuple(dict.fromkeys(questions))
+    )
 
 
 def _read_aspect(table: Table, *, name: str, task: Task) -> Aspect:

@@ -9,7 +9,7 @@ it without such a difference. In addition, a number must have a unit that the in
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from spanjury.judges.core.span import Evidence
@@ -39,7 +39,8 @@ from spanjury.judges.rules.alignment.names import (
 )
 from spanjury.judges.rules.alignment.polarity import polarity
 from spanjury.judges.rules.alignment.record import records
-from spanjury.judges.rules.alignment.record_claims import record_claims
+from spanjury.judges.rules.alignment.record_claims import Claimed, record_claims
+from spanjury.judges.rules.alignment.row_claims import row_claims, settled_rows
 from spanjury.judges.rules.alignment.tokens import Phrase, phrase
 
 _JOINT = re.compile(
@@ -80,11 +81,20 @@ def contradictions(output: str, inputs: Mapping[str, str]) -> list[Contradiction
     compared, searches = searched(output, inputs)
     data = {name: text for name, text in inputs.items() if records(text).records}
     problems: list[Contradiction] = []
+    settled = {name: settled_rows(output, records(source)) for name, source in data.items()}
     for start, end in pieces(output):
         if start in compared:
             problems += _of_sentence(compared[start], start, searches=searches)
         for name, source in data.items():
-            problems += _of_record(output[start:end], start, name=name, source=source)
+            if any(start <= at < end for at in settled[name]):
+                continue
+            claims = record_claims(phrase(output[start:end]), records(source))
+            problems += _of_record(output, start, claims, name=name, source=source)
+    for name, source in data.items():
+        of_rows = _of_record(
+            output, 0, row_claims(output, records(source)), name=name, source=source
+        )
+        problems = _with_others(problems, of_rows)
     # A time is marked as a whole, and not its minutes alone.
     problems = _with_others([*other_times(output, inputs)], problems)
     problems = _with_others(problems, turned_directions(output, inputs))
@@ -101,19 +111,21 @@ def _with_others(
     return sorted([*problems, *apart], key=attrgetter("start"))
 
 
-def _of_record(text: str, start: int, *, name: str, source: str) -> Iterator[Contradiction]:
-    """Yield the contradictions between a sentence and the record of the source that it names."""
+def _of_record(
+    output: str, offset: int, claims: Iterable[Claimed], *, name: str, source: str
+) -> Iterator[Contradiction]:
+    """Yield the claims, without overlap, as contradictions; `output` has them from `offset`."""
     reached = 0
-    for first, last, field in sorted(record_claims(phrase(text), records(source))):
+    for first, last, field in sorted(claims, key=itemgetter(0, 1)):
         if first < reached:
             continue
         reached = last
         passage = source[field.start : field.end]
         quote = f"'{quoted(passage)}'"
         yield Contradiction(
-            start=start + first,
-            end=start + last,
-            text=text[first:last],
+            start=offset + first,
+            end=offset + last,
+            text=output[offset + first : offset + last],
             category="record",
             severity=_RECORD,
             explanation=f"The source says {quote}."

@@ -19,7 +19,7 @@ from spanjury.judges.rules.alignment.index import Search, searched
 from spanjury.judges.rules.alignment.lexicon import LIGHT
 from spanjury.judges.rules.alignment.tokens import Lexeme, Phrase, Token, lexemes
 
-_JOINED = "Its parts stand in different sentences of the source."
+_JOINED = "It combines parts of different source sentences."
 _CANDIDATES = 8  # sentences of an input that a sentence is compared with
 _LEAST = 2  # minimum words of a sentence to be doubted
 _DOUBTED = 0.3
@@ -28,25 +28,25 @@ _DOUBTED = 0.3
 One in two of such twins written for training is wrong, and one in seven of such news summaries."""
 
 _GROUPS = {
-    "The source only reports this: {!r}.": """
+    "The source attributes this to someone ({!r}) and does not state it as fact.": """
         according accuse accused accuses allegation allegations allege alleged allegedly alleges
         alleging announced argue argued argues ask asked asks believe believed believes claim
         claimed claiming claims contend contended contends imagined implied insist insisted insists
         maintain maintained maintains purported purportedly report reported reportedly reports
         rumor rumored rumors rumour rumoured rumours said say saying says suggest suggested suggests
         tell tells think thinks thought told warn warned warns""",
-    "The source denies or doubts this: {!r}.": """
+    "The source denies or doubts this ({!r}).": """
         denied denies deny denying dismissed dispute disputed disputes doubt doubted doubts
         doubtful false falsely incorrect myth refuted reject rejected rejects unclear unlikely
         unproven untrue wrongly hardly barely""",
-    "The source says this only under a condition: {!r}.": "if provided unless whether",
-    "The source calls this possible or intended, no fact: {!r}.": """
+    "The source says this only under a condition ({!r}).": "if provided unless whether",
+    "The source calls this possible or intended ({!r}), not a fact.": """
         assume assumed assumes expect expected expects estimate estimated fear feared fears
         forecast hope hoped hopes intend intended intends likely maybe perhaps plan
         planned plans possible possibly predict predicted predicts presumably probable probably
         promise promised promises propose proposed proposes speculated speculation supposed
         supposedly suspect suspected suspects unconfirmed want wanted wants""",
-    "The source says this with a reservation: {!r}.": "could may might should",
+    "The source says this with a reservation ({!r}).": "could may might should",
 }
 _WORDINGS: Mapping[str, str] = MappingProxyType(
     {word: wording for wording, words in _GROUPS.items() for word in words.split()}
@@ -83,9 +83,9 @@ def doubts(output: str, inputs: Mapping[str, str]) -> Iterator[Unverified]:
     --------
     >>> source = {"News": "The report alleges that the mayor took bribes. Nobody was hurt."}
     >>> [doubt.reason for doubt in doubts("The mayor took bribes.", source)]
-    ["The source only reports this: 'alleges'."]
+    ["The source attributes this to someone ('alleges') and does not state it as fact."]
     >>> [doubt.reason for doubt in doubts("The mayor was hurt.", source)]
-    ['Its parts stand in different sentences of the source.']
+    ['It combines parts of different source sentences.']
     """
     own, searches = searched(output, inputs)
     for start, sentence in own.items():

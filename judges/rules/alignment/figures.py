@@ -22,8 +22,9 @@ from spanjury.judges.rules.alignment.index import Search
 from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.lexicon import DETERMINERS
 from spanjury.judges.rules.alignment.tokens import UNITS, Phrase, Token, phrase
+from spanjury.judges.rules.conversions import is_converted, measure_at
 from spanjury.judges.rules.dates import dates
-from spanjury.judges.rules.quantities import Quantity, quantities, whole_number
+from spanjury.judges.rules.quantities import Quantity, is_date, quantities, whole_number
 from spanjury.judges.rules.source_index import cut_source
 from spanjury.judges.text.stems import stem
 
@@ -75,7 +76,7 @@ def figures(
         if is_stated and is_far and left.kind == "number":
             continue
         if is_firm(comparison, at) or (not is_stated and is_only_difference(comparison, at)):
-            if left.unit != right.unit and left.value == right.value:
+            if left.unit != right.unit:
                 yield _with_units(comparison, at)
             else:
                 if category == "number" and is_copied_otherwise(comparison):
@@ -119,11 +120,25 @@ def _other_day(comparison: Comparison, at: int) -> bool:
 def _other_number(comparison: Comparison, at: int) -> bool:
     """Return whether two numbers of the same thing differ by more than rounding."""
     left, right = comparison.token(at)
-    if left.unit != right.unit or not _is_bound(comparison, at):
+    is_other_unit = left.unit != right.unit
+    if (is_other_unit and not _other_amount(comparison, at)) or not _is_bound(comparison, at):
         return False
     if not _BOUNDS.isdisjoint({*left.before} ^ {*right.before}) or _applies_rule(comparison):
         return False
-    return not (_is_cut(comparison, at) or _states(comparison, at) or _rounded(left, right))
+    if _is_cut(comparison, at) or _states(comparison, at):
+        return False
+    return is_other_unit or not _rounded(left, right)
+
+
+def _other_amount(comparison: Comparison, at: int) -> bool:
+    """Return whether two numbers with units of one dimension are clearly different amounts."""
+    left, right = comparison.token(at)
+    output, source = comparison.output.text, comparison.source.text
+    own, other = measure_at(output, left.start), measure_at(source, right.start)
+    if own is None or other is None or own.dimension != other.dimension:
+        return False
+    is_far = abs(own.amount - other.amount) > _ROUNDING * other.amount
+    return is_far and not is_converted(output, left.start, [source])
 
 
 def _applies_rule(comparison: Comparison) -> bool:
@@ -226,7 +241,7 @@ def _extent(sentence: Phrase, at: int) -> tuple[int, int]:
     token = sentence.tokens[at]
     if token.before and token.before[-1] in _CURRENCIES:
         return sentence.text.rindex(token.before[-1], 0, token.start), token.end
-    follows = sentence.tokens[at + 1 : at + 2]
+    follows = sentence.tokens[at + 1 : at + 2] if token.unit else ()
     return token.start, follows[0].end if follows else token.end
 
 
@@ -242,7 +257,9 @@ def other_units(output: str, inputs: Mapping[str, str]) -> Iterator[Contradictio
     claimed = [
         quantity
         for quantity in quantities(output)
-        if quantity.unit in _UNITS_BY_STEM and not _is_literal(output, quantity, inputs.values())
+        if quantity.unit in _UNITS_BY_STEM
+        and not _is_literal(output, quantity, inputs.values())
+        and not is_converted(output, quantity.start, inputs.values())
     ]
     if not claimed:
         return
@@ -252,7 +269,9 @@ def other_units(output: str, inputs: Mapping[str, str]) -> Iterator[Contradictio
             stated.setdefault(quantity.value, []).append((name, quantity))
     for quantity in claimed:
         own, others = _UNITS_BY_STEM[quantity.unit], stated.get(quantity.value, [])
-        units = {_UNITS_BY_STEM.get(other.unit, own) for _, other in others}
+        units = {
+            own if is_date(other) else _UNITS_BY_STEM.get(other.unit, own) for _, other in others
+        }
         if not units or own in units:
             continue
         words = _words_around(output, quantity)

@@ -20,7 +20,7 @@ from spanjury.judges.rules.alignment.lexicon import (
     TURNING,
 )
 from spanjury.judges.rules.alignment.opposites import OPPOSITE_WORDS, OPPOSITES
-from spanjury.judges.rules.alignment.tokens import Phrase, Token, lexemes
+from spanjury.judges.rules.alignment.tokens import UNITS, Phrase, Token, lexemes
 
 _SEVERITY = 5
 _WHOLE = frozenset(("all", "every"))
@@ -91,7 +91,20 @@ def _opposite(comparison: Comparison, at: int) -> bool:
     if comparison.links[at].same:
         return False
     left, right = comparison.token(at)
-    return right.key in OPPOSITES.get(left.key, ())
+    if right.key not in OPPOSITES.get(left.key, ()):
+        return False
+    link = comparison.links[at]
+    own, other = _counted(comparison.output, link.left), _counted(comparison.source, link.right)
+    return own == other  # otherwise the quantities may be equal: 24 months and two years
+
+
+def _counted(sentence: Phrase, at: int) -> float | None:
+    """Return the number of which a token is the unit, such as 24 for the months of 24 months."""
+    if not at:
+        return None
+    number, token = sentence.tokens[at - 1 : at + 1]
+    written = sentence.text[token.start : token.end].lower()
+    return number.value if number.unit and UNITS.get(written) == number.unit else None
 
 
 def _denial(comparison: Comparison, at: int) -> Iterator[Difference]:

@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -21,6 +21,12 @@ _LONGEST_KEY = 42  # including the space after it
 _LINE = re.compile(
     r"^[ \t]*(?:[-*•][ \t]+)?\**(?P<key>[A-Za-z][\w /-]{0,40}?)\**[ \t]*:\**[ \t]+"
     r"(?P<value>\S[^\n]{0,120}?)[ \t]*$",
+    re.MULTILINE,
+)
+_AMOUNT = re.compile(r"(?P<sign>[$£€])? ?\d+(?:[.,]\d+)*(?: ?(?P<unit>%|[^\W\d_]{1,12}))?")
+_ENTRY = re.compile(
+    r"(?:^[ \t]*(?:[-*•][ \t]+)?|(?<=[.;] ))\**(?P<key>[A-Z][\w /-]{0,40}?)\**:\**[ \t]+"
+    rf"(?P<value>{_AMOUNT.pattern})(?=[ \t]*[.;]?(?:\s|$))",
     re.MULTILINE,
 )
 _ROW = re.compile(r"^[ \t]*\|?(?P<row>[^|\n]*(?:\|[^|\n]*)+?)\|?[ \t]*$", re.MULTILINE)
@@ -119,7 +125,7 @@ class Records:
 
 def _read(text: str) -> Records:
     parsed: Sequence[Record] = ()
-    for read in (_objects, _rows, _blocks, _pairs):
+    for read in (_objects, _rows, _blocks, _pairs, _listed):
         parsed = parsed or tuple(record for record in read(text) if record.fields)
     names: dict[str, list[Entry]] = {}
     values: dict[str, list[Entry]] = {}
@@ -138,7 +144,8 @@ def _read(text: str) -> Records:
 records = KeptByText(_read)
 """Parse the records of a text; empty for prose.
 
-It reads JSON, Markdown tables, blocks of ``key: value`` and lines of ``key=value``."""
+It reads JSON, Markdown tables, blocks of ``key: value``, lines of ``key=value`` and lists of
+amounts: ``RX-200: 89.90 EUR.``"""
 
 
 def _objects(text: str) -> Iterator[Record]:
@@ -236,31 +243,53 @@ def _rows(text: str) -> Iterator[Record]:
         return
     group = 0
     head: list[str] = []
-    reached = -1
-    for match in _ROW.finditer(text):
-        cells = list(_cells(match))
-        if match.start() != reached + 1 or not head:
-            head = [value for value, _, _ in cells]
+    for row in table_rows(text):
+        if row.is_first or not head:
+            head = [cell.text for cell in row.cells]
             group += 1
-        elif not _RULE.fullmatch(match.group()) and len(cells) == len(head):
+        elif not row.is_rule and len(row.cells) == len(head):
             yield Record(
                 group=group,
                 fields=tuple(
-                    Field(key=key, value=value, start=start, end=end)
-                    for key, (value, start, end) in zip(head, cells, strict=True)
-                    if key and value
+                    Field(key=key, value=cell.text, start=cell.start, end=cell.end)
+                    for key, cell in zip(head, row.cells, strict=True)
+                    if key and cell.text
                 ),
             )
+
+
+class Cell(NamedTuple):
+    """A cell of a table and its offsets."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Row(NamedTuple):
+    """A line of a Markdown table: cells, or a rule below the first row."""
+
+    cells: Sequence[Cell]
+    is_first: bool
+    is_rule: bool
+
+
+def table_rows(text: str) -> Iterator[Row]:
+    """Yield the lines of the Markdown tables of a text."""
+    reached = -2  # a row at offset 0 follows none
+    for match in _ROW.finditer(text):
+        is_first = match.start() != reached + 1
+        yield Row([*_cells(match)], is_first, bool(_RULE.fullmatch(match.group())))
         reached = match.end()
 
 
-def _cells(match: re.Match[str]) -> Iterator[tuple[str, int, int]]:
-    """Yield the cells of a row and their offsets."""
+def _cells(match: re.Match[str]) -> Iterator[Cell]:
+    """Yield the cells of a row."""
     start = match.start("row")
     for cell in match["row"].split("|"):
         value = cell.strip()
         begin = start + cell.find(value)
-        yield value, begin, begin + len(value)
+        yield Cell(value, begin, begin + len(value))
         start += len(cell) + 1
 
 
@@ -286,7 +315,37 @@ def _blocks(text: str) -> Iterator[Record]:
             and not any(field.value.endswith(_SENTENCE_END) for field in block)
         )
         if alike and len(keys) == len(block):  # a repeated key suggests a script with speakers
-            yield Record(group=0, fields=tuple(block))
+            is_list = len(blocks) == 1 and len({_measured(field.value) for field in block}) == 1
+            yield from _entries(block) if is_list else (Record(group=0, fields=tuple(block)),)
+
+
+def _listed(text: str) -> Iterator[Record]:
+    """Yield the entries of a list of amounts of one unit, such as ``RX-200: 89.90 EUR.``.
+
+    A key that is repeated suggests a script with speakers.
+    """
+    fields = [_paired(match) for match in _ENTRY.finditer(text)] if ":" in text else []
+    units = {_measured(field.value) for field in fields}
+    is_list = len(fields) >= _LEAST and len(units) == 1
+    if is_list and all(text.count(f"{field.key}:") == 1 for field in fields):
+        yield from _entries(fields)
+
+
+def _measured(value: str) -> str | None:
+    """Return the unit of an amount, empty if it has none, or None if a value is not an amount."""
+    match = _AMOUNT.fullmatch(value)
+    return (match["sign"] or match["unit"] or "").lower() if match else None
+
+
+def _entries(fields: Sequence[Field]) -> Iterator[Record]:
+    """Yield each field of a list of amounts as a record: its key is a name."""
+    if _measured(fields[0].value) is None:
+        yield Record(group=0, fields=tuple(fields))
+        return
+    for field in fields:
+        yield Record(
+            group=0, fields=(replace(field, key="name", value=field.key), replace(field, key=""))
+        )
 
 
 def _pairs(text: str) -> Iterator[Record]:

@@ -3,18 +3,21 @@
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 from typing import NamedTuple
 
+from spanjury.judges.rules.alignment.contradiction import covered
 from spanjury.judges.rules.alignment.keys import key
 from spanjury.judges.rules.alignment.lexicon import LIGHT
 from spanjury.judges.rules.alignment.opposites import OPPOSITES
 from spanjury.judges.rules.alignment.record import LONGEST_VALUE, Entry, Field, Record, Records
-from spanjury.judges.rules.alignment.tokens import Phrase, Token, phrase
+from spanjury.judges.rules.alignment.tokens import UNITS, Phrase, Token, phrase
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
 _TRUE = frozenset(("true", "yes", "y", "✓", "✔"))
 _FALSE = frozenset(("false", "no", "n", "✗", "✘"))
-_NOTHING = frozenset(("", "null", "n/a", "-", "none", "unknown"))
+NOTHING = frozenset(("", "null", "n/a", "-", "none", "unknown"))
+"""Values in lower case that state nothing."""
 # Generic words of keys, which a sentence may have without meaning the key.
 _FRAME = frozenset(
     map(
@@ -36,11 +39,34 @@ _BLURRING = frozenset(
 )
 _DENYING = frozenset(("not", "never", "no", "nor"))
 _LACKING = frozenset(("lacks", "lack", "lacking"))
-_NO_VALUES = _TRUE | _FALSE | _NOTHING | LIGHT
+_NO_VALUES = _TRUE | _FALSE | NOTHING | LIGHT
 _WORD = re.compile(r"\w+")
 _CLAUSE = re.compile(r"[,;:–—]|\b(?:and|but|while|although|though|whereas|which|who)\b")
 _ZERO = "#0"  # key of the number
 _LETTERS = 3  # minimum letters of a value in words
+_LARGE = 20  # integers below it may count something by chance
+_YEARS = range(1500, 2100)
+SAYING = MappingProxyType(
+    {
+        key(name): frozenset(map(key, words.split()))
+        for name, words in {
+            "price": "cost costs priced charge charges pay pays paid",
+            "cost": "price prices priced charge charges pay pays paid",
+            "fee": "cost costs charge charges pay pays paid price",
+            "weight": "weigh weighs weighed heavy",
+            "height": "tall high",
+            "length": "long",
+            "width": "wide",
+            "depth": "deep",
+            "age": "old aged",
+            "rating": "rated stars scores",
+            "score": "scored scores",
+            "capacity": "holds hold",
+            "duration": "lasts takes long",
+        }.items()
+    }
+)
+"""Key of a word for a property -> keys of words that state it."""
 
 
 class Claimed(NamedTuple):
@@ -108,18 +134,21 @@ def _borrowed(sentence: Phrase, record: Record, *, records: Records) -> Iterator
     """Yield the values of other records that the sentence states of the record it names."""
     own = {field.key: field for field in record.all_fields}
     name = record.name
+    named = covered(interval for index, interval in _sequences(sentence) if index in records.names)
     for (start, end), entry in _stated(sentence, records):
         given = own.get(entry.field.key)
+        if entry.field.number is not None and start in named:
+            continue  # the 200 of RX-200
         if entry.record.group != record.group or given is None or given is name:
             continue
-        if entry.field is entry.record.name or given.value.lower() in _NOTHING:
+        if entry.field is entry.record.name or given.value.lower() in NOTHING:
             continue
         value = sentence.text[start:end]
         if _interval_of(sentence, given.value) or any(
             _holds(field, value) for field in record.all_fields
         ):
             continue
-        if _is_of(sentence, entry, records=records):
+        if _is_of(sentence, entry, start=start, records=records):
             yield Claimed(start, end, given)
 
 
@@ -149,16 +178,42 @@ def _holds(field: Field, words: str) -> bool:
     return words.lower() in field.value.lower() or field.number in numbers
 
 
-def _is_of(sentence: Phrase, entry: Entry, *, records: Records) -> bool:
-    """Return whether a statement of a sentence can only be the value of the entry's key.
+def _is_of(sentence: Phrase, entry: Entry, *, start: int, records: Records) -> bool:
+    """Return whether a statement of a sentence, at `start`, is surely a value of the entry's key.
 
-    Words can if they belong to no other key; a number needs the key's word in the sentence.
+    Words are if they belong to no other key. A number needs a word for the key in the sentence, the
+    unit of the value, or a value that no other number has by chance.
     """
     field = entry.field
     if any(other.field.key != field.key for other in records.values[field.index]):
         return False
+    if field.number is None:
+        return True
     meant = [word for word in key_words(field.key) if word not in _FRAME]
-    return field.number is None or any(word in sentence.keys for word in meant)
+    stating = {*meant}.union(*(SAYING.get(word, ()) for word in meant))
+    if not stating.isdisjoint(sentence.keys):
+        return True
+    at = next(at for at, token in enumerate(sentence.tokens) if token.start == start)
+    return _is_telling(sentence, at, field) and not _counts_else(sentence, at, field)
+
+
+def _is_telling(sentence: Phrase, at: int, field: Field) -> bool:
+    """Return whether a number is hardly in a sentence by chance: 89.90, 120, 5 EUR, not 1998."""
+    token = sentence.tokens[at]
+    (value, *_) = phrase(field.value).tokens
+    if token.unit is not None and token.unit == value.unit:
+        return True
+    is_count = token.value.is_integer() and token.value < _LARGE
+    return not is_count and token.value not in _YEARS
+
+
+def _counts_else(sentence: Phrase, at: int, field: Field) -> bool:
+    """Return whether a number counts the word after it, of which the field says nothing."""
+    following = sentence.tokens[at + 1 : at + 2]
+    if not following or following[0].before:
+        return False
+    word = sentence.text[following[0].start : following[0].end].lower()
+    return word not in UNITS and word not in field.value.lower()
 
 
 def _denied(sentence: Phrase, field: Field) -> Iterator[Claimed]:

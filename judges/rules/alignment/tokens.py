@@ -60,7 +60,7 @@ _LEXEME = _lexeme(r"[^\W\d_]", quotes=True)
 # The same for texts in ASCII, without and with quotation marks, several times as fast.
 _PLAIN = (_lexeme("[A-Za-z]", quotes=False), _lexeme("[A-Za-z]", quotes=True))
 
-_DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|0,\d+")
+_DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|0,\d+|[1-9]\d{0,2}(?:\.\d{3})+,\d{1,2}")
 
 _CUT_AUXILIARIES = {"ca": "can", "wo": "will", "sha": "shall"}
 
@@ -181,7 +181,7 @@ def _folded(word: str) -> str:
     if word[0] in "nN" and not word.isalpha() and not word[1].isalnum():
         return "not"
     if _DECIMAL_COMMA.fullmatch(word):
-        return fold_word(word.replace(",", "."))
+        return fold_word(word.replace(".", "").replace(",", "."))
     return fold_word(word)
 
 

@@ -1,17 +1,22 @@
 """Answers: replies that claim an action that no call did, or values that no result leads to."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from spanjury.judges.core import ToolCall
 from spanjury.judges.core.trajectory import Trajectory
+from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.rules.call_checks.arithmetic import follows
 from spanjury.judges.rules.call_checks.context import (
     Context,
     arguments_of,
     is_failure,
+    number_of,
+    parsed,
     squeezed,
     tokens_in,
+    tokens_of,
 )
 from spanjury.judges.rules.call_checks.moments import Moments, date_of, moments
 from spanjury.judges.rules.call_checks.numerals import Numerals, nearest, numerals
@@ -40,11 +45,28 @@ _SUCCESS = re.compile(
     r"|in place|is now|are now)\b",
     re.IGNORECASE,
 )
+_WAITS = re.compile(r"(?:pending|awaiting|requires|needs|waiting)[_ -]\w+", re.IGNORECASE)
+_WAITING = re.compile(
+    r"\b(?:pending|await\w*|waiting|once|until|as soon as|approv\w*|confirm(?:ation)?|requested"
+    r"|will|submitted|still|needs?|requires?|in progress|process(?:ed|ing))\b",
+    re.IGNORECASE,
+)
+"""Words that say that something is not done yet."""
 _PAST = r"([a-z]+ed|sent|paid|made|put|set|written|given|bought)"
 _CONTACTED = re.compile(
     r"\bi(?:'ve| have)(?: also| just| now| already)? (?:asked(?! for\b)|notified|informed|emailed"
     r"|e-mailed|mailed|texted|called|phoned|contacted|messaged|alerted|reminded|written to"
     r"|let)(?! you\b)",
+    re.IGNORECASE,
+)
+_MESSAGE = re.compile(
+    r"\b(?:e-?mail\w*|mail\w*|messag\w+|notif\w+|texted|wrote|written|letter|sms|reminder|invit\w+)"
+    r"\b",
+    re.IGNORECASE,
+)
+_SENT_MONEY = re.compile(
+    r"\b(?:sent|remitted|paid|wired|moved)\b.*(?:[€$£]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?"
+    r"|francs?|crowns?|money|amount|payment|sum)\b)",
     re.IGNORECASE,
 )
 _ACTED = re.compile(
@@ -86,6 +108,8 @@ _DATE_LIKE = re.compile(
     rf"|{_MONTH} \d\d?(?!\d)(?:,? \d{{4}})?"
     r"|\b\d\d?[:.]\d\d(?!:\d)(?: ?[ap]m)?\b|\b\d\d? ?[ap]\.?m\b"
 )
+_GERMAN_DAY = re.compile(rf"\. {_MONTH}")
+"""Text after a day of the month that the splitter of sentences takes for the end of one."""
 _SMALL = 12
 _LONG = re.compile(
     r"(?:\d[\d.,]*|[a-z]+)[ -](?:(?!(?:an?|per|each|every|this|the)\b)\w+ )?"
@@ -112,6 +136,7 @@ def false_successes(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     """Yield the sentences of reply `number` that call done what failed and was not repaired."""
     failed = _unmended(trajectory, number)
     text = trajectory.turns[number - 1].text
+    yield from _pending_successes(trajectory, number)
     for name, token in failed.items():
         if admits(text, f"{name} {token}"):
             return
@@ -120,10 +145,33 @@ def false_successes(trajectory: Trajectory, number: int) -> Iterator[Claim]:
             own = {*map(stem, folded_words(sentence))}
             if _SUCCESS.search(sentence) or stems & own or is_action(name):
                 explanation = (
-                    f"The call of {name} failed and was not repeated with success, and the answer"
+                    f"The call of {name} failed and no later call succeeded, but the answer"
                     " does not say so."
                 )
                 yield Claim(start, end, explanation, token=token)
+                return
+
+
+def _pending_successes(trajectory: Trajectory, number: int) -> Iterator[Claim]:
+    """Yield the sentence that calls done an action whose last result says that it is not yet."""
+    text = trajectory.turns[number - 1].text
+    waiting: dict[str, str] = {}
+    for count, turn in enumerate(trajectory.turns[: number - 1], 1):
+        call = trajectory.caller_of(count)
+        if turn.role == "tool" and call is not None and is_action(call.name):
+            value = parsed(turn.text)
+            state = value.get("status", value.get("state")) if isinstance(value, Mapping) else ""
+            is_waiting = _WAITS.fullmatch(str(state)) or (
+                state == "pending" and action_stems(call.name) >= _LINKED[3]
+            )
+            waiting[call.name] = str(state) if is_waiting else ""
+    for name, state in waiting.items():
+        if not state or admits(text, f"{name} {state}") or _WAITING.search(text):
+            continue
+        for start, end, sentence in statements(text):
+            if _SUCCESS.search(sentence) or _ACTED.search(sentence):
+                explanation = f"The result of {name} is {state!r}, but the answer calls it done."
+                yield Claim(start, end, explanation, token=state)
                 return
 
 
@@ -150,10 +198,11 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
         for name in called
         for part in (*action_stems(name), *folded_words(_described(trajectory, name)))
     }
+    acted = [*_acted(trajectory, number)]
     for start, end, _ in statements(text):
         if _CONTACTED.search(text, start, end) and not done & _LINKED[0]:
             yield Claim(
-                start, end, "The answer says that someone was contacted, and no call did this."
+                start, end, "The answer says that someone was contacted, but no call did this."
             )
             return
         for match in _ACTED.finditer(text, start, end):
@@ -163,12 +212,41 @@ def claimed_actions(trajectory: Trajectory, number: int) -> Iterator[Claim]:
                 for tool in trajectory.tools
                 if tool.name not in called and verb in action_stems(tool.name)
             ]
-            if uncalled and verb not in done:
+            if uncalled and verb not in done and not _is_about(text[start:end], acted):
                 explanation = (
                     f"The answer claims an action of {uncalled[0]}, which was never called."
                 )
                 yield Claim(start, end, explanation)
                 return
+
+
+def _acted(trajectory: Trajectory, number: int) -> Iterator[ToolCall]:
+    """Yield the actions since the user's last turn that did not fail."""
+    for count in range(number - 1, 0, -1):
+        if trajectory.turns[count - 1].role == "user":
+            return
+        call = trajectory.caller_of(count)
+        if call is not None and is_action(call.name) and not is_failure(trajectory, count):
+            yield call
+
+
+def _is_about(sentence: str, calls: Sequence[ToolCall]) -> bool:
+    """Return whether a sentence names a value with which one of `calls` was made.
+
+    To send money is to transfer it, and a message is sent otherwise.
+    """
+    if _MESSAGE.search(sentence):
+        return False
+    tokens, stated = tokens_of(sentence), numerals((sentence,)).stated
+    return any(
+        (_SENT_MONEY.search(sentence) and not action_stems(call.name).isdisjoint(_LINKED[3]))
+        or any(
+            number_of(leaf) in stated if not isinstance(leaf, str) else squeezed(leaf) in tokens
+            for _, leaf in json_leaves(arguments_of(call) or {})
+            if isinstance(leaf, str | int | float) and len(squeezed(str(leaf))) > 1
+        )
+        for call in calls
+    )
 
 
 def is_reading_again(trajectory: Trajectory, call: ToolCall) -> bool:
@@ -266,7 +344,7 @@ def is_action(name: str) -> bool:
 def unstated_values(trajectory: Trajectory, number: int, context: Context) -> Iterator[Claim]:
     """Yield ids, dates and numbers of reply `number` that nothing before it leads to."""
     text = trajectory.turns[number - 1].text
-    texts = context.texts
+    texts = (*context.texts, *(tool.description for tool in trajectory.tools))
     tokens, named, numbers = tokens_in(texts), moments(texts), numerals(texts)
     stating_text = stating(text)
     for start, end in sentence_intervals(text):
@@ -276,33 +354,34 @@ def unstated_values(trajectory: Trajectory, number: int, context: Context) -> It
         token = next(_unnamed(sentence, named, numbers), "")
         if token:
             at = start + sentence.find(token)
-            yield Claim(at, at + len(token), f"Nothing before the answer leads to {token}.")
+            yield Claim(at, at + len(token), f"Nothing before the answer gives or implies {token}.")
             return
         rest = _DATE_LIKE.sub(lambda match: " " * len(match.group()), sentence)
         for match in _VALUE.finditer(rest):
             token = match.group()
-            if squeezed(token) in tokens or _is_ordinal(rest, match):
+            is_day = _GERMAN_DAY.match(text, start + match.end())
+            if squeezed(token) in tokens or _is_ordinal(rest, match) or is_day:
                 continue
             if any(map(str.isalpha, token)) and not re.fullmatch(
                 r"\d+(?:st|nd|rd|th|[a-z]{1,3})", token
             ):
                 if len(re.findall(r"\d", token)) > 1:
                     yield Claim(
-                        start + match.start(), start + match.end(), f"No result gives {token!r}."
+                        start + match.start(),
+                        start + match.end(),
+                        f"Nothing before the answer contains {token!r}.",
                     )
                 continue
             digits = re.match(r"\d+(?:,\d{3})*(?:\.\d+)?", token)
             value = float(digits.group().replace(",", "")) if digits else 0.0
             if value <= _SMALL and not re.match(r"\s?(?:%|percent)", rest[match.end() :]):
                 continue
-            before = text[: start + match.start()]
-            if not any(
-                numerals(given).lead_to(value, loosely=True) for given in (texts, (*texts, before))
-            ):
+            first = start + match.start()
+            if not follows(text, (first, first + (digits.end() if digits else 0)), texts):
                 yield Claim(
                     start + match.start(),
                     start + match.end(),
-                    f"No result gives {token}, and it follows from none.",
+                    f"Nothing before the answer gives or implies {token}.",
                     token=nearest(value, [*context.sources.values()]),
                 )
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from spanjury.judges.core.transcript import INSTRUCTIONS, json_leaves
+from spanjury.judges.rules.call_checks.arithmetic import DATES
 from spanjury.judges.rules.call_checks.context import (
     Context,
     Record,
@@ -19,6 +20,7 @@ from spanjury.judges.rules.call_checks.context import (
 from spanjury.judges.rules.call_checks.moments import Moments, moments, read_moment
 from spanjury.judges.rules.call_checks.numerals import numerals
 from spanjury.judges.rules.call_checks.wishes import wish, words_of
+from spanjury.judges.rules.numbers import UNITS
 from spanjury.judges.text.lexicon import FUNCTION_WORDS
 from spanjury.judges.text.stems import stem
 from spanjury.judges.text.words import folded_words
@@ -68,6 +70,18 @@ _BACK = re.compile(r"\b(?:back|return(?:ing)?|way home)\b", re.IGNORECASE)
 _LEAST_ID = 100  # a number from this on is more likely an id than a count
 _SHORT = 12  # maximum words of a turn that says little besides which record is wanted
 _FEW = 4  # maximum records among which no other reason for a choice is likely
+_CLOCK = re.compile(r"\d:\d\d|\b\d\d? ?[ap]\.?m\b", re.IGNORECASE)
+_COMPANY = re.compile(
+    r"\b(?:(?:for )?me and my \w+|my \w+ and (?:me|I)"
+    r"|(?:and (?:then )?)?(?:book|order|reserve|take|get) (?:it|that))\b",
+    re.IGNORECASE,
+)
+_PEOPLE = frozenset(map(stem, ("people", "persons", "passengers", "adults", "guests", "us")))
+_REQUESTS = frozenset(
+    """book order reserve take get find choose pick buy select want need please like one ones option
+    could would can""".split()  # noqa: SIM905
+)
+"""Words that are no further wish."""
 
 
 class Mistaken(NamedTuple):
@@ -366,7 +380,8 @@ def _not_extreme(  # noqa: PLR0917
     for text in reversed(context.asked):
         for pattern, keys, is_least in _SUPERLATIVES:
             match = pattern.search(text)
-            if not match or _EXCEPT.search(text) or _BESIDES.match(text, match.end()):
+            besides = _COMPANY.sub(" ", text[match.end() :]) if match else ""
+            if not match or _EXCEPT.search(text) or _BESIDES.match(besides):
                 continue
             column = next(
                 (
@@ -385,7 +400,9 @@ def _not_extreme(  # noqa: PLR0917
                 and _is_ordered(other.values.get(column))
                 and not _lacks(other, (text,))
             ]
-            if record not in free or len(text.split()) > _SHORT or len(free) > _FEW:
+            is_plain = len(text.split()) <= _SHORT and len(free) <= _FEW
+            rest = f"{text[: match.start()]} {besides}"
+            if record not in free or not (is_plain or _is_all_wished(rest, record, context)):
                 return None
             best = (min if is_least else max)(free, key=lambda other: _order(other.values[column]))
             if _order(best.values[column]) == _order(record.values[column]):
@@ -394,6 +411,19 @@ def _not_extreme(  # noqa: PLR0917
             why = f"the user asked for the {match.group().lower()}: {own}, not {other}"
             return Mistaken(path, str(best.values[key]), why)
     return None
+
+
+def _is_all_wished(text: str, record: Record, context: Context) -> bool:
+    """Return whether a request without its superlative has only search terms and parts of dates.
+
+    Words that name the fields of `record` or count something are no wishes.
+    """
+    called = {word for call in context.called for leaf in call.values() for word in _words(leaf)}
+    fields = {part for path in record.values for part in words_of(path)}
+    plain = {*map(stem, (*called, *fields, *_REQUESTS, *UNITS))} | _PEOPLE
+    asked = DATES.sub(" ", text)
+    is_bound = _BOUND.search(asked) or _CLOCK.search(text)
+    return not is_bound and all(stem(word) in plain for word in _words(asked))
 
 
 def _is_ordered(leaf: object) -> bool:

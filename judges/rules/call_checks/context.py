@@ -19,7 +19,7 @@ _LONGEST = 5  # maximum tokens of a value that is written with spaces, such as a
 _BROKEN = re.compile(
     r"^\s*(?:error\b|\w*(?:error|exception)\b ?[:(]|[45]\d\d\b|failed\b|failure\b|timeout\b"
     r"|traceback\b|rejected\b|declined\b|refused\b|denied\b|invalid\b|cannot\b|could not\b"
-    r"|not (?:allowed|permitted|possible|valid)\b)"
+    r"|insufficient\b|not (?:allowed|permitted|possible|valid)\b)"
     r"|\b(?:bad gateway|timed out|not found|service unavailable|internal server error"
     r"|permission denied|access denied|unauthori[sz]ed|forbidden|too many requests)\b",
     re.IGNORECASE,
@@ -27,6 +27,14 @@ _BROKEN = re.compile(
 _BAD_STATES = frozenset(
     ("error", "failed", "failure", "rejected", "declined", "denied", "refused", "invalid")
 )
+_HTTP = ("status", "status_code", "statuscode", "http_status")
+_HTTP_ERRORS = re.compile(r"[45]\d\d")
+_FLAGS = ("iserror", "is_error", "failed", "failure")
+_NOTES = ("message", "detail", "body", "reason")
+_OF_NOTES = frozenset((*_NOTES, *_HTTP, "code", "type", "timestamp", "request_id", "path"))
+"""Fields of an object that holds nothing but a message."""
+_LONGEST_NOTE = 200  # characters of a message that say whether it is about an error
+_ERROR_CODE = re.compile(r"error_?(?:code|message)$|[a-z]_?error$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +195,7 @@ def is_failure(trajectory: Trajectory, number: int) -> bool:
     if turn.failed:
         return True
     if isinstance(value, str):
-        return bool(_BROKEN.search(value[:200]))
+        return bool(_BROKEN.search(value[:_LONGEST_NOTE]))
     call = trajectory.caller_of(number)
     verbs = {stem(part) for part in re.split(r"[_\W]+", call.name)} if call else set()
     return isinstance(value, Mapping) and (
@@ -199,10 +207,29 @@ def is_failure(trajectory: Trajectory, number: int) -> bool:
 def _reports_error(value: Mapping[str, object]) -> bool:
     if any(value.get(key) for key in ("error", "errors", "exception")):
         return True
-    if any(value.get(key) is False for key in ("ok", "success", "succeeded", "is_success")):
+    done = (value.get(key, True) for key in ("ok", "success", "succeeded", "is_success"))
+    if any(str(flag).casefold() == "false" for flag in done):
         return True
     states = (str(value.get(key, "")).casefold() for key in ("status", "state", "result"))
-    return any(state in _BAD_STATES for state in states)
+    if any(state in _BAD_STATES for state in states):
+        return True
+    by_name = {str(key).casefold(): leaf for key, leaf in value.items()}
+    return (
+        any(by_name.get(flag) is True for flag in _FLAGS)
+        or any(_HTTP_ERRORS.fullmatch(str(by_name.get(key))) for key in _HTTP)
+        or any(
+            isinstance(leaf, str) and leaf
+            for key, leaf in by_name.items()
+            if _ERROR_CODE.search(key)
+        )
+        or (by_name.keys() <= _OF_NOTES and _tells_of_error(by_name))
+    )
+
+
+def _tells_of_error(by_name: Mapping[str, object]) -> bool:
+    """Return whether the code or the message of an object without other fields is an error's."""
+    notes = [str(by_name[key])[:_LONGEST_NOTE] for key in _NOTES if key in by_name]
+    return bool(_HTTP_ERRORS.fullmatch(str(by_name.get("code")))) or any(map(_BROKEN.search, notes))
 
 
 def is_usable(number: float) -> bool:

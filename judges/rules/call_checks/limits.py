@@ -113,7 +113,7 @@ def broken(
         over = [*_above(arguments, context, match)]
         yield from over or _priced_above(outcome, context, match)
     for text in context.asked:
-        yield from _late(arguments, context, text)
+        yield from _outside_hours(arguments, context, text)
 
 
 def _is_proposed(value: object, text: str, context: Context) -> bool:
@@ -174,7 +174,7 @@ def out_of_order(  # noqa: PLR0917
     return None
 
 
-def is_untold(name: str, context: Context) -> str:
+def untold_words(name: str, context: Context) -> str:
     """Return the words that require a reply to the user before the call, if there was none.
 
     They name the tool, or any action of the agent.
@@ -190,7 +190,7 @@ def is_untold(name: str, context: Context) -> str:
     return ""
 
 
-def refused(arguments: Mapping[str, object], context: Context) -> tuple[str, str] | None:
+def refusal_of(arguments: Mapping[str, object], context: Context) -> tuple[str, str] | None:
     """Return the field and the result of a check that rejects the values in `arguments`."""
     values = {str(value) for value in arguments.values()}
     for leaves in context.objects[-1:]:
@@ -233,7 +233,7 @@ def _above(
         if isinstance(value, int | float):
             number = number_of(value)
             if number is not None and counts(path, number) and is_over(number):
-                yield Broken(path, words, f"{value} is more than the limit: {words!r}.")
+                yield Broken(path, words, f"{value} is above the limit: {words!r}.")
             continue
         record = record_of(value, context) if isinstance(value, str) else None
         for name, leaf in (record.values if record else {}).items():
@@ -242,7 +242,7 @@ def _above(
                 yield Broken(
                     path,
                     words,
-                    f"Its {name.removeprefix('$.')} is {leaf}, and the limit is: {words!r}.",
+                    f"Its {name.removeprefix('$.')} is {leaf}, above the limit: {words!r}.",
                 )
 
 
@@ -255,7 +255,7 @@ def _priced_above(outcome: object, context: Context, match: re.Match[str]) -> It
         price = number_of(leaf) or 0.0
         is_over = price > float(match["number"].replace(",", ""))
         if is_over and key in _TOTALS and not _is_proposed(leaf, match.string, context):
-            yield Broken("", words, f"The {key} is {leaf}, and the limit is: {words!r}.")
+            yield Broken("", words, f"The {key} is {leaf}, above the limit: {words!r}.")
 
 
 def _excluded(arguments: Mapping[str, object], context: Context) -> Iterator[Broken]:
@@ -268,7 +268,7 @@ def _excluded(arguments: Mapping[str, object], context: Context) -> Iterator[Bro
         for match in _EXCLUDED.finditer(text):
             words = folded_words(match[1])
             if any(_has(record, word) and not all(_has(r, word) for r in group) for word in words):
-                yield Broken(path, match.group(), f"The user wants none: {match.group()!r}.")
+                yield Broken(path, match.group(), f"The user excludes this: {match.group()!r}.")
                 break
 
 
@@ -300,10 +300,12 @@ def _above_result(arguments: Mapping[str, object], context: Context) -> Iterator
             number = number_of(value)
             if number is not None and words_of(path) & _MONEY and number > limits[0]:
                 words = f"{limits[0]:g}"
-                yield Broken(path, words, f"{value} is more than the limit of the result: {words}.")
+                yield Broken(path, words, f"{value} is above the limit in the result: {words}.")
 
 
-def _late(arguments: Mapping[str, object], context: Context, text: str) -> Iterator[Broken]:
+def _outside_hours(
+    arguments: Mapping[str, object], context: Context, text: str
+) -> Iterator[Broken]:
     """Yield times of day after the latest or before the earliest that `text` allows."""
     timed = [
         (path, moment)

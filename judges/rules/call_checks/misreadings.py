@@ -52,6 +52,44 @@ _BESIDE = re.compile(
 )
 """Words before the name of a field whose value is not next to it, as in ``with VAT``."""
 _TIME = re.compile(r"(?<![\d:])\d\d?:\d\d(?![\d:])")
+_LABELLED = re.compile(
+    r"(?<!\bi )(?<!\bwe )(?<!\byou )(?<!\bhave )(?<!\bhas )(?<!['’]ve )"
+    r"\b([^\W\d_]{3,})(?<!ed)(?<!sent|sold|paid|left|lost|made)(?: (?:no\.?|number|nr\.?))?"
+    r"[ :]{1,2}#?(\d{1,9})(?![\w%°€$£]|[.,:/-]\d| ?[€$£])",
+    re.IGNORECASE,
+)
+"""A number directly after a word, as in ``Table 14`` and ``order no. 7``."""
+_UNLABELLED = frozenset(
+    """day night week month year hour minute second date time price cost total amount sum fee
+    option step part item count quantity number balance distance""".split()  # noqa: SIM905
+)
+"""Names of fields that say what a number measures, or count what a reply lists itself."""
+_COMPARATIVES: tuple[tuple[re.Pattern[str], re.Pattern[str], bool], ...] = tuple(
+    (
+        re.compile(rf"\b(?:is|are|was|were|costs?) (?:{words}) than\b", re.IGNORECASE),
+        re.compile(column, re.IGNORECASE),
+        is_more,
+    )
+    for words, column, is_more in (
+        (r"warmer|hotter", r"temp|degrees|celsius|high$", True),
+        (r"colder|cooler", r"temp|degrees|celsius|high$", False),
+        (r"more expensive|dearer|more", r"price|cost|fare|fee|rent|rate$", True),
+        (r"cheaper|less expensive|less", r"price|cost|fare|fee|rent|rate$", False),
+        (r"farther|further(?: away)?", r"distance|km$|miles", True),
+        (r"nearer|closer", r"distance|km$|miles", False),
+        (r"longer|slower", r"duration|minutes|length|hours", True),
+        (r"shorter|faster|quicker", r"duration|minutes|length|hours", False),
+        (r"bigger|larger", r"size|area|sqm|capacity|population", True),
+        (r"smaller", r"size|area|sqm|capacity|population", False),
+        (r"older", r"^\W*age$", True),
+        (r"younger", r"^\W*age$", False),
+        (r"heavier", r"weight|kg$", True),
+        (r"lighter", r"weight|kg$", False),
+        (r"taller|higher", r"height|elevation|metres", True),
+        (r"lower", r"height|elevation|metres", False),
+    )
+)
+"""Comparatives, the fields that they compare, and whether the first value is the greater one."""
 _SMALL = 10
 _MOST_ROWS, _LONGEST = 60, 4  # maximum words of a value that a reply repeats verbatim
 
@@ -97,9 +135,56 @@ def misread(trajectory: Trajectory, number: int) -> Iterator[Claim]:
                 parts = [_Part(last, 0, len(sentence))] if is_meant else []
             last = parts[0].row if len(parts) == 1 else last if last in chosen else None
             claim = _foreign(sentence, table, parts, is_given=is_given)
+            claim = claim or _exchanged(sentence, table, is_given=is_given)
+            claim = claim or _misordered(sentence, parts)
             if claim:
                 yield claim._replace(start=start + claim.start, end=start + claim.end)
                 break
+
+
+def misnumbered(trajectory: Trajectory, number: int) -> Iterator[Claim]:
+    """Yield numbers in reply `number` directly after the name of a field that has others."""
+    text = stating(trajectory.turns[number - 1].text)
+    before = trajectory.turns[: number - 1]
+    texts = [turn.text for turn in before]
+    texts += [call.arguments for turn in before for call in turn.calls]
+    spoken = " ".join(texts).casefold()
+    fields = _numbered(trajectory, number)
+    for match in _LABELLED.finditer(text):
+        label, own = match[1].casefold(), int(match[2])
+        values = fields.get(stem(label), frozenset())
+        is_alike = any(abs(len(str(value)) - len(match[2])) < 2 for value in values)  # noqa: PLR2004
+        is_listed = re.search(rf"\b{label} (?:1\b|{own}\b)", f"{spoken} {text[: match.start()]}")
+        if is_alike and own > 1 and own not in values and not is_listed:
+            given = " or ".join(map(str, sorted(values)[:3]))
+            explanation = f"The result has {given} for {label!r}, not {own}."
+            token = given if len(values) == 1 else ""
+            yield Claim(match.start(2), match.end(2), explanation, token)
+
+
+def _numbered(trajectory: Trajectory, number: int) -> Mapping[str, frozenset[int]]:
+    """Return stem -> whole numbers of the fields with this name before turn `number`.
+
+    Fields that also have other values are left out.
+    """
+    fields: defaultdict[str, set[object]] = defaultdict(set)
+    for count, turn in enumerate(trajectory.turns[: number - 1], 1):
+        is_result = turn.role == "tool" and not is_failure(trajectory, count)
+        for value in [parsed(turn.text)] * is_result + [*map(arguments_of, turn.calls)]:
+            for path, leaf in json_leaves(value):
+                name = words_of(path) - {"no", "nr", "number", "id"}
+                if len(name) == 1 and not name & _UNLABELLED:
+                    fields[stem(*name)].add(_whole(leaf))
+    return {
+        name: frozenset(value for value in values if isinstance(value, int))
+        for name, values in fields.items()
+        if all(isinstance(value, int) for value in values)
+    }
+
+
+def _whole(leaf: object) -> int | None:
+    """Return a whole number, also one in a text; None for any other value."""
+    return int(str(leaf)) if re.fullmatch(r"\d{1,9}", str(leaf)) else None
 
 
 def untouched(trajectory: Trajectory, number: int) -> Iterator[Claim]:
@@ -193,6 +278,53 @@ def _foreign_in(
                         yield Claim(
                             start, end, f"The result has {is_own} for {names}, not {value}.", token
                         )
+
+
+def _exchanged(
+    sentence: str, table: Sequence[_Row], *, is_given: Callable[[Leaf], bool]
+) -> Claim | None:
+    """Return the first value of another row if clauses with one row and one number have several.
+
+    A single one may be computed.
+    """
+    parts = []
+    for start, end in clauses(sentence):
+        named = _parts(sentence[start:end], table)
+        if named and (len(named) > 1 or len(_NUMBER.findall(sentence[start:end])) != 1):
+            return None
+        parts += [_Part(part.row, start, end) for part in named]
+    if len(parts) < 2 or _COMPARES.search(sentence):  # noqa: PLR2004
+        return None
+    claims = [*_foreign_in(sentence, table, parts, is_given=is_given)]
+    return claims[0] if len(claims) > 1 else None
+
+
+def _misordered(sentence: str, parts: Sequence[_Part]) -> Claim | None:
+    """Return a comparison of two rows that their values contradict."""
+    if len(parts) != 2:  # noqa: PLR2004
+        return None
+    first, second = parts
+    for adjective, column, is_more in _COMPARATIVES:
+        match = adjective.search(sentence, first.start, second.start)
+        if not match or _NOT_DONE.search(sentence, first.start, match.start()):
+            continue
+        left, right = (_only(part.row, column) for part in parts)
+        if left is not None and right is not None and (left < right if is_more else left > right):
+            explanation = f"The result has {left:g} for the first and {right:g} for the second."
+            return Claim(match.start(), match.end(), explanation)
+    return None
+
+
+def _only(row: _Row, column: re.Pattern[str]) -> float | None:
+    """Return the only number of a row in columns of this name; None if it has none or several."""
+    values = [
+        value
+        for name, held in row.values.items()
+        if column.search(name)
+        for value in held
+        if isinstance(value, float)
+    ]
+    return values[0] if len(values) == 1 else None
 
 
 def _stands(value: Leaf, text: str) -> bool:

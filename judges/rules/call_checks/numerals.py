@@ -12,18 +12,17 @@ from types import MappingProxyType
 from spanjury.judges.core.transcript import json_leaves
 from spanjury.judges.rules.call_checks.context import is_usable, number_of, parsed
 from spanjury.judges.rules.call_checks.lengths import lengths
-from spanjury.judges.rules.call_checks.moments import moments
 from spanjury.judges.rules.numbers import ORDINALS
 from spanjury.judges.rules.quantities import other_readings, quantities
 from spanjury.judges.text.kept import KeptByText
 from spanjury.judges.text.stems import stem
 
-_NUMERAL = re.compile(
+NUMERAL = re.compile(
     r"(?:(?<![\w.,/:-])|(?<=\":))-?"
     r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w/-])|\d+(?:\.\d+)?(?![\w/:-]|\.\d|,\d{3}))"
 )
 _ANY = re.compile(r"\d+(?:[.,]\d+)*")
-_TWO_PARTS = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d)(?![\d:])")
+TWO_PARTS = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d)(?![\d:])")
 _DECADE = re.compile(r"\b(\d{3})0s\b")
 _DECADES = MappingProxyType(
     {
@@ -46,6 +45,16 @@ _WORDS = (
     (r"\b(?:minutes?|hours?)\b", (60.0, 1 / 60)),
     (r"\b(?:cents?|percent|%)", (100.0, 0.01)),
 )
+_IDENTITY = re.compile(
+    r"(?:^|[._\W]|(?-i:(?<=[a-z])(?=[A-Z])))"
+    r"(?:id|uid|no|nr|num|number|ref|reference|key|code|pin|sku|isbn|iban|phone|tel|mobile|fax|zip"
+    r"|postcode|plz|account|card|table|room|gate|platform|track|floor|page|chapter|version|seat"
+    r"|coach|carriage|locker|terminal|desk|bay|berth|line|row|ticket|flight|train|bus|tram|invoice"
+    r"|order|booking|reservation|house|apartment|lat|latitude|lng|lon|longitude|timestamp|port"
+    r"|index)$",
+    re.IGNORECASE,
+)
+"""Ends of names of fields that hold the number of something."""
 _SCALES = (
     *(0.01, 100.0, 0.001, 1000.0, 60.0, 1 / 60, 1 / 60000),
     *(24.0, 1 / 24, 7.0, 12.0, 1 / 12, 1 / 7),
@@ -55,7 +64,7 @@ _UNITS = (1.609344, 0.3048, 0.453592, 28.3495, 2.54, 3.78541, 0.914, 3.6, 0.4535
 _LEAST_PRECISE = 3  # minimum significant digits of a number that no formula gives by chance
 _MOST_PAIRS, _MOST_TRIPLES = 80, 24  # with more numbers, any number follows from some of them
 _MOST_SCALED = 12
-_SMALL = 20
+SMALL = 20
 _FEW = 36  # ratios
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\bweekend\b", re.IGNORECASE)
 _LIST = re.compile(r"(?:[\w'’@. -]{1,40},){1,30}[\w'’@. -]{1,40},? (?:and|or) \w+")
@@ -89,22 +98,15 @@ class Numerals:
     factors: tuple[float, ...]
     counts_people: bool
 
-    def lead_to(self, value: float, *, loosely: bool = False) -> bool:
-        """Return whether `value` is stated or follows from stated numbers.
-
-        Parameters
-        ----------
-        loosely
-            Whether `value` may be rounded, as in an answer in words.
-        """
+    def lead_to(self, value: float) -> bool:
+        """Return whether `value` is stated or follows from stated numbers."""
         if abs(value) in self.stated or value in self.sums:
             return True
         if not is_usable(value):
             return False
-        if value == int(value) and abs(value) <= _SMALL:
+        if value == int(value) and abs(value) <= SMALL:
             steps = [number * factor for number in self.amounts for factor in self.factors]
             sums = [a + b for a, b in combinations(self.amounts, 2)]
-            gaps = [abs(a - b) for a, b in combinations(self.amounts, 2)] if loosely else []
             more = (
                 [n + extra for n in self.amounts for extra in (1, 2)] if self.counts_people else []
             )
@@ -117,12 +119,9 @@ class Numerals:
                 if len(ratios) <= _FEW
                 else self.factors
             )
-            steps += [*self._simple()] if loosely else []
             sums += [a + b for a, b in combinations(sorted(self.sums)[:_MOST_SCALED], 2)]
-            return _any_near(value, (*steps, *sums, *gaps, *more, *guests), loosely=loosely)
-        return _any_near(
-            value, (*self._simple(), *self._pairs(), *self._triples(value)), loosely=loosely
-        )
+            return _any_near(value, (*steps, *sums, *more, *guests))
+        return _any_near(value, (*self._simple(), *self._pairs(), *self._triples(value)))
 
     def _simple(self) -> Iterator[float]:
         yield from self.stated
@@ -195,13 +194,13 @@ def numerals(texts: tuple[str, ...]) -> Numerals:
 
 
 def _numerals(text: str) -> Numerals:
-    alone = [_number(match.group()) for match in _NUMERAL.finditer(text)]
+    alone = [number_in(match.group()) for match in NUMERAL.finditer(text)]
     data = data_of(text)
     alone += [quantity.value for quantity in quantities(text)] if isinstance(data, str) else []
     stated = {*map(abs, alone), *other_readings(text), *map(float, lengths(text))}
     stated |= {number for part in _ANY.findall(text) for number in _readings(part)}
     sums = {*_sums(data)}
-    parts = [60.0 * int(match[1]) + int(match[2]) for match in _TWO_PARTS.finditer(text)]
+    parts = [60.0 * int(match[1]) + int(match[2]) for match in TWO_PARTS.finditer(text)]
     sums |= {sum(parts)} if len(parts) > 1 else set()  # sum of lengths such as 3:42
     lower = text.lower()
     sums |= {float(count) for count in _listed(text)}
@@ -233,16 +232,28 @@ def data_of(text: str) -> object:
     return parsed(text if text[:1] in "[{" else text.partition(": ")[2])
 
 
-def _number(text: str) -> float:
+def number_in(text: str) -> float:
+    """Return the number that a numeral with or without commas states."""
     return float(text.replace(",", ""))
 
 
 def _readings(part: str) -> Iterator[float]:
     """Yield a run of digits and marks as one number if it is one, else its parts."""
     try:
-        yield _number(part)
+        yield number_in(part)
     except ValueError:  # a date or a version
         yield from (float(piece) for piece in re.split("[.,]", part) if piece and len(piece) < 16)  # noqa: PLR2004
+
+
+def identifies(path: str) -> bool:
+    """Return whether a number under this path names something: a table, a room, an order.
+
+    Examples
+    --------
+    >>> identifies("$.tableNo"), identifies("$.guests"), identifies("$.rooms[0].room")
+    (True, False, True)
+    """
+    return _IDENTITY.search(re.sub(r"\[\d+\]$", "", path)) is not None
 
 
 def _sums(value: object) -> Iterator[float]:
@@ -252,13 +263,17 @@ def _sums(value: object) -> Iterator[float]:
         columns: dict[str, list[float]] = defaultdict(list)
         for item in value:
             for path, leaf in json_leaves(item):
-                if (number := number_of(leaf)) is not None:
+                if (number := number_of(leaf)) is not None and not identifies(path):
                     columns[path].append(number)
         yield from (sum(column) for column in columns.values())
         for item in value:
             yield from _sums(item)
     elif isinstance(value, dict):
-        own = [number for leaf in value.values() if (number := number_of(leaf)) is not None]
+        own = [
+            number
+            for key, leaf in value.items()
+            if (number := number_of(leaf)) is not None and not identifies(key)
+        ]
         if len(own) > 1:
             yield sum(own)
         for item in value.values():
@@ -270,15 +285,12 @@ def _degrees(value: float) -> tuple[float, float]:
     return value * 9 / 5 + 32, (value - 32) * 5 / 9
 
 
-def _any_near(value: float, numbers: Iterable[float], *, loosely: bool) -> bool:
-    """Return whether `value` is one of `numbers`, or one of them rounded."""
+def _any_near(value: float, numbers: Iterable[float]) -> bool:
+    """Return whether `value` is one of `numbers`, or one of them rounded to its decimals."""
     decimals = _decimals(value)
-    is_whole = decimals == 0 and not loosely
-    is_rough = loosely and abs(value) >= 10 and _digits(value) <= 2  # noqa: PLR2004
-    rounding = 0.0 if is_whole or is_rough else 0.5 * 10.0**-decimals * 1.0001
-    share = 0.04 if is_rough else 0.0015 if loosely else 0.0
+    rounding = 0.5 * 10.0**-decimals * 1.0001 if decimals else 0.0
     size, sizes = abs(value), map(abs, numbers)
-    return any(abs(size - n) <= max(1e-9, 1e-9 * n, rounding, share * n) for n in sizes)
+    return any(abs(size - n) <= max(1e-9, 1e-9 * n, rounding) for n in sizes)
 
 
 def _decimals(value: float) -> int:
@@ -300,40 +312,8 @@ def _digits(value: float) -> int:
 
 def nearest(value: float, texts: Sequence[str]) -> str:
     """Return the number in `texts` nearest to `value`, as written; empty if there is none."""
-    candidates = [match.group() for text in texts for match in _NUMERAL.finditer(text)]
-    return min(candidates, key=lambda token: abs(_number(token) - value), default="")
-
-
-def computed_in(text: str, sources: tuple[str, ...]) -> str:
-    """Return the numbers and times of `text` that follow from those of `sources`."""
-    given = numerals(sources)
-    computed = []
-    for match in _NUMERAL.finditer(text):
-        value = _number(match.group())
-        whole = (*sources, text[: match.start()])
-        if given.lead_to(value, loosely=True) or numerals(whole).lead_to(value, loosely=True):
-            computed.append(match.group())
-    for quantity in quantities(text):
-        written = text[quantity.start : quantity.end]
-        if written.isalpha() and given.lead_to(quantity.value, loosely=True):
-            computed.append(written)
-    for match in _TWO_PARTS.finditer(text):
-        parts = 60 * int(match[1]) + int(match[2])  # minutes of a day, or seconds
-        if moments(sources).names_time(parts) or given.lead_to(parts):
-            computed.append(match.group())
-    return " ".join(computed)
-
-
-def is_given(text: str, sources: tuple[str, ...]) -> bool:
-    """Return whether `sources` state the number in `text`, or it follows and is not small.
-
-    A small number follows from many others by chance.
-    """
-    given = numerals(sources)
-    return any(
-        value in given.stated or (value > _SMALL and given.lead_to(value))
-        for value in numerals((text,)).stated
-    )
+    candidates = [match.group() for text in texts for match in NUMERAL.finditer(text)]
+    return min(candidates, key=lambda token: abs(number_in(token) - value), default="")
 
 
 def counts_of(texts: Collection[str], units: Collection[str]) -> list[float]:

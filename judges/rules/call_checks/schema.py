@@ -1,7 +1,9 @@
 """JSON Schema: where the arguments of a call violate the schema of their tool.
 
-It supports what tools use: types, enumerations, bounds, lengths, patterns, formats of dates,
-objects, lists, references within the schema, and combinations. It ignores all other keywords.
+It reads `type`, `enum`, `const`, bounds, `multipleOf`, lengths, `pattern`, `required`,
+`properties`, `additionalProperties`, `items`, `uniqueItems`, `allOf`, `anyOf`, `oneOf`, `not`,
+`$ref` within the schema, and the formats of dates, times, `email`, `uuid` and `uri`. It ignores
+all other keywords.
 """
 
 import json
@@ -9,8 +11,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 from functools import partial
+from math import isclose, isfinite
 from types import MappingProxyType
 from typing import NamedTuple
+from urllib.parse import urlsplit
+from uuid import UUID
 
 _MOST = 40  # maximum depth of a schema that refers to itself
 _LONGEST = 200  # maximum characters that a pattern is applied to
@@ -19,6 +24,17 @@ _NESTED = re.compile(r"[+*}]\??\)+[+*{]|\|[^()]*\)[+*{]|\\\d")
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _email(text: str) -> None:
+    if not re.fullmatch(r"[^\s@]+@[^\s@]+", text):
+        raise ValueError(text)
+
+
+def _uri(text: str) -> None:
+    parts = urlsplit(text)
+    if not parts.scheme or not text.removeprefix(f"{parts.scheme}:") or re.search(r"\s", text):
+        raise ValueError(text)
 
 
 _TYPES: Mapping[str, Callable[[object], bool]] = MappingProxyType(
@@ -37,6 +53,9 @@ _FORMATS: Mapping[str, Callable[[str], object]] = MappingProxyType(
         "date": date.fromisoformat,
         "date-time": datetime.fromisoformat,
         "time": lambda text: time.fromisoformat(text.replace("Z", "+00:00")),
+        "email": _email,
+        "uuid": UUID,
+        "uri": _uri,
     }
 )
 
@@ -98,6 +117,10 @@ def _breaches(
         options = [[*within(value, part, path)] for part in _listed(rules, key)]
         if options and all(options):
             yield min(options, key=len)[0]
+        elif key == "oneOf" and options.count([]) > 1:
+            yield Breach(path, "The value fits several of the options of which it must fit one.")
+    if "not" in rules and not [*within(value, rules["not"], path)]:
+        yield Breach(path, "The schema excludes this value.")
 
 
 def _inner(
@@ -133,7 +156,7 @@ def _own(value: object, rules: Mapping[str, object], path: str) -> Iterator[Brea
     known_types = [name for name in names if name in _TYPES]
     if known_types and not any(_TYPES[name](value) for name in known_types):
         expected = " or ".join(known_types)
-        yield Breach(path, f"The schema asks for {_article(expected)} here, not {_kind(value)}.")
+        yield Breach(path, f"The schema requires {_article(expected)} here, not {_kind(value)}.")
         return
     options = rules.get("enum")
     if isinstance(options, list) and not any(_is_same(value, option) for option in options):
@@ -151,7 +174,17 @@ def _own(value: object, rules: Mapping[str, object], path: str) -> Iterator[Brea
                 explanation = f"The required argument {name!r} is missing."
                 yield Breach(path, explanation, missing=str(name))
     elif isinstance(value, list):
-        yield from _sizes(len(value), rules, path, keys=("minItems", "maxItems"), of="items")
+        yield from _items(value, rules, path)
+
+
+def _items(value: Sequence[object], rules: Mapping[str, object], path: str) -> Iterator[Breach]:
+    yield from _sizes(len(value), rules, path, keys=("minItems", "maxItems"), of="items")
+    if rules.get("uniqueItems") is True and len({*map(_as_text, value)}) < len(value):
+        yield Breach(path, "The schema requires items that differ from each other.")
+
+
+def _as_text(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _is_same(value: object, other: object) -> bool:
@@ -163,13 +196,13 @@ def _text(value: str, rules: Mapping[str, object], path: str) -> Iterator[Breach
     yield from _sizes(len(value), rules, path, keys=("minLength", "maxLength"), of="characters")
     pattern = rules.get("pattern")
     if isinstance(pattern, str) and not _matches(pattern, value):
-        yield Breach(path, f"The value does not have the form {pattern!r} of the schema.")
+        yield Breach(path, f"The value does not match the pattern {pattern!r} of the schema.")
     read = _FORMATS.get(str(rules.get("format")))
     if read is not None:
         try:
             read(value)
         except ValueError:
-            yield Breach(path, f"The value is not a {rules['format']} as the schema asks for.")
+            yield Breach(path, f"The value is not a {rules['format']} as the schema requires.")
 
 
 def _bounds(value: float, rules: Mapping[str, object], path: str) -> Iterator[Breach]:
@@ -183,6 +216,11 @@ def _bounds(value: float, rules: Mapping[str, object], path: str) -> Iterator[Br
         bound = rules.get(key)
         if _is_number(bound) and not holds(float(str(bound))):
             yield Breach(path, f"The value must be {words} {bound}.")
+    step = rules.get("multipleOf")
+    if _is_number(step) and (size := float(str(step))) > 0:
+        ratio = value / size
+        if isfinite(ratio) and not isclose(ratio, round(ratio), rel_tol=1e-9, abs_tol=1e-9):
+            yield Breach(path, f"The value must be a multiple of {step}.")
 
 
 def _sizes(
@@ -190,7 +228,7 @@ def _sizes(
 ) -> Iterator[Breach]:
     least, most = (rules.get(key) for key in keys)
     if isinstance(least, int) and size < least:
-        yield Breach(path, f"The schema asks for at least {least} {of}, got {size}.")
+        yield Breach(path, f"The schema requires at least {least} {of}, got {size}.")
     if isinstance(most, int) and size > most:
         yield Breach(path, f"The schema allows at most {most} {of}, got {size}.")
 

@@ -102,7 +102,9 @@ def contrary(trajectory: Trajectory, number: int) -> Iterator[Claim]:
             mentioned = squeezed(text)
             leaves = [leaf for value in results for _, leaf in json_leaves(value)]
             if not any(len(squeezed(str(x))) > 1 and squeezed(str(x)) in mentioned for x in leaves):
-                yield Claim(start, end, "The result lists what the answer says does not exist.")
+                yield Claim(
+                    start, end, "The answer says that there is none, but the result lists some."
+                )
         for compared in _COMPARED.finditer(sentence):
             left, right = float(compared["low"]), float(compared["high"])
             units = {compared["unit"], compared["other"]} - FUNCTION_WORDS - {None}
@@ -110,7 +112,7 @@ def contrary(trajectory: Trajectory, number: int) -> Iterator[Claim]:
             if is_same and (left < right if compared["above"] else left > right):
                 interval = (start + compared.start(), start + compared.end())
                 yield Claim(*interval, f"{left:g} and {right:g} are compared the wrong way round.")
-        for claim in _late(sentence, [*results, *_arguments(trajectory, number)], start):
+        for claim in _other_deadlines(sentence, [*results, *_arguments(trajectory, number)], start):
             stated = moments((text[claim.start : claim.end],))
             if not any(_is_stated(stated, part) for part in _about(sentence, trajectory, number)):
                 yield claim
@@ -127,7 +129,11 @@ def hidden_failures(trajectory: Trajectory, number: int) -> Iterator[Claim]:
     ]
     for start, end in sentence_intervals(text):
         if rest and _ALL.search(text, start, end) and not admits(text, text):
-            yield Claim(start, end, f"The result has {rest[0][1]} for {rest[0][0]!r}.")
+            yield Claim(
+                start,
+                end,
+                f"Not everything was done: the result has {rest[0][1]} for {rest[0][0]!r}.",
+            )
             return
 
 
@@ -179,7 +185,7 @@ def _is_stated(day: Moments, text: str) -> bool:
     return bool(({(full.month, full.day) for full in day.full} | day.yearless) & days)
 
 
-def _late(sentence: str, results: list[object], offset: int) -> Iterator[Claim]:
+def _other_deadlines(sentence: str, results: list[object], offset: int) -> Iterator[Claim]:
     """Yield a deadline that differs from the only one in the results."""
     days: dict[date, str] = {}
     for value in results:
@@ -193,5 +199,5 @@ def _late(sentence: str, results: list[object], offset: int) -> Iterator[Claim]:
         if (stated.full or stated.yearless) and not stated.names(day):
             start = offset + match.start()
             yield Claim(
-                start, offset + match.end(), f"The result has {day} as the last day.", token
+                start, offset + match.end(), f"The last day is {day} in the results.", token
             )

@@ -4,7 +4,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from spanjury.judges.core import ToolSpec
-from spanjury.judges.rules.call_checks.context import Context
+from spanjury.judges.core.transcript import json_leaves
+from spanjury.judges.rules.call_checks.context import Context, number_of
 from spanjury.judges.rules.call_checks.lengths import HOURS
 from spanjury.judges.rules.call_checks.numerals import numerals
 from spanjury.judges.rules.quantities import quantities
@@ -53,6 +54,22 @@ _MORE_PEOPLE = re.compile(
     r"\b(?:more|another|extra|plus|join\w*|bring\w*|also|and (?:a|the|my|our)|kids?|child\w*)\b",
     re.IGNORECASE,
 )
+
+
+_TIMES = tuple(
+    (re.compile(words, re.IGNORECASE), count)
+    for words, count in ((r"\b(?:twice|both|a couple of)\b", 2), (r"\bthrice\b", 3))
+)
+_MEASURES = frozenset(
+    map(
+        stem,
+        """euro dollar pound cent franc crown percent year month week day night hour minute second
+        person people guest adult child euros dollars kg km metre litre gram clock am pm""".split(),  # noqa: SIM905
+    )
+)
+"""Units of numbers that do not say how often something is done."""
+_FOR = re.compile(r"\b(?:for|at|to|from|on|until|by|of) $", re.IGNORECASE)
+_MOST_TIMES = 20
 
 
 def words_of(path: str) -> frozenset[str]:
@@ -134,6 +151,21 @@ def is_unasked(name: str, context: Context) -> bool:
     first = stem(_HUMP.split(name)[0].lower())
     texts = (*context.spoken, *context.replies)
     return first in DESTRUCTIVE and not any(map(_TAKES_AWAY.search, texts))
+
+
+def times_asked(arguments: Mapping[str, object], context: Context) -> int:
+    """Return how often the user's last turn wants a call with these arguments; at least once.
+
+    A number of things counts, such as "two transfers", if no argument has it.
+    """
+    last = context.asked[-1] if context.asked else ""
+    times = [count for words, count in _TIMES if words.search(last)]
+    held = {number_of(leaf) for _, leaf in json_leaves(arguments)}
+    for quantity in quantities(last):
+        is_count = quantity.unit and quantity.unit not in _MEASURES and quantity.value not in held
+        if is_count and quantity.value.is_integer() and not _FOR.search(last[: quantity.start]):
+            times.append(int(quantity.value))
+    return max([1, *(count for count in times if count <= _MOST_TIMES)])
 
 
 def party_sizes(context: Context) -> list[float]:

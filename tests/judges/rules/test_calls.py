@@ -623,7 +623,10 @@ async def test_the_given_value_is_named_as_it_is_written() -> None:
     made = Trajectory(turns=(asked, calling("find", {"order": "XK0953421787"})), tools=(FIND,))
     report = await CallsJudge().assess(segment_of(made), Catalogue.load().aspect("agent", "calls"))
     (span,) = report.spans
-    assert span.explanation == "It is nearly 'XK 09 534 21877', which was given or follows."
+    assert (
+        span.explanation
+        == "It differs slightly from 'XK 09 534 21877', which was given or can be derived."
+    )
     assert span.evidence[0].text == "XK 09 534 21877"
 
 

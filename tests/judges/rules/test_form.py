@@ -108,7 +108,10 @@ async def test_the_same_error_weighs_less_in_a_longer_text() -> None:
 @pytest.mark.parametrize(
     ("text", "habit"),
     [
-        ("He left , and she did n't . The man 's dog , a pug , stayed .", "Blanks stand before"),
+        (
+            "He left , and she did n't . The man 's dog , a pug , stayed .",
+            "Spaces precede punctuation",
+        ),
         ("he left -lrb- early -rrb- , and she said `` no '' . it rained .", "in lower case"),
     ],
 )

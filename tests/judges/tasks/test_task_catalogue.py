@@ -298,3 +298,33 @@ def test_each_example_input_has_a_sound_output_and_a_flawed_one(file: str) -> No
 def test_example_articles_have_the_length_of_news() -> None:
     lengths = {len(row["inputs"]["Article"].split()) for row in rows("summaries.jsonl")}
     assert 120 <= min(lengths) <= max(lengths) <= 220
+
+
+def test_a_question_is_read_and_is_no_evidence() -> None:
+    inputs = {"query": "Who?", "Context [1]": "Ann.", "Context [2]": "Bob."}
+    aspect = Catalogue.load().aspect("question-answering", "faithfulness")
+    assert aspect.view(inputs) == inputs
+    assert [*aspect.evidence(inputs)] == ["Context [1]", "Context [2]"]
+    summary = Catalogue.load().aspect("summarization", "consistency")
+    assert summary.evidence(inputs) == summary.view(inputs)
+
+
+def test_a_task_file_names_its_questions(tmp_path: Path) -> None:
+    path = tmp_path / "quiz.toml"
+    table = """
+[tasks.quiz]
+description = "A riddle was to be solved."
+questions = ["{}"]
+[tasks.quiz.input_headers]
+Riddle = []
+Facts = []
+[tasks.quiz.aspects.truth]
+kind = "grounding"
+definition = "Whether the facts bear it out."
+"""
+    path.write_text(table.format("Riddle"))
+    aspect = Catalogue.load(path).aspect("quiz", "truth")
+    assert aspect.evidence({"Riddle": "Who?", "Facts": "Ann."}) == {"Facts": "Ann."}
+    path.write_text(table.format("Answer"))
+    with pytest.raises(ConfigError, match="questions"):
+        Catalogue.load(path)

@@ -97,6 +97,10 @@ FAITHFUL = (
         "Dogs are allowed except in the room with the blue door.",
     ),
     ("The trip took 90 minutes by bus.", "The bus trip took 90 min; it costs 3 euros."),
+    ("The warranty lasts 2 years.", "The warranty lasts 24 months."),
+    ("The warranty lasts 24 months.", "The warranty lasts 2 years. Help is there 24 hours a day."),
+    ("The trip takes 2 hours 30 minutes.", "The trip takes 150 minutes."),
+    ("The price is 1.200,00 EUR.", "The price is 1,200.00 EUR."),
     ("Six cans of it a day are too many.", "Drink no more than four cans of it a day."),
     ("The rope was not cut with a knife.", "The rope was torn; the net was cut with a knife."),
     ("The mill opened in 1935.", "The mill by the lake opened in 1932 and its shop in 1935."),
@@ -404,6 +408,84 @@ def test_a_value_of_the_next_record_is_found(source: str, output: str, words: st
 )
 def test_a_record_that_is_described_well_is_left_alone(source: str, output: str) -> None:
     assert contradictions_of(output, source) == []
+
+
+PRICES = (
+    "| Model | Price | Weight |\n|---|---|---|\n| RX-200 | 89.90 | 2 kg |\n| RX-300 | 129 | 3 kg |"
+)
+OBJECTS = (
+    '[{"model": "RX-200", "price": 89.90, "weight": "2 kg"}, '
+    '{"model": "RX-300", "price": 129.00, "weight": "3 kg"}]'
+)
+HEAD = "| Model | Price |\n|---|---|\n"
+
+
+@pytest.mark.parametrize("source", [PRICES, OBJECTS])
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        (f"{HEAD}| RX-200 | 129.00 |\n| RX-300 | 89.90 |", ["129.00", "89.90"]),
+        ("| Product | Costs |\n|---|---|\n| RX-200 | 129 |", ["129"]),
+        ("| Weight | Model |\n|---|---|\n| 3 kg | RX-200 |\n| 3 kg | RX-300 |", ["3 kg"]),
+        ("| RX-300 | 89.90 | 3 kg |", ["89.90"]),
+        ("The RX-300 costs 89.90.", ["89.90"]),
+        ("The RX-200 weighs 3 kg.", ["3"]),
+    ],
+)
+def test_a_cell_or_a_number_of_another_row_is_found(
+    source: str, output: str, words: list[str]
+) -> None:
+    errors = contradictions_of(output, source)
+    assert [(each.category, each.text) for each in errors] == [("record", word) for word in words]
+
+
+@pytest.mark.parametrize("source", [PRICES, OBJECTS])
+@pytest.mark.parametrize(
+    "output",
+    [
+        f"{HEAD}| RX-300 | 129.00 |\n| RX-200 | 89.9 |",
+        "| Weight | Model |\n|---|---|\n| 2 kg | RX-200 |\n| 3 kg | RX-300 |",
+        "| RX-200 | 89.90 | 2 kg |\n| RX-300 | 129 | 3 kg |",
+        "The RX-200 is cheaper than the RX-300, which costs 129.",
+        "The RX-200 has 129 parts.",
+        "| Model | Parts |\n|---|---|\n| RX-200 | 129 |",
+    ],
+)
+def test_a_table_with_the_values_of_the_source_is_left_alone(source: str, output: str) -> None:
+    assert contradictions_of(output, source) == []
+
+
+LINES = "RX-200: 89.90 EUR\nRX-300: 129.00 EUR\nWM-1: 14.50 EUR"
+LISTS = [LINES, f"Price list 2026. {LINES.replace(chr(10), '. ')}. Shipping is free from 50 EUR."]
+
+
+@pytest.mark.parametrize("source", LISTS)
+def test_an_amount_of_another_entry_of_a_list_is_found(source: str) -> None:
+    (each,) = contradictions_of("The RX-300 costs 89.90 EUR.", source)
+    assert (each.category, each.text) == ("record", "89.90")
+    assert each.explanation == "The source says 'RX-300: 129.00 EUR'."
+    assert contradictions_of("The RX-300 costs 129.00 EUR.", source) == []
+
+
+def test_a_script_with_amounts_is_no_list() -> None:
+    script = "Ann: 5 pounds. Bob: 6 pounds. Ann: That is too much."
+    assert contradictions_of("Bob knows that it is 5 pounds.", script) == []
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [("The warranty lasts two years.", "two years"), ("The warranty lasts 4 years.", "4 years")],
+)
+def test_an_amount_in_another_unit_is_compared(output: str, words: str) -> None:
+    source = "It has 2 ports and 4 lamps. The warranty lasts 12 months."
+    (each,) = contradictions_of(output, source)
+    assert (each.category, each.text) == ("unit", words)
+    assert each.explanation == "The source says '12 months'."
+
+
+def test_the_metres_of_a_length_belong_to_its_number() -> None:
+    (each,) = contradictions_of("The cable is 2 m long.", "The cable is 20 cm long.")
+    assert (each.category, each.text) == ("unit", "2 m")
 
 
 WRITTEN = "The report was written by Lena Hoff and published in March."

@@ -1,0 +1,165 @@
+"""Answers that only their question supports, or that may answer another question.
+
+Neither is an error for sure. But then the words of the source are no reason to vouch for them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from spanjury.judges.core import Unverified
+from spanjury.judges.core.passages import passages_in
+from spanjury.judges.rules.alignment.index import index_sentences, pieces
+from spanjury.judges.rules.alignment.tokens import Phrase, Token, phrase
+
+_ECHOED = 0.3  # share of a sentence's words from which it rests on the question
+_SHORT = 12  # maximum words of an answer that may belong to another question
+_SIMPLE = 6
+"""Maximum words of a question that one part of the source should answer; longer ones often join
+several parts. Without this limit 39 of 201 right answers of HaluEval QA are doubted, with it 5."""
+_DOUBTED = 0.5
+"""Probability of an error in such a sentence. Of 57 in HaluEval QA and Q2, 39 are wrong."""
+
+_NAMED = frozenset(("name", "number", "month", "weekday", "ordinal"))
+_ABSENCE = "It says that the source lacks something; no offline judge can verify this."
+_ELSEWHERE = "Another part of the source has more words of the question, and another answer."
+
+
+class _Unit(NamedTuple):
+    """A sentence or a passage of the source: the keys of its words, and what may be answers."""
+
+    keys: AbstractSet[str]
+    answers: AbstractSet[tuple[str, str]]
+    """Kind and key of each name and number."""
+
+
+def question_doubts(
+    output: str, evidence: Mapping[str, str], questions: Sequence[str]
+) -> Iterator[Unverified]:
+    """Yield the sentences of `output` that the source does not support without the question.
+
+    Parameters
+    ----------
+    evidence
+        Header -> text of the inputs that support an answer, without the questions.
+
+    Examples
+    --------
+    >>> source = {"Context": "The RX-200 has wheels. Its warranty is 24 months."}
+    >>> asked = ["Is it true that the RX-200 is waterproof?"]
+    >>> [doubt.reason for doubt in question_doubts("The RX-200 is waterproof.", source, asked)]
+    ["Only the question has 'waterproof'; the source does not."]
+    """
+    asked = [token for question in questions for token in _tokens(question)]
+    if not asked:
+        return
+    supported = {
+        key
+        for text in evidence.values()
+        for keys in index_sentences(text).keys
+        for key in keys
+        if key
+    }
+    values = {value for text in evidence.values() for value in index_sentences(text).values}
+    sentences = [(start, phrase(output[start:end])) for start, end in pieces(output)]
+    for start, sentence in sentences:
+        if reason := _echo(sentence, asked, supported=supported, values=values):
+            yield _unverified(sentence.text, start, reason)
+        elif len(sentences) == 1 and _is_elsewhere(sentence, asked, evidence=evidence):
+            yield _unverified(sentence.text, start, _ELSEWHERE)
+
+
+def absence_doubt(output: str, interval: tuple[int, int]) -> Unverified:
+    """Return a sentence that says what the source lacks as unverified."""
+    start, end = interval
+    return _unverified(output[start:end], start, _ABSENCE)
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    for start, end in pieces(text):
+        yield from phrase(text[start:end]).tokens
+
+
+def _unverified(text: str, start: int, reason: str) -> Unverified:
+    return Unverified(
+        start=start,
+        end=start + len(text),
+        text=text,
+        probability=_DOUBTED,
+        reason=reason,
+        is_binding=True,
+    )
+
+
+def _echo(
+    sentence: Phrase,
+    asked: Iterable[Token],
+    *,
+    supported: AbstractSet[str],
+    values: AbstractSet[float | str],
+) -> str:
+    """Return that a sentence has words of the question which the source lacks; empty otherwise."""
+    theirs = {token.key for token in asked}
+    echoed = [
+        token
+        for token in sentence.tokens
+        if token.key in theirs
+        and not (token.value in values if token.kind == "number" else token.key in supported)
+    ]
+    if not echoed or len(echoed) < _ECHOED * len(sentence.tokens):
+        return ""
+    words = dict.fromkeys(sentence.text[token.start : token.end] for token in echoed)
+    return f"Only the question has {', '.join(map(repr, words))}; the source does not."
+
+
+def _is_elsewhere(sentence: Phrase, asked: Iterable[Token], *, evidence: Mapping[str, str]) -> bool:
+    """Return whether another part of the source fits the question better than the answer's part.
+
+    That part has more words of the question, and a name or number like the answer's.
+    """
+    if not 0 < len(sentence.tokens) <= _SHORT:
+        return False
+    keys = frozenset(sentence.keys)
+    words = {token.key for token in asked}
+    anchors = words - keys if len(words) <= _SIMPLE else frozenset()
+    kinds = {kind for kind, _ in _answers(sentence)}
+    if not anchors or not kinds:
+        return False
+    texts = (passages_in(evidence) or evidence).values()
+    read = [[phrase(text[start:end]) for start, end in pieces(text)] for text in texts]
+    levels = [_unit([part]) for parts in read for part in parts], [_unit(parts) for parts in read]
+    return any(_is_better(keys, anchors, kinds, units=units) for units in levels)
+
+
+def _unit(phrases: Sequence[Phrase]) -> _Unit:
+    return _Unit(
+        keys=frozenset(key for part in phrases for key in part.keys),
+        answers=frozenset(answer for part in phrases for answer in _answers(part)),
+    )
+
+
+def _answers(part: Phrase) -> Iterator[tuple[str, str]]:
+    """Yield kind and key of each name and number, without labels (``Model:``) and in ``RX-200``."""
+    ends = [0, *(token.end for token in part.tokens)]
+    for end, token, after in zip(ends, part.tokens, [*part.tokens[1:], None], strict=False):
+        is_label = after is not None and after.before[:1] == (":",)
+        is_part = token.before == ("-",) and token.start == end + 1
+        if token.kind in _NAMED and not is_label and not is_part:
+            yield token.kind, token.key
+
+
+def _is_better(
+    keys: AbstractSet[str],
+    anchors: AbstractSet[str],
+    kinds: AbstractSet[str],
+    *,
+    units: Iterable[_Unit],
+) -> bool:
+    """Return whether a unit without the answer has more of `anchors` than each with it."""
+    holding, others = [], []
+    for unit in units:
+        if keys <= unit.keys:
+            holding.append(len(anchors & unit.keys))
+        elif any(kind in kinds and key not in anchors for kind, key in unit.answers):
+            others.append(len(anchors & unit.keys))
+    return bool(holding) and max(others, default=0) > max(holding)

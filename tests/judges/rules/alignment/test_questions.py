@@ -1,0 +1,88 @@
+"""Answers beside their question, which is no evidence for them."""
+
+import pytest
+
+import spanjury
+from spanjury.judges.core import Decision
+
+MANUAL = "To reset the device, hold the button for 10 seconds. The warranty is 24 months."
+PRICES = "RX-200: 89.90 EUR. RX-300: 129.00 EUR. WM-1: 14.50 EUR."
+PASSAGES = (
+    "Product: RX-200. The warranty is 24 months.",
+    "Product: RX-300. The warranty is 36 months.",
+)
+MILL = "The mill closed in 1987. In 2025 the museum opened in the old building."
+
+
+def judged(answer: str, *, question: str, context: str | tuple[str, ...]) -> spanjury.PanelReport:
+    return spanjury.check(
+        answer,
+        source={
+            "Question": question,
+            "Context": context if isinstance(context, str) else [*context],
+        },
+        task="question-answering",
+        aspects="faithfulness",
+    )["faithfulness"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "context", "decision"),
+    [
+        ("The warranty is 36 months.", "Is the warranty 36 months?", MANUAL, "faulty"),
+        ("The warranty is 24 months.", "Is the warranty 36 months?", MANUAL, "ok"),
+        ("The device is waterproof.", "Is the device waterproof?", MANUAL, "unsure"),
+        ("14.50 EUR", "How much is the RX-300?", PRICES, "unsure"),
+        ("89.90 EUR", "How much is the RX-300?", PRICES, "unsure"),
+        ("129.00 EUR", "How much is the RX-300?", PRICES, "ok"),
+        ("10 seconds", "How long is the warranty?", MANUAL, "unsure"),
+        ("24 months", "How long is the warranty?", MANUAL, "ok"),
+        ("2025", "When did the mill close?", MILL, "unsure"),
+        ("1987", "When did the mill close?", MILL, "ok"),
+        (
+            "The warranty is 24 months.",
+            "How long is the warranty of the RX-300?",
+            PASSAGES,
+            "unsure",
+        ),
+        ("The warranty is 36 months.", "How long is the warranty of the RX-300?", PASSAGES, "ok"),
+    ],
+)
+def test_an_answer_is_compared_with_the_context_alone(
+    answer: str, question: str, context: str | tuple[str, ...], decision: str
+) -> None:
+    report = judged(answer, question=question, context=context)
+    assert report.decision == Decision(decision)
+    assert all(piece.input != "Question" for span in report.spans for piece in span.evidence)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The manuals do not describe how to set up a VPN.",
+        "Unfortunately, the provided documents do not contain information about VPN setup.",
+        "I cannot answer that question based on the provided context.",
+        "VPN setup is not mentioned in the context.",
+    ],
+)
+def test_an_answer_that_the_source_lacks_something_is_unverified_and_no_error(answer: str) -> None:
+    report = judged(answer, question="How do I set up a VPN?", context=MANUAL)
+    assert (report.decision, report.spans) == (Decision.UNSURE, ())
+    (sentence,) = report.unverified
+    assert (sentence.text, sentence.is_binding) == (answer, True)
+    assert sentence.reason.startswith("It says that the source lacks something")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The warranty is 24 months. [1]",
+        "The warranty is 24 months (Context [1]).",
+        "The warranty is 24 months.【1†source】",
+        "Yes. The warranty is 24 months.",
+        "1. The warranty is 24 months.\n2. To reset the device, hold the button for 10 seconds.",
+    ],
+)
+def test_citations_list_numbers_and_yes_claim_nothing(answer: str) -> None:
+    report = judged(answer, question="How long is the warranty?", context=MANUAL)
+    assert (report.decision, report.unverified) == (Decision.OK, ())
